@@ -1,0 +1,78 @@
+"""Every benchmark in one run: ``python -m benchmarks [--quick] [--json FILE]``.
+
+Prints each one's tables, then all ratios and the promises that were met or missed. The status is 1
+if two engines disagree about the accelerations, and never because a time was missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from . import first_run, forward_dynamics, memory, python_overhead, simulation
+from .forward_dynamics import PEERS, time_of
+from .measure import ratio
+from .report import Target, environment, print_environment, print_table, print_targets, target_list
+
+BENCHMARKS = {
+    "forward_dynamics": forward_dynamics,
+    "simulation": simulation,
+    "python_overhead": python_overhead,
+    "first_run": first_run,
+    "memory": memory,
+}
+
+
+def ratio_rows(models: dict) -> list[list[object]]:
+    """How many times as fast as each peer mobod is: from Python, in a loop, in a batch."""
+    rows = []
+    for name, result in models.items():
+        row: list[object] = [name]
+        for where in ("python", "loop", "ensemble"):
+            mine = time_of(result, "mobod", where)
+            for peer in PEERS:
+                # Simbody has no Python of its own, and a batch is compared with single states
+                compiled = where != "python" or peer == "Simbody"
+                row.append(ratio(time_of(result, peer, "loop" if compiled else "python"), mine))
+        rows.append(row)
+    return rows
+
+
+def main() -> int:
+    """Run everything and write one file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="under a minute, for CI")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="also write the results here")
+    options = parser.parse_args()
+    options.models = None
+    print_environment()
+    document: dict[str, object] = {"environment": environment(), "quick": options.quick}
+    targets: list[Target] = []
+    disagreements: list[str] = []
+    for name, benchmark in BENCHMARKS.items():
+        print(f"## {(benchmark.__doc__ or name).splitlines()[0]}\n", flush=True)
+        results = benchmark.measure(options)
+        targets += benchmark.show(results)
+        disagreements += results.get("disagreements", [])
+        document[name] = results
+    columns = ["model"]
+    for where in ("from Python", "loop", "Ensemble"):
+        columns += [f"{where}: {peer}" for peer in PEERS]
+    rows = ratio_rows(document["forward_dynamics"]["models"])
+    title = "How many times as fast as each peer (its compiled loop for an Ensemble)"
+    print_table(title, columns, rows)
+    print_targets(targets)
+    document["targets"] = target_list(targets)
+    if options.json:
+        options.json.write_text(json.dumps(document, indent=1) + "\n")
+    verdicts = [target.verdict for target in targets]
+    print(
+        f"{verdicts.count('PASS')} targets met, {verdicts.count('FAIL')} missed,"
+        f" {verdicts.count('-')} not measured; {len(disagreements)} disagreements"
+    )
+    return 1 if disagreements else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

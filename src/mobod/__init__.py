@@ -1,0 +1,77 @@
+"""mobod: multibody dynamics in Python, compiled.
+
+Bodies connected by mobilizers in a tree, minimal coordinates, O(n) recursive dynamics, forces, and a `State` realized stage by
+stage: the concepts of Simbody, written in Python and compiled by Numba. ``import mobod as mb``; the README has a first example.
+"""
+
+from . import body, decoration, examples, force, integrator, mobilizer
+from ._version import __version__
+from .body import Body
+from .ensemble import Ensemble
+from .errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
+from .force.base import Force
+from .forces import GeneralForceSubsystem
+from .importer import Model, load_urdf
+from .integrator import Integrator
+from .matter import SimbodyMatterSubsystem
+from .mobilizer.base import Direction, MobilizedBody
+from .simulation import simulate
+from .stage import Stage
+from .state import State
+from .subsystem import Subsystem
+from .system import MultibodySystem
+from .time_stepper import StepStatus, TimeStepper
+from .trajectory import Trajectory
+from .value import (
+    ArticulatedInertia,
+    Inertia,
+    MassProperties,
+    Rotation,
+    SpatialInertia,
+    Transform,
+    UnitInertia,
+)
+
+#: The short name of `MobilizedBody`.
+Mobod = MobilizedBody
+
+__all__ = [
+    "ArticulatedInertia",
+    "Body",
+    "ConvergenceError",
+    "Direction",
+    "Ensemble",
+    "Force",
+    "GeneralForceSubsystem",
+    "Inertia",
+    "Integrator",
+    "MassProperties",
+    "MobilizedBody",
+    "Mobod",
+    "MobodError",
+    "Model",
+    "ModelError",
+    "MultibodySystem",
+    "Rotation",
+    "SimbodyMatterSubsystem",
+    "SpatialInertia",
+    "Stage",
+    "StageError",
+    "State",
+    "StepStatus",
+    "Subsystem",
+    "TimeStepper",
+    "TopologyError",
+    "Trajectory",
+    "Transform",
+    "UnitInertia",
+    "__version__",
+    "body",
+    "decoration",
+    "examples",
+    "force",
+    "integrator",
+    "load_urdf",
+    "mobilizer",
+    "simulate",
+]

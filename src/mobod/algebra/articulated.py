@@ -1,0 +1,90 @@
+"""Articulated body inertias: P = [J F; F^T M], J and M symmetric (six numbers each), F any 3 x 3 (nine).
+
+Source: Featherstone 2008, section 7; Jain 2011, section 6. F is the upper right block: P (w; v) = (J w + F v; F^T w + M v).
+"""
+
+from typing import Any
+
+from .._jit import generic
+from . import mat33, sym33, vec3
+from .memory import load6, load9, store6, store9
+from .scalar import zero
+
+
+@generic
+def load_articulated(rows: Any, row: int) -> Any:
+    """J, F, M from the 21 numbers of a row."""
+    return load6(rows, row, 0), load9(rows, row, 6), load6(rows, row, 15)
+
+
+@generic
+def store_articulated(rows: Any, row: int, J: Any, F: Any, M: Any) -> None:
+    """J, F, M into the 21 numbers of a row."""
+    store6(rows, row, 0, J)
+    store9(rows, row, 6, F)
+    store6(rows, row, 15, M)
+
+
+@generic
+def of_rigid_body(m: Any, mc: Any, inertia: Any) -> Any:
+    """Of a body of mass m, first moment mc = m c, and inertia about its origin."""
+    o = zero(m)
+    return inertia, (o, -mc[2], mc[1], mc[2], o, -mc[0], -mc[1], mc[0], o), (m, m, m, o, o, o)
+
+
+@generic
+def mul_vec(J: Any, F: Any, M: Any, w: Any, v: Any) -> Any:
+    """P (w; v)."""
+    return (
+        vec3.add(sym33.mul_vec(J, w), mat33.mul_vec(F, v)),
+        vec3.add(mat33.transpose_mul_vec(F, w), sym33.mul_vec(M, v)),
+    )
+
+
+@generic
+def add(J: Any, F: Any, M: Any, J2: Any, F2: Any, M2: Any) -> Any:
+    """The sum of two."""
+    return sym33.add(J, J2), mat33.add(F, F2), sym33.add(M, M2)
+
+
+# fmt: off
+@generic
+def eliminate(J: Any, F: Any, M: Any, hw: Any, hv: Any) -> Any:
+    """Free one direction h = (hw; hv): P - P h h^T P / d with d = h^T P h, then the gain P h / d, and 1 / d.
+
+    A mobilizer of n mobilities takes this n times, with the P of the time before: the columns of an LDL factorisation of
+    D = H^T P H, met one by one. That needs 207 multiplications for three mobilities where a block factorisation needs 253,
+    and no D, no L: the outward pass goes through the columns the other way round.
+    """
+    pw, pv = mul_vec(J, F, M, hw, hv)
+    d_inverse = 1.0 / (vec3.dot(hw, pw) + vec3.dot(hv, pv))
+    gw, gv = vec3.scale(d_inverse, pw), vec3.scale(d_inverse, pv)
+    J = (J[0] - gw[0] * pw[0], J[1] - gw[1] * pw[1], J[2] - gw[2] * pw[2],
+         J[3] - gw[0] * pw[1], J[4] - gw[0] * pw[2], J[5] - gw[1] * pw[2])
+    F = (F[0] - gw[0] * pv[0], F[1] - gw[0] * pv[1], F[2] - gw[0] * pv[2],
+         F[3] - gw[1] * pv[0], F[4] - gw[1] * pv[1], F[5] - gw[1] * pv[2],
+         F[6] - gw[2] * pv[0], F[7] - gw[2] * pv[1], F[8] - gw[2] * pv[2])
+    M = (M[0] - gv[0] * pv[0], M[1] - gv[1] * pv[1], M[2] - gv[2] * pv[2],
+         M[3] - gv[0] * pv[1], M[4] - gv[0] * pv[2], M[5] - gv[1] * pv[2])
+    return J, F, M, gw, gv, d_inverse
+
+
+@generic
+def shift(J: Any, F: Any, M: Any, r: Any) -> Any:
+    """The same, taken about a point from which the present one lies at r: phi(r) P phi(r)^T.
+
+    With r~ the cross product matrix: M' = M, F' = F + r~ M, J' = J + r~ F^T + (r~ F^T)^T + r~ M r~^T.
+    """
+    rM = (r[1] * M[4] - r[2] * M[3], r[1] * M[5] - r[2] * M[1], r[1] * M[2] - r[2] * M[5],
+          r[2] * M[0] - r[0] * M[4], r[2] * M[3] - r[0] * M[5], r[2] * M[4] - r[0] * M[2],
+          r[0] * M[3] - r[1] * M[0], r[0] * M[1] - r[1] * M[3], r[0] * M[5] - r[1] * M[4])
+    a = vec3.cross(r, (F[0], F[1], F[2]))
+    b = vec3.cross(r, (F[3], F[4], F[5]))
+    c = vec3.cross(r, (F[6], F[7], F[8]))
+    x = vec3.cross(r, (rM[0], rM[1], rM[2]))
+    y = vec3.cross(r, (rM[3], rM[4], rM[5]))
+    z = vec3.cross(r, (rM[6], rM[7], rM[8]))
+    J = (J[0] + 2.0 * a[0] + x[0], J[1] + 2.0 * b[1] + y[1], J[2] + 2.0 * c[2] + z[2],
+         J[3] + b[0] + a[1] + x[1], J[4] + c[0] + a[2] + x[2], J[5] + c[1] + b[2] + y[2])
+    return J, mat33.add(F, rM), M
+# fmt: on

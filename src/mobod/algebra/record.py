@@ -1,0 +1,138 @@
+"""A record: the fields that kernels read and write, as named arrays in Python and as one block of pointers when compiled.
+
+A kernel is called with the block, an int64 array of counts and addresses, and turns it into the record by ``attach``: one
+array argument, whatever the number of fields. (A `structref` cost 0.65 us a call in the design's trial, and its fields
+reach LLVM with strides to be loaded and references to be counted.) The dimensions of the block say which scalar the record
+holds, as those of an array do for ``load``: 1-D float64, 2-D lanes.
+
+Three kinds of field: ``index``, integers of the tree; ``parameter``, numbers of the tree, shared by all states and lanes;
+``state``, one set a state, or eight in lanes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+#: States that one record of lanes holds.
+LANES = 8
+_ALIGNMENT = 64  # bytes: a cache line, and a vector of lanes
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """One field: *rows* names a count, *columns* is fixed, *what* is ``index``, ``parameter`` or ``state``."""
+
+    name: str
+    rows: str
+    columns: int
+    what: str
+    doc: str
+
+
+class Layout:
+    """The counts and fields of a record, in the order of its block."""
+
+    def __init__(self) -> None:
+        self.counts: tuple[str, ...] = ()
+        self.fields: dict[str, Field] = {}
+        self.places: dict[str, int] = {}
+
+    def define(self, counts: Sequence[str], fields: Sequence[Field]) -> None:
+        """Fill the layout, once, at import of `mobod.tree.records`."""
+        self.counts = tuple(counts)
+        self.fields = {field.name: field for field in fields}
+        self.places = {name: place for place, name in enumerate([*counts, *self.fields])}
+
+
+#: The layout of every record; `mobod.tree.records` defines it.
+layout = Layout()
+
+
+class Record:
+    """The arrays of one state, or of eight in lanes, and the block by which a kernel finds them.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        The number of bodies, coordinates, and so on.
+    shared : mapping of str to array
+        The index and parameter fields; they are not copied.
+    in_lanes : bool
+        Whether state fields hold eight states.
+    """
+
+    def __init__(self, counts: Mapping[str, int], shared: Mapping[str, npt.NDArray[Any]], in_lanes: bool = False) -> None:
+        self.counts, self.in_lanes = dict(counts), in_lanes
+        lanes = LANES if in_lanes else 1
+        fields = [field for field in layout.fields.values() if field.what == "state"]
+        sizes = [counts[field.rows] * field.columns * lanes for field in fields]
+        # q, u, z and their rates come first and touch, so that y and ydot are one array each
+        self._starts: list[int] = []
+        at = 0
+        for field, size in zip(fields, sizes, strict=True):
+            if field.doc.startswith("="):  # another name for fields that touch, from the one it names on
+                self._starts.append(next(s for f, s in zip(fields, self._starts, strict=False) if f"= {f.name} " in field.doc))
+                continue
+            if not field.doc.startswith("+"):
+                at = -(-at // LANES) * LANES
+            self._starts.append(at)
+            at += size
+        raw = np.zeros(at + _ALIGNMENT // 8)
+        skip = (-raw.ctypes.data % _ALIGNMENT) // 8
+        #: Every state field, end to end.
+        self.buffer = raw[skip : skip + at]
+        self.block: npt.NDArray[np.int64] = np.zeros(len(layout.places), np.int64)
+        for name in layout.counts:
+            self.block[layout.places[name]] = counts[name]
+            setattr(self, name, counts[name])
+        base = self.buffer.ctypes.data
+        for field, start, size in zip(fields, self._starts, sizes, strict=True):
+            shape = (counts[field.rows], field.columns) + ((LANES,) if in_lanes else ())
+            setattr(self, field.name, self.buffer[start : start + size].reshape(shape))
+            self.block[layout.places[field.name]] = base + 8 * start
+        for name, array in shared.items():
+            self.share(name, array)
+        if in_lanes:
+            self.block = self.block[:, None]
+
+    def share(self, name: str, array: npt.NDArray[Any]) -> None:
+        """Let field *name*, of the tree, be *array* from now on."""
+        if not array.flags.c_contiguous:
+            raise ValueError(f"field {name} has to be contiguous")
+        setattr(self, name, array)
+        self.block.reshape(-1)[layout.places[name]] = array.ctypes.data
+
+    def copy(self) -> Record:
+        """A record with its own state fields, equal to these, and the same tree."""
+        shared = {name: getattr(self, name) for name, field in layout.fields.items() if field.what != "state"}
+        other = Record(self.counts, shared, self.in_lanes)
+        other.buffer[:] = self.buffer
+        return other
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"a record has no field {name!r}")
+
+
+def attach(block: Any) -> Any:
+    """The record of a block: what every entry point does first. From Python, the record itself."""
+    return block
+
+
+def attach_state(pointer: Any) -> Any:
+    """The record of float64 whose block is at an address: what the entry of a `Routine` does."""
+    return pointer
+
+
+def attach_lanes(pointer: Any) -> Any:
+    """The record of lanes whose block is at an address."""
+    return pointer
+
+
+def call_routine(address: int, model: Any, i: int, k: int) -> int:
+    """Call the `Routine` at *address*, which has to have been compiled for the scalar of *model*."""
+    raise TypeError("only kernels call by address")

@@ -1,0 +1,38 @@
+"""Symmetric 3 x 3 matrices: tuples of six numbers, xx yy zz xy xz yz."""
+
+from typing import Any
+
+from .._jit import generic
+from . import vec3
+
+
+@generic
+def mul_vec(S: Any, v: Any) -> Any:
+    """S v."""
+    return (
+        S[0] * v[0] + S[3] * v[1] + S[4] * v[2],
+        S[3] * v[0] + S[1] * v[1] + S[5] * v[2],
+        S[4] * v[0] + S[5] * v[1] + S[2] * v[2],
+    )
+
+
+@generic
+def add(S: Any, T: Any) -> Any:
+    """S + T."""
+    return S[0] + T[0], S[1] + T[1], S[2] + T[2], S[3] + T[3], S[4] + T[4], S[5] + T[5]
+
+
+@generic
+def rotate(R: Any, S: Any) -> Any:
+    """R S R^T: S, given in B, expressed in A, for R = R_AB."""
+    x, y, z = (R[0], R[1], R[2]), (R[3], R[4], R[5]), (R[6], R[7], R[8])
+    Sx, Sy, Sz = mul_vec(S, x), mul_vec(S, y), mul_vec(S, z)
+    return vec3.dot(x, Sx), vec3.dot(y, Sy), vec3.dot(z, Sz), vec3.dot(x, Sy), vec3.dot(x, Sz), vec3.dot(y, Sz)
+
+
+@generic
+def point_mass(m: Any, r: Any) -> Any:
+    """Inertia of a point of mass m at r about the origin: m (r.r 1 - r r^T)."""
+    x, y, z = m * r[0], m * r[1], m * r[2]
+    xx, yy, zz = x * r[0], y * r[1], z * r[2]
+    return yy + zz, xx + zz, xx + yy, -x * r[1], -x * r[2], -y * r[2]

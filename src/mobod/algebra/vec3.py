@@ -1,0 +1,47 @@
+"""Vectors: tuples of three numbers."""
+
+from typing import Any
+
+from .._jit import generic
+
+
+@generic
+def add(a: Any, b: Any) -> Any:
+    """a + b."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@generic
+def sub(a: Any, b: Any) -> Any:
+    """a - b."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@generic
+def neg(a: Any) -> Any:
+    """-a."""
+    return -a[0], -a[1], -a[2]
+
+
+@generic
+def scale(s: Any, a: Any) -> Any:
+    """s a."""
+    return s * a[0], s * a[1], s * a[2]
+
+
+@generic
+def add_scaled(a: Any, s: Any, b: Any) -> Any:
+    """a + s b."""
+    return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
+
+
+@generic
+def dot(a: Any, b: Any) -> Any:
+    """The inner product."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@generic
+def cross(a: Any, b: Any) -> Any:
+    """The cross product."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]

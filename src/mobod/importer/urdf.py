@@ -1,0 +1,280 @@
+"""From a URDF file to a multibody system.
+
+A URDF joint becomes a mobilizer whose frames F and M are turned so that the mobilizer's own axis
+lies along the joint's: with A the rotation that takes z (x for a slider) to the joint's axis, and
+X_PJ the joint's origin,
+
+    X_PF = X_PJ A    X_BM = A    hence    X_PB = X_PJ A X_FM(q) ~A,
+
+which is the joint's origin at q = 0, as URDF wants it: a child link's frame is its joint's.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import body, decoration, force, mobilizer
+from ..errors import ModelError
+from ..forces import GeneralForceSubsystem
+from ..matter import SimbodyMatterSubsystem
+from ..mobilizer.base import MobilizedBody
+from ..system import MultibodySystem
+from ..value import Inertia, MassProperties, Transform
+from .model import Model
+from .urdf_document import NUM_Q, NUM_U, Box, Cylinder, Joint, Mesh, Sphere, UrdfDocument, Visual
+from .urdf_mass import Array, LinkMass, calc_link_masses, rotation_matrix
+from .urdf_massless import find_idle_joints
+from .urdf_reader import read_urdf
+from .urdf_tree import UrdfTree, build_tree
+
+_MOBILIZERS: dict[str, type[MobilizedBody]] = {
+    "revolute": mobilizer.Pin,
+    "continuous": mobilizer.Pin,
+    "prismatic": mobilizer.Slider,
+    "fixed": mobilizer.Weld,
+    "floating": mobilizer.Free,
+    "planar": mobilizer.Planar,
+}
+
+
+def load_urdf(
+    path: str | os.PathLike[str],
+    *,
+    floating_base: bool = False,
+    gravity: ArrayLike = (0.0, 0.0, -9.81),
+) -> Model:
+    """Build a multibody system from a URDF file.
+
+    Every link becomes a body with its origin at the link's frame, named after the link; links are
+    numbered depth first, in the order of the file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, plain URDF (of a xacro file, what `xacro` makes of it).
+    floating_base : bool, default: False
+        Whether the root link is free to move; it is welded to Ground otherwise.
+    gravity : (3,) array_like, default: (0, 0, -9.81)
+        Acceleration of free fall in Ground, length/time^2. URDF files have none.
+
+    Returns
+    -------
+    Model
+        The system with the file's names, and a report on what was dropped or approximated.
+
+    Raises
+    ------
+    OSError
+        The file cannot be opened or read.
+    ModelError
+        The file is broken, or describes something that cannot be. The message starts with the path
+        and the line.
+
+    Warns
+    -----
+    UserWarning
+        Joints that move no mass, such as those of massless leaves, have no equation of motion; they
+        are welded.
+
+    Notes ----- Joint limits, damping, friction and mimicry are kept as data in `Model.joints`; they
+    are not simulated.
+
+    A link without mass is welded only if dynamics asks for it: inside a chain, as in a ball joint
+    made of three hinges, it needs none. An inertia that no body can have (a principal moment above
+    the sum of the other two, by more than 1 %) is refused, unless the links to which the link is
+    fixed make it up: dynamics sees only their sum.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> model = mb.load_urdf(files("mobod") / "examples" / "panda.urdf")
+    >>> list(model.coordinates)[:2]
+    ['panda_joint1', 'panda_joint2']
+    >>> state = model.default_state()
+    >>> state.upd_q()[model.coordinates["panda_joint4"]] = -2.0
+    """
+    document = read_urdf(path)
+    tree = build_tree(document)
+    masses, mass_notes = calc_link_masses(document, tree)
+    idle, base_moves_mass = find_idle_joints(tree, masses)
+    if floating_base and not base_moves_mass:
+        raise ModelError(
+            f"{document.path}:{document.links[tree.root].line}: the base cannot float: the "
+            f"root link {tree.root!r} has too little mass of its own, so that joints take up some "
+            "of its motions at no effort; give it an <inertial>, or fix it to a link that has one"
+        )
+    if idle:
+        names = ", ".join(repr(joint.name) for joint in idle)
+        warnings.warn(f"{document.path}: joints that move no mass are welded: {names}", stacklevel=2)
+    report = [
+        *document.notes,
+        *mass_notes,
+        *_notes_on_joints(document, idle),
+        *_notes_on_meshes(document),
+    ]
+    return _Builder(document, tree, masses, {joint.name for joint in idle}).build(floating_base, gravity, report)
+
+
+def _notes_on_joints(document: UrdfDocument, idle: list[Joint]) -> list[str]:
+    notes = [
+        f"line {joint.line}: joint {joint.name!r} moves no mass ({joint.child!r} and what hangs "
+        "on it do not resist it) and is welded"
+        for joint in idle
+    ]
+    welded = {joint.name for joint in idle}
+    movable = [joint for joint in document.joints.values() if joint.type != "fixed" and joint.name not in welded]
+    for what, count in (
+        ("limits", sum(joint.limit is not None for joint in movable)),
+        (
+            "damping or friction",
+            sum(joint.dynamics.damping + joint.dynamics.friction > 0.0 for joint in movable),
+        ),
+        ("mimicry", sum(joint.mimic is not None for joint in movable)),
+    ):
+        if count:
+            notes.append(f"{what} of {_plural(count, 'joint', 'joints')}: kept as data, not simulated")
+    return notes
+
+
+def _notes_on_meshes(document: UrdfDocument) -> list[str]:
+    visuals = [visual for link in document.links.values() for visual in link.visuals]
+    meshes = sum(isinstance(visual.geometry, Mesh) for visual in visuals)
+    return [f"{_plural(meshes, 'mesh', 'meshes')}: kept as data, not drawn"] if meshes else []
+
+
+def _plural(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
+
+
+class _Builder:
+    """Makes the bodies of one file, parents first."""
+
+    def __init__(self, document: UrdfDocument, tree: UrdfTree, masses: dict[str, LinkMass], welded: set[str]) -> None:
+        self.document = document
+        self.tree = tree
+        self.masses = masses
+        self.welded = welded
+        self.system = MultibodySystem()
+        self.matter = SimbodyMatterSubsystem(self.system)
+        self.forces = GeneralForceSubsystem(self.system)
+        self.bodies: dict[str, MobilizedBody] = {}
+        self.coordinates: dict[str, int] = {}
+        self.speeds: dict[str, int] = {}
+
+    def build(self, floating_base: bool, gravity: ArrayLike, report: list[str]) -> Model:
+        root = self.tree.root
+        kind = mobilizer.Free if floating_base else mobilizer.Weld
+        self.bodies[root] = kind(self.matter.ground, self.body_of(root), name=self.body_name(root))
+        self.bodies[root]._joint_name = root
+        if floating_base:
+            self.name_coordinates(root, "floating")
+        for link, joint in self.tree.moving_order:
+            self.bodies[link] = self.mobilize(link, joint)
+            self.bodies[link]._joint_name = joint.name
+            if joint.name not in self.welded:
+                self.name_coordinates(joint.name, joint.type)
+        return Model(
+            name=self.document.name,
+            system=self.system,
+            matter=self.matter,
+            forces=self.forces,
+            gravity=force.Gravity(self.forces, self.matter, gravity),
+            bodies=self.bodies,
+            coordinates=self.coordinates,
+            speeds=self.speeds,
+            links=self.document.links,
+            joints=self.document.joints,
+            root=root,
+            report=report,
+        )
+
+    def body_of(self, link: str) -> body.Body:
+        mass = self.masses[link]
+        part: body.Body
+        if mass.mass == 0.0:
+            part = body.Massless()
+        else:
+            part = body.Rigid(MassProperties(mass.mass, mass.com, Inertia(mass.inertia)))
+        for visual in self.document.links[link].visuals:
+            shape = _decoration_of(visual)
+            if shape is not None:
+                R = rotation_matrix(visual.origin.rpy)
+                if isinstance(visual.geometry, Cylinder):
+                    R = R @ _Y_TO_Z
+                part.add_decoration(shape, _transform(R, np.array(visual.origin.xyz)))
+        return part
+
+    def body_name(self, link: str) -> str:
+        """Return the link's name, or one near it if Ground has that already."""
+        name = link
+        while name == self.matter.ground.name or (name != link and name in self.document.links):
+            name += "_link"
+        return name
+
+    def mobilize(self, link: str, joint: Joint) -> MobilizedBody:
+        parent = self.bodies[joint.parent]
+        part, name = self.body_of(link), self.body_name(link)
+        R_PJ, p_PJ = rotation_matrix(joint.origin.rpy), np.array(joint.origin.xyz)
+        kind = mobilizer.Weld if joint.name in self.welded else _MOBILIZERS[joint.type]
+        if kind is mobilizer.Weld or kind is mobilizer.Free:
+            return kind(parent, part, X_PF=_transform(R_PJ, p_PJ), name=name)
+        A = _rotation_taking(0 if kind is mobilizer.Slider else 2, np.array(joint.axis))
+        X_PF, X_BM = _transform(R_PJ @ A, p_PJ), _transform(A, np.zeros(3))
+        return kind(parent, part, X_PF=X_PF, X_BM=X_BM, name=name)
+
+    def name_coordinates(self, name: str, kind: str) -> None:
+        for names, count in ((self.coordinates, NUM_Q[kind]), (self.speeds, NUM_U[kind])):
+            for number in range(count):
+                own = name if count == 1 else f"{name}[{number}]"
+                if own in names:
+                    raise ModelError(f"{self.document.path}: two coordinates would be called {own!r}; rename a joint")
+                names[own] = len(names)
+
+
+def _transform(R: Array, p: Array) -> Transform:
+    """Return the transform of a matrix that is a rotation by its making, and a location."""
+    return Transform._trusted(R, p)
+
+
+# URDF's cylinders are along z, decorations' along y
+_Y_TO_Z = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+
+
+def _decoration_of(visual: Visual) -> decoration.Decoration | None:
+    """Return what to draw: nothing for a mesh, whose file may be anywhere, or a size of zero."""
+    color, opacity = (None, 1.0) if visual.rgba is None else (visual.rgba[:3], visual.rgba[3])
+    match visual.geometry:
+        case Box(size) if min(size) > 0.0:
+            half_lengths = tuple(0.5 * length for length in size)
+            return decoration.Brick(half_lengths, color=color, opacity=opacity)
+        case Cylinder(radius, length) if min(radius, length) > 0.0:
+            return decoration.Cylinder(radius, 0.5 * length, color=color, opacity=opacity)
+        case Sphere(radius) if radius > 0.0:
+            return decoration.Sphere(radius, color=color, opacity=opacity)
+        case _:
+            return None
+
+
+def _rotation_taking(which: int, axis: Array) -> Array:
+    """Return a rotation that takes the coordinate axis `which` to the unit vector `axis`.
+
+    It is the shortest one, after half a turn if the two point away from each other.
+    """
+    if axis[which] < 0.0:  # the shortest one would nearly divide by zero
+        A = -_rotation_taking(which, -axis)
+        kept = (which + 1) % 3
+        A[:, kept] = -A[:, kept]
+        return A
+    i, j = (which + 1) % 3, (which + 2) % 3
+    a, b, c = axis[i], axis[j], axis[which]
+    A = np.zeros((3, 3))
+    A[which, which], A[i, which], A[j, which] = c, a, b
+    A[which, i], A[which, j] = -a, -b
+    A[i, i], A[j, j] = 1.0 - a * a / (1.0 + c), 1.0 - b * b / (1.0 + c)
+    A[i, j] = A[j, i] = -a * b / (1.0 + c)
+    return A

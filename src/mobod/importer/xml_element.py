@@ -1,0 +1,116 @@
+"""XML read safely: a light tree of elements that know their line.
+
+The parser is Python's own (expat). Three things make it safe on a hostile file: a document type
+declaration is refused where it starts, before any entity can be declared (so there is nothing to
+expand, include or fetch); size, depth and number of elements are limited; and nothing here
+recurses.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from ..errors import ModelError
+
+MAX_BYTES = 64 * 2**20
+MAX_DEPTH = 200
+MAX_ELEMENTS = 1_000_000
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """One element of an XML file: its name, attributes, children, and the line it starts on."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    children: list[Element] = field(default_factory=list)
+
+    def find_all(self, tag: str) -> Iterator[Element]:
+        """Yield the children of this name, in the order of the file."""
+        return (child for child in self.children if child.tag == tag)
+
+
+def read_xml(path: str | os.PathLike[str]) -> Element:
+    """Read an XML file and return its root element.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    Element
+        The root, with the whole tree below it. Text between tags and comments are not kept.
+
+    Raises
+    ------
+    OSError
+        The file cannot be opened or read.
+    ModelError
+        The file is not well-formed XML, has a document type declaration, or is larger or deeper
+        than any description of a mechanism has reason to be. The message starts with the path and
+        the line.
+    """
+    name = os.fspath(path)
+    with open(path, "rb") as file:
+        data = file.read(MAX_BYTES + 1)  # limited: the path may name a device without an end
+    if len(data) > MAX_BYTES:
+        raise ModelError(f"{name}: the file is larger than {MAX_BYTES >> 20} MiB")
+    if not data.strip():
+        raise ModelError(f"{name}: the file is empty")
+    builder = _TreeBuilder(name)
+    try:
+        builder.parser.Parse(data, True)
+    except expat.ExpatError as error:
+        problem = expat.errors.messages.get(error.code, str(error))
+        raise ModelError(f"{name}:{error.lineno}: not well-formed XML: {problem}") from None
+    except ModelError:
+        raise
+    except (LookupError, ValueError) as error:
+        # an encoding that is unknown, or of several bytes a character, fails in Python's codecs
+        raise ModelError(f"{name}:1: the file's encoding cannot be read: {error}") from None
+    assert builder.root is not None  # expat has found a root element, or has raised
+    return builder.root
+
+
+class _TreeBuilder:
+    """Expat's handlers, and the tree that they build."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.root: Element | None = None
+        self.open: list[Element] = []
+        self.count = 0
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler = self.start_element
+        self.parser.EndElementHandler = self.end_element
+        self.parser.StartDoctypeDeclHandler = self.start_doctype
+
+    def start_element(self, tag: str, attributes: dict[str, str]) -> None:
+        line = self.parser.CurrentLineNumber
+        self.count += 1
+        if self.count > MAX_ELEMENTS:
+            raise ModelError(f"{self.name}:{line}: more than {MAX_ELEMENTS} elements")
+        if len(self.open) == MAX_DEPTH:
+            raise ModelError(f"{self.name}:{line}: elements are nested more than {MAX_DEPTH} deep")
+        element = Element(tag, attributes, line)
+        if self.open:
+            self.open[-1].children.append(element)
+        else:
+            self.root = element
+        self.open.append(element)
+
+    def end_element(self, tag: str) -> None:
+        self.open.pop()
+
+    def start_doctype(self, name: str, system_id: str | None, public_id: str | None, subset: bool) -> None:
+        raise ModelError(
+            f"{self.name}:{self.parser.CurrentLineNumber}: a document type declaration "
+            f"(<!DOCTYPE {name}>) is not allowed: it can define entities that grow without bound "
+            "or read other files; remove it"
+        )

@@ -1,0 +1,71 @@
+"""What an integrator asks of a system, in two forms: compiled for built-in parts, interpreted where a user's Python takes part.
+
+An integrator's source says `evaluate(model)`. In a kernel, *model* is the record and the compiled form is called; run by
+Python, it is an `Interpreted` and the call goes through `MultibodySystem.realize`. The algorithm is the same text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._jit import compiled_form_of
+from ..algebra.record import call_routine
+from ..errors import ModelError
+from ..force import _switch as forces
+from ..tree import momentum
+from ..tree.realize import ACCELERATIONS, ARTICULATED, FORCES, POSITIONS, VELOCITIES
+
+if TYPE_CHECKING:
+    from ..state import State
+    from ..system import MultibodySystem
+
+EVERYTHING = POSITIONS | VELOCITIES | FORCES | ARTICULATED | ACCELERATIONS
+
+
+class Interpreted:
+    """A state being integrated by Python: what the record is to a kernel."""
+
+    def __init__(self, system: MultibodySystem, state: State) -> None:
+        self.system, self.state, self.block, self.ny = system, state, state._block, len(state._y)
+
+    def evaluate(self) -> int:
+        """Realize the state, of which kernels have changed time and y, to ACCELERATION; 0, or what `realize` returns."""
+        state = self.state
+        state.time = state._record.time[0, 0]
+        state._invalidate_q()
+        try:
+            self.system.realize(state)
+        except ModelError:
+            return 1
+        return 0
+
+    def energy(self) -> float:
+        """Kinetic and potential energy of the state, of which kernels have changed time and y."""
+        from ..stage import Stage
+
+        state = self.state
+        state.time = state._record.time[0, 0]
+        state._invalidate_q()
+        self.system.realize(state, Stage.DYNAMICS)
+        return self.system.calc_energy(state)
+
+
+def evaluate(model: Any, address: int) -> int:
+    """Realize y to its rates, by the routine at *address* when compiled; 0 where they are finite."""
+    return model.evaluate()
+
+
+@compiled_form_of(evaluate)
+def _evaluate(model: Any, address: int) -> int:
+    return call_routine(address, model, 0, EVERYTHING)
+
+
+def energy(model: Any, address: int) -> float:
+    """Kinetic and potential energy at y; positions and velocities are computed afresh."""
+    return model.energy()
+
+
+@compiled_form_of(energy)
+def _energy(model: Any, address: int) -> float:
+    call_routine(address, model, 0, POSITIONS | VELOCITIES)
+    return momentum.kinetic_energy(model) + forces.total_potential_energy(model)

@@ -1,0 +1,288 @@
+"""One algorithm for every embedded Runge-Kutta method: stages, error, step size, dense output. A method is its table.
+
+    stage s   y_s = y_0 + h sum a_sj k_j,  k_s = f(t_0 + c_s h, y_s)         step   y_1 = y_0 + h sum b_j k_j
+    error     h sum e_j k_j, the largest of any variable, relative where the variable exceeds 1
+    report    Hermite's polynomial of both ends of the step that passes the time asked for, see `interpolate`
+
+so that the steps taken do not depend on when reports are wanted, and an interrupted run repeats the uninterrupted one.
+Source: Hairer, Norsett and Wanner 1993, II.4 (step size, starting step) and II.6 (dense output).
+
+`advance` is compiled for systems of built-in parts, and run by Python otherwise; what loops over y is a kernel either way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._jit import compiled
+from ..algebra.record import attach
+from ..algebra.scalar import load, store
+from ..mobilizer import _rates
+from ._evaluate import energy, evaluate
+
+# places in the array `control`
+TIME, PREVIOUS_TIME, STEP, TARGET, FINAL_TIME, ACCURACY, MIN_STEP, MAX_STEP, FIXED_STEP, LAST_STEP = range(10)
+# places in the array `counts`
+STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REPORT, LIMIT, ROUTINE = range(7)
+# rows of the array `work`; the stages' rates come after, and at the end q_dot_dot of the last step's two ends
+Y_PREVIOUS, RATE_PREVIOUS, Y, RATE = range(4)
+FIRST_STAGE = 3  # the first stage's rate is that at y: row RATE
+
+# what `advance` returns
+REACHED, PAUSED, STEP_TOO_SMALL, NOT_FINITE = 0, 1, 2, 3
+
+
+@compiled
+def keep_rate(block: Any, work: Any, row: int) -> None:
+    """Copy the rate of y into a row."""
+    model = attach(block)
+    for i in range(model.ny):
+        work[row, i] = load(model.y_dot, i, 0)
+
+
+@compiled
+def set_stage(block: Any, work: Any, table: Any, s: int, time: float, h: float) -> None:
+    """y and time of stage *s*, or with *s* the number of stages of the step's end."""
+    model = attach(block)
+    stages = table.shape[1] - 1
+    store(model.time, 0, 0, time + table[s, 0] * h)
+    for i in range(model.ny):
+        total = 0.0
+        for j in range(stages):
+            a = table[s, 1 + j]
+            if a != 0.0:
+                total = total + a * work[FIRST_STAGE + j, i]
+        store(model.y, i, 0, work[Y, i] + h * total)
+
+
+@compiled
+def error_norm(block: Any, work: Any, table: Any, h: float) -> float:
+    """The largest error of any variable, relative where the variable exceeds 1.
+
+    The largest and not a mean: in a mechanism of many coordinates one that is wrong should not be averaged away.
+    """
+    model = attach(block)
+    stages = table.shape[1] - 1
+    worst = 0.0
+    for i in range(model.ny):
+        error = 0.0
+        for j in range(stages):
+            e = table[stages + 1, 1 + j]
+            if e != 0.0:
+                error = error + e * work[FIRST_STAGE + j, i]
+        scale = max(1.0, abs(work[Y, i]), abs(load(model.y, i, 0)))
+        size = abs(h * error) / scale
+        if not size <= worst:  # NaN as well
+            worst = size
+    return worst
+
+
+@compiled
+def normalize(block: Any) -> None:
+    """Scale every quaternion of y to length 1."""
+    model = attach(block)
+    for b in range(1, model.nb):
+        _rates.normalize(model, b)
+
+
+@compiled
+def shift_step(block: Any, work: Any) -> None:
+    """The end of the last step becomes its beginning, and y with its rates the new end."""
+    model = attach(block)
+    last = work.shape[0] - 1
+    for i in range(model.ny):
+        work[Y_PREVIOUS, i] = work[Y, i]
+        work[RATE_PREVIOUS, i] = work[RATE, i]
+        work[Y, i] = load(model.y, i, 0)
+        work[RATE, i] = load(model.y_dot, i, 0)
+    for i in range(model.nq):
+        work[last - 1, i] = work[last, i]
+        work[last, i] = load(model.q_dot_dot, i, 0)
+
+
+@compiled
+def interpolate(block: Any, work: Any, previous: float, time: float, at: float) -> None:
+    """y at time *at* within the last step, from *previous* to *time*; quaternions normalized.
+
+    q is the quintic that has both ends' q, q_dot and q_dot_dot, and u follows from its rate, so that the two belong
+    together and neither is worse than the steps; z is the cubic of both ends' values and rates. The end of the step is y
+    itself, to the bit.
+    """
+    model = attach(block)
+    store(model.time, 0, 0, at)
+    if at >= time:
+        for i in range(model.ny):
+            store(model.y, i, 0, work[Y, i])
+        return
+    last = work.shape[0] - 1
+    h = time - previous
+    s = (at - previous) / h
+    s2 = s * s
+    s3 = s2 * s
+    s4 = s2 * s2
+    s5 = s3 * s2
+    # Hermite's basis: 0, 1, 2 the derivative at the beginning (a) and at the end (b), and their own derivatives in time
+    b0 = 10.0 * s3 - 15.0 * s4 + 6.0 * s5
+    a1, b1 = h * (s - 6.0 * s3 + 8.0 * s4 - 3.0 * s5), h * (-4.0 * s3 + 7.0 * s4 - 3.0 * s5)
+    a2 = h * h * (0.5 * s2 - 1.5 * s3 + 1.5 * s4 - 0.5 * s5)
+    b2 = h * h * (0.5 * s3 - s4 + 0.5 * s5)
+    b0_dot = (30.0 * s2 - 60.0 * s3 + 30.0 * s4) / h
+    a1_dot, b1_dot = 1.0 - 18.0 * s2 + 32.0 * s3 - 15.0 * s4, -12.0 * s2 + 28.0 * s3 - 15.0 * s4
+    a2_dot, b2_dot = h * (s - 4.5 * s2 + 6.0 * s3 - 2.5 * s4), h * (1.5 * s2 - 4.0 * s3 + 2.5 * s4)
+    for i in range(model.nq):
+        y0, y1 = work[Y_PREVIOUS, i], work[Y, i]
+        d0, d1 = work[RATE_PREVIOUS, i], work[RATE, i]
+        e0, e1 = work[last - 1, i], work[last, i]
+        store(model.q, i, 0, y0 + b0 * (y1 - y0) + a1 * d0 + b1 * d1 + a2 * e0 + b2 * e1)
+        store(model.q_dot, i, 0, b0_dot * (y1 - y0) + a1_dot * d0 + b1_dot * d1 + a2_dot * e0 + b2_dot * e1)
+    for body in range(1, model.nb):
+        _rates.n_inv_times(model, body, model.q_dot, model.first_q[body], model.u, model.first_u[body])
+        _rates.normalize(model, body)
+    r = 1.0 - s
+    for i in range(model.nq + model.nu, model.ny):
+        ends = r * r * (1.0 + 2.0 * s) * work[Y_PREVIOUS, i] + s2 * (1.0 + 2.0 * r) * work[Y, i]
+        store(model.y, i, 0, ends + h * s * r * (r * work[RATE_PREVIOUS, i] - s * work[RATE, i]))
+
+
+@compiled
+def report_row(block: Any, row: Any) -> None:
+    """Copy y into a row of results."""
+    model = attach(block)
+    for i in range(model.ny):
+        row[i] = load(model.y, i, 0)
+
+
+@compiled
+def scaled_norms(block: Any, work: Any, norms: Any) -> None:
+    """Root mean squares of y, of its rate at RATE, and of that less the present rate; scaled as in `error_norm`."""
+    model = attach(block)
+    a = b = c = 0.0
+    for i in range(model.ny):
+        scale = max(1.0, abs(work[Y, i]))
+        a = a + (work[Y, i] / scale) ** 2
+        b = b + (work[RATE, i] / scale) ** 2
+        c = c + ((work[RATE, i] - load(model.y_dot, i, 0)) / scale) ** 2
+    n = max(1, model.ny)
+    norms[0] = (a / n) ** 0.5
+    norms[1] = (b / n) ** 0.5
+    norms[2] = (c / n) ** 0.5
+
+
+@compiled
+def start(block: Any, work: Any, table: Any, order: int, control: Any, counts: Any, norms: Any) -> int:
+    """The rate at the initial y, and a first step: Hairer, Norsett and Wanner, II.4, starting step size."""
+    model = attach(block)
+    normalize(model)
+    status = evaluate(model, counts[ROUTINE])
+    counts[EVALUATIONS] += 1
+    if status != 0:
+        return NOT_FINITE
+    shift_step(model, work)
+    shift_step(model, work)
+    if control[STEP] > 0.0:
+        return REACHED
+    scaled_norms(model, work, norms)
+    h0 = 1e-6
+    if norms[0] > 1e-5 and norms[1] > 1e-5:
+        h0 = 0.01 * norms[0] / norms[1]
+    h0 = min(h0, control[MAX_STEP])
+    euler_step(model, work, control[TIME], h0)
+    status = evaluate(model, counts[ROUTINE])
+    counts[EVALUATIONS] += 1
+    if status != 0:
+        control[STEP] = h0
+        return REACHED
+    scaled_norms(model, work, norms)
+    second = norms[2] / h0
+    largest = max(norms[1], second)
+    h1 = max(1e-6, 1e-3 * h0)
+    if largest > 1e-15:
+        h1 = (control[ACCURACY] / largest) ** (1.0 / (order + 1.0))
+    control[STEP] = min(100.0 * h0, h1, control[MAX_STEP])
+    return REACHED
+
+
+@compiled
+def euler_step(block: Any, work: Any, time: float, h: float) -> None:
+    """y a step of Euler's method from its row, to find out how fast the rate changes."""
+    model = attach(block)
+    store(model.time, 0, 0, time + h)
+    for i in range(model.ny):
+        store(model.y, i, 0, work[Y, i] + h * work[RATE, i])
+
+
+@compiled
+def advance(
+    block: Any, work: Any, table: Any, order: int, control: Any, counts: Any, times: Any, results: Any, energies: Any
+) -> int:
+    """Step until every time of *times* from number ``counts[REPORT]`` on is reported, or ``counts[LIMIT]`` steps are taken.
+
+    A report is a row of *results* (y), and where *energies* is as long as *times* the energy.
+    """
+    model = attach(block)
+    stages = table.shape[1] - 1
+    taken = 0
+    while counts[REPORT] < times.shape[0]:
+        if times[counts[REPORT]] <= control[TIME]:
+            k = counts[REPORT]
+            interpolate(model, work, control[PREVIOUS_TIME], control[TIME], times[k])
+            report_row(model, results[k])
+            if energies.shape[0] == times.shape[0]:
+                energies[k] = energy(model, counts[ROUTINE])
+            counts[REPORT] += 1
+            continue
+        if taken >= counts[LIMIT]:
+            return PAUSED
+        time = control[TIME]
+        h = min(control[STEP], control[MAX_STEP])
+        if control[FIXED_STEP] > 0.0:
+            h = control[FIXED_STEP]
+        # the last step before the end takes all that is left, where what remained would be a sliver
+        left = control[FINAL_TIME] - time
+        clipped = h > 0.999 * left
+        if clipped:
+            h = left
+        counts[ATTEMPTS] += 1
+        status = 0
+        for s in range(1, stages):
+            set_stage(model, work, table, s, time, h)
+            status = evaluate(model, counts[ROUTINE])
+            counts[EVALUATIONS] += 1
+            if status != 0:
+                break
+            keep_rate(model, work, FIRST_STAGE + s)
+        error = 1e300
+        if status == 0:
+            set_stage(model, work, table, stages, time, h)
+            error = error_norm(model, work, table, h)
+            if control[FIXED_STEP] > 0.0:
+                error = 0.0
+            if error <= control[ACCURACY]:
+                normalize(model)
+                status = evaluate(model, counts[ROUTINE])
+                counts[EVALUATIONS] += 1
+                if status != 0:
+                    error = 1e300
+        if error <= control[ACCURACY]:
+            shift_step(model, work)
+            control[PREVIOUS_TIME] = time
+            control[TIME] = control[FINAL_TIME] if clipped else time + h
+            control[LAST_STEP] = h
+            counts[STEPS] += 1
+            taken += 1
+            if control[FIXED_STEP] == 0.0:
+                growth = 5.0
+                if error > 0.0:
+                    growth = min(5.0, 0.8 * (control[ACCURACY] / error) ** (1.0 / order))
+                # steps that hardly change cost nothing; a clipped one says nothing of the next
+                if (growth > 1.1 or growth < 1.0) and (not clipped or growth * h > control[STEP]):
+                    control[STEP] = growth * h
+            continue
+        counts[ERROR_FAILURES] += 1
+        if control[FIXED_STEP] > 0.0 or h <= control[MIN_STEP] or time + 0.1 * h == time:
+            return NOT_FINITE if status != 0 else STEP_TOO_SMALL
+        shrink = 0.1
+        if error < 1e299:
+            shrink = max(0.1, min(0.9, 0.8 * (control[ACCURACY] / error) ** (1.0 / order)))
+        control[STEP] = max(control[MIN_STEP], shrink * h)
+    return REACHED

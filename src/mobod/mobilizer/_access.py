@@ -1,0 +1,75 @@
+"""How the switch reads a mobilizer's coordinates and writes what a kind's functions return."""
+
+from typing import Any
+
+from .._jit import generic
+from ..algebra.memory import load3, store3, store9
+from ..algebra.scalar import load, store
+
+
+@generic
+def q1(model: Any, b: int) -> Any:
+    """The only coordinate of body b, as a tuple."""
+    return (load(model.q, model.first_q[b], 0),)
+
+
+@generic
+def q2(model: Any, b: int) -> Any:
+    """Two coordinates of body b."""
+    i = model.first_q[b]
+    return load(model.q, i, 0), load(model.q, i + 1, 0)
+
+
+@generic
+def vector3(rows: Any, i: int) -> Any:
+    """Three numbers of a column, from row i on."""
+    return load(rows, i, 0), load(rows, i + 1, 0), load(rows, i + 2, 0)
+
+
+@generic
+def vector4(rows: Any, i: int) -> Any:
+    """Four numbers of a column, from row i on."""
+    return load(rows, i, 0), load(rows, i + 1, 0), load(rows, i + 2, 0), load(rows, i + 3, 0)
+
+
+@generic
+def put3(rows: Any, i: int, v: Any) -> None:
+    """Three numbers into a column, from row i on."""
+    store(rows, i, 0, v[0])
+    store(rows, i + 1, 0, v[1])
+    store(rows, i + 2, 0, v[2])
+
+
+@generic
+def put4(rows: Any, i: int, v: Any) -> None:
+    """Four numbers into a column, from row i on."""
+    put3(rows, i, v)
+    store(rows, i + 3, 0, v[3])
+
+
+@generic
+def copy(source: Any, i: int, target: Any, k: int, n: int) -> None:
+    """n numbers from one column to another: what N does where q_dot = u."""
+    for j in range(n):
+        store(target, k + j, 0, load(source, i + j, 0))
+
+
+@generic
+def store_transform(model: Any, row: int, X_FM: Any) -> None:
+    """X_FM as a rotation and a translation."""
+    R_FM, p_FM = X_FM
+    store9(model.R_FM, row, 0, R_FM)
+    store3(model.p_FM, row, 0, p_FM)
+
+
+@generic
+def store_column(rows: Any, i: int, column: Any) -> None:
+    """One hinge column, (angular, linear)."""
+    store3(rows, i, 0, column[0])
+    store3(rows, i, 3, column[1])
+
+
+@generic
+def load_column(rows: Any, i: int) -> Any:
+    """One hinge column, (angular, linear)."""
+    return load3(rows, i, 0), load3(rows, i, 3)

@@ -1,0 +1,125 @@
+"""How q_dot follows from u: the matrix N of a mobilizer, its inverse, its rate, and their transposes.
+
+Few kinds have an N of their own. Either q_dot = u, or the first coordinates are an orientation whose speeds are an angular
+velocity in F and the others are as their speeds. The field `rates` says which; a mobilizer's direction does not matter.
+"""
+
+from typing import Any
+
+from .._jit import generic
+from ..algebra import euler_xyz, quaternion
+from ..algebra.scalar import store
+from ._access import copy, put3, put4, vector3, vector4
+
+#: q_dot = u.
+SAME = 0
+#: Four coordinates are a quaternion, of three speeds.
+QUATERNION = 1
+#: Three coordinates are body-fixed x-y-z angles, of three speeds.
+EULER = 2
+
+
+@generic
+def n_times(model: Any, b: int, u: Any, k: int, out: Any, i: int) -> None:
+    """out[i:] = N u[k:] for body b: q_dot of u."""
+    rates, q = model.rates[b], model.first_q[b]
+    if rates == QUATERNION:
+        put4(out, i, quaternion.multiply_by_n(vector4(model.q, q), vector3(u, k)))
+        copy(u, k + 3, out, i + 4, model.num_u[b] - 3)
+    elif rates == EULER:
+        put3(out, i, euler_xyz.multiply_by_n(vector3(model.q, q), vector3(u, k)))
+        copy(u, k + 3, out, i + 3, model.num_u[b] - 3)
+    else:
+        copy(u, k, out, i, model.num_u[b])
+
+
+@generic
+def n_transpose_times(model: Any, b: int, p: Any, i: int, out: Any, k: int) -> None:
+    """out[k:] = N^T p[i:] for body b."""
+    rates, q = model.rates[b], model.first_q[b]
+    if rates == QUATERNION:
+        put3(out, k, quaternion.multiply_by_n_transpose(vector4(model.q, q), vector4(p, i)))
+        copy(p, i + 4, out, k + 3, model.num_u[b] - 3)
+    elif rates == EULER:
+        put3(out, k, euler_xyz.multiply_by_n_transpose(vector3(model.q, q), vector3(p, i)))
+        copy(p, i + 3, out, k + 3, model.num_u[b] - 3)
+    else:
+        copy(p, i, out, k, model.num_u[b])
+
+
+@generic
+def n_inv_times(model: Any, b: int, q_dot: Any, i: int, out: Any, k: int) -> None:
+    """out[k:] = N^-1 q_dot[i:] for body b: u of q_dot."""
+    rates, q = model.rates[b], model.first_q[b]
+    if rates == QUATERNION:
+        put3(out, k, quaternion.multiply_by_n_inv(vector4(model.q, q), vector4(q_dot, i)))
+        copy(q_dot, i + 4, out, k + 3, model.num_u[b] - 3)
+    elif rates == EULER:
+        put3(out, k, euler_xyz.multiply_by_n_inv(vector3(model.q, q), vector3(q_dot, i)))
+        copy(q_dot, i + 3, out, k + 3, model.num_u[b] - 3)
+    else:
+        copy(q_dot, i, out, k, model.num_u[b])
+
+
+@generic
+def n_inv_transpose_times(model: Any, b: int, v: Any, k: int, out: Any, i: int) -> None:
+    """out[i:] = (N^-1)^T v[k:] for body b."""
+    rates, q = model.rates[b], model.first_q[b]
+    if rates == QUATERNION:
+        put4(out, i, quaternion.multiply_by_n_inv_transpose(vector4(model.q, q), vector3(v, k)))
+        copy(v, k + 3, out, i + 4, model.num_u[b] - 3)
+    elif rates == EULER:
+        put3(out, i, euler_xyz.multiply_by_n_inv_transpose(vector3(model.q, q), vector3(v, k)))
+        copy(v, k + 3, out, i + 3, model.num_u[b] - 3)
+    else:
+        copy(v, k, out, i, model.num_u[b])
+
+
+@generic
+def n_dot_times(model: Any, b: int, v: Any, k: int, out: Any, i: int) -> None:
+    """out[i:] = NDot v[k:] for body b, of which q_dot is there."""
+    rates, q = model.rates[b], model.first_q[b]
+    _clear(out, i, model.num_q[b])
+    if rates == QUATERNION:
+        put4(out, i, quaternion.multiply_by_n(vector4(model.q_dot, q), vector3(v, k)))
+    elif rates == EULER:
+        put3(out, i, euler_xyz.multiply_by_n_dot(vector3(model.q, q), vector3(model.q_dot, q), vector3(v, k)))
+
+
+@generic
+def n_dot_transpose_times(model: Any, b: int, p: Any, i: int, out: Any, k: int) -> None:
+    """out[k:] = NDot^T p[i:] for body b, of which q_dot is there."""
+    rates, q = model.rates[b], model.first_q[b]
+    _clear(out, k, model.num_u[b])
+    if rates == QUATERNION:
+        put3(out, k, quaternion.multiply_by_n_transpose(vector4(model.q_dot, q), vector4(p, i)))
+    elif rates == EULER:
+        put3(out, k, euler_xyz.multiply_by_n_dot_transpose(vector3(model.q, q), vector3(model.q_dot, q), vector3(p, i)))
+
+
+@generic
+def add_n_dot_u(model: Any, b: int) -> None:
+    """q_dot_dot += NDot u for body b, of which q_dot is there: nothing where q_dot = u."""
+    rates, q, k = model.rates[b], model.first_q[b], model.first_u[b]
+    if rates == QUATERNION:
+        a = quaternion.multiply_by_n(vector4(model.q_dot, q), vector3(model.u, k))
+        b0, b1, b2, b3 = vector4(model.q_dot_dot, q)
+        put4(model.q_dot_dot, q, (b0 + a[0], b1 + a[1], b2 + a[2], b3 + a[3]))
+    elif rates == EULER:
+        c = euler_xyz.multiply_by_n_dot(vector3(model.q, q), vector3(model.q_dot, q), vector3(model.u, k))
+        d0, d1, d2 = vector3(model.q_dot_dot, q)
+        put3(model.q_dot_dot, q, (d0 + c[0], d1 + c[1], d2 + c[2]))
+
+
+@generic
+def normalize(model: Any, b: int) -> None:
+    """Scale the quaternion of body b, where it has one, to length 1."""
+    if model.rates[b] == QUATERNION:
+        q = model.first_q[b]
+        put4(model.q, q, quaternion.normalize(vector4(model.q, q)))
+
+
+@generic
+def _clear(out: Any, i: int, n: int) -> None:
+    for j in range(n):
+        store(out, i + j, 0, 0.0)

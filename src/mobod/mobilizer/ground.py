@@ -1,0 +1,37 @@
+"""Ground: body 0, that everything is connected to in the end and that does not move."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..body import Ground as GroundBody
+from ..value import Transform
+from .base import Direction, Facts, MobilizedBody
+from .weld import hinge, transform
+
+if TYPE_CHECKING:
+    from ..matter import SimbodyMatterSubsystem
+
+KIND = 0
+
+
+class Ground(MobilizedBody):
+    """Body 0 of a matter subsystem, which makes it; users do not. Its mass is infinite."""
+
+    facts = Facts(KIND, num_q=0, num_u=0, transform=transform, hinge=hinge)
+
+    def __init__(self, matter: SimbodyMatterSubsystem) -> None:
+        self._X_PF, self._X_BM = Transform(), Transform()
+        self._direction = Direction.FORWARD
+        self._body = GroundBody()
+        self._parent = None
+        self._default_q = self._initial_q()
+        self._inboard_decorations: list[tuple[Transform, Any]] = []
+        self._outboard_decorations: list[tuple[Transform, Any]] = []
+        self._matter = matter
+        self._index, self._name = matter._adopt(self, "ground")
+        self._level = 0
+        self._base = self
+
+    def __repr__(self) -> str:
+        return "<Ground>"

@@ -1,0 +1,97 @@
+"""Universal: rotation about x, then about the y axis that this has turned. 2 coordinates, 2 speeds. Source: Seth et al. 2010.
+
+R_FM = Rx(q0) Ry(q1)   p_FM = 0   H_FM = [x, Rx(q0) y; 0, 0]   HDot_FM = [0, q0_dot Rx(q0) z; 0, 0]   q_dot = u
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._jit import generic
+from ..algebra import rotation
+from ..algebra.scalar import one, sincos, zero
+from ..value import Rotation
+from .base import Array, ArrayLike, Facts, MobilizedBody
+
+if TYPE_CHECKING:
+    from ..state import State
+
+KIND = 3
+
+
+@generic
+def transform(q: Any) -> Any:  # X_FM
+    o = zero(q[0])
+    return rotation.about_x_then_y(q[0], q[1]), (o, o, o)
+
+
+@generic
+def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
+    o, i = zero(q[0]), one(q[0])
+    s, c = sincos(q[0])
+    return ((i, o, o), (o, o, o)), ((o, c, s), (o, o, o))
+
+
+@generic
+def hinge_dot(q: Any, u: Any) -> Any:  # columns of dH_FM/dt, taken and expressed in F
+    o = zero(q[0])
+    s, c = sincos(q[0])
+    return ((o, o, o), (o, o, o)), ((o, -s * u[0], c * u[0]), (o, o, o))
+
+
+class Universal(MobilizedBody):
+    """Turn about x, then about the new y: two angles, their rates as speeds."""
+
+    facts = Facts(KIND, num_q=2, num_u=2, transform=transform, hinge=hinge, constant_hinge=False)
+
+    def get_default_angles(self) -> Array:
+        """The angles ``(2,)`` of a default state."""
+        return self._default_q.copy()
+
+    def set_default_angles(self, angles: ArrayLike) -> Universal:
+        """Change the angles of a default state; a topological change."""
+        self.set_default_q(angles)
+        return self
+
+    def get_angles(self, state: State) -> Array:
+        """The angles ``(2,)``. Needs MODEL."""
+        return self.get_q_as_vector(state)
+
+    def set_angles(self, state: State, angles: ArrayLike) -> None:
+        """Set the angles; the state falls to TIME at most."""
+        self.set_q(state, angles)
+
+    def get_rates(self, state: State) -> Array:
+        """The angles' rates ``(2,)``. Needs MODEL."""
+        return self.get_u_as_vector(state)
+
+    def set_rates(self, state: State, rates: ArrayLike) -> None:
+        """Set the angles' rates; the state falls to POSITION at most."""
+        self.set_u(state, rates)
+
+    def _fit_rotation(self, R: Rotation, q: Array) -> None:
+        """Maximize the trace of R^T Rx(a) Ry(b), by the best a for each b in turn, from the angles of M's z axis.
+
+        The trace is bilinear in (cos a, sin a) and (cos b, sin b), (1, cos, sin): each half-step has a closed form, and as no
+        half-step can lower the trace, a few dozen reach the maximum to rounding where R is attainable in one.
+        """
+        M = np.asarray(R)
+        best, best_trace = q[:2].copy(), -np.inf
+        for start in (np.arctan2(-M[1, 2], M[2, 2]), np.arctan2(M[2, 1], M[1, 1])):
+            a, b = start, 0.0
+            for _ in range(100):
+                sa, ca = np.sin(a), np.cos(a)
+                new_b = np.arctan2(M[0, 2] + sa * M[1, 0] - ca * M[2, 0], M[0, 0] - sa * M[1, 2] + ca * M[2, 2])
+                sb, cb = np.sin(new_b), np.cos(new_b)
+                new_a = np.arctan2(sb * M[1, 0] - cb * M[1, 2] + M[2, 1], M[1, 1] - sb * M[2, 0] + cb * M[2, 2])
+                done = abs(new_a - a) + abs(new_b - b) < 1e-15
+                a, b = new_a, new_b
+                if done:
+                    break
+            T = np.array(rotation.about_x_then_y(float(a), float(b))).reshape(3, 3)
+            trace = float(np.sum(T * M))
+            if trace > best_trace:
+                best, best_trace = np.array([a, b]), trace
+        q[:2] = best

@@ -1,0 +1,489 @@
+"""Trajectory: a motion as it was computed, as arrays, as states, in files and in pictures."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .stage import Stage
+
+if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
+
+    from .state import State
+    from .system import MultibodySystem
+    from .visual.animate import Animation
+    from .visual.plot import TrajectoryFigure
+
+Array: TypeAlias = NDArray[np.float64]
+
+FORMATS = (".npz", ".csv", ".parquet")
+"""What `Trajectory.save` can write, by the file's extension."""
+
+EXTRAS = {"pandas": "table", "pyarrow": "table", "matplotlib": "plot"}
+"""Which of mobod's extras brings a package."""
+
+
+class Trajectory:
+    """The motion of a system at a sequence of times.
+
+    `mobod.simulate` makes these. ``len(trajectory)`` is the number of times.
+
+    Parameters
+    ----------
+    system : MultibodySystem, optional
+        What moved. Without it there are numbers, but neither `states` nor pictures of the mechanism.
+    time : array_like (nt,)
+        Times, ascending; time.
+    q : array_like (nt, nq)
+        Generalized coordinates.
+    u : array_like (nt, nu)
+        Generalized speeds.
+    energy : array_like (nt,)
+        Kinetic and potential energy together; mass*length^2/time^2.
+    coordinate_names, speed_names : sequence of str
+        One a column of `q` and of `u`.
+    z : array_like (nt, nz), optional
+        Auxiliary variables, where the system has some.
+    state : State, optional
+        The state that the motion started from. `states` are copies of it with time, q, u and z replaced, so that
+        whatever else was chosen or set in it holds for them too.
+    model_variables : mapping, optional
+        Modelling choices, such as ``{"use_euler_angles": True}``; saved with the numbers.
+    statistics : mapping, optional
+        How it was computed: ``steps_taken``, ``evaluations``, ``wall_time``, and what else an integrator counts.
+
+    Attributes
+    ----------
+    time, q, u, z, energy : arrays
+        Read-only.
+    coordinate_names, speed_names : tuple of str
+    system : MultibodySystem or None
+    model_variables, statistics : dict
+
+    Raises
+    ------
+    ValueError
+        If arrays and names do not fit together.
+
+    Examples
+    --------
+    >>> motion = Trajectory(time=[0.0, 0.5], q=[[1.0], [0.8]], u=[[0.0], [-0.4]], energy=[2.0, 2.0],
+    ...                     coordinate_names=["swing"], speed_names=["swing"])
+    >>> motion
+    <Trajectory: 2 times from 0 to 0.5, 1 coordinate, 1 speed>
+    """
+
+    def __init__(
+        self,
+        *,
+        system: MultibodySystem | None = None,
+        time: ArrayLike,
+        q: ArrayLike,
+        u: ArrayLike,
+        energy: ArrayLike,
+        coordinate_names: Sequence[str],
+        speed_names: Sequence[str],
+        z: ArrayLike | None = None,
+        state: State | None = None,
+        model_variables: Mapping[str, Any] | None = None,
+        statistics: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.time = _read_only(time, "time", 1)
+        nt = len(self.time)
+        self.q = _read_only(q, "q", 2, nt)
+        self.u = _read_only(u, "u", 2, nt)
+        self.z = _read_only(np.zeros((nt, 0)) if z is None else z, "z", 2, nt)
+        self.energy = _read_only(energy, "energy", 1, nt)
+        self.coordinate_names = _names(coordinate_names, "coordinate_names", "q", self.q.shape[1])
+        self.speed_names = _names(speed_names, "speed_names", "u", self.u.shape[1])
+        if (np.diff(self.time) < 0.0).any():
+            raise ValueError(f"time must not go backward; it does after index {int(np.argmax(np.diff(self.time) < 0))}")
+        self.system = system
+        self.model_variables: dict[str, Any] = dict(model_variables or {})
+        self.statistics: dict[str, Any] = dict(statistics or {})
+        self._template = None if state is None else state.copy()
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        span = f" from {self.time[0]:g} to {self.time[-1]:g}" if len(self) else ""
+        counts = [(len(self), "time"), (self.q.shape[1], "coordinate"), (self.u.shape[1], "speed")]
+        times, coordinates, speeds = (f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts)
+        return f"<Trajectory: {times}{span}, {coordinates}, {speeds}>"
+
+    # ------------------------------------------------------------------------------------------ how it was computed
+
+    @property
+    def steps_taken(self) -> int:
+        """How many steps the integrator took; 0 if that is not known."""
+        return int(self.statistics.get("steps_taken", 0))
+
+    @property
+    def evaluations(self) -> int:
+        """How many times accelerations were evaluated; 0 if that is not known."""
+        return int(self.statistics.get("evaluations", 0))
+
+    @property
+    def wall_time(self) -> float:
+        """How long computing it took, in seconds; NaN if that is not known."""
+        return float(self.statistics.get("wall_time", np.nan))
+
+    @property
+    def energy_drift(self) -> float:
+        """Largest departure of the energy from its first value; mass*length^2/time^2.
+
+        An error of the integration where nothing dissipates or drives; otherwise it is also what was lost and put in.
+        """
+        return float(np.abs(self.energy - self.energy[0]).max()) if len(self) else 0.0
+
+    def calc_kinetic_energy(self, indices: ArrayLike | None = None) -> Array:
+        """Calculate the kinetic energy; what is left of `energy` is potential.
+
+        Parameters
+        ----------
+        indices : array_like of int, optional
+            At which times; all by default.
+
+        Returns
+        -------
+        (n,) array
+            mass*length^2/time^2.
+
+        Raises
+        ------
+        ValueError
+            If the trajectory has no system.
+        """
+        chosen = np.arange(len(self)) if indices is None else np.asarray(indices)
+        states = self.states
+        kinetic = np.empty(len(chosen))
+        for row, i in enumerate(chosen.tolist()):
+            state = states[i]
+            assert self.system is not None
+            self.system.realize(state, Stage.VELOCITY)
+            kinetic[row] = self.system.get_matter_subsystem().calc_kinetic_energy(state)
+        return kinetic
+
+    # ------------------------------------------------------------------------------------------ states
+
+    @property
+    def states(self) -> States:
+        """The states, one a time: ``states[i]``, negative indices, slices, iteration. Each is made when asked for.
+
+        Raises
+        ------
+        ValueError
+            If the trajectory has no system.
+        """
+        return States(self, range(len(self)), self._make_template())
+
+    def _make_template(self) -> State:
+        if self._template is not None:
+            return self._template
+        if self.system is None:
+            raise ValueError(
+                "this trajectory has no system to make states of; "
+                "load it with Trajectory.load(path, system=system), or set trajectory.system"
+            )
+        state = self.system.realize_topology()
+        matter = self.system.get_matter_subsystem()
+        euler = bool(matter.get_use_euler_angles(state))
+        if self.model_variables.get("use_euler_angles", euler != (len(state.q) != self.q.shape[1])) != euler:
+            matter.set_use_euler_angles(state, not euler)  # what fits the number of coordinates, if it was not said
+            self.system.realize_model(state)
+        for name, columns in (("q", self.q), ("u", self.u), ("z", self.z)):
+            count = len(getattr(state, name))
+            if count != columns.shape[1]:
+                raise ValueError(f"{self.system!r} has {count} {name}, this trajectory {columns.shape[1]}: another system's?")
+        self._template = state
+        return state
+
+    # ------------------------------------------------------------------------------------------ tables and files
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Make a table: a row a time, the index; columns ``q.NAME``, ``u.NAME``, ``z.0`` and so on, and ``energy``.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        pandas = _import("pandas", "to_pandas")
+        frame: pd.DataFrame = pandas.DataFrame(self._columns())
+        return frame.set_index("time")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file, every number exactly.
+
+        Parameters
+        ----------
+        path : str or path
+            ``.npz`` (NumPy's) and ``.parquet`` (needs pyarrow) hold everything but the system; ``.csv`` holds the
+            table of `to_pandas`, without statistics.
+
+        Raises
+        ------
+        ValueError
+            If the extension is another.
+        ImportError
+            If pyarrow is needed and not installed.
+        """
+        path = Path(path)
+        extension = check_extension(path, FORMATS)
+        if extension == ".npz":
+            arrays = {"time": self.time, "q": self.q, "u": self.u, "z": self.z, "energy": self.energy}
+            with path.open("wb") as file:  # given a name, NumPy would append to a capital .NPZ
+                np.savez_compressed(file, about=np.array(json.dumps(self._about())), **arrays)  # type: ignore[arg-type]
+        elif extension == ".csv":
+            columns = self._columns()
+            with path.open("w", newline="", encoding="utf-8") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(columns)
+                writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+        else:
+            pa, parquet = _import("pyarrow", "a .parquet file"), _import("pyarrow.parquet", "a .parquet file")
+            table = pa.table({name: pa.array(column) for name, column in self._columns().items()})
+            about = {**(table.schema.metadata or {}), b"mobod": json.dumps(self._about()).encode()}
+            parquet.write_table(table.replace_schema_metadata(about), path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], system: MultibodySystem | None = None) -> Trajectory:
+        """Read what `save` has written.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        system : MultibodySystem, optional
+            What moved, for `states` and pictures of the mechanism; it is not in the file.
+
+        Raises
+        ------
+        ValueError
+            If the file is not a trajectory.
+        """
+        path = Path(path)
+        extension = check_extension(path, FORMATS)
+        about: dict[str, Any] = {}
+        if extension == ".npz":
+            with np.load(path, allow_pickle=False) as file:
+                if "about" not in file.files:
+                    raise ValueError(f"{path} is not a trajectory: it holds {', '.join(file.files) or 'nothing'}")
+                about = json.loads(str(file["about"]))
+                arrays = {name: file[name] for name in ("time", "q", "u", "z", "energy")}
+            return cls(system=system, **arrays, **about)
+        if extension == ".csv":
+            columns = _read_csv(path)
+        else:
+            table = _import("pyarrow.parquet", "a .parquet file").read_table(path)
+            about = json.loads((table.schema.metadata or {}).get(b"mobod", b"{}"))
+            columns = {name: table.column(name).to_numpy() for name in table.column_names}
+        return cls._from_columns(columns, system, about, path)
+
+    @classmethod
+    def _from_columns(
+        cls, columns: Mapping[str, Array], system: MultibodySystem | None, about: dict[str, Any], path: Path
+    ) -> Trajectory:
+        if "time" not in columns or "energy" not in columns:
+            raise ValueError(f"{path} is not a trajectory: it has no columns time and energy")
+        nt = len(columns["time"])
+        parts = {prefix: [name for name in columns if name.startswith(f"{prefix}.")] for prefix in "quz"}
+        arrays: dict[str, Any] = {
+            p: np.column_stack([columns[name] for name in names] or [np.zeros((nt, 0))]) for p, names in parts.items()
+        }
+        about.setdefault("coordinate_names", [name[2:] for name in parts["q"]])
+        about.setdefault("speed_names", [name[2:] for name in parts["u"]])
+        arrays.update(time=columns["time"], energy=columns["energy"])
+        return cls(system=system, **arrays, **about)
+
+    def _columns(self) -> dict[str, Array]:
+        """Make the table, column by column."""
+        columns = {"time": self.time}
+        columns.update((f"q.{name}", column) for name, column in zip(self.coordinate_names, self.q.T, strict=True))
+        columns.update((f"u.{name}", column) for name, column in zip(self.speed_names, self.u.T, strict=True))
+        columns.update((f"z.{number}", column) for number, column in enumerate(self.z.T))
+        columns["energy"] = self.energy
+        return columns
+
+    def _about(self) -> dict[str, Any]:
+        """Collect what is not a column, as JSON can hold it."""
+        return {
+            "coordinate_names": list(self.coordinate_names),
+            "speed_names": list(self.speed_names),
+            "model_variables": _plain(self.model_variables),
+            "statistics": _plain(self.statistics),
+        }
+
+    # ------------------------------------------------------------------------------------------ pictures
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, snapshots: int = 5) -> TrajectoryFigure:
+        """Draw the motion: snapshots of the mechanism, its coordinates, and its energy.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            File to write: ``.png``, ``.pdf``, ``.svg``.
+        snapshots : int, default 5
+            How many times the mechanism is drawn; 0 for none. There are none without a system.
+
+        Returns
+        -------
+        TrajectoryFigure
+            A Matplotlib figure, which a notebook shows; pyplot does not know of it.
+
+        Raises
+        ------
+        ImportError
+            If Matplotlib is not installed.
+        """
+        _import("matplotlib", "a picture")
+        from .visual.plot import plot_trajectory
+
+        return plot_trajectory(self, path, snapshots=snapshots)
+
+    def animate(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        fps: float = 25.0,
+        speed: float = 1.0,
+        size: tuple[float, float] = (6.4, 5.6),
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Animation:
+        """Draw the mechanism as it moves.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            File to write, ``.gif`` or ``.mp4``. An MP4 needs ffmpeg, or the package imageio-ffmpeg.
+        fps : float, default 25
+            Pictures a second. In a GIF, 100 divided by a whole number; the nearest is taken.
+        speed : float, default 1
+            Time of the motion in a second of the film.
+        size : (float, float)
+            Width and height, in inches of 100 dots.
+        progress : callable, optional
+            Called with the number of pictures done, and of all.
+
+        Returns
+        -------
+        Animation
+            A notebook shows it; without a path it is drawn when that is asked of it.
+
+        Raises
+        ------
+        ValueError
+            If there is no system, or the extension is another.
+        ImportError
+            If Matplotlib, Pillow (for a GIF) or ffmpeg (for an MP4) is missing.
+        """
+        _import("matplotlib", "a picture")
+        from .visual.animate import animate_trajectory
+
+        return animate_trajectory(self, path, fps=fps, speed=speed, size=size, progress=progress)
+
+
+class States(Sequence["State"]):
+    """The states of a trajectory: each a copy of the caller's own, made when it is asked for, to be realized."""
+
+    def __init__(self, trajectory: Trajectory, indices: range, template: State) -> None:
+        self._trajectory = trajectory
+        self._indices = indices
+        self._template = template
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+    @overload
+    def __getitem__(self, index: int) -> State: ...
+    @overload
+    def __getitem__(self, index: slice) -> States: ...
+    def __getitem__(self, index: int | slice) -> State | States:
+        if isinstance(index, slice):
+            return States(self._trajectory, self._indices[index], self._template)
+        try:
+            i = self._indices[index]
+        except IndexError:
+            raise IndexError(f"there are {len(self)} states; no number {index}") from None
+        state = self._template.copy()
+        state.time = float(self._trajectory.time[i])
+        state.q = self._trajectory.q[i]
+        state.u = self._trajectory.u[i]
+        if self._trajectory.z.shape[1]:
+            state.z = self._trajectory.z[i]
+        return state
+
+    def __iter__(self) -> Iterator[State]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} states of {self._trajectory!r}>"
+
+
+def check_extension(path: Path, known: Sequence[str]) -> str:
+    """Return a file's extension, in lower case, or raise a ValueError that names the known ones."""
+    extension = path.suffix.lower()
+    if extension not in known:
+        raise ValueError(f"{path.name!r} must end in {', '.join(known[:-1])} or {known[-1]}")
+    return extension
+
+
+def _import(name: str, purpose: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError as error:
+        package = name.partition(".")[0]
+        raise ImportError(f"{purpose} needs {package}: pip install 'mobod[{EXTRAS[package]}]'") from error
+
+
+def _read_only(value: ArrayLike, name: str, ndim: int, rows: int | None = None) -> Array:
+    array = np.array(value, dtype=np.float64)
+    if array.ndim != ndim:
+        raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}; it has the shape {array.shape}")
+    if rows is not None and len(array) != rows:
+        raise ValueError(f"{name} must have a row for each of the {rows} times; it has {len(array)}")
+    array.flags.writeable = False
+    return array
+
+
+def _names(names: Sequence[str], what: str, of: str, count: int) -> tuple[str, ...]:
+    result = tuple(str(name) for name in names)
+    if len(result) != count:
+        raise ValueError(f"{what} must name each of the {count} columns of {of}; there are {len(result)}")
+    if len(set(result)) != count:
+        raise ValueError(f"{what} must differ from each other; {max(result, key=result.count)!r} is there twice")
+    return result
+
+
+def _read_csv(path: Path) -> dict[str, Array]:
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = csv.reader(file)
+        header = next(rows, [])
+        try:
+            table = np.array([[float(entry) for entry in row] for row in rows], dtype=np.float64).reshape(-1, len(header))
+        except ValueError as error:
+            raise ValueError(f"{path} is not a table of numbers: {error}") from None
+    return dict(zip(header, table.T, strict=True))
+
+
+def _plain(value: Any) -> Any:
+    """Make of NumPy's numbers and arrays what JSON knows."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

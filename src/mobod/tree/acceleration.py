@@ -1,0 +1,79 @@
+"""Accelerations: forces inward, accelerations outward. Needs velocities, articulated inertias and applied forces.
+
+    inward    Z_B = F0_B - F_B + sum over children of phi Z+,   for each mobility: e = (f - h.Z) / d,  Z+ = Z + (P h) e
+    outward   A' = phi^T A'_P, for each mobility, the other way round: udot = e - (P h / d).A',  A' += h udot;  A = A' + A0
+
+A' is the acceleration beyond that at udot = 0, see `velocity`. Source: Featherstone 2008, section 7; Jain 2011, section 7.
+"""
+
+from typing import Any
+
+from .._jit import generic
+from ..algebra import spatial, vec3
+from ..algebra.memory import load3, load_spatial, store_spatial
+from ..algebra.scalar import load, store
+from ..mobilizer import _rates
+
+
+@generic
+def absorb(model: Any, b: int, f: Any, zw: Any, zv: Any) -> Any:
+    """Take from (zw; zv) at body b what its mobilities, with forces f, do not have to carry; keep their epsilon."""
+    for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+        hw, hv = load_spatial(model.H, i)
+        gw, gv = load_spatial(model.gain, i)
+        e = load(f, i, 0) - (vec3.dot(hw, zw) + vec3.dot(hv, zv))
+        zw, zv = vec3.add_scaled(zw, e, gw), vec3.add_scaled(zv, e, gv)
+        store(model.epsilon, i, 0, e * load(model.d_inverse, i, 0))
+    return zw, zv
+
+
+@generic
+def release(model: Any, b: int, w: Any, v: Any, udot: Any) -> Any:
+    """udot of the mobilities of body b of which (w; v) is the acceleration if there were none; and with them."""
+    for i in range(model.first_u[b] + model.num_u[b] - 1, model.first_u[b] - 1, -1):
+        gw, gv = load_spatial(model.gain, i)
+        hw, hv = load_spatial(model.H, i)
+        a = load(model.epsilon, i, 0) - (vec3.dot(gw, w) + vec3.dot(gv, v))
+        store(udot, i, 0, a)
+        w, v = vec3.add_scaled(w, a, hw), vec3.add_scaled(v, a, hv)
+    return w, v
+
+
+@generic
+def inward_step(model: Any, b: int) -> None:
+    """Forces at body b; those of its children are there."""
+    p = model.parent[b]
+    zw, zv = load_spatial(model.centrifugal, b)
+    fw, fv = load_spatial(model.body_forces, b)
+    zw, zv = vec3.sub(zw, fw), vec3.sub(zv, fv)
+    if model.has_children[b] == 1:
+        cw, cv = load_spatial(model.residual, b)
+        zw, zv = vec3.add(zw, cw), vec3.add(zv, cv)
+    zw, zv = absorb(model, b, model.mobility_forces, zw, zv)
+    zw, zv = spatial.shift_force(zw, zv, load3(model.p_PB_G, b, 0))
+    if model.is_last_child[b] == 0:
+        cw, cv = load_spatial(model.residual, p)
+        zw, zv = vec3.add(zw, cw), vec3.add(zv, cv)
+    store_spatial(model.residual, p, zw, zv)
+
+
+@generic
+def outward_step(model: Any, b: int, rates: bool) -> None:
+    """Accelerations of body b, and its q_dot_dot where *rates* asks for it; the parent's are there."""
+    p, k, i = model.parent[b], model.first_u[b], model.first_q[b]
+    w, v = load_spatial(model.A_GB, p)
+    w0, v0 = load_spatial(model.coriolis, p)
+    w, v = spatial.shift_motion(vec3.sub(w, w0), vec3.sub(v, v0), load3(model.p_PB_G, b, 0))
+    w, v = release(model, b, w, v, model.u_dot)
+    w0, v0 = load_spatial(model.coriolis, b)
+    store_spatial(model.A_GB, b, vec3.add(w, w0), vec3.add(v, v0))
+    if rates:
+        _rates.n_times(model, b, model.u_dot, k, model.q_dot_dot, i)
+        _rates.add_n_dot_u(model, b)
+
+
+@generic
+def outward_sweep(model: Any, rates: bool) -> None:
+    """udot, A_GB and q_dot_dot of all bodies; Ground's A and A0 stay at zero, as they were made."""
+    for b in range(1, model.nb):
+        outward_step(model, b, rates)

@@ -1,0 +1,102 @@
+"""Articulated body inertias, tip to base: what a body weighs with all that hangs on it free to move. Needs positions.
+
+    P_B = M_B + sum over children of phi P+ phi^T        P+ = P less its part along the free directions
+
+Source: Featherstone 2008, section 7; Jain 2011, section 6. The free directions are eliminated one by one
+(`algebra.articulated.eliminate`); gain and d_inverse keep what each elimination found, for the passes of `acceleration`.
+A mobilizer of six mobilities hands nothing to its parent: P+ is zero.
+"""
+
+from typing import Any
+
+from .._jit import compiled, generic
+from ..algebra import articulated, spatial, vec3
+from ..algebra.memory import load3, load6, store3
+from ..algebra.record import attach
+from ..algebra.scalar import load, store, zero
+
+
+@generic
+def free_one(model: Any, i: int, J: Any, F: Any, M: Any) -> Any:
+    """Eliminate mobility i, and keep what the passes of `acceleration` need of it."""
+    J, F, M, gw, gv, d_inverse = articulated.eliminate(J, F, M, load3(model.H, i, 0), load3(model.H, i, 3))
+    store3(model.gain, i, 0, gw)
+    store3(model.gain, i, 3, gv)
+    store(model.d_inverse, i, 0, d_inverse)
+    return J, F, M
+
+
+@generic
+def of_body(model: Any, b: int) -> Any:
+    """Rigid body inertia of body b alone, as J, F, M."""
+    m = load(model.mass, b, 0)
+    mc = vec3.scale(m, load3(model.com_G, b, 0))
+    return articulated.of_rigid_body(m, mc, load6(model.inertia_G, b, 0))
+
+
+@generic
+def of_shifted_body(model: Any, b: int) -> Any:
+    """Rigid body inertia of body b alone about its parent's origin: half the work of shifting an articulated one."""
+    m = load(model.mass, b, 0)
+    mc = vec3.scale(m, load3(model.com_G, b, 0))
+    mc, inertia = spatial.shift_inertia(m, mc, load6(model.inertia_G, b, 0), load3(model.p_PB_G, b, 0))
+    return articulated.of_rigid_body(m, mc, inertia)
+
+
+@generic
+def step(model: Any, b: int) -> None:
+    """Add the body to what its children handed in, eliminate its mobilities and hand the rest to the parent."""
+    n, p, first = model.num_u[b], model.parent[b], model.first_u[b]
+    J, F, M = of_body(model, b)
+    if model.has_children[b] == 1:
+        J2, F2, M2 = articulated.load_articulated(model.articulated, b)
+        J, F, M = articulated.add(J, F, M, J2, F2, M2)
+    if n == 1:  # apart from the loop, whose 21 numbers go through memory
+        J, F, M = free_one(model, first, J, F, M)
+    else:
+        for i in range(first, first + n):
+            J, F, M = free_one(model, i, J, F, M)
+    if p > 0:
+        if n < 6:
+            if n == 0 and model.has_children[b] == 0:
+                J, F, M = of_shifted_body(model, b)
+            else:
+                J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))
+            if model.is_last_child[b] == 0:
+                J2, F2, M2 = articulated.load_articulated(model.articulated, p)
+                J, F, M = articulated.add(J, F, M, J2, F2, M2)
+            articulated.store_articulated(model.articulated, p, J, F, M)
+        elif model.is_last_child[b] == 1:
+            for column in range(21):
+                store(model.articulated, p, column, 0.0)
+
+
+@generic
+def nothing(x: Any) -> Any:
+    """No inertia, of the scalar type of x."""
+    o = zero(x)
+    return (o, o, o, o, o, o), (o, o, o, o, o, o, o, o, o), (o, o, o, o, o, o)
+
+
+@compiled
+def store_inertias(block: Any) -> None:
+    """P of every body into its row, for those who ask for it: `step` itself stores only what it has to."""
+    model = attach(block)
+    for b in range(model.nb - 1, 0, -1):
+        J, F, M = of_body(model, b)
+        if model.has_children[b] == 1:
+            J2, F2, M2 = articulated.load_articulated(model.articulated, b)
+            J, F, M = articulated.add(J, F, M, J2, F2, M2)
+        articulated.store_articulated(model.articulated, b, J, F, M)
+        p = model.parent[b]
+        if p == 0:
+            continue
+        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+            J, F, M, _, _, _ = articulated.eliminate(J, F, M, load3(model.H, i, 0), load3(model.H, i, 3))
+        if model.num_u[b] == 6:
+            J, F, M = nothing(J[0])
+        J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))
+        if model.is_last_child[b] == 0:
+            J2, F2, M2 = articulated.load_articulated(model.articulated, p)
+            J, F, M = articulated.add(J, F, M, J2, F2, M2)
+        articulated.store_articulated(model.articulated, p, J, F, M)

@@ -1,0 +1,95 @@
+"""Many states of one tree, eight at a time: from rows of q and u to rows of results, in one call."""
+
+from typing import Any
+
+from .._jit import compiled, generic
+from ..algebra.record import attach, call_routine
+from ..algebra.scalar import gather, load, one, scatter, store, where, zero
+from .realize import NO_MOBILIZERS, NO_RATES, UNCHECKED, nothing_of
+
+#: What `collect` can fetch, one row a state.
+Q_DOT, Q_DOT_DOT, BODY_TRANSFORMS, BODY_VELOCITIES, BODY_ACCELERATIONS = range(5)
+
+
+@generic
+def fill(model: Any, first: int, time: Any, q: Any, u: Any, z: Any) -> None:
+    """States *first* to *first* + 7 into the record."""
+    store(model.time, 0, 0, gather(time, first, 0))
+    for i in range(model.nq):
+        store(model.q, i, 0, gather(q, first, i))
+    for i in range(model.nu):
+        store(model.u, i, 0, gather(u, first, i))
+    for i in range(model.nz):
+        store(model.z, i, 0, gather(z, first, i))
+
+
+@compiled
+def realize_groups(
+    block: Any,
+    address: int,
+    wanted: int,
+    begin: int,
+    end: int,
+    accelerations: bool,
+    time: Any,
+    q: Any,
+    u: Any,
+    z: Any,
+    u_dot: Any,
+    failed: Any,
+) -> None:
+    """Realize groups *begin* to *end*; a lane that is not finite marks its state as failed and no other."""
+    model = attach(block)
+    for g in range(begin, end):
+        first = 8 * g
+        fill(model, first, time, q, u, z)
+        call_routine(address, model, 0, wanted | UNCHECKED | NO_RATES | NO_MOBILIZERS)
+        sound = nothing_of(model.u, model.nu, nothing_of(model.q, model.nq, 0.0 * load(model.time, 0, 0)))
+        if accelerations:
+            for i in range(model.nu):
+                a = load(model.u_dot, i, 0)
+                scatter(u_dot, first, i, a)
+                sound = sound + 0.0 * a
+        scatter(failed, first, 0, where(sound == 0.0, zero(sound), one(sound)))
+
+
+@compiled
+def collect(
+    block: Any,
+    address: int,
+    wanted: int,
+    begin: int,
+    end: int,
+    what: int,
+    time: Any,
+    q: Any,
+    u: Any,
+    z: Any,
+    out: Any,
+) -> None:
+    """Realize groups once more and fetch one kind of result, flat, one row a state."""
+    model = attach(block)
+    for g in range(begin, end):
+        first = 8 * g
+        fill(model, first, time, q, u, z)
+        call_routine(address, model, 0, wanted | UNCHECKED)
+        if what == Q_DOT:
+            for i in range(model.nq):
+                scatter(out, first, i, load(model.q_dot, i, 0))
+        elif what == Q_DOT_DOT:
+            for i in range(model.nq):
+                scatter(out, first, i, load(model.q_dot_dot, i, 0))
+        elif what == BODY_TRANSFORMS:  # the upper three rows of 4 x 4 matrices
+            for b in range(model.nb):
+                for i in range(3):
+                    for k in range(3):
+                        scatter(out, first, 16 * b + 4 * i + k, load(model.R_GB, b, 3 * i + k))
+                    scatter(out, first, 16 * b + 4 * i + 3, load(model.p_GB, b, i))
+        elif what == BODY_VELOCITIES:
+            for b in range(model.nb):
+                for k in range(6):
+                    scatter(out, first, 6 * b + k, load(model.V_GB, b, k))
+        else:
+            for b in range(model.nb):
+                for k in range(6):
+                    scatter(out, first, 6 * b + k, load(model.A_GB, b, k))

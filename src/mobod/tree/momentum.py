@@ -1,0 +1,70 @@
+"""Sums over the bodies: mass, first and second moments, momentum, kinetic energy. Ground is not counted."""
+
+from typing import Any
+
+from .._jit import compiled, generic
+from ..algebra import spatial, sym33, vec3
+from ..algebra.memory import load3, load6, load_spatial
+from ..algebra.record import attach
+from ..algebra.scalar import load, store, zero
+from ..force import _switch as forces
+from . import passes
+
+
+@compiled
+def calc_mass_properties(block: Any, out: Any) -> None:
+    """Mass, first moment and inertia about the Ground origin, in Ground, into ten rows. Needs positions."""
+    model = attach(block)
+    m = zero(load(out, 0, 0))
+    mc, inertia = (m, m, m), (m, m, m, m, m, m)
+    for b in range(1, model.nb):
+        m_B = load(model.mass, b, 0)
+        mc_B = vec3.scale(m_B, load3(model.com_G, b, 0))
+        mc_B, inertia_B = spatial.shift_inertia(m_B, mc_B, load6(model.inertia_G, b, 0), load3(model.p_GB, b, 0))
+        m, mc, inertia = m + m_B, vec3.add(mc, mc_B), sym33.add(inertia, inertia_B)
+    store(out, 0, 0, m)
+    for k in range(3):
+        store(out, 1 + k, 0, mc[k])
+    for k in range(6):
+        store(out, 4 + k, 0, inertia[k])
+
+
+@compiled
+def calc_momentum(block: Any, out: Any) -> None:
+    """Angular momentum about the Ground origin, then linear momentum, into six rows. Needs velocities."""
+    model = attach(block)
+    o = zero(load(out, 0, 0))
+    angular, linear = (o, o, o), (o, o, o)
+    for b in range(1, model.nb):
+        w, v = load_spatial(model.V_GB, b)
+        h, p = passes.inertia_times(model, b, w, v)
+        h, p = spatial.shift_force(h, p, load3(model.p_GB, b, 0))
+        angular, linear = vec3.add(angular, h), vec3.add(linear, p)
+    for k in range(3):
+        store(out, k, 0, angular[k])
+        store(out, 3 + k, 0, linear[k])
+
+
+@generic
+def kinetic_energy(model: Any) -> Any:
+    """Half the sum of V_GB^T M_B V_GB."""
+    energy = zero(load(model.p_GB, 0, 0))
+    for b in range(1, model.nb):
+        w, v = load_spatial(model.V_GB, b)
+        h, p = passes.inertia_times(model, b, w, v)
+        energy = energy + 0.5 * (vec3.dot(w, h) + vec3.dot(v, p))
+    return energy
+
+
+@compiled
+def calc_energy(block: Any, out: Any) -> None:
+    """Kinetic energy, then potential energy of the compiled forces, into two rows. Needs velocities."""
+    model = attach(block)
+    store(out, 0, 0, kinetic_energy(model))
+    store(out, 1, 0, forces.total_potential_energy(model))
+
+
+@compiled
+def calc_kinetic_energy(block: Any, out: Any) -> None:
+    """Kinetic energy into one row. Needs velocities."""
+    store(out, 0, 0, kinetic_energy(attach(block)))

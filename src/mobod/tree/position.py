@@ -1,0 +1,67 @@
+"""Positions, base to tip: where every body and every hinge column is in Ground. Needs q; fills the position fields.
+
+    X_GB = X_GP X_PF X_FM X_MB   H_PB_G = R_GF [w; v - w x p_BM_G] for each column (w; v) of H_FM
+
+All is expressed in Ground, so that later sweeps shift and never turn. Source: Featherstone 2008, section 4; Jain 2011, 3.3.
+"""
+
+from typing import Any
+
+from .._jit import generic
+from ..algebra import mat33, sym33, vec3
+from ..algebra.memory import load3, load6, load9, store3, store6, store9
+from ..algebra.scalar import zero
+from ..mobilizer import _switch
+
+
+@generic
+def _axis(R: Any, k: int) -> Any:
+    """Axis x, y or z of a frame of orientation R."""
+    axis = R[0], R[3], R[6]
+    if k == 1:
+        axis = R[1], R[4], R[7]
+    elif k == 2:
+        axis = R[2], R[5], R[8]
+    return axis
+
+
+@generic
+def step(model: Any, b: int, row: int) -> None:
+    """Pose, hinge columns and mass properties of body b, of which the parent's pose is there; X_FM and p_BM into *row*."""
+    _switch.position(model, b, row)
+    p = model.parent[b]
+    R_GP = load9(model.R_GB, p, 0)
+    R_GF = mat33.mul(R_GP, load9(model.R_PF, b, 0))
+    R_GM = R_GF
+    if model.num_u[b] > 0:  # a weld has no X_FM to go through
+        R_GM = mat33.mul(R_GF, load9(model.R_FM, row, 0))
+    o = zero(R_GP[0])
+    R_GB, p_BM_G = R_GM, (o, o, o)
+    if model.plain_outboard[b] == 0:
+        R_GB = mat33.mul_transpose(R_GM, load9(model.R_BM, b, 0))
+        p_BM_G = mat33.mul_vec(R_GB, load3(model.p_BM, b, 0))
+    p_PM_G = mat33.mul_vec(R_GP, load3(model.p_PF, b, 0))
+    if model.num_u[b] > 0:
+        p_PM_G = vec3.add(p_PM_G, mat33.mul_vec(R_GF, load3(model.p_FM, row, 0)))
+    p_PB_G = vec3.sub(p_PM_G, p_BM_G)
+    store9(model.R_GB, b, 0, R_GB)
+    store3(model.p_PB_G, b, 0, p_PB_G)
+    store3(model.p_BM_G, row, 0, p_BM_G)
+    store3(model.p_GB, b, 0, vec3.add(load3(model.p_GB, p, 0), p_PB_G))
+    for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+        place = model.unit_column[i]
+        if place < 0:
+            w = mat33.mul_vec(R_GF, load3(model.H_FM, i, 0))
+            v = mat33.mul_vec(R_GF, load3(model.H_FM, i, 3))
+            store3(model.H, i, 0, w)
+            store3(model.H, i, 3, vec3.sub(v, vec3.cross(w, p_BM_G)))
+        elif place < 3:  # most columns are an axis of F: nothing to multiply
+            axis = _axis(R_GF, place)
+            store3(model.H, i, 0, axis)
+            store3(model.H, i, 3, vec3.cross(p_BM_G, axis))
+        else:
+            store3(model.H, i, 0, (o, o, o))
+            store3(model.H, i, 3, _axis(R_GF, place - 3))
+    if model.massless[b] == 0:
+        store3(model.com_G, b, 0, mat33.mul_vec(R_GB, load3(model.com, b, 0)))
+        store6(model.inertia_G, b, 0, sym33.rotate(R_GB, load6(model.inertia, b, 0)))

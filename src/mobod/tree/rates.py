@@ -1,0 +1,51 @@
+"""Products with N, its inverse and its rate, of all mobilizers; transposed too. Need positions, NDot velocities."""
+
+from typing import Any
+
+from .._jit import compiled
+from ..algebra.record import attach
+from ..mobilizer import _rates
+
+
+@compiled
+def multiply_by_n(block: Any, transpose: bool, v: Any, out: Any) -> None:
+    """out = N v, or N^T v."""
+    model = attach(block)
+    for b in range(1, model.nb):
+        q, u = model.first_q[b], model.first_u[b]
+        if transpose:
+            _rates.n_transpose_times(model, b, v, q, out, u)
+        else:
+            _rates.n_times(model, b, v, u, out, q)
+
+
+@compiled
+def multiply_by_n_inv(block: Any, transpose: bool, v: Any, out: Any) -> None:
+    """out = N^-1 v, or its transpose times v."""
+    model = attach(block)
+    for b in range(1, model.nb):
+        q, u = model.first_q[b], model.first_u[b]
+        if transpose:
+            _rates.n_inv_transpose_times(model, b, v, u, out, q)
+        else:
+            _rates.n_inv_times(model, b, v, q, out, u)
+
+
+@compiled
+def multiply_by_n_dot(block: Any, transpose: bool, v: Any, out: Any) -> None:
+    """out = NDot v, or NDot^T v."""
+    model = attach(block)
+    for b in range(1, model.nb):
+        q, u = model.first_q[b], model.first_u[b]
+        if transpose:
+            _rates.n_dot_transpose_times(model, b, v, q, out, u)
+        else:
+            _rates.n_dot_times(model, b, v, u, out, q)
+
+
+@compiled
+def normalize_quaternions(block: Any) -> None:
+    """Scale every quaternion of q to length 1."""
+    model = attach(block)
+    for b in range(1, model.nb):
+        _rates.normalize(model, b)

@@ -1,0 +1,86 @@
+"""Realize a state: the one compiled call behind `System.realize`, from what is valid to what is wanted."""
+
+from typing import Any
+
+from .._jit import compiled, generic, routine
+from ..algebra.record import attach, call_routine
+from ..algebra.scalar import any_not_finite, load
+from ..force import _switch as forces
+from . import acceleration, articulated_inertia, position, velocity
+
+#: Beside what is wanted: do not look for values that are not finite. In lanes, where a bad state must not stop the others.
+UNCHECKED = 64
+#: Beside what is wanted: leave out q_dot and q_dot_dot.
+NO_RATES = 128
+#: Beside what is wanted: keep X_FM and p_BM_G of no body. In lanes these are a sixth of what a sweep writes to the cache.
+NO_MOBILIZERS = 256
+
+#: What of a state is valid: bits, one for each lazy entry.
+POSITIONS, VELOCITIES, COMPOSITE, ARTICULATED, FORCES, ACCELERATIONS = 1, 2, 4, 8, 16, 32
+#: What is no longer valid when u changes; when q does, nothing is.
+DEPENDS_ON_U = VELOCITIES | FORCES | ACCELERATIONS
+
+#: What `realize` returns.
+DONE, BAD_INPUT, BAD_U_DOT = 0, 1, 2
+
+
+@generic
+def nothing_of(rows: Any, n: int, total: Any) -> Any:
+    """Add zero times each of n numbers of a column to *total*: zero still, or NaN where one of them is not finite."""
+    for i in range(n):
+        total = total + 0.0 * load(rows, i, 0)
+    return total
+
+
+@routine
+def advance(model: Any, valid: int, wanted: int) -> int:
+    """Compute what is wanted, and all that it needs, as far as it is not valid yet; both are sums of bits."""
+    missing = wanted & ~valid
+    positions, velocities = missing & POSITIONS != 0, missing & VELOCITIES != 0
+    checked = wanted & UNCHECKED == 0
+    if checked:
+        total = 0.0 * load(model.time, 0, 0)
+        if positions:
+            total = nothing_of(model.q, model.nq, total)
+        if velocities:
+            total = nothing_of(model.u, model.nu, total)
+        if any_not_finite(total):
+            return BAD_INPUT
+    # one loop where both are wanted: what a body's position step stored is still at hand for its velocity step
+    rates, kept = wanted & NO_RATES == 0, 1
+    if wanted & NO_MOBILIZERS != 0:
+        kept = 0
+    for b in range(1, model.nb):
+        if positions:
+            position.step(model, b, kept * b)
+        if velocities:
+            velocity.step(model, b, kept * b, rates)
+    if missing & FORCES != 0:
+        forces.sweep(model)
+    articulated, accelerations = missing & ARTICULATED != 0, missing & ACCELERATIONS != 0
+    for b in range(model.nb - 1, 0, -1):
+        if articulated:
+            articulated_inertia.step(model, b)
+        if accelerations:
+            acceleration.inward_step(model, b)
+    if accelerations:
+        acceleration.outward_sweep(model, rates)
+        if checked and any_not_finite(nothing_of(model.u_dot, model.nu, 0.0 * load(model.time, 0, 0))):
+            return BAD_U_DOT
+    return DONE
+
+
+@compiled
+def realize(block: Any, address: int, valid: int, wanted: int) -> int:
+    """`advance`, at *address*, for a state's record; called from Python, and from kernels."""
+    return call_routine(address, attach(block), valid, wanted)
+
+
+@compiled
+def repeat(block: Any, address: int, wanted: int, times: int) -> int:
+    """Realize over and over, with everything invalid: what a compiled loop costs, for the benchmarks."""
+    model = attach(block)
+    status = 0
+    for _ in range(times):
+        status |= call_routine(address, model, 0, wanted)
+    return status

@@ -1,0 +1,107 @@
+"""Every field that kernels know, grouped by the stage that fills it: one field a line, its shape and its meaning.
+
+Frames: G ground, P parent, B body, F fixed on the parent, M moving on the body. Symmetric matrices are xx yy zz xy xz yz.
+"""
+
+from ..algebra.record import Field, layout
+
+COUNTS = ("nb", "nq", "nu", "nz", "ny", "nf", "one", "force_integers_size", "force_numbers_size")
+
+#: Numbers that a mobilizer kind may keep for itself (a pitch, radii): columns of the field `parameters`.
+NUM_PARAMETERS = 8
+
+
+def _index(name: str, rows: str, doc: str) -> Field:
+    return Field(name, rows, 1, "index", doc)
+
+
+def _parameter(name: str, rows: str, columns: int, doc: str) -> Field:
+    return Field(name, rows, columns, "parameter", doc)
+
+
+def _state(name: str, rows: str, columns: int, doc: str) -> Field:
+    return Field(name, rows, columns, "state", doc)
+
+
+# fmt: off
+FIELDS = (
+    # ---- the tree: topology
+    _index("parent", "nb", "the parent's index, smaller than the body's own"),
+    _index("kind", "nb", "KIND of the mobilizer's file"),
+    _index("reversed", "nb", "1 where q and u are of F in M rather than of M in F"),
+    _index("rates", "nb", "how q_dot follows from u: SAME, QUATERNION or EULER of mobilizer._rates"),
+    _index("first_q", "nb", "place of the first q"),
+    _index("first_u", "nb", "place of the first u"),
+    _index("num_q", "nb", "how many q"),
+    _index("num_u", "nb", "how many u"),
+    _index("has_hinge_dot", "nb", "1 where HDot_FM is not zero for all q and u"),
+    _index("unit_column", "nu", "0, 1, 2: the column of H_FM is (x, y, z of F; 0), 3, 4, 5: (0; x, y, z); -1: any other"),
+    _index("plain_outboard", "nb", "1 where X_BM is the identity: nothing to multiply by"),
+    _index("massless", "nb", "1 where mass and inertia are zero: their rows in G stay at zero"),
+    _index("is_last_child", "nb", "1 on the highest child of a parent: an inward sweep meets it first"),
+    _index("has_children", "nb", "1 where some body hangs on this one"),
+    # ---- the tree: instance parameters, which a state may own a copy of
+    _parameter("R_PF", "nb", 9, "orientation of F in P"),
+    _parameter("p_PF", "nb", 3, "origin of F from P's, in P"),
+    _parameter("R_BM", "nb", 9, "orientation of M in B"),
+    _parameter("p_BM", "nb", 3, "origin of M from B's, in B"),
+    _parameter("mass", "nb", 1, "mass"),
+    _parameter("com", "nb", 3, "mass center from B's origin, in B"),
+    _parameter("inertia", "nb", 6, "inertia about B's origin, in B"),
+    _parameter("parameters", "nb", NUM_PARAMETERS, "what the mobilizer kind keeps"),
+    # ---- forces: each element owns a run of two pools
+    _index("force_kind", "nf", "KIND of the force's file"),
+    _index("force_enabled", "nf", "0 where the element is disabled"),
+    _index("force_first_integer", "nf", "its run in force_integers starts here"),
+    _index("force_first_number", "nf", "its run in force_numbers starts here"),
+    _index("force_integers", "force_integers_size", "bodies, indices and choices of the elements"),
+    _parameter("force_numbers", "force_numbers_size", 1, "stiffnesses, directions and so on"),
+    # ---- the state's variables: y, then its rates. A leading + says that a field touches the one before,
+    # a leading = that it is another name for several
+    _state("time", "one", 1, "time"),
+    _state("q", "nq", 1, "coordinates"),
+    _state("u", "nu", 1, "+ speeds"),
+    _state("z", "nz", 1, "+ auxiliary variables"),
+    _state("y", "ny", 1, "= q and u and z, end to end"),
+    _state("q_dot", "nq", 1, "N u"),
+    _state("u_dot", "nu", 1, "+ accelerations"),
+    _state("z_dot", "nz", 1, "+ rates of the auxiliary variables"),
+    _state("y_dot", "ny", 1, "= q_dot and u_dot and z_dot, end to end"),
+    _state("q_dot_dot", "nq", 1, "N udot + NDot u"),
+    # ---- position kinematics
+    _state("R_FM", "nb", 9, "orientation of M in F"),
+    _state("p_FM", "nb", 3, "origin of M from F's, in F"),
+    _state("H_FM", "nu", 6, "hinge columns of M in F; those of constant kinds are written once"),
+    _state("H_MF", "nu", 6, "a reversed mobilizer's own columns, of F in M"),
+    _state("R_GB", "nb", 9, "orientation of B in G"),
+    _state("p_GB", "nb", 3, "origin of B from G's, in G"),
+    _state("p_PB_G", "nb", 3, "origin of B from P's, in G"),
+    _state("p_BM_G", "nb", 3, "origin of M from B's, in G"),
+    _state("H", "nu", 6, "hinge columns H_PB_G: of B's origin in P, in G"),
+    _state("com_G", "nb", 3, "mass center from B's origin, in G"),
+    _state("inertia_G", "nb", 6, "inertia about B's origin, in G"),
+    # ---- velocity kinematics
+    _state("HDot_FM", "nu", 6, "rate of the hinge columns, taken and expressed in F"),
+    _state("HDot_MF", "nu", 6, "a reversed mobilizer's own rate of columns"),
+    _state("V_GB", "nb", 6, "velocity of B in G"),
+    _state("coriolis", "nb", 6, "acceleration of B in G if all udot were zero: the total Coriolis acceleration"),
+    _state("centrifugal", "nb", 6, "force on B that this acceleration takes, gyroscopic part included"),
+    # ---- lazy entries that depend on position only
+    _state("composite", "nb", 10, "mass, first moment and inertia of B and all outboard, about B's origin, in G"),
+    _state("articulated", "nb", 21, "what children handed in; or, when asked for, the articulated body inertia P of B"),
+    _state("gain", "nu", 6, "P h / d of each mobility, P as it was when its turn came"),
+    _state("d_inverse", "nu", 1, "1 / (h^T P h)"),
+    # ---- forces
+    _state("body_forces", "nb", 6, "applied forces on B at its origin, in G"),
+    _state("mobility_forces", "nu", 1, "applied generalized forces"),
+    # ---- accelerations
+    _state("residual", "nb", 6, "force left to be balanced at B, inward pass"),
+    _state("epsilon", "nu", 1, "generalized force left over at a mobility, times 1 / d"),
+    _state("A_GB", "nb", 6, "acceleration of B in G"),
+    # ---- scratch of the operators
+    _state("work_A", "nb", 6, "motions of an operator's outward pass"),
+    _state("work_F", "nb", 6, "forces of an operator's inward pass"),
+)
+# fmt: on
+
+layout.define(COUNTS, FIELDS)

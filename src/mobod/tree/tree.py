@@ -1,0 +1,173 @@
+"""Tree: what topology and modelling choices fix, as the arrays that kernels read; one serves any number of states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.record import Record
+from ..mobilizer import _rates
+from . import records
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+
+#: Fields of the tree that a state may own a copy of: what an Instance-stage change touches.
+INSTANCE_FIELDS = tuple(
+    field.name
+    for field in records.FIELDS
+    if field.what == "parameter" or field.name in ("force_enabled", "force_integers", "plain_outboard")
+)
+
+
+class Tree:
+    """The arrays of the tree, built from its mobilized bodies, Ground first, and its compiled force elements.
+
+    Parameters
+    ----------
+    bodies : sequence of MobilizedBody
+        Every body after its parent.
+    forces : sequence of (kind, enabled, integers, numbers)
+        What each compiled force element keeps.
+    use_euler_angles : bool
+        Whether orientations are angles rather than quaternions.
+    nz : int
+        Number of auxiliary variables.
+    """
+
+    def __init__(
+        self,
+        bodies: Sequence[MobilizedBody],
+        forces: Sequence[tuple[int, bool, Sequence[int], Sequence[float]]],
+        use_euler_angles: bool,
+        nz: int = 0,
+    ) -> None:
+        self.nb = len(bodies)
+        self.use_euler_angles = use_euler_angles
+        self.num_q: list[int] = []
+        self.num_u: list[int] = []
+        self.first_q: list[int] = []
+        self.first_u: list[int] = []
+        kinds, rates = [], []
+        nq = nu = 0
+        for body in bodies:
+            facts = body.facts
+            euler = use_euler_angles and facts.kind_euler is not None
+            self.first_q.append(nq)
+            self.first_u.append(nu)
+            self.num_q.append(facts.num_q - euler)
+            self.num_u.append(facts.num_u)
+            nq, nu = nq + self.num_q[-1], nu + facts.num_u
+            kinds.append(facts.kind_euler if euler and facts.kind_euler is not None else facts.kind)
+            rates.append(_rates.EULER if euler else _rates.QUATERNION if facts.has_quaternion else _rates.SAME)
+        self.nq, self.nu, self.nz = nq, nu, nz
+        parents = [0 if body._parent is None else body._parent._index for body in bodies]
+        reverse = [body.direction.value for body in bodies]
+        variable = [not body.facts.constant_hinge for body in bodies]
+        has_children, is_last_child = [0] * self.nb, [0] * self.nb
+        for b in range(self.nb - 1, 0, -1):
+            is_last_child[b] = 1 - has_children[parents[b]]
+            has_children[parents[b]] = 1
+        #: Bodies whose first four coordinates are a quaternion, in order: the pool.
+        self.quaternions = [b for b in range(self.nb) if rates[b] == _rates.QUATERNION]
+
+        integers: dict[str, list[int]] = {
+            "parent": parents,
+            "kind": kinds,
+            "reversed": reverse,
+            "rates": rates,
+            "first_q": self.first_q,
+            "first_u": self.first_u,
+            "num_q": self.num_q,
+            "num_u": self.num_u,
+            "has_hinge_dot": [int(n > 0 and (v or r)) for n, v, r in zip(self.num_u, variable, reverse, strict=True)],
+            "unit_column": [place for body in bodies for place in _unit_columns(body)],
+            "is_last_child": is_last_child,
+            "has_children": has_children,
+            "force_kind": [kind for kind, _, _, _ in forces],
+            "force_enabled": [int(enabled) for _, enabled, _, _ in forces],
+            "force_first_integer": _starts([len(i) for _, _, i, _ in forces]),
+            "force_first_number": _starts([len(x) for _, _, _, x in forces]),
+            "force_integers": [i for _, _, run, _ in forces for i in run],
+        }
+        mass_properties = [body._body.get_default_rigid_body_mass_properties() for body in bodies]
+        inboard = [body.get_default_inboard_frame() for body in bodies]
+        outboard = [body.get_default_outboard_frame() for body in bodies]
+        numbers: dict[str, Any] = {
+            "R_PF": [np.asarray(X.R).ravel() for X in inboard],
+            "p_PF": [np.asarray(X.p) for X in inboard],
+            "R_BM": [np.asarray(X.R).ravel() for X in outboard],
+            "p_BM": [np.asarray(X.p) for X in outboard],
+            "mass": [[m.mass] for m in mass_properties],
+            "com": [np.asarray(m.com) for m in mass_properties],
+            "inertia": [_six(np.asarray(m.inertia)) for m in mass_properties],
+            "parameters": np.zeros((self.nb, records.NUM_PARAMETERS)),
+            "force_numbers": np.array([x for _, _, _, run in forces for x in run], np.float64).reshape(-1, 1),
+        }
+        # two shortcuts that robots' files make worthwhile: links whose frame is the joint's, and links without mass
+        integers["plain_outboard"] = [int(np.array_equal(np.asarray(X), np.eye(4))) for X in outboard]
+        integers["massless"] = [int(m.mass == 0.0) for m in mass_properties]
+        #: The index and parameter fields.
+        self.fields: dict[str, npt.NDArray[Any]] = {name: np.array(values, dtype=np.int64) for name, values in integers.items()}
+        for name, values in numbers.items():
+            self.fields[name] = np.ascontiguousarray(values, dtype=np.float64)
+        self.counts = {
+            "nb": self.nb,
+            "nq": nq,
+            "nu": nu,
+            "nz": nz,
+            "ny": nq + nu + nz,
+            "nf": len(forces),
+            "one": 1,
+            "force_integers_size": len(integers["force_integers"]),
+            "force_numbers_size": len(self.fields["force_numbers"]),
+        }
+        self.default_q = np.zeros(nq)
+        self._columns: list[tuple[int, str, Any]] = []  # (body, field, columns) of the kinds that never change them
+        for b, body in enumerate(bodies):
+            self.default_q[self.first_q[b] : self.first_q[b] + self.num_q[b]] = body._packed_default_q(use_euler_angles)
+            if body.facts.constant_hinge and body.facts.num_u:
+                columns = body.facts.hinge(tuple(body._default_q.tolist()))
+                self._columns.append((b, "H_MF" if reverse[b] else "H_FM", columns))
+
+    def new_record(self, in_lanes: bool = False) -> Record:
+        """A record at the default coordinates, with what kernels never write already in place."""
+        record = Record(self.counts, self.fields, in_lanes)
+
+        def spread(values: Any) -> Any:
+            array = np.asarray(values, dtype=np.float64)
+            return array[..., None] if in_lanes else array
+
+        identity = spread(np.eye(3).ravel())
+        record.R_FM[:] = identity
+        record.R_GB[0] = identity
+        record.q[:, 0] = spread(self.default_q)
+        for b, field, columns in self._columns:
+            first = self.first_u[b]
+            getattr(record, field)[first : first + self.num_u[b]] = spread(np.reshape(columns, (-1, 6)))
+        return record
+
+
+def _unit_columns(body: MobilizedBody) -> list[int]:
+    """For each mobility, which axis of F it turns about (0 to 2) or slides along (3 to 5) whatever q; -1 for any other."""
+    facts = body.facts
+    if not facts.constant_hinge or body.direction.value:
+        return [-1] * facts.num_u
+    columns = np.reshape(facts.hinge(tuple(body._default_q.tolist()) or (0.0,)), (-1, 6))
+    return [int(np.argmax(h)) if np.array_equal(np.sort(h), [0, 0, 0, 0, 0, 1]) else -1 for h in columns]
+
+
+def _starts(lengths: list[int]) -> list[int]:
+    starts, at = [], 0
+    for length in lengths:
+        starts.append(at)
+        at += length
+    return starts
+
+
+def _six(I: Any) -> list[float]:
+    """xx yy zz xy xz yz."""
+    return [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]

@@ -1,0 +1,69 @@
+"""Velocities, base to tip, and the velocity part of accelerations and forces. Needs positions and u.
+
+    V_GB = phi^T V_GP + H u       with phi^T the shift from the parent's origin to the body's
+    a_B = [wP x w; wP x (v_B - v_P) + wP x v] + HDot_PB u      w, v: H u, the velocity of B in P
+    A0_B = phi^T A0_P + a_B       the acceleration of B if all udot were zero: total Coriolis acceleration
+    F0_B = M_B A0_B + [w_B x I w_B; m w_B x (w_B x c)]         the force that takes
+
+What follows needs F0 and never a product of an articulated inertia and an acceleration: with A = A0 + A', the balance
+M A + gyroscopic - applied = M A' + (F0 - applied) is that of a system at rest. Jain 2011, section 7.2, has a_B inside the
+recursion instead; so has Featherstone 2008, table 7.1.
+"""
+
+from typing import Any
+
+from .._jit import generic
+from ..algebra import mat33, spatial, sym33, vec3
+from ..algebra.memory import load3, load6, load9, load_spatial, store_spatial
+from ..algebra.scalar import load, zero
+from ..mobilizer import _rates, _switch
+
+
+@generic
+def step(model: Any, b: int, row: int, rates: bool) -> None:
+    """Velocity of body b, its Coriolis acceleration and the force that takes, q_dot if asked; the parent's are there."""
+    p, first = model.parent[b], model.first_u[b]
+    end = first + model.num_u[b]
+    if rates:
+        _rates.n_times(model, b, model.u, first, model.q_dot, model.first_q[b])
+    wP, vP = load_spatial(model.V_GB, p)
+    o = zero(wP[0])
+    w_PB, v_PB = (o, o, o), (o, o, o)
+    for i in range(first, end):
+        u = load(model.u, i, 0)
+        w_PB = vec3.add_scaled(w_PB, u, load3(model.H, i, 0))
+        v_PB = vec3.add_scaled(v_PB, u, load3(model.H, i, 3))
+    r, p_BM_G = load3(model.p_PB_G, b, 0), load3(model.p_BM_G, row, 0)
+    v_shift = vec3.add(vec3.cross(wP, r), v_PB)  # v_B - v_P
+    w, v = vec3.add(wP, w_PB), vec3.add(vP, v_shift)
+    store_spatial(model.V_GB, b, w, v)
+
+    a_w, a_v = (o, o, o), vec3.cross(wP, v_shift)
+    if end > first:
+        # the columns turn with F and their origin M moves with B: w_PB x (w_PB x p_BM) is what the shift to B adds
+        a_w = vec3.cross(wP, w_PB)
+        a_v = vec3.add(a_v, vec3.sub(vec3.cross(wP, v_PB), vec3.cross(w_PB, vec3.cross(w_PB, p_BM_G))))
+    if model.has_hinge_dot[b] == 1:
+        _switch.velocity(model, b, row)
+        R_GF = mat33.mul(load9(model.R_GB, p, 0), load9(model.R_PF, b, 0))
+        hw, hv = (o, o, o), (o, o, o)
+        for i in range(first, end):
+            u = load(model.u, i, 0)
+            hw = vec3.add_scaled(hw, u, load3(model.HDot_FM, i, 0))
+            hv = vec3.add_scaled(hv, u, load3(model.HDot_FM, i, 3))
+        hw_G = mat33.mul_vec(R_GF, hw)
+        a_w = vec3.add(a_w, hw_G)
+        a_v = vec3.add(a_v, vec3.sub(mat33.mul_vec(R_GF, hv), vec3.cross(hw_G, p_BM_G)))
+    alpha_P, a_P = load_spatial(model.coriolis, p)
+    alpha = vec3.add(alpha_P, a_w)
+    a = vec3.add(vec3.add(a_P, vec3.cross(alpha_P, r)), a_v)
+    store_spatial(model.coriolis, b, alpha, a)
+
+    if model.massless[b] == 1:
+        return
+    m = load(model.mass, b, 0)
+    mc, inertia = vec3.scale(m, load3(model.com_G, b, 0)), load6(model.inertia_G, b, 0)
+    torque, force = spatial.mul_inertia(m, mc, inertia, alpha, a)
+    torque = vec3.add(torque, vec3.cross(w, sym33.mul_vec(inertia, w)))
+    force = vec3.add(force, vec3.cross(w, vec3.cross(w, mc)))
+    store_spatial(model.centrifugal, b, torque, force)

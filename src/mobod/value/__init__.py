@@ -1,0 +1,17 @@
+"""The value types of the public interface: immutable, light, plain NumPy inside."""
+
+from .inertia import Inertia, UnitInertia
+from .mass_properties import MassProperties
+from .rotation import Rotation
+from .spatial_inertia import ArticulatedInertia, SpatialInertia
+from .transform import Transform
+
+__all__ = [
+    "ArticulatedInertia",
+    "Inertia",
+    "MassProperties",
+    "Rotation",
+    "SpatialInertia",
+    "Transform",
+    "UnitInertia",
+]

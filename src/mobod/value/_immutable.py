@@ -1,0 +1,59 @@
+"""What the value types share: they cannot change, so a copy is the object itself, and their arrays are read-only."""
+
+from __future__ import annotations
+
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+class Immutable:
+    """A value that cannot change."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+
+class MatrixValue(Immutable):
+    """A value that is one matrix."""
+
+    __slots__ = ("_matrix",)
+    _matrix: Array
+
+    @classmethod
+    def _trusted(cls, matrix: Array) -> Self:
+        """Make one of a float64 array that is known to be right; the array is kept, and made read-only."""
+        self = object.__new__(cls)
+        matrix.setflags(write=False)  # flags.writeable takes 1.5 times as long
+        self._matrix = matrix
+        return self
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self._matrix, dtype=dtype, copy=copy)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return np.array_equal(self._matrix, other._matrix)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # A pickled array comes back writable: going through _trusted closes it again.
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._trusted, (self._matrix,)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({show(self._matrix)})"
+
+
+def show(array: Array) -> str:
+    """Write an array on one line, short enough to read."""
+    return np.array2string(array, separator=", ", max_line_width=1_000_000).replace("\n", "")

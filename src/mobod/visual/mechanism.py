@@ -1,0 +1,213 @@
+"""What there is to draw of a system, and where it is at a pose: faces, lines and texts, each fixed to a body."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..force.gravity import Gravity
+from ..forces import GeneralForceSubsystem
+from ..stage import Stage
+from .shapes import Link, ShapeMaker
+
+if TYPE_CHECKING:
+    from ..matter import SimbodyMatterSubsystem
+    from ..state import State
+    from ..system import MultibodySystem
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+class Mechanism:
+    """The shapes of a system's bodies; made once, placed at any number of poses.
+
+    Parameters
+    ----------
+    links : sequence of Link
+        Ground, and the bodies, each after its parent.
+    X_GB : (nb, 4, 4) array
+        A typical pose; it decides how thick sticks are.
+    up : array_like (3,), default y
+        Direction that is up on the picture, in Ground.
+    sticks : bool, default True
+        Whether bodies without decorations are drawn, as sticks.
+
+    Attributes
+    ----------
+    size : float
+        Extent of the whole at the typical pose; length.
+    face_color : (nf, 4) array
+        Red, green, blue, opacity.
+    face_closed : (nf,) array of bool
+        Whether the back of the face is never seen.
+    segment_color : (ns, 4) array
+        Red, green, blue, opacity.
+    segment_width : (ns,) array
+        In points.
+    texts : list of (int, (3,) array, str, color)
+        Body, station in it, what is written there, and its colour.
+    tip : tuple of (int, (3,) array) or None
+        Body and station at the far end, if the mechanism is a single chain.
+    """
+
+    def __init__(self, links: Sequence[Link], X_GB: ArrayLike, up: ArrayLike = (0.0, 1.0, 0.0), sticks: bool = True) -> None:
+        pose = np.asarray(X_GB, dtype=np.float64)
+        shapes = ShapeMaker(links, pose, sticks)
+        self.up: Array = np.asarray(up, dtype=np.float64) / np.linalg.norm(up)
+        self.size = shapes.size
+        self.texts = shapes.texts
+        self._masses = np.array([link.mass for link in links])
+        self._mass_centers = np.array([link.com for link in links])
+
+        self._faces = _join([f.points for f in shapes.faces], (0, 3, 3))
+        counts = [len(f.points) for f in shapes.faces]
+        self._face_body = np.repeat(np.array([f.body for f in shapes.faces], dtype=np.intp), counts)
+        self.face_color = np.repeat(_join([[(*f.color, f.opacity)] for f in shapes.faces], (0, 4)), counts, axis=0)
+        self.face_closed = np.repeat(np.array([f.closed for f in shapes.faces], dtype=bool), counts)
+
+        self._segments = _join([[s.points] for s in shapes.segments], (0, 2, 3))
+        self._segment_body = np.array([s.bodies for s in shapes.segments], dtype=np.intp).reshape(-1, 2)
+        self.segment_color = _join([[(*s.color, s.opacity)] for s in shapes.segments], (0, 4))
+        self.segment_width = np.array([s.width for s in shapes.segments])
+
+        self._box_body, self._box_corners = self._calc_boxes(len(links))
+        self.tip = self._find_tip(links, pose)
+
+    @classmethod
+    def of(cls, system: MultibodySystem, state: State) -> Mechanism:
+        """Make the shapes of a system at a state, which is realized to `Stage.POSITION` if it is not yet."""
+        X_GB = find_body_transforms(system, state)
+        sticks = find_matter(system).get_show_default_geometry()
+        return cls(_read_links(system, state), X_GB, find_up(system, state), sticks)
+
+    def place_faces(self, X_GB: Array) -> Array:
+        """Find all triangles in Ground, (nf, 3, 3), at poses (nb, 4, 4) of the bodies."""
+        X = X_GB[self._face_body]
+        return np.asarray(self._faces @ X[:, :3, :3].transpose(0, 2, 1) + X[:, None, :3, 3])
+
+    def place_segments(self, X_GB: Array) -> Array:
+        """Find all lines in Ground, (ns, 2, 3), at poses (nb, 4, 4) of the bodies."""
+        X = X_GB[self._segment_body]
+        return np.asarray(np.einsum("nkij,nkj->nki", X[..., :3, :3], self._segments) + X[..., :3, 3])
+
+    def place_texts(self, X_GB: Array) -> Array:
+        """Find all texts in Ground, (n, 3), at poses (nb, 4, 4) of the bodies."""
+        return np.array([X_GB[body, :3, :3] @ station + X_GB[body, :3, 3] for body, station, *_ in self.texts])
+
+    def calc_corners(self, X_GB: Array) -> Array:
+        """Calculate the corners of the boxes around the bodies' shapes, (..., n, 3), at poses (..., nb, 4, 4)."""
+        X = X_GB[..., self._box_body, :, :]
+        corners = self._box_corners @ np.swapaxes(X[..., :3, :3], -1, -2) + X[..., None, :3, 3]
+        return np.asarray(corners.reshape(*X_GB.shape[:-3], -1, 3))
+
+    def find_marker(self, X_GB: Array) -> Array:
+        """Find the point whose path is worth seeing, (..., 3): the tip of a chain, or else the mass center."""
+        if self.tip is not None:
+            body, station = self.tip
+            return np.asarray(X_GB[..., body, :3, :3] @ station + X_GB[..., body, :3, 3])
+        centers = np.einsum("...bij,bj->...bi", X_GB[..., :3, :3], self._mass_centers) + X_GB[..., :3, 3]
+        total = float(self._masses.sum()) or 1.0
+        return np.asarray(np.einsum("b,...bi->...i", self._masses, centers) / total)
+
+    def _calc_boxes(self, count: int) -> tuple[NDArray[np.intp], Array]:
+        """Find which bodies have a shape, and the corners (n, 8, 3) of the boxes around these shapes."""
+        points = np.concatenate([self._faces.reshape(-1, 3), self._segments.reshape(-1, 3)])
+        bodies = np.concatenate([np.repeat(self._face_body, 3), self._segment_body.ravel()])
+        low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+        np.minimum.at(low, bodies, points)
+        np.maximum.at(high, bodies, points)
+        drawn = np.flatnonzero(np.isfinite(low[:, 0]))
+        choice = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=bool)
+        return drawn, np.where(choice, high[drawn, None], low[drawn, None])
+
+    def _find_tip(self, links: Sequence[Link], X_GB: Array) -> tuple[int, Array] | None:
+        """Find the far end of what moves last, if that is one body (and what is welded to it)."""
+        root = list(range(len(links)))  # of the group of bodies that are welded together
+        for body, link in enumerate(links):
+            if body and link.nu == 0:
+                root[body] = root[link.parent]
+        inner = {root[link.parent] for body, link in enumerate(links) if body and root[body] != root[link.parent]}
+        outer = set(root) - inner - {0}
+        if len(outer) != 1:
+            return None
+        (last,) = outer
+        joint = X_GB[last, :3, :3] @ links[last].X_BM[:3, 3] + X_GB[last, :3, 3]
+        points, bodies = self._faces.reshape(-1, 3), np.repeat(self._face_body, 3)
+        mine = np.flatnonzero(np.array(root)[bodies] == last)
+        if len(mine) == 0:
+            return last, links[last].com
+        X = X_GB[bodies[mine]]
+        distance = np.linalg.norm(np.einsum("nij,nj->ni", X[:, :3, :3], points[mine]) + X[:, :3, 3] - joint, axis=1)
+        farthest = mine[np.argmax(distance)]
+        body = int(bodies[farthest])
+        center = X_GB[body, :3, :3] @ links[body].com + X_GB[body, :3, 3]
+        if np.linalg.norm(center - joint) > 0.6 * distance.max():
+            return body, links[body].com  # a bob: its middle says more than a point on its surface
+        return body, points[farthest]
+
+
+def find_matter(system: MultibodySystem) -> SimbodyMatterSubsystem:
+    """Find the matter of a system."""
+    return system.get_matter_subsystem()
+
+
+def find_body_transforms(system: MultibodySystem, state: State) -> Array:
+    """Find the poses of all bodies in Ground, (nb, 4, 4), realizing the state to `Stage.POSITION` first."""
+    system.realize(state, Stage.POSITION)
+    return np.array([np.asarray(body.get_body_transform(state)) for body in find_matter(system).bodies])
+
+
+def find_up(system: MultibodySystem, state: State) -> Array:
+    """Find the direction against gravity; y, as in Simbody, if there is none."""
+    total = np.zeros(3)
+    for gravity in find_gravities(system):
+        if not gravity.is_disabled(state):
+            total += gravity.get_gravity_vector(state)
+    norm = float(np.linalg.norm(total))
+    return -total / norm if norm > 0.0 else np.array([0.0, 1.0, 0.0])
+
+
+def find_gravities(system: MultibodySystem) -> list[Gravity]:
+    """Find the system's `force.Gravity` elements."""
+    parts = [system.get_subsystem(i) for i in range(system.get_num_subsystems())]
+    found = [
+        part.get_force(i) for part in parts if isinstance(part, GeneralForceSubsystem) for i in range(part.get_num_forces())
+    ]
+    return [force for force in found if isinstance(force, Gravity)]
+
+
+def _read_links(system: MultibodySystem, state: State) -> list[Link]:
+    links = []
+    bodies = list(find_matter(system).bodies)
+    for mobod in bodies:
+        decorations = [(geometry, np.asarray(X)) for geometry, X in mobod.get_body().decorations]
+        if mobod.is_ground():
+            links.append(Link("ground", -1, 0, decorations=decorations))
+            continue
+        parent = int(mobod.get_parent_mobilized_body().get_mobilized_body_index())
+        X_PF = np.asarray(mobod.get_inboard_frame(state))
+        X_BM = np.asarray(mobod.get_outboard_frame(state))
+        decorations += [(geometry, X_BM @ np.asarray(X)) for X, geometry in mobod._outboard_decorations]
+        links[parent].decorations += [(geometry, X_PF @ np.asarray(X)) for X, geometry in mobod._inboard_decorations]
+        properties = mobod.get_body_mass_properties(state)
+        links.append(
+            Link(
+                name=mobod.name,
+                parent=parent,
+                nu=mobod.get_num_u(state),
+                X_PF=X_PF,
+                X_BM=X_BM,
+                mass=float(properties.mass),
+                com=np.asarray(properties.com),
+                inertia=np.asarray(properties.central_inertia),
+                decorations=decorations,
+            )
+        )
+    return links
+
+
+def _join(parts: Sequence[Any], empty: tuple[int, ...]) -> Array:
+    return np.concatenate([np.asarray(part, dtype=np.float64) for part in parts]) if parts else np.zeros(empty)

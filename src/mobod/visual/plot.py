@@ -1,0 +1,179 @@
+"""One figure of a trajectory: snapshots of the mechanism, coordinates, and energy, over time."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from .poses import calc_poses
+from .scene import Scene, find_center, find_close_view, find_view
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..trajectory import Trajectory
+
+Array: TypeAlias = NDArray[np.float64]
+
+WIDTH = 13.0
+"""Of the figure, in inches."""
+
+GRAPHS = 4.4
+"""Height of the graphs below the snapshots, in inches."""
+
+PART = 0.82
+"""Of the width of a snapshot, that its box fills; the rest is for numbers."""
+
+LINE = 0.19
+"""Height of a line of a legend, in inches."""
+
+COLUMNS = 3
+"""Of a legend of coordinates."""
+
+BETWEEN = 50
+"""How many poses are calculated from one snapshot to the next, for the path and for the view."""
+
+NAMED = 10
+"""With more coordinates than this, only a few that move most are named."""
+
+SHOWN = 6
+"""How many are named then."""
+
+FOLLOW = 2.0
+"""What moves by more than this many times its own size is followed by the view."""
+
+
+class TrajectoryFigure(Figure):
+    """A Matplotlib figure that notebooks show without pyplot's help."""
+
+    def _repr_png_(self) -> bytes:
+        file = io.BytesIO()
+        self.savefig(file, format="png")
+        return file.getvalue()
+
+
+def plot_trajectory(
+    trajectory: Trajectory, path: str | os.PathLike[str] | None = None, *, snapshots: int = 5
+) -> TrajectoryFigure:
+    """Draw a trajectory; see `Trajectory.plot`."""
+    if snapshots < 0:
+        raise ValueError(f"snapshots must be zero or more; it is {snapshots}")
+    pictured = trajectory.system is not None and snapshots > 0 and len(trajectory) > 0
+    figure = TrajectoryFigure(figsize=(WIDTH, GRAPHS), dpi=110, facecolor="white")
+    FigureCanvasAgg(figure)
+    if pictured:
+        _draw_snapshots(figure, trajectory, snapshots)
+    height = figure.get_figheight()
+    named = _choose_named(trajectory)
+    legend = LINE * math.ceil(len(named) / COLUMNS)
+    bottom, top = 0.55 / height, (GRAPHS - 0.35) / height
+    _draw_coordinates(figure.add_axes((0.06, bottom, 0.425, top - bottom - legend / height)), trajectory, named)
+    grid = figure.add_gridspec(2, 1, left=0.56, right=0.985, bottom=bottom, top=top, hspace=0.38, height_ratios=(3, 2))
+    energy = figure.add_subplot(grid[0])
+    _draw_energy(energy, trajectory)
+    _draw_drift(figure.add_subplot(grid[1], sharex=energy), trajectory)
+    if path is not None:
+        figure.savefig(path)
+    return figure
+
+
+def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int) -> None:
+    start, end = trajectory.time[[0, -1]]
+    count = count if end > start else 1
+    times = np.linspace(start, end, 1 + BETWEEN * (count - 1))
+    mechanism, poses = calc_poses(trajectory, times)
+    view = find_view(mechanism, poses)
+    close = find_close_view(mechanism, poses, view)
+    followed = bool(((view.high - view.low) > FOLLOW * (close.high - close.low)).any())
+    trace = mechanism.find_marker(poses)
+    wide, high = (close if followed else view).calc_extent()
+    strip = min(max(PART * WIDTH / count * high / wide, 1.2), 5.0)
+    figure.set_figheight(GRAPHS + strip + 0.8)
+    width, height = 0.98 / count, strip / figure.get_figheight()
+    bottom = (GRAPHS + 0.3) / figure.get_figheight()
+    before = 0
+    for number, chosen in enumerate(range(0, len(times), BETWEEN)):
+        shown = close.moved_to(find_center(mechanism, poses[chosen], view)) if followed else view
+        place = (0.01 + (number + (1 - PART) / 2) * width, bottom, PART * width, height)
+        scene = Scene(figure, place, mechanism, shown, floor=not followed, labels=number == 0)
+        path = trace[before : chosen + 1]
+        if mechanism.tip is not None:
+            before = chosen  # a tip's whole path would be a tangle; a mass center's is smooth
+        scene.show(poses[chosen], path[_inside(path @ shown.R_DG.T, shown.low, shown.high)] if followed else path)
+        middle = 0.01 + (number + 0.5) * width
+        figure.text(middle, bottom + height, f"t = {times[chosen]:.3g}", fontsize=10, ha="center", va="bottom")
+
+
+def _inside(points: Array, low: Array, high: Array) -> NDArray[np.bool_]:
+    return np.asarray(((points >= low) & (points <= high)).all(axis=1))
+
+
+def _choose_named(trajectory: Trajectory) -> list[int]:
+    """Choose the coordinates that get a name: all, or of many those that move most."""
+    count = len(trajectory.coordinate_names)
+    if count <= NAMED:
+        return list(range(count))
+    motion = np.ptp(trajectory.q, axis=0) if len(trajectory) else np.zeros(count)
+    return sorted(np.argsort(-motion, kind="stable")[:SHOWN].tolist())
+
+
+def _draw_coordinates(axes: Axes, trajectory: Trajectory, named: list[int]) -> None:
+    from matplotlib import colormaps
+    from matplotlib.collections import LineCollection
+
+    count = len(trajectory.coordinate_names)
+    many = count > NAMED
+    pale: dict[str, Any] = {"lw": 0.7, "alpha": 0.55} if count <= 4 * NAMED else {"lw": 0.4, "alpha": 0.4}
+    rest = [i for i in range(count) if i not in named]
+    lines = [np.column_stack([trajectory.time, trajectory.q[:, i]]) for i in rest]
+    colors = [colormaps["turbo"](0.05 + 0.9 * i / (count - 1)) for i in rest]
+    axes.add_collection(LineCollection(lines, colors=colors, **pale))  # one artist: there may be thousands
+    for number, i in enumerate(named):
+        style: dict[str, Any] = {"color": colormaps["tab10"](number), "label": trajectory.coordinate_names[i]}
+        axes.plot(trajectory.time, trajectory.q[:, i], lw=1.5, zorder=3, **style)
+    axes.autoscale_view()
+    which = f"; named are the {len(named)} of {count} that move most" if many else ""
+    _label(axes, f"coordinates (angles in rad){which}", trajectory, pad=6.0 + 72.0 * LINE * math.ceil(len(named) / COLUMNS))
+    axes.set_xlabel("time")
+    if named:
+        axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), fontsize=8, ncols=COLUMNS, frameon=False)
+
+
+def _draw_energy(axes: Axes, trajectory: Trajectory) -> None:
+    if trajectory.system is not None and len(trajectory):
+        chosen = np.unique(np.linspace(0, len(trajectory) - 1, 400).round().astype(int))
+        kinetic = trajectory.calc_kinetic_energy(chosen)
+        times, total = trajectory.time[chosen], trajectory.energy[chosen]
+        axes.plot(times, kinetic, color="#e1812c", lw=1.2, label="kinetic")
+        axes.plot(times, total - kinetic, color="#3a923a", lw=1.2, label="potential")
+    axes.plot(trajectory.time, trajectory.energy, color="#222222", lw=1.8, label="total")
+    _label(axes, "energy", trajectory)
+    axes.tick_params(labelbottom=False)
+    axes.legend(loc="lower right", bbox_to_anchor=(1.01, 0.97), fontsize=8, ncols=3, frameon=False)
+
+
+def _draw_drift(axes: Axes, trajectory: Trajectory) -> None:
+    drift = trajectory.energy - trajectory.energy[0] if len(trajectory) else trajectory.energy
+    axes.axhline(0.0, color="#bbbbbb", lw=0.8)
+    axes.plot(trajectory.time, drift, color="#c03d3e", lw=1.2)
+    axes.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
+    _label(axes, "drift of the total", trajectory)
+    axes.set_xlabel("time")
+
+
+def _label(axes: Axes, what: str, trajectory: Trajectory, pad: float = 6.0) -> None:
+    axes.set_title(what, fontsize=10, loc="left", pad=pad)
+    axes.grid(color="#eeeeee")
+    axes.set_axisbelow(True)
+    axes.tick_params(labelsize=8)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    if len(trajectory) > 1 and trajectory.time[-1] > trajectory.time[0]:
+        axes.set_xlim(trajectory.time[0], trajectory.time[-1])

@@ -1,0 +1,50 @@
+"""Poses of a mechanism along a trajectory, at times of one's choice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .mechanism import Mechanism, find_body_transforms
+
+if TYPE_CHECKING:
+    from ..trajectory import Trajectory
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+def calc_poses(trajectory: Trajectory, times: Array) -> tuple[Mechanism, Array]:
+    """Calculate the poses of all bodies at times of one's choice.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        With a system, and at least one time.
+    times : (n,) array
+        Between two rows of the trajectory, q is interpolated linearly; a quaternion need not be normalized here.
+
+    Returns
+    -------
+    mechanism : Mechanism
+        The shapes, sized at the first time.
+    X_GB : (n, nb, 4, 4) array
+        The poses.
+    """
+    system = trajectory.system
+    if system is None or len(trajectory) == 0:
+        raise ValueError("a picture of the mechanism needs a trajectory with a system and at least one time")
+    state = trajectory.states[0]
+    mechanism = Mechanism.of(system, state)
+    own = trajectory.time
+    after = np.clip(np.searchsorted(own, times, side="right"), 1, max(len(own) - 1, 1))
+    before, after = after - 1, np.minimum(after, len(own) - 1)
+    span = own[after] - own[before]
+    weights = np.clip((times - own[before]) / np.where(span > 0.0, span, 1.0), 0.0, 1.0)
+    poses = []
+    for time, i, j, weight in zip(times, before, after, weights, strict=True):
+        state.time = float(time)
+        state.q = (1.0 - weight) * trajectory.q[i] + weight * trajectory.q[j]
+        poses.append(find_body_transforms(system, state))
+    return mechanism, np.array(poses)

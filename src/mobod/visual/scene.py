@@ -1,0 +1,287 @@
+"""A scene: one 3-D axes of a figure that shows a mechanism at a pose, gravity down.
+
+Matplotlib sorts faces by depth, but only within one collection; so all faces of a mechanism are one collection, and
+what is hidden by its own solid is left out before. Lines are drawn over the faces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from mpl_toolkits.mplot3d.art3d import Text3D
+    from mpl_toolkits.mplot3d.axes3d import Axes3D
+
+Array: TypeAlias = NDArray[np.float64]
+
+ELEVATION = 14.0
+AMBIENT = 0.62  # brightness of a face turned away from the light
+SHADOW = (0.86, 0.86, 0.87, 1.0)
+FLOOR = (0.955, 0.955, 0.96, 1.0)
+TRACE = (0.80, 0.15, 0.25)
+
+
+@dataclass(frozen=True)
+class View:
+    """From where, and at what part of space, one looks.
+
+    Parameters
+    ----------
+    R_DG : (3, 3) array
+        Orientation of Ground in the display's frame D, whose z axis is up.
+    azimuth : float
+        Of the camera about D's z axis, from its x axis; degrees.
+    low, high : (3,) array
+        The box that is shown, in D; length.
+    """
+
+    R_DG: Array
+    azimuth: float
+    low: Array
+    high: Array
+
+    @property
+    def toward_camera(self) -> Array:
+        """Unit vector toward the camera, in D."""
+        azimuth, elevation = np.radians([self.azimuth, ELEVATION])
+        flat = np.cos(elevation)
+        return np.array([flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)])
+
+    def calc_extent(self) -> tuple[float, float]:
+        """Calculate how wide and how high the box looks; length."""
+        choice = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=bool)
+        corners = np.where(choice, self.high, self.low)
+        right = np.cross([0.0, 0.0, 1.0], self.toward_camera)
+        right /= np.linalg.norm(right)
+        above = np.cross(self.toward_camera, right)
+        return float(np.ptp(corners @ right)), float(np.ptp(corners @ above))
+
+    def moved_to(self, center: Array) -> View:
+        """Make the same view of a box of the same size about another center, in D."""
+        half = (self.high - self.low) / 2.0
+        return View(self.R_DG, self.azimuth, center - half, center + half)
+
+
+def find_display_rotation(up: Array) -> Array:
+    """Find R_DG, (3, 3): D's z axis is up, its x axis is Ground's x, or as near as can be."""
+    x = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[2]
+    x = x - (x @ up) * up
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(up, x), up])
+
+
+def find_view(mechanism: Mechanism, X_GB: Array) -> View:
+    """Find the view that shows all of a motion, (nt, nb, 4, 4), and looks at its plane if it has one."""
+    R_DG = find_display_rotation(mechanism.up)
+    corners = mechanism.calc_corners(X_GB) @ R_DG.T
+    azimuth = _find_azimuth(corners.reshape(-1, 3)[:, :2])
+    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    return View(R_DG, azimuth, *_padded(low, high))
+
+
+def find_close_view(mechanism: Mechanism, X_GB: Array, view: View) -> View:
+    """Find a view large enough for the mechanism at any one pose, for following it on its way."""
+    corners = mechanism.calc_corners(X_GB) @ view.R_DG.T
+    size = np.ptp(corners, axis=1).max(axis=0)
+    return View(view.R_DG, view.azimuth, *_padded(-size / 2.0, size / 2.0))
+
+
+def find_center(mechanism: Mechanism, X_GB: Array, view: View) -> Array:
+    """Find the middle of the mechanism at a pose, in D."""
+    corners = mechanism.calc_corners(X_GB) @ view.R_DG.T
+    return np.asarray((corners.min(axis=0) + corners.max(axis=0)) / 2.0)
+
+
+def _padded(low: Array, high: Array) -> tuple[Array, Array]:
+    """Leave a margin, and give what is flat some depth."""
+    size = high - low
+    half = np.maximum(0.53 * size, 0.12 * size.max())
+    middle = (low + high) / 2.0
+    middle[2] += max(float(half[2] - 0.5 * size[2]), 0.0) - 0.02 * size.max()  # the floor stays close below
+    return middle - half, middle + half
+
+
+def _find_azimuth(points: Array) -> float:
+    """Find where to look from at horizontal points (n, 2): their broad side, 30 degrees off; -60 if they have none."""
+    moments, axes = np.linalg.eigh(np.cov(points.T))
+    if moments[1] < 1.8 * max(float(moments[0]), 1e-12):
+        return -60.0
+    normal = float(np.degrees(np.arctan2(axes[1, 0], axes[0, 0])))
+    normal = (normal + 135.0) % 180.0 - 135.0  # of the two sides the one nearer to -y and x
+    return normal + 30.0
+
+
+class Scene:
+    """A mechanism on a 3-D axes; `show` moves it.
+
+    Parameters
+    ----------
+    figure : Figure
+        What the axes is added to.
+    place : (left, bottom, width, height)
+        Where in the figure, in parts of its width and height. The view's box fills it.
+    mechanism : Mechanism
+        What is shown.
+    view : View
+        From where.
+    floor : bool, default True
+        Whether the bottom of the box is drawn, with shadows on it.
+    labels : bool, default True
+        Whether axes have numbers.
+    """
+
+    _texts: list[Text3D]
+
+    def __init__(
+        self,
+        figure: Figure,
+        place: tuple[float, float, float, float],
+        mechanism: Mechanism,
+        view: View,
+        *,
+        floor: bool = True,
+        labels: bool = True,
+    ) -> None:
+        from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
+
+        # Matplotlib fits 3-D axes into a square: give it a square around the place, and choose the scale here
+        self._inches = place[2] * figure.get_figwidth(), place[3] * figure.get_figheight()
+        self._side = max(self._inches)
+        width, height = self._side / figure.get_figwidth(), self._side / figure.get_figheight()
+        square = (place[0] + (place[2] - width) / 2, place[1] + (place[3] - height) / 2, width, height)
+        options: dict[str, Any] = {"projection": "3d", "computed_zorder": False, "proj_type": "ortho"}
+        self.axes: Axes3D = cast(Any, figure.add_axes(square, **options))
+        self.mechanism = mechanism
+        self._floor = floor
+        self._set_up(labels)
+        self.look(view)
+
+        nothing = np.zeros((1, 3, 3))
+        self._shadow = Poly3DCollection(nothing, facecolors=[SHADOW], edgecolors=[SHADOW], linewidths=0.3, zorder=2)
+        self._faces = Poly3DCollection(nothing, zorder=4, linewidths=0.3)
+        self._lines = Line3DCollection(
+            np.zeros((1, 2, 3)), colors=mechanism.segment_color, linewidths=mechanism.segment_width, zorder=5
+        )
+        self._trace = Line3DCollection(np.zeros((1, 2, 3)), colors=[TRACE], linewidths=1.0, alpha=0.7, zorder=3)
+        for collection in (self._shadow, self._faces, self._lines, self._trace):
+            self.axes.add_collection3d(collection, autolim=False)
+        self._texts = [
+            self.axes.text(0.0, 0.0, 0.0, text, color=color, fontsize=8, zorder=6) for _, _, text, color in mechanism.texts
+        ]
+
+    def look(self, view: View) -> None:
+        """Look from somewhere, at some part of space."""
+        from matplotlib.ticker import NullFormatter
+
+        self.view = view
+        self.axes.view_init(elev=ELEVATION, azim=view.azimuth)
+        for name, low, high in zip("xyz", view.low, view.high, strict=True):
+            getattr(self.axes, f"set_{name}lim3d")(low, high, view_margin=0.0)
+        size = view.high - view.low
+        scale = min(inches / extent for inches, extent in zip(self._inches, view.calc_extent(), strict=True))
+        # Axes3D's own scale: the box's diagonal is 1.906 units long, and the square shows 1.85 units
+        self.axes.set_box_aspect(size, zoom=0.971 * scale * float(np.linalg.norm(size)) / self._side)
+        for axis, length in zip((self.axes.xaxis, self.axes.yaxis, self.axes.zaxis), size, strict=True):
+            axis.get_major_locator().set_params(nbins=max(1, round(4.0 * length / size.max())))
+            if length < 0.4 * size.max():  # no room for numbers
+                axis.set_major_formatter(NullFormatter())
+        self._light = view.toward_camera + np.array([0.0, 0.0, 0.9])  # over the shoulder of who looks, from above
+        side = np.cross([0.0, 0.0, 1.0], view.toward_camera)
+        self._light -= 0.5 * side / np.linalg.norm(side)
+        self._light /= np.linalg.norm(self._light)
+
+    def show(self, X_GB: Array, trace: Array | None = None) -> None:
+        """Show the mechanism at a pose (nb, 4, 4), and the path of a point (n, 3), both in Ground."""
+        R = self.view.R_DG
+        faces = self.mechanism.place_faces(X_GB) @ R.T
+        normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
+        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+        facing = normals @ self.view.toward_camera > 0.0
+        visible = facing | ~self.mechanism.face_closed
+        normals = np.where(facing[:, None], normals, -normals)
+        colors = self.mechanism.face_color.copy()
+        colors[:, :3] *= AMBIENT + (1.0 - AMBIENT) * np.maximum(normals @ self._light, 0.0)[:, None]
+        self._set_faces(self._faces, faces[visible], colors[visible])
+        if self._floor:
+            shadow = faces[visible].copy()
+            shadow[..., 2] = self.view.low[2]
+            self._set_faces(self._shadow, shadow, None)
+        self._lines.set_segments(self.mechanism.place_segments(X_GB) @ R.T)
+        self._trace.set_segments(_consecutive(trace @ R.T if trace is not None else np.zeros((0, 3))))
+        if self._texts:
+            for text, point in zip(self._texts, self.mechanism.place_texts(X_GB) @ R.T, strict=True):
+                text.set_position_3d(point)
+
+    def freeze(self) -> None:
+        """Keep what does not move as an image, so that each picture of many is drawn in half the time."""
+        figure = self.axes.figure
+        moving = [*self.axes.collections, *self.axes.texts]
+        seen = [artist.get_visible() for artist in moving]
+        for artist in moving:
+            artist.set_visible(False)
+        figure.canvas.draw()
+        image = np.array(figure.canvas.buffer_rgba())
+        for artist, visible in zip(moving, seen, strict=True):
+            artist.set_visible(visible)
+        self.axes.set_axis_off()
+        figure.add_artist(_make_background(image[::-1]))
+
+    def _set_faces(self, collection: Any, faces: Array, colors: Array | None) -> None:
+        collection.set_visible(len(faces) > 0)
+        if len(faces):
+            collection.set_verts(faces)
+            if colors is not None:
+                collection.set_facecolor(colors)
+                collection.set_edgecolor(colors)  # closes the hair lines between neighbours
+
+    def _set_up(self, labels: bool) -> None:
+        from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+        axes = self.axes
+        axes.set_facecolor("none")
+        R_DG = find_display_rotation(self.mechanism.up)
+        for row, axis in zip(R_DG, (axes.xaxis, axes.yaxis, axes.zaxis), strict=True):
+            axis.set_pane_color(FLOOR if self._floor and axis is axes.zaxis else (1.0, 1.0, 1.0, 0.0))
+            axis.line.set_color((0.6, 0.6, 0.6, 1.0))
+            axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
+            axis.set_tick_params(labelsize=7, colors=(0.35, 0.35, 0.35), pad=-2)
+            aligned = int(np.argmax(np.abs(row)))
+            sign = float(np.sign(row[aligned]))
+            if abs(row[aligned]) < 1.0 - 1e-9:  # gravity is oblique: no axis of Ground is along this one
+                axis.set_ticklabels([])
+                continue
+            axis.set_major_formatter(FuncFormatter(lambda value, _, sign=sign: f"{sign * value + 0.0:.3g}"))
+            axis.set_label_text("xyz"[aligned], fontsize=8, color=(0.35, 0.35, 0.35))
+            axis.labelpad = -6
+            if not labels:
+                axis.set_ticklabels([])
+                axis.labelpad = -14
+        axes.grid(visible=True)
+        for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+            axis._axinfo["grid"].update(color=(0.85, 0.85, 0.87, 1.0), linewidth=0.6)
+
+
+def _make_background(image: NDArray[np.uint8]) -> Any:
+    """Make an artist that puts an image of the figure's own size behind everything; figimage would resample it."""
+    from matplotlib.artist import Artist
+
+    class Background(Artist):
+        """The image."""
+
+        def draw(self, renderer: Any) -> None:
+            renderer.draw_image(renderer.new_gc(), 0, 0, image)
+
+    background = Background()
+    background.set_zorder(-1)
+    return background
+
+
+def _consecutive(points: Array) -> Array:
+    return np.stack([points[:-1], points[1:]], axis=1) if len(points) > 1 else np.zeros((0, 2, 3))

@@ -1,0 +1,296 @@
+"""Shapes of bodies: their decorations, or sticks for bodies that have none.
+
+A body without decorations is a stick from its own joint to each joint that it carries, or to its mass center at the
+end of a branch, with a ball for its mass. Where there is no stick to draw, as for one free body, it is the ellipsoid
+that has its mass and inertia.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import decoration
+
+Array: TypeAlias = NDArray[np.float64]
+Rgb: TypeAlias = tuple[float, float, float]
+
+PALETTE: tuple[Rgb, ...] = (
+    (0.30, 0.47, 0.66),
+    (0.95, 0.56, 0.17),
+    (0.35, 0.63, 0.31),
+    (0.88, 0.34, 0.35),
+    (0.69, 0.48, 0.63),
+    (0.61, 0.46, 0.37),
+    (0.46, 0.72, 0.70),
+    (0.93, 0.79, 0.28),
+)
+"""Colours of bodies that have none of their own, in turn."""
+
+FEW = 17
+"""Up to so many bodies, neighbours differ in colour; beyond, colours change slowly along the tree."""
+
+MANY = 150
+"""With more bodies than this, balls for joints and masses are left out."""
+
+COARSE = 0.4
+"""The lowest resolution of a shape."""
+
+JOINT: Rgb = (0.25, 0.25, 0.28)
+GROUND: Rgb = (0.55, 0.55, 0.55)
+AXES: tuple[Rgb, ...] = ((0.80, 0.20, 0.20), (0.20, 0.60, 0.20), (0.20, 0.30, 0.80))
+
+
+@dataclass
+class Link:
+    """One body as the picture needs it.
+
+    Parameters
+    ----------
+    name : str
+        Of the body.
+    parent : int
+        Index of its parent; -1 for Ground.
+    nu : int
+        Number of speeds of its mobilizer.
+    X_PF, X_BM : (4, 4) array
+        The mobilizer's frames on the parent and on the body.
+    mass : float
+        Of the body.
+    com : (3,) array
+        Mass center, in B.
+    inertia : (3, 3) array, optional
+        About the mass center, in B.
+    decorations : list of (decoration, (4, 4) array)
+        What the body looks like, each with its placement in B.
+    """
+
+    name: str
+    parent: int
+    nu: int
+    X_PF: Array = field(default_factory=lambda: np.eye(4))
+    X_BM: Array = field(default_factory=lambda: np.eye(4))
+    mass: float = 0.0
+    com: Array = field(default_factory=lambda: np.zeros(3))
+    inertia: Array | None = None
+    decorations: list[tuple[decoration.Decoration, Array]] = field(default_factory=list)
+
+
+class Faces(NamedTuple):
+    """Triangles (n, 3, 3) of one body, in its frame."""
+
+    body: int
+    points: Array
+    color: Rgb
+    opacity: float = 1.0
+    closed: bool = True
+
+
+class Segment(NamedTuple):
+    """A line (2, 3); its ends are in the frames of two bodies, as a rule the same."""
+
+    bodies: tuple[int, int]
+    points: Array
+    color: Rgb
+    width: float = 1.5
+    opacity: float = 1.0
+
+
+class ShapeMaker:
+    """Makes the shapes of all bodies.
+
+    Parameters
+    ----------
+    links : sequence of Link
+        Ground, and the bodies, each after its parent.
+    X_GB : (nb, 4, 4) array
+        A typical pose; it decides how thick sticks are.
+    sticks : bool, default True
+        Whether bodies without decorations are drawn.
+
+    Attributes
+    ----------
+    faces : list of Faces
+    segments : list of Segment
+    texts : list of (int, (3,) array, str, color)
+        Body, station, text.
+    size : float
+        Extent of the whole; length.
+    """
+
+    def __init__(self, links: Sequence[Link], X_GB: Array, sticks: bool = True) -> None:
+        self.faces: list[Faces]
+        self.segments: list[Segment]
+        self.texts: list[tuple[int, Array, str, Rgb]]
+        self._links = links
+        self._many = len(links) > MANY
+        shapes = sum(max(1, len(link.decorations)) for link in links)
+        self._resolution = float(np.clip(np.sqrt(50.0 / shapes), COARSE, 1.0))
+        self._joints: list[list[Array]] = [[] for _ in links]  # those that a body carries
+        for link in links[1:]:
+            self._joints[link.parent].append(link.X_PF[:3, 3])
+
+        self._decorate_all(lambda mesh: COARSE)
+        self.size = self._calc_size(X_GB)
+        self._decorate_all(self._choose_resolution)
+        self._decorated = {part.body for part in self.faces} | {part.bodies[0] for part in self.segments}
+        self._radius = self._choose_radius()
+        for body, link in enumerate(links[1:] if sticks else [], start=1):
+            self._draw_joint(body, link)
+            if body not in self._decorated:
+                self._draw_body(body, link)
+
+    def _decorate_all(self, choose_resolution: Callable[[Array], float]) -> None:
+        self.faces, self.segments, self.texts = [], [], []
+        for body, link in enumerate(self._links):
+            for geometry, X_BD in link.decorations:
+                if geometry.representation != "hidden":
+                    self._decorate(body, geometry, X_BD, choose_resolution)
+
+    def _choose_resolution(self, vertices: Array) -> float:
+        """Choose it by how large a shape is on the picture, and how many there are."""
+        extent = float(np.linalg.norm(np.ptp(vertices, axis=0))) if len(vertices) else 0.0
+        return max(COARSE, self._resolution * min(math.sqrt(extent / (0.15 * self.size)), 1.0))
+
+    def _decorate(
+        self, body: int, geometry: decoration.Decoration, X_BD: Array, choose_resolution: Callable[[Array], float]
+    ) -> None:
+        color = geometry.color or self._color(body)
+        if isinstance(geometry, decoration.Text):
+            self.texts.append((body, _move(X_BD, geometry.X.p), geometry.text, geometry.color or JOINT))
+        try:
+            resolution = choose_resolution(geometry.calc_mesh(COARSE)[0])
+            vertices, triangles = geometry.calc_mesh(resolution)
+        except (ImportError, OSError, ValueError):
+            return  # a mesh file that cannot be read: the body is drawn as a stick
+        points = _move(X_BD, vertices)
+        lines = [_move(X_BD, line) for line in geometry.calc_lines(resolution)]
+        if geometry.representation == "wireframe":
+            lines += _find_edges(points, triangles)
+        elif len(triangles):
+            self.faces.append(Faces(body, points[triangles], color, geometry.opacity, geometry.is_closed))
+        axes = isinstance(geometry, decoration.Frame) and geometry.color is None
+        for number, line in enumerate(lines):
+            ends = np.stack([line[:-1], line[1:]], axis=1) if len(line) > 1 else line[None, [0, 0]]
+            style = AXES[number] if axes else color, geometry.line_width or 1.5, geometry.opacity
+            self.segments += [Segment((body, body), pair, *style) for pair in ends]
+
+    def _draw_joint(self, body: int, link: Link) -> None:
+        if not 1 <= link.nu <= 3:
+            return
+        r = self._radius
+        if link.parent == 0 and 0 not in self._decorated:
+            self._add(0, decoration.Brick((2.4 * r, 2.4 * r, 2.4 * r)), link.X_PF, GROUND)
+        if body not in self._decorated and not self._many:
+            self._add(body, decoration.Sphere(1.7 * r), link.X_BM, JOINT)
+        if link.nu <= 2:  # the rail of a slider; of no length as long as nothing slides
+            ends = np.stack([link.X_PF[:3, 3], link.X_BM[:3, 3]])
+            self.segments.append(Segment((link.parent, body), ends, GROUND))
+
+    def _draw_body(self, body: int, link: Link) -> None:
+        start = link.X_BM[:3, 3]
+        ends = self._joints[body] or [link.com]
+        ends = [end for end in ends if np.linalg.norm(end - start) > 1e-3 * self.size]
+        for end in ends:
+            cylinder, X = _between(start, end, self._radius)
+            self._add(body, cylinder, X, self._color(body))
+        if link.mass > 0.0 and ends and not self._many:
+            typical = float(np.median([other.mass for other in self._links if other.mass > 0.0]))
+            radius = self._radius * float(np.clip(2.4 * np.cbrt(link.mass / typical), 1.4, 5.0))
+            self._add(body, decoration.Sphere(radius), _at(link.com), self._color(body))
+        elif link.mass > 0.0 and not ends:
+            self._draw_ellipsoid(body, link)
+
+    def _draw_ellipsoid(self, body: int, link: Link) -> None:
+        X, radii = _at(link.com), np.zeros(3)
+        if link.inertia is not None:
+            moments, axes = np.linalg.eigh(link.inertia)
+            # I_x = m (b^2 + c^2) / 5, and so on round, solved for a, b and c
+            radii = np.sqrt(np.maximum(2.5 * (moments.sum() - 2.0 * moments) / link.mass, 0.0))
+            X[:3, :3] = axes * np.linalg.det(axes)
+            alone = link.parent == 0 and not self._joints[body]
+            radii *= min(1.0, (0.6 if alone else 0.05) * self.size / max(float(radii.max()), 1e-300))
+        self._add(body, decoration.Ellipsoid(np.maximum(radii, 1.5 * self._radius)), X, self._color(body))
+
+    def _add(self, body: int, geometry: decoration.Decoration, X: Array, color: Rgb) -> None:
+        vertices, triangles = geometry.calc_mesh(min(self._resolution, 0.7))
+        self.faces.append(Faces(body, _move(X, vertices)[triangles], color))
+
+    def _color(self, body: int) -> Rgb:
+        if body == 0:
+            return GROUND
+        if len(self._links) <= FEW:
+            return PALETTE[(body - 1) % len(PALETTE)]
+        place = 4.0 * (body - 1) / (len(self._links) - 2)
+        low = min(int(place), 3)
+        red, green, blue = (1.0 - place + low) * np.array(PALETTE[low]) + (place - low) * np.array(PALETTE[low + 1])
+        return float(red), float(green), float(blue)
+
+    def _calc_size(self, X_GB: Array) -> float:
+        points = [_move(X_GB[part.body], part.points.reshape(-1, 3)) for part in self.faces]
+        points += [_move(X_GB[part.bodies[0]], part.points) for part in self.segments]
+        gyration = 0.0
+        for body, link in enumerate(self._links):
+            stations = [*self._joints[body], link.X_BM[:3, 3], link.com] if body else self._fixed_joints()
+            points.append(_move(X_GB[body], np.reshape(stations, (-1, 3))))
+            if link.inertia is not None and link.mass > 0.0:
+                gyration = max(gyration, float(np.sqrt(np.trace(link.inertia) / link.mass)))
+        everything = np.concatenate(points)
+        extent = float(np.linalg.norm(np.ptp(everything, axis=0)))
+        return extent if extent > 1e-6 * gyration else 3.0 * gyration or 1.0
+
+    def _fixed_joints(self) -> list[Array]:
+        return [link.X_PF[:3, 3] for link in self._links[1:] if link.parent == 0 and link.nu <= 3]
+
+    def _choose_radius(self) -> float:
+        lengths = [
+            float(np.linalg.norm(end - link.X_BM[:3, 3]))
+            for body, link in enumerate(self._links)
+            for end in (self._joints[body] or [link.com])
+            if body
+        ]
+        lengths = [length for length in lengths if length > 1e-3 * self.size]
+        typical = float(np.median(lengths)) if lengths else self.size
+        return float(np.clip(0.12 * typical, 0.0015 * self.size, 0.012 * self.size))
+
+
+def _move(X: Array, points: Array) -> Array:
+    """Measure points (..., 3) in the frame that X (4, 4) is given in."""
+    return np.asarray(points @ X[:3, :3].T + X[:3, 3])
+
+
+def _at(p: Array) -> Array:
+    X = np.eye(4)
+    X[:3, 3] = p
+    return X
+
+
+def _between(start: Array, end: Array, radius: float) -> tuple[decoration.Cylinder, Array]:
+    """Make a cylinder, and its placement, from one point to another."""
+    along = end - start
+    length = float(np.linalg.norm(along))
+    y = along / length
+    z = np.cross(np.eye(3)[np.argmin(np.abs(y))], y)
+    z /= np.linalg.norm(z)
+    X = _at((start + end) / 2.0)
+    X[:3, :3] = np.column_stack([np.cross(y, z), y, z])
+    return decoration.Cylinder(radius, length / 2.0), X
+
+
+def _find_edges(points: Array, triangles: NDArray[np.int64]) -> list[Array]:
+    """Find the edges of a surface that are not inside a plane face."""
+    corners = points[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    sides: dict[tuple[int, int], list[int]] = {}
+    for number, (a, b, c) in enumerate(triangles.tolist()):
+        for edge in ((a, b), (b, c), (c, a)):
+            sides.setdefault((min(edge), max(edge)), []).append(number)
+    # 1e-9: two halves of a plane face differ by rounding alone
+    flat = [len(pair) == 2 and normals[pair[0]] @ normals[pair[1]] > 1.0 - 1e-9 for pair in sides.values()]
+    return [points[list(edge)] for edge, inside in zip(sides, flat, strict=True) if not inside]

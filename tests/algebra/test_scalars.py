@@ -1,0 +1,190 @@
+"""The primitives of a scalar, in plain Python, compiled, and in lanes: sine and cosine, square root, where, comparisons."""
+
+import compiling
+import numpy as np
+import pytest
+from compiling import FORMS
+
+from mobod.algebra import scalar
+
+EPS = np.finfo(float).eps
+each_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+compiled_form = pytest.mark.parametrize("form", [compiling.float64, compiling.lanes], ids=["float64", "lanes"])
+
+
+def eights(values):
+    """Columns of eight, the last one filled up."""
+    values = np.asarray(values, dtype=np.float64)
+    return np.resize(values, (-(-len(values) // 8) * 8,)).reshape(-1, 1, 8)
+
+
+ANGLES = {
+    "small": np.concatenate([np.logspace(-300, 0, 40), -np.logspace(-20, 0, 40), [0.0]]),
+    "turns": np.linspace(-50.0, 50.0, 401),
+    "near multiples of pi/2": (np.arange(-64, 64)[:, None] * (np.pi / 2) * (1 + np.array([0, 2e-16, -1e-12, 1e-8]))).ravel(),
+    "many turns": np.random.default_rng(1).uniform(-1e6, 1e6, 400),
+    "beyond the fast reduction": np.random.default_rng(2).uniform(-1, 1, 80) * 10.0 ** np.linspace(6, 300, 80),
+    "at its limit": 1e6 + np.linspace(-1e-3, 1e-3, 64),
+}
+
+
+@each_form
+@pytest.mark.parametrize("angles", ANGLES.values(), ids=ANGLES)
+def test_sine_and_cosine_are_right_to_the_last_bits(form, angles):
+    """To one and a half units in the last place of one; relative, near zeros, is beyond what a rotation needs."""
+    for block in eights(angles):
+        s, c = form(scalar.sincos, (0,), block)
+        assert np.abs(s - np.sin(block[0])).max() <= 1.5 * EPS
+        assert np.abs(c - np.cos(block[0])).max() <= 1.5 * EPS
+
+
+@compiled_form
+def test_sine_of_a_small_angle_keeps_its_relative_accuracy(form):
+    angles = eights(np.logspace(-300, -1, 64))
+    for block in angles:
+        s, _ = form(scalar.sincos, (0,), block)
+        assert np.abs(s / np.sin(block[0]) - 1.0).max() <= 2.0 * EPS
+
+
+@compiled_form
+def test_sine_and_cosine_of_what_is_not_finite_are_not_numbers(form):
+    for bad in (np.nan, np.inf, -np.inf):
+        assert np.all(np.isnan(form(scalar.sincos, (0,), np.full((1, 8), bad))))
+
+
+def test_one_state_and_lanes_give_the_same_bits():
+    for block in eights(np.concatenate([ANGLES["turns"], ANGLES["many turns"]])):
+        assert np.array_equal(compiling.float64(scalar.sincos, (0,), block), compiling.lanes(scalar.sincos, (0,), block))
+
+
+@pytest.mark.parametrize("stranger", [np.nan, np.inf, 1e9])
+def test_a_strange_lane_spoils_no_other(stranger):
+    angles = np.linspace(-3.0, 3.0, 8)[None].copy()
+    good = compiling.lanes(scalar.sincos, (0,), angles)
+    angles[0, 5] = stranger
+    with_it = compiling.lanes(scalar.sincos, (0,), angles)
+    others = np.arange(8) != 5
+    assert np.abs(with_it[:, others] - good[:, others]).max() <= EPS
+    assert np.all(np.isnan(with_it[:, 5])) == (not np.isfinite(stranger))
+
+
+def test_a_strange_lane_changes_no_bit_of_another():
+    for block in eights(np.linspace(-3.0, 3.0, 400)):
+        good = compiling.lanes(scalar.sincos, (0,), block)
+        strange = block.copy()
+        strange[0, 5] = 1e9
+        others = np.arange(8) != 5
+        assert np.array_equal(compiling.lanes(scalar.sincos, (0,), strange)[:, others], good[:, others])
+
+
+@each_form
+def test_square_root_is_exact(form):
+    values = np.concatenate([np.logspace(-300, 300, 55), [0.0]])
+    for block in eights(values):
+        assert np.array_equal(form(scalar.sqrt, (0,), block), np.sqrt(block))
+
+
+@compiled_form
+def test_square_root_of_a_negative_number_is_not_a_number_and_no_error(form):
+    result = form(scalar.sqrt, (0,), np.array([[-1.0, 4.0, 9.0, 16.0, 25.0, 36.0, 49.0, 64.0]]))
+    assert np.isnan(result[0, 0]) and np.array_equal(result[0, 1:], np.arange(2.0, 9.0))
+
+
+def less(a, b, x, y):
+    return scalar.where(a < b, x, y)
+
+
+def less_equal(a, b, x, y):
+    return scalar.where(a <= b, x, y)
+
+
+def greater(a, b, x, y):
+    return scalar.where(a > b, x, y)
+
+
+def greater_equal(a, b, x, y):
+    return scalar.where(a >= b, x, y)
+
+
+def equal(a, b, x, y):
+    return scalar.where(a == b, x, y)
+
+
+def below_a_constant(a, b, x, y):
+    return scalar.where(a < 0.5, x, 7.0), scalar.where(0.5 > b, 7.0, y)
+
+
+@each_form
+@pytest.mark.parametrize("function", [less, less_equal, greater, greater_equal, equal, below_a_constant])
+def test_where_chooses_lane_by_lane(function, form):
+    rng = np.random.default_rng(3)
+    values = rng.integers(0, 3, (4, 8)) * 0.5  # with ties
+    values[2:] = rng.normal(size=(2, 8))
+    assert np.array_equal(form(function, (0, 0, 0, 0), values), compiling.python(function, (0, 0, 0, 0), values))
+
+
+@each_form
+def test_nothing_compares_with_what_is_not_a_number(form):
+    values = np.array([[np.nan] * 8, [1.0] * 8, [2.0] * 8, [3.0] * 8])
+    for function in (less, less_equal, greater, greater_equal, equal):
+        assert np.all(form(function, (0, 0, 0, 0), values) == 3.0), function.__name__
+
+
+def arithmetic(a, b):
+    return a + b, a - b, a * b, a / b, -a, a + 2.0, 2.0 - a, 3.0 * b, 1.0 / b, scalar.zero(a), scalar.one(b)
+
+
+@each_form
+def test_arithmetic_is_that_of_numpy_to_the_bit(form):
+    values = np.random.default_rng(4).normal(size=(2, 8))
+    a, b = values
+    expected = [a + b, a - b, a * b, a / b, -a, a + 2.0, 2.0 - a, 3.0 * b, 1.0 / b, 0.0 * a, 0.0 * a + 1.0]
+    assert np.array_equal(form(arithmetic, (0, 0), values), expected)
+
+
+@compiled_form
+def test_division_by_zero_is_infinite_and_no_error(form):
+    values = np.array([[1.0, -1.0, 0.0, 2.0, 1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0]])
+    result = form(arithmetic, (0, 0), values)[3]
+    assert result[0] == np.inf and result[1] == -np.inf and np.isnan(result[2]) and result[3] == 2.0
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_any_lane_that_is_not_finite_is_found(bad):
+    import mobod._jit as jit
+    from mobod.algebra.scalar import any_not_finite, load
+
+    def found(rows):
+        return any_not_finite(load(rows, 0, 0))
+
+    compiled = jit._numba().njit(**jit.OPTIONS)(found)
+    huge = np.full((1, 1, 8), 1.7e308)
+    assert not compiled(huge) and not compiled(huge[..., 0].copy()) and not found(huge)
+    for lane in range(8):
+        values = huge.copy()
+        values[0, 0, lane] = bad
+        assert compiled(values) and found(values)
+        assert compiled(values[..., lane].copy()) and found(values[..., lane].copy())
+
+
+def test_a_loaded_lane_is_no_view_of_its_field():
+    """In plain Python a later store must not change what was loaded, as it does not when compiled."""
+    rows = np.arange(16.0).reshape(2, 1, 8)
+    loaded = scalar.load(rows, 1, 0)
+    scalar.store(rows, 1, 0, 0.0)
+    assert np.array_equal(loaded, np.arange(8.0, 16.0)) and not rows[1].any()
+
+
+def test_gathering_and_scattering_are_each_others_inverse():
+    import mobod._jit as jit
+    from mobod.algebra.scalar import gather, scatter
+
+    def transpose(rows, out):
+        for column in range(3):
+            scatter(out, 8, column, gather(rows, 0, column))
+
+    rows = np.random.default_rng(5).normal(size=(8, 3))
+    for run in (transpose, jit._numba().njit(**jit.OPTIONS)(transpose)):
+        out = np.zeros((16, 3))
+        run(rows, out)
+        assert np.array_equal(out[8:], rows) and not out[:8].any()

@@ -1,0 +1,133 @@
+"""Reads the reference cases and builds their models in mobod. README.md beside this file describes the format.
+
+Reading needs nothing but the standard library; only `build` and `build_model` import mobod.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FOLDER = Path(__file__).resolve().parent / "cases"
+FORMAT = 1
+
+
+class Case(NamedTuple):
+    """One model with its states, as it stands in the file."""
+
+    file: str
+    data: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What tests call the case: unique over all files."""
+        return self.data["name"]
+
+    @property
+    def states(self) -> list[dict[str, Any]]:
+        """The states: q, u, further inputs, and `results`."""
+        return self.data["states"]
+
+    @property
+    def kinds(self) -> set[str]:
+        """The mobilizer kinds that the model is made of."""
+        return {body["kind"] for body in self.data["bodies"]}
+
+    @property
+    def suspect(self) -> set[str]:
+        """Keys of results, as `matter.multiply_by_n`, in which the reference is known to be wrong."""
+        return set(self.data["suspect"])
+
+
+class Model(NamedTuple):
+    """A case's model in mobod. `bodies` begins with Ground, so that an index is a body's own."""
+
+    system: Any
+    matter: Any
+    bodies: list[Any]
+    state: Any
+    gravity: Any
+
+
+@functools.cache
+def all_cases() -> tuple[Case, ...]:
+    """Return every case there is, in the order of files and within them."""
+    found = []
+    for path in sorted(FOLDER.glob("*.json.gz")):
+        with gzip.open(path, "rt", encoding="utf-8") as stream:
+            content = json.load(stream)
+        if content["format"] != FORMAT:
+            raise ValueError(f"{path.name} has format {content['format']}, this reader knows {FORMAT}")
+        found += [Case(path.name, data) for data in content["cases"]]
+    if not found:
+        raise FileNotFoundError(f"no reference cases in {FOLDER}: run generate.py")
+    return tuple(found)
+
+
+def cases(kinds: Iterable[str]) -> list[Case]:
+    """Return the cases whose mobilizers are all among `kinds`."""
+    known = set(kinds)
+    return [case for case in all_cases() if case.kinds <= known]
+
+
+def frame(record: dict[str, Any]) -> Any:
+    """Return the mobod Transform of a model's frame, ``{"R": nine numbers row by row, "p": three}``."""
+    import mobod as mb
+
+    R = record["R"]
+    return mb.Transform(mb.Rotation([R[0:3], R[3:6], R[6:9]]), record["p"])
+
+
+def rigid_body(record: dict[str, Any]) -> Any:
+    """Return the mobod body of a record: its mass properties, or a massless body."""
+    import mobod as mb
+
+    if record["mass"] == 0:
+        return mb.body.Massless()
+    xx, yy, zz, xy, xz, yz = record["inertia"]
+    inertia = mb.Inertia(xx, yy, zz, xy=xy, xz=xz, yz=yz)
+    return mb.body.Rigid(mb.MassProperties(record["mass"], record["com"], inertia))
+
+
+def build_model(case: Case) -> Model:
+    """Build a case with mobod's public interface; the state is the default one, realized through MODEL."""
+    import mobod as mb
+
+    if case.data["constraints"] or case.data["forces"]:
+        raise NotImplementedError(f"{case.name} has constraints or forces, which this reader does not build yet")
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    field = case.data["gravity"]
+    gravity = mb.force.Gravity(forces, matter, field["down_direction"], field["magnitude"], zero_height=field["zero_height"])
+    bodies = [matter.ground]
+    for record in case.data["bodies"]:
+        keywords = dict(record["parameters"])
+        if record["direction"] != "forward":
+            keywords["direction"] = mb.Direction[record["direction"].upper()]
+        kind = getattr(mb.mobilizer, record["kind"])
+        mobod = kind(
+            bodies[record["parent"]],
+            rigid_body(record),
+            X_PF=frame(record["X_PF"]),
+            X_BM=frame(record["X_BM"]),
+            name=record["name"],
+            **keywords,
+        )
+        bodies.append(mobod)
+    state = system.realize_topology()
+    if case.data["use_euler_angles"]:
+        matter.set_use_euler_angles(state, True)
+        system.realize_model(state)
+    return Model(system, matter, bodies, state, gravity)
+
+
+def build(case: Case) -> tuple[Any, Any, list[Any], Any]:
+    """Build a case: (system, matter, bodies, state)."""
+    return build_model(case)[:4]

@@ -1,0 +1,298 @@
+"""mobod against Simbody 3.7: every quantity of every case, to 1e-10 of the largest entry of its array.
+
+Each test takes one case and one receiver (matter, mobod, ...), asks for everything that the case records of it in all
+states, and lists what differs. Results in which Simbody is known to be wrong (`suspect` in the case) are left to independent
+tests; fits are judged by how close they come.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+
+import numpy as np
+import pytest
+import reader
+
+import mobod as mb
+
+TOLERANCE = 1e-10
+# An array that should be zero holds the rounding of numbers of order one: below this size, entries are compared with it
+# instead of with the largest among them.
+SMALLEST_SCALE = 1e-3
+# How far a fit may miss what can be reached: the iterative ones stop short of rounding.
+FIT_TOLERANCE = 1e-8
+
+# What later issues bring. Delete a line when its method is there.
+LATER = {
+    "matter.calc_mobilizer_reaction_forces",
+    "mobod.find_mobilizer_reaction_on_body_at_m_in_ground",
+    "mobod.find_mobilizer_reaction_on_body_at_origin_in_ground",
+    "mobod.find_mobilizer_reaction_on_parent_at_f_in_ground",
+    "mobod.find_mobilizer_reaction_on_parent_at_origin_in_ground",
+}
+
+# Kinds without a file of their own: the user's, for whom the reference has cases in later issues.
+WITHOUT_CASES = {"Ground", "Custom", "FunctionBased", "CantileverFreeBeam"}
+
+RECEIVERS = ("state", "system", "gravity", "mobod", "matter", "calls", "fit", "conversion")
+
+# Arguments after the state, by the names of a state's inputs; a method that is not here takes none.
+TASKS = ("tasks.bodies", "tasks.stations")
+ARGUMENTS = {
+    "multiply_by_m": ("u_like",),
+    "multiply_by_m_inv": ("u_like",),
+    "calc_q_dot": ("u_like",),
+    "calc_q_dot_dot": ("known_udot",),
+    "multiply_by_system_jacobian": ("u_like",),
+    "multiply_by_system_jacobian_transpose": ("F_body",),
+    "multiply_by_station_jacobian": (*TASKS, "u_like"),
+    "multiply_by_station_jacobian_transpose": (*TASKS, "tasks.forces"),
+    "calc_station_jacobian": TASKS,
+    "calc_bias_for_station_jacobian": TASKS,
+    "multiply_by_frame_jacobian": (*TASKS, "u_like"),
+    "multiply_by_frame_jacobian_transpose": (*TASKS, "tasks.spatial_forces"),
+    "calc_frame_jacobian": TASKS,
+    "calc_bias_for_frame_jacobian": TASKS,
+    "calc_residual_force_ignoring_constraints": ("f_mobility", "F_body", "known_udot"),
+    "calc_acceleration_ignoring_constraints": ("f_mobility", "F_body"),
+    "calc_body_acceleration_from_u_dot": ("known_udot",),
+    "calc_tree_equivalent_mobility_forces": ("F_body",),
+}
+# The products with N and its kin: method, transpose, input.
+PRODUCTS = {
+    "multiply_by_n": ("multiply_by_n", False, "u_like"),
+    "multiply_by_n_transpose": ("multiply_by_n", True, "q_like"),
+    "multiply_by_n_inv": ("multiply_by_n_inv", False, "q_like"),
+    "multiply_by_n_inv_transpose": ("multiply_by_n_inv", True, "u_like"),
+    "multiply_by_n_dot": ("multiply_by_n_dot", False, "u_like"),
+    "multiply_by_n_dot_transpose": ("multiply_by_n_dot", True, "q_like"),
+}
+
+
+def kinds_of_mobod():
+    """Names of the mobilizer kinds that mobod has by now (synonyms are the same class)."""
+    members = vars(mb.mobilizer).values()
+    return {kind.__name__ for kind in members if inspect.isclass(kind) and issubclass(kind, mb.MobilizedBody)}
+
+
+CASES = reader.cases(kinds_of_mobod())
+ASKED = [
+    pytest.param(case, receiver, id=f"{case.name}-{receiver}")
+    for case in CASES
+    for receiver in RECEIVERS
+    if any(receiver in record["results"] for record in case.states)
+]
+
+
+@functools.lru_cache(maxsize=8)
+def model_named(name):
+    """Build a case's model once for all tests of the case, which run one after the other."""
+    return reader.build_model(next(case for case in CASES if case.name == name))
+
+
+def set_inputs(model, record):
+    """Give the model's state the q and u of a recorded state and realize it to ACCELERATION."""
+    model.state.q = record["q"]
+    model.state.u = record["u"]
+    model.system.realize(model.state, mb.Stage.ACCELERATION)
+
+
+def given(record, name):
+    """Look up an input of a recorded state, ``tasks.bodies`` or ``u_like``."""
+    for part in name.split("."):
+        record = record[part]
+    return record
+
+
+def plain(value):
+    """Turn what mobod returns into arrays in lists and dictionaries, shaped as the files are."""
+    if value is None:
+        return None
+    if isinstance(value, mb.MassProperties):
+        return {name: plain(getattr(value, name)) for name in ("mass", "com", "inertia")}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return np.asarray(value, dtype=np.float64)
+
+
+def differences(expected, actual, where=""):
+    """Return the places where `actual` differs from `expected`, as text; none where they agree."""
+    if expected is None:  # Ground: infinite, or trivial
+        return []
+    if isinstance(expected, dict):
+        return [text for key in expected for text in differences(expected[key], actual[key], f"{where}.{key}")]
+    if isinstance(actual, list):
+        if len(actual) != len(expected):
+            return [f"{where}: {len(actual)} items, not {len(expected)}"]
+        pairs = enumerate(zip(expected, actual, strict=True))
+        return [text for i, (one, other) in pairs for text in differences(one, other, f"{where}[{i}]")]
+    wanted = np.asarray(expected, dtype=np.float64)
+    if wanted.size == 0 and actual.size == 0:
+        return []
+    if wanted.shape != actual.shape:
+        return [f"{where}: shape {actual.shape}, not {wanted.shape}"]
+    error = np.abs(actual - wanted)
+    relative = error.max() / max(np.abs(wanted).max(), SMALLEST_SCALE)
+    if relative <= TOLERANCE:  # False for NaN
+        return []
+    worst = np.unravel_index(np.argmax(np.nan_to_num(error, nan=np.inf)), error.shape)
+    place = ", ".join(map(str, worst))
+    return [f"{where}: off by {relative:.1e} of the largest entry; at [{place}] {actual[worst]!r}, not {wanted[worst]!r}"]
+
+
+def ask_state(model, record, key):
+    """Read an attribute of the state."""
+    return getattr(model.state, key)
+
+
+def ask_system(model, record, key):
+    """Call a method of the system."""
+    return getattr(model.system, key)(model.state)
+
+
+def ask_gravity(model, record, key):
+    """Call a method of the gravity force."""
+    return getattr(model.gravity, key)(model.state)
+
+
+def ask_mobod(model, record, key):
+    """Call a method of every body but Ground; hinge columns one by one."""
+
+    def ask(body):
+        if key in ("get_h_col", "get_h_fm_col"):
+            return [getattr(body, key)(model.state, i) for i in range(body.get_num_u(model.state))]
+        return getattr(body, key)(model.state)
+
+    return [None, *(ask(body) for body in model.bodies[1:])]
+
+
+def ask_matter(model, record, key):
+    """Call a method of the matter subsystem, with the inputs recorded for it."""
+    if key in PRODUCTS:
+        method, transpose, name = PRODUCTS[key]
+        return getattr(model.matter, method)(model.state, transpose, given(record, name))
+    method = getattr(model.matter, key)
+    if key.startswith("get_"):  # one a body
+        return [None, *(method(model.state, body) for body in model.bodies[1:])]
+    return method(model.state, *(given(record, name) for name in ARGUMENTS.get(key, ())))
+
+
+ASK = {"state": ask_state, "system": ask_system, "gravity": ask_gravity, "mobod": ask_mobod, "matter": ask_matter}
+
+
+def check_results(receiver, model, record, key, expected):
+    """Compare one quantity of a state."""
+    return differences(expected, plain(ASK[receiver](model, record, key)))
+
+
+def check_call(model, call):
+    """Ask one body with arguments; bodies are given by index, frames as Transforms."""
+    arguments = []
+    for name, value in call["arguments"].items():
+        arguments.append(mb.Transform.from_matrix(value) if name == "frame_on_b" else value)
+    answer = getattr(model.bodies[call["body"]], call["method"])(model.state, *arguments)
+    return differences(call["result"], plain(answer))
+
+
+def misfit(method, request, achieved):
+    """How far the X_FM or V_FM that a fit made is from what was asked: (rotation, translation) parts, or the one asked for."""
+    request, achieved = np.asarray(request, dtype=np.float64), np.asarray(achieved, dtype=np.float64)
+    what = method.rpartition("_fit_")[2]
+    rotation, translation = np.s_[:3, :3], np.s_[:3, 3]
+    if what in ("transform", "velocity"):
+        error = request - achieved
+        parts = (error[rotation], error[translation]) if what == "transform" else error
+    else:
+        part = {"rotation": rotation, "translation": translation, "angular_velocity": 0, "linear_velocity": 1}[what]
+        parts = (request - achieved[part],)
+    return np.array([np.linalg.norm(part) for part in parts])
+
+
+def check_fit(model, fit, suspect):
+    """Reach what can be reached (Simbody's failures at that are `suspect`); else do no worse than Simbody in every part."""
+    state = model.state.copy()
+    body = model.bodies[fit["body"]]
+    method, request = fit["method"], fit["request"]
+    on_q = method.startswith("set_q")
+    model.system.realize(state, mb.Stage.POSITION)
+    typed = {"set_q_to_fit_transform": mb.Transform.from_matrix, "set_q_to_fit_rotation": mb.Rotation}
+    getattr(body, method)(state, typed.get(method, np.asarray)(request))
+    model.system.realize(state, mb.Stage.VELOCITY)
+    achieved = np.asarray(body.get_mobilizer_transform(state) if on_q else body.get_mobilizer_velocity(state))
+    ours, theirs = misfit(method, request, achieved), misfit(method, request, fit["achieved"])
+    if fit["reachable"]:
+        theirs = np.zeros_like(theirs) if f"fit.{method}" in suspect else theirs
+        good = np.all(ours <= theirs + FIT_TOLERANCE)
+    else:  # which part to favour is a matter of choice
+        good = np.any(ours < theirs - FIT_TOLERANCE) or np.all(ours <= theirs + FIT_TOLERANCE)
+    return [] if good else [f": misses the request by {ours}, Simbody's choice by {theirs}"]
+
+
+def check_conversion(model, key, expected):
+    """Compare the other representation; a quaternion and its negative are one rotation, and u stays."""
+    converted = getattr(model.matter, key)(model.state)
+    found = differences(model.state.u, np.asarray(converted.u), ".u")
+    if key == "convert_to_euler_angles":
+        found += differences(expected, np.asarray(converted.q), ".q")
+    else:
+        found += differences(np.abs(expected), np.abs(converted.q), ".q (magnitudes)")
+    model.system.realize(converted, mb.Stage.POSITION)
+    for body in model.bodies[1:]:
+        X_GB = np.asarray(body.get_body_transform(model.state))
+        found += differences(X_GB, np.asarray(body.get_body_transform(converted)), f" pose of {body.name}")
+    return found
+
+
+def checks(receiver, case, model, record):
+    """Yield (name of the quantity, function that returns its differences) for one receiver in one state."""
+    results = record["results"].get(receiver, {})
+    if receiver == "calls":
+        for call in results:
+            yield f"calls.{call['method']}", functools.partial(check_call, model, call)
+    elif receiver == "fit":
+        for fit in results:
+            yield f"fit.{fit['method']}", functools.partial(check_fit, model, fit, case.suspect)
+    elif receiver == "conversion":
+        for key, expected in results.items():
+            yield f"conversion.{key}", functools.partial(check_conversion, model, key, expected)
+    else:
+        for key, expected in results.items():
+            yield f"{receiver}.{key}", functools.partial(check_results, receiver, model, record, key, expected)
+
+
+@pytest.mark.parametrize(("case", "receiver"), ASKED)
+def test_agrees_with_simbody(case, receiver):
+    """Everything recorded of this receiver is what mobod computes."""
+    model = model_named(case.name)
+    found = []
+    for i, record in enumerate(case.states):
+        set_inputs(model, record)
+        for name, check in checks(receiver, case, model, record):
+            if name in LATER or (name in case.suspect and receiver != "fit"):
+                continue
+            try:
+                found += [f"{case.name}, state {i}, {name}{text}" for text in check()]
+            except Exception as error:  # one missing method shall not hide the rest
+                found.append(f"{case.name}, state {i}, {name}: {type(error).__name__}: {error}")
+    assert not found, f"{len(found)} differences\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_default_coordinates(case):
+    """The default state has Simbody's q: zeros, and quaternions of no rotation."""
+    state = reader.build_model(case).state
+    assert not differences(case.data["default_q"], np.asarray(state.q), f"{case.name}, default q")
+
+
+def test_every_kind_has_cases():
+    """A new kind comes with its file of cases."""
+    covered = {case.data["bodies"][1]["kind"] for case in CASES if case.file.startswith("kind_")}
+    assert kinds_of_mobod() - {"MobilizedBody"} - WITHOUT_CASES <= covered
+
+
+def test_what_is_left_for_later_is_not_there_yet():
+    """A method that has arrived leaves LATER, so that it is compared."""
+    owners = {"matter": mb.SimbodyMatterSubsystem, "mobod": mb.MobilizedBody}
+    arrived = [name for name in LATER if hasattr(owners[name.partition(".")[0]], name.partition(".")[2])]
+    assert not arrived

@@ -1,0 +1,38 @@
+"""What the documents show is true: examples in docstrings run, and so does the README's."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import mobod
+
+README = Path(__file__).parent.parent / "README.md"
+MODULES = [info.name for info in pkgutil.walk_packages(mobod.__path__, "mobod.") if not info.name.endswith("__main__")]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_give_what_they_show(name):
+    module = importlib.import_module(name)
+    failed, _ = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    assert failed == 0
+
+
+def test_there_are_examples():
+    """A finder that finds nothing would pass the test above."""
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    shown = [test for name in MODULES for test in finder.find(importlib.import_module(name)) if test.examples]
+    assert len(shown) > 5
+
+
+def test_the_first_example_of_the_readme_runs(tmp_path, monkeypatch):
+    code = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)[0]
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert (tmp_path / "pendulum.png").stat().st_size > 10_000
+    assert len(code.strip().splitlines()) <= 20
+    assert names["trajectory"].time[-1] == 20.0

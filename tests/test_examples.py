@@ -1,0 +1,120 @@
+"""The bundled Python examples: each runs, keeps what physics keeps, and gives a number that is known otherwise."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.integrate import solve_ivp
+from scipy.special import ellipk
+
+import mobod as mb
+from mobod.examples import chain, double_pendulum, tumbling_handle
+
+
+@pytest.mark.parametrize("example", [double_pendulum, tumbling_handle, chain], ids=lambda e: e.__name__.rpartition(".")[2])
+def test_energy_is_kept(example):
+    system, state = example.build()
+    motion = mb.simulate(system, state, 2.0, accuracy=1e-8)
+    # accuracy is per step, and a chain takes thousands; its first whip is over by then
+    assert motion.energy_drift < 1e-5 * motion.calc_kinetic_energy().max()
+    first_line = example.__doc__.partition("\n")[0]
+    assert 20 < len(first_line) < 100
+
+
+def test_the_double_pendulum_moves_as_the_textbooks_does():
+    """Lagrange's equations in the absolute angles a and b from the vertical, with I = 2 m r^2 / 5 of each bob.
+
+    (I + 2 m l^2) a'' + m l^2 cos(a - b) b'' = -m l^2 sin(a - b) b'^2 - 2 m g l sin a
+    m l^2 cos(a - b) a'' + (I + m l^2) b'' = m l^2 sin(a - b) a'^2 - m g l sin b
+    """
+    g, m, length = 9.81, 1.0, double_pendulum.LENGTH
+    inertia = 0.4 * m * double_pendulum.RADIUS**2
+
+    def rates(_, y):
+        a, b, a_dot, b_dot = y
+        sine, cosine = m * length**2 * np.sin(a - b), m * length**2 * np.cos(a - b)
+        M = [[inertia + 2 * m * length**2, cosine], [cosine, inertia + m * length**2]]
+        f = [-sine * b_dot**2 - 2 * m * g * length * np.sin(a), sine * a_dot**2 - m * g * length * np.sin(b)]
+        return [a_dot, b_dot, *np.linalg.solve(M, f)]
+
+    system, state = double_pendulum.build()
+    motion = mb.simulate(system, state, 2.0, accuracy=1e-9)
+    upper, lower = state.q
+    expected = solve_ivp(rates, (0, 2), [upper, upper + lower, 0, 0], rtol=1e-11, atol=1e-11).y[:2, -1]
+    # both integrations err by 1e-8 or less; two seconds of a chaotic motion make some tens of that
+    assert_allclose(np.cumsum(motion.q[-1]), expected, atol=1e-6)
+
+
+def test_the_handle_turns_over_when_it_should():
+    """Euler's solution of the free rigid body, Landau and Lifshitz, Mechanics, paragraph 37.
+
+    With I1 < I2 < I3, the angular velocity about the middle axis is an elliptic sine of time, zero every 2 K(k) / n:
+
+        n^2 = (I3 - I2)(L^2 - 2 E I1) / (I1 I2 I3)    k^2 = (I2 - I1)(2 E I3 - L^2) / ((I3 - I2)(L^2 - 2 E I1))
+
+    for L^2 > 2 E I2, and with 1 and 3 exchanged otherwise.
+    """
+    system, state = tumbling_handle.build()
+    moments = np.diag(np.asarray(tumbling_handle.make_handle().get_default_rigid_body_mass_properties().inertia))
+    spin = np.array(tumbling_handle.SPIN)
+    one, two, three = moments  # about x, y and z: that about the stem is the middle one
+    assert one < two < three
+    twice_energy, squared_momentum = moments @ spin**2, moments**2 @ spin**2
+    if squared_momentum < twice_energy * two:
+        one, three = three, one
+    n = np.sqrt((three - two) * (squared_momentum - twice_energy * one) / (one * two * three))
+    k2 = (two - one) * (twice_energy * three - squared_momentum) / ((three - two) * (squared_momentum - twice_energy * one))
+    period = 2.0 * ellipk(k2) / n
+
+    motion = mb.simulate(system, state, 15.0, accuracy=1e-9, report_interval=0.01)
+    handle = system.get_matter_subsystem().bodies["handle"]
+    about_stem = []
+    for i, moved in enumerate(motion.states):
+        system.realize(moved, mb.Stage.POSITION)
+        about_stem.append((np.asarray(handle.get_body_rotation(moved)).T @ motion.u[i, :3])[1])
+    about_stem = np.array(about_stem)
+    before = np.flatnonzero(np.diff(np.sign(about_stem)))
+    crossings = motion.time[before] + 0.01 * about_stem[before] / (about_stem[before] - about_stem[before + 1])
+    assert len(crossings) >= 3
+    # linear interpolation over 0.01 of a curve whose second derivative is about 30
+    assert_allclose(np.diff(crossings), period, atol=5e-4)
+
+
+def test_the_handle_keeps_its_angular_momentum():
+    system, state = tumbling_handle.build()
+    matter = system.get_matter_subsystem()
+    motion = mb.simulate(system, state, 10.0, accuracy=1e-9)
+    momenta = []
+    for moved in (motion.states[0], motion.states[-1]):
+        system.realize(moved, mb.Stage.VELOCITY)
+        momenta.append(matter.calc_system_central_momentum(moved)[0])
+    assert_allclose(momenta[1], momenta[0], atol=1e-7 * np.linalg.norm(momenta[0]))
+
+
+def test_the_chain_starts_to_fall_as_rods_in_a_row_do():
+    """Newton and Euler rod by rod, for the vertical forces F and accelerations a of the joints, level and at rest.
+
+    m (a[i] + a[i+1]) / 2 = F[i] - F[i+1] - m g        I (a[i+1] - a[i]) / l = -(F[i] + F[i+1]) l / 2
+
+    with a[0] = 0 at the wall, and F[n] = 0 at the free end.
+    """
+    n, m, length, g = chain.LINKS, chain.MASS, chain.LENGTH, 9.81
+    inertia = m * (3 * chain.RADIUS**2 + length**2) / 12
+    A, b = np.zeros((2 * n, 2 * n)), np.zeros(2 * n)  # a[1..n], then F[0..n-1]
+    for i in range(n):
+        for end, joint in ((1, i + 1), (-1, i)):
+            if joint > 0:
+                A[2 * i, joint - 1] += m / 2
+                A[2 * i + 1, joint - 1] += end * inertia / length
+            if joint < n:
+                A[2 * i, n + joint] += end
+                A[2 * i + 1, n + joint] += length / 2
+        b[2 * i] = -m * g
+    expected = np.linalg.solve(A, b)[:n]
+
+    system, state = chain.build()
+    system.realize(state, mb.Stage.ACCELERATION)
+    links = list(system.get_matter_subsystem().bodies)[1:]
+    accelerations = np.array([link.get_body_acceleration(state) for link in links])
+    origins = accelerations[:, 1, 1]
+    tip = origins[-1] + length * accelerations[-1, 0, 2]  # at rest: no centripetal part
+    assert_allclose([*origins[1:], tip], expected, atol=1e-9)

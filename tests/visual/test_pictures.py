@@ -1,0 +1,169 @@
+"""Plots and films: they are written, they show something, and what they show moves."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from mobod.examples import double_pendulum
+from mobod.trajectory import Trajectory
+
+matplotlib = pytest.importorskip("matplotlib")
+Image = pytest.importorskip("PIL.Image")
+
+ORANGE = (238, 119, 51)  # the lower arm's
+
+
+@pytest.fixture(scope="module")
+def motion():
+    system, state = double_pendulum.build()
+    return mb.simulate(system, state, 0.6)
+
+
+def count_like(picture, color):
+    """How many dots have a colour's hue, in light or in shade."""
+    rgb = np.asarray(picture.convert("RGB"), dtype=float)
+    brightness = rgb.max(axis=2, keepdims=True)
+    return int((np.abs(rgb / np.maximum(brightness, 1) - np.array(color) / max(color)).max(axis=2) < 0.08).sum())
+
+
+def find_like(picture, color):
+    """The middle of these dots: right, down."""
+    rgb = np.asarray(picture.convert("RGB"), dtype=float)
+    like = np.abs(rgb / np.maximum(rgb.max(axis=2, keepdims=True), 1) - np.array(color) / max(color)).max(axis=2) < 0.08
+    return np.argwhere(like).mean(axis=0)[::-1]
+
+
+def test_a_plot_shows_the_mechanism_at_each_of_several_times(motion, tmp_path):
+    path = tmp_path / "plot.png"
+    figure = motion.plot(path)
+    titles = [text.get_text() for text in figure.texts]
+    assert titles == ["t = 0", "t = 0.15", "t = 0.3", "t = 0.45", "t = 0.6"]
+    with Image.open(path) as picture:
+        strip = picture.crop((0, 0, picture.width, picture.height * 2 // 5))
+    for part in range(5):
+        panel = strip.crop((part * strip.width // 5, 0, (part + 1) * strip.width // 5, strip.height))
+        assert count_like(panel, ORANGE) > 100
+
+
+def test_a_plot_names_coordinates_and_energies(motion):
+    figure = motion.plot(snapshots=0)
+    coordinates, energy, drift = figure.axes
+    assert [text.get_text() for text in coordinates.get_legend().get_texts()] == ["upper", "lower"]
+    assert [text.get_text() for text in energy.get_legend().get_texts()] == ["kinetic", "potential", "total"]
+    total = energy.lines[0].get_ydata() + energy.lines[1].get_ydata()
+    np.testing.assert_allclose(total, motion.energy, atol=1e-12)
+    np.testing.assert_array_equal(drift.lines[-1].get_ydata(), motion.energy - motion.energy[0])
+
+
+def test_of_many_coordinates_only_a_few_are_named():
+    time = np.linspace(0, 1, 50)
+    q = np.sin(time)[:, None] * np.arange(40)
+    names = [f"joint{i}" for i in range(40)]
+    motion = Trajectory(time=time, q=q, u=q, energy=time, coordinate_names=names, speed_names=names)
+    axes = motion.plot().axes[0]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [f"joint{i}" for i in range(34, 40)]
+    assert "6 of 40" in axes.get_title(loc="left")
+    low, high = axes.get_ylim()
+    assert low < 0.0 < q.max() < high
+
+
+@pytest.mark.parametrize("points", [1, 2])
+def test_short_trajectories_can_be_drawn(points, tmp_path):
+    system, state = double_pendulum.build()
+    q = np.tile(state.q, (points, 1))
+    names = ["upper", "lower"]
+    motion = Trajectory(
+        system=system,
+        time=np.arange(points),
+        q=q,
+        u=0 * q,
+        energy=np.ones(points),
+        coordinate_names=names,
+        speed_names=names,
+    )
+    motion.plot(tmp_path / "a.png")
+    motion.animate(tmp_path / "a.gif")
+
+
+def test_a_trajectory_without_a_system_has_graphs_but_no_film(tmp_path):
+    motion = Trajectory(time=[0, 1], q=[[0], [1]], u=[[0], [1]], energy=[1, 1], coordinate_names=["a"], speed_names=["a"])
+    assert len(motion.plot().axes) == 3
+    with pytest.raises(ValueError, match="an animation needs a system"):
+        motion.animate(tmp_path / "a.gif")
+
+
+def test_a_gif_plays_at_the_speed_of_the_motion_and_moves(motion, tmp_path):
+    done = []
+    motion.animate(tmp_path / "film.gif", progress=lambda *numbers: done.append(numbers))
+    assert done[-1] == (16, 16)
+    places = []
+    with Image.open(tmp_path / "film.gif") as film:
+        assert film.n_frames == 16  # 25 a second, and the first
+        assert film.info["duration"] == 40
+        for frame in (0, 15):
+            film.seek(frame)
+            assert count_like(film, ORANGE) > 400
+            places.append(find_like(film, ORANGE))
+    assert places[1][1] > places[0][1] + 50  # it falls, by more than fifty dots
+
+
+def test_frames_of_a_gif_last_whole_hundredths_of_a_second(motion, tmp_path):
+    motion.animate(tmp_path / "film.gif", fps=30, speed=0.5)
+    with Image.open(tmp_path / "film.gif") as film:
+        assert film.info["duration"] == 30
+        frames = film.n_frames
+    assert frames == 41  # 0.6 at half speed are 1.2 s
+
+
+def test_an_mp4_has_every_frame(motion, tmp_path):
+    imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
+    motion.animate(tmp_path / "film.mp4", size=(3.21, 2.8))
+    frames, seconds = imageio_ffmpeg.count_frames_and_secs(str(tmp_path / "film.mp4"))
+    assert frames == 16
+    assert abs(seconds - 0.64) < 0.01
+
+
+def test_a_notebook_shows_plots_and_films(motion):
+    assert motion.plot()._repr_png_().startswith(b"\x89PNG")
+    film = motion.animate(size=(2.0, 2.0), fps=5)
+    assert "not written to a file" in repr(film)
+    assert film._repr_html_().startswith(("<video", "<img"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fps": 0}, "fps must be positive"),
+        ({"speed": -1}, "speed must be positive"),
+        ({"path": "film.avi"}, "must end in"),
+    ],
+)
+def test_a_film_that_cannot_be_is_refused(motion, options, message):
+    with pytest.raises(ValueError, match=message):
+        motion.animate(**options)
+
+
+def test_an_mp4_without_ffmpeg_says_what_to_install(motion, tmp_path, monkeypatch):
+    monkeypatch.setattr("mobod.visual.animate.find_ffmpeg", lambda: None)
+    with pytest.raises(ImportError, match=r"pip install 'mobod\[video\]'"):
+        motion.animate(tmp_path / "film.mp4")
+
+
+def test_the_users_matplotlib_is_left_alone(motion, tmp_path):
+    settings = dict(matplotlib.rcParams)
+    motion.plot(tmp_path / "a.png")
+    motion.animate(tmp_path / "a.gif", fps=5)
+    assert dict(matplotlib.rcParams) == settings
+
+
+def test_pictures_are_loaded_only_when_asked_for():
+    heavy = "('matplotlib', 'pandas', 'pyarrow', 'tqdm', 'PIL')"
+    assert run(f"import sys, mobod.trajectory, mobod.cli; print([m for m in {heavy} if m in sys.modules])") == "[]"
+    assert run("import sys, mobod.visual.plot, mobod.visual.animate; print('matplotlib.pyplot' in sys.modules)") == "False"
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
