@@ -64,12 +64,12 @@ def test_line_numbers_do_not_wrap(write):
 )
 def test_broken_and_hostile_files_are_refused(write, content, message):
     path = write(content)
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(ModelError) as caught:
         read_xml(path)
     assert message in str(caught.value)
     assert str(caught.value).startswith(str(path))
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
 
 
 def test_a_utf_16_file_is_read(write):

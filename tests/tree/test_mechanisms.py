@@ -135,20 +135,22 @@ def test_where_bodies_are_mentioned_first_does_not_matter(make, close):
 
 @pytest.mark.parametrize("shape", ["chain", "comb", "star"])
 def test_five_thousand_bodies_build_and_move(shape, make):
-    """No recursion, and no more than a second to build a thousand (ten times what it takes, for slow machines)."""
+    """No recursion, and no time that grows with the square: a thousand bodies take 0.1 s, so ten times that and four more
+    for slow and busy machines. It is this process's own time, as a machine may stop it for seconds.
+    """
     n = 5000
     system, matter = empty((0, -9.8, 0))
     body = mb.body.Rigid(
         mb.MassProperties(1.0, (0.01, 0.02, 0), mb.UnitInertia(0.1, 0.1, 0.1).shift_from_centroid((0.01, 0.02, 0)))
     )
     X = mb.Transform((0.0, 0.1, 0.0))
-    start = time.perf_counter()
+    start = time.process_time()
     parent = matter.ground
     for b in range(n):
         made = mb.mobilizer.Pin(parent, body, X_BM=X)
         parent = {"chain": made, "comb": made if b % 2 else parent, "star": matter.ground}[shape]
     state = system.realize_topology()
-    assert time.perf_counter() - start < n / 1000.0
+    assert time.process_time() - start < 4.0 * n / 1000.0
     state.q, state.u = make.vector(n, 0.1), make.vector(n, 0.1)
     system.realize(state)
     f, F = system.get_mobility_forces(state), system.get_rigid_body_forces(state)
