@@ -110,7 +110,7 @@ class Routine:
                 from numba.core import types
                 from numba.core.ccallback import CFunc
 
-                from .algebra.record import attach_lanes, attach_state
+                from .algebra.record import attach_lanes, attach_state, interpreted
 
                 # no closure over anything but functions: the name tells the cache which of the two it is
                 attach, function = (attach_lanes if in_lanes else attach_state), self.python
@@ -128,6 +128,7 @@ class Routine:
                 callback.compile()
                 self._kept.append(callback)
                 address = self._addresses[in_lanes] = int(callback.address)
+                interpreted[address] = function
         return address
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import mobod as mb
 from mobod.mobilizer import KINDS, _switch
+from mobod.mobilizer._by_address import BY_ADDRESS
 
 EXACT, DIFFERENCE = 1e-12, 1e-8
 DIRECTIONS = list(mb.Direction)
@@ -44,8 +45,11 @@ def module_of(kind):
 
 
 def test_numbers_of_kinds_are_unique():
-    numbers = [mb.mobilizer.Ground.facts.kind]
+    numbers = [mb.mobilizer.Ground.facts.kind, BY_ADDRESS]
     for kind in KINDS:
+        if kind.facts.kind == BY_ADDRESS:
+            assert kind.facts.kinematics is not None
+            continue
         numbers += [kind.facts.kind] + ([kind.facts.kind_euler] if kind.facts.kind_euler is not None else [])
     assert len(set(numbers)) == len(numbers)
 
@@ -72,11 +76,15 @@ def test_synonyms_are_the_kinds_themselves():
 @each_kind
 def test_facts_are_those_of_the_functions(kind, make):
     facts = kind.facts
+    p = [tuple(make.rng.uniform(0.5, 1.5, facts.num_parameters).tolist())] if facts.num_parameters else []
     q = tuple(make.vector(max(facts.num_q, 1)).tolist())
-    columns = facts.hinge(q)
+    columns = facts.hinge(q, *p)
     assert len(columns) == facts.num_u
     other = tuple(make.vector(max(facts.num_q, 1)).tolist())
-    assert facts.constant_hinge == (columns == facts.hinge(other))
+    if facts.constant_hinge:
+        assert columns == facts.hinge(other, *p) and not facts.has_hinge_dot
+    else:
+        assert facts.num_parameters or columns != facts.hinge(other, *p)
     assert facts.has_quaternion == (facts.num_q > facts.num_u) == (facts.transform_euler is not None)
 
 
@@ -88,19 +96,15 @@ def test_the_switch_calls_the_kinds_own_transform_and_hinge(kind, euler, single,
     record, b = model.state._record.copy(), model.body.get_mobilized_body_index()
     part = model.body._u_slice(model.state)
     _switch.position(record, b, b)
-    R, p = own_transform(kind, euler)(tuple(model.body.get_q_as_vector(model.state)))
+    R, p = model.body._function_of_q(model.state, kind.facts.transform, kind.facts.transform_euler)
     assert np.array_equal(record.R_FM[b], R) and np.array_equal(record.p_FM[b], p)
-    hinge = kind.facts.hinge(tuple(model.body.get_q_as_vector(model.state)) or (0.0,))
+    hinge = model.body._function_of_q(model.state, kind.facts.hinge, kind.facts.hinge_euler)
     assert np.array_equal(record.H_FM[part], np.reshape(hinge, (-1, 6)))
     close(model.state._record.R_FM[b], R, EXACT)  # as the compiled switch has it
     close(model.state._record.p_FM[b], p, EXACT, 1.0)
 
 
 # ---------------------------------------------------------------------------------------------- kinematics, by differences
-
-
-def own_transform(kind, euler):
-    return kind.facts.transform_euler if euler and kind.facts.has_quaternion else kind.facts.transform
 
 
 def velocity_of(X, X_dot):
@@ -326,7 +330,8 @@ def test_default_q_starts_at_the_identity_and_is_what_a_default_state_has(kind, 
     model.matter.set_use_euler_angles(state, True)
     model.system.realize_model(state)
     model.system.realize(state, mb.Stage.POSITION)
-    R, p = kind.facts.transform(tuple(wanted.tolist()))
+    parameters = [tuple(body._parameters())] if kind.facts.num_parameters else []
+    R, p = kind.facts.transform(tuple(wanted.tolist()), *parameters)
     close(np.asarray(body.get_mobilizer_transform(state).R).ravel(), R, EXACT)
     close(np.asarray(body.get_mobilizer_transform(state).p), p, EXACT, 1.0)
 
@@ -417,6 +422,7 @@ def test_parts_of_whole_vectors_are_read_and_written(kind, single, make):
 ACCESSORS = {
     "Pin": [("angle", 0), ("rate", 0)],
     "Slider": [("length", 0), ("rate", 0)],
+    "Cylinder": [("angle", 0), ("length", 0), ("angular_rate", 0), ("length_rate", 0)],
     "Universal": [("angles", 2), ("rates", 2)],
     "Planar": [("angle", 0), ("translation", 2), ("angular_rate", 0), ("velocity", 2)],
     "Translation": [("translation", 3), ("velocity", 3)],

@@ -5,6 +5,7 @@
 
 from .ball import Ball
 from .base import Direction
+from .cylinder import Cylinder
 from .free import Free
 from .ground import Ground
 from .pin import Pin
@@ -20,13 +21,14 @@ Cartesian = CartesianCoords = Translation
 Orientation = Spherical = Ball
 
 #: Every kind that can be made, for tests that hold for all of them.
-KINDS = (Pin, Slider, Universal, Planar, Translation, Ball, Free, Weld)
+KINDS = (Pin, Slider, Cylinder, Universal, Planar, Translation, Ball, Free, Weld)
 
 __all__ = [
     "KINDS",
     "Ball",
     "Cartesian",
     "CartesianCoords",
+    "Cylinder",
     "Direction",
     "Free",
     "Ground",

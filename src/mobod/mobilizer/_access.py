@@ -33,6 +33,45 @@ def vector4(rows: Any, i: int) -> Any:
 
 
 @generic
+def _vector0(rows: Any, i: int) -> Any:
+    return ()
+
+
+@generic
+def _vector1(rows: Any, i: int) -> Any:
+    return (load(rows, i, 0),)
+
+
+@generic
+def _vector2(rows: Any, i: int) -> Any:
+    return load(rows, i, 0), load(rows, i + 1, 0)
+
+
+@generic
+def _vector5(rows: Any, i: int) -> Any:
+    return *vector3(rows, i), *_vector2(rows, i + 3)
+
+
+@generic
+def _vector6(rows: Any, i: int) -> Any:
+    return *vector3(rows, i), *vector3(rows, i + 3)
+
+
+@generic
+def _vector7(rows: Any, i: int) -> Any:
+    return *vector4(rows, i), *vector3(rows, i + 4)
+
+
+@generic
+def _vector8(rows: Any, i: int) -> Any:
+    return *vector4(rows, i), *vector4(rows, i + 4)
+
+
+#: How to load so many numbers of a column as a tuple.
+VECTORS = (_vector0, _vector1, _vector2, vector3, vector4, _vector5, _vector6, _vector7, _vector8)
+
+
+@generic
 def put3(rows: Any, i: int, v: Any) -> None:
     """Three numbers into a column, from row i on."""
     store(rows, i, 0, v[0])
@@ -73,3 +112,26 @@ def store_column(rows: Any, i: int, column: Any) -> None:
 def load_column(rows: Any, i: int) -> Any:
     """One hinge column, (angular, linear)."""
     return load3(rows, i, 0), load3(rows, i, 3)
+
+
+def _storing(n: int) -> Any:
+    """How to store a tuple of n columns from row i on: one after the other, as compiled tuples want constant indices."""
+    if n == 0:
+
+        @generic
+        def store_nothing(rows: Any, i: int, columns: Any) -> None:
+            """Of no columns."""
+
+        return store_nothing
+    last, store_others = n - 1, _storing(n - 1)
+
+    @generic
+    def store_columns(rows: Any, i: int, columns: Any) -> None:
+        store_others(rows, i, columns)
+        store_column(rows, i + last, columns[last])
+
+    return store_columns
+
+
+#: How to store so many columns.
+STORE_COLUMNS = tuple(_storing(n) for n in range(7))

@@ -1,14 +1,15 @@
 """How q_dot follows from u: the matrix N of a mobilizer, its inverse, its rate, and their transposes.
 
-Few kinds have an N of their own. Either q_dot = u, or the first coordinates are an orientation whose speeds are an angular
-velocity in F and the others are as their speeds. The field `rates` says which; a mobilizer's direction does not matter.
+For most kinds either q_dot = u, or the first coordinates are an orientation whose speeds are an angular velocity in F and the
+others are as their speeds. The rest keep their matrices in the record. The field `rates` says which; a mobilizer's direction
+does not matter.
 """
 
 from typing import Any
 
 from .._jit import generic
 from ..algebra import euler_xyz, quaternion
-from ..algebra.scalar import store
+from ..algebra.scalar import load, store
 from ._access import copy, put3, put4, vector3, vector4
 
 #: q_dot = u.
@@ -17,6 +18,8 @@ SAME = 0
 QUATERNION = 1
 #: Three coordinates are body-fixed x-y-z angles, of three speeds.
 EULER = 2
+#: The kind has an N of its own, and its routine keeps that, its inverse and its rate in the record.
+MATRIX = 3
 
 
 @generic
@@ -29,6 +32,8 @@ def n_times(model: Any, b: int, u: Any, k: int, out: Any, i: int) -> None:
     elif rates == EULER:
         put3(out, i, euler_xyz.multiply_by_n(vector3(model.q, q), vector3(u, k)))
         copy(u, k + 3, out, i + 3, model.num_u[b] - 3)
+    elif rates == MATRIX:
+        _rows_times(model.N, model.first_n[b], model.num_q[b], model.num_u[b], u, k, out, i)
     else:
         copy(u, k, out, i, model.num_u[b])
 
@@ -43,6 +48,8 @@ def n_transpose_times(model: Any, b: int, p: Any, i: int, out: Any, k: int) -> N
     elif rates == EULER:
         put3(out, k, euler_xyz.multiply_by_n_transpose(vector3(model.q, q), vector3(p, i)))
         copy(p, i + 3, out, k + 3, model.num_u[b] - 3)
+    elif rates == MATRIX:
+        _columns_times(model.N, model.first_n[b], model.num_q[b], model.num_u[b], p, i, out, k)
     else:
         copy(p, i, out, k, model.num_u[b])
 
@@ -57,6 +64,8 @@ def n_inv_times(model: Any, b: int, q_dot: Any, i: int, out: Any, k: int) -> Non
     elif rates == EULER:
         put3(out, k, euler_xyz.multiply_by_n_inv(vector3(model.q, q), vector3(q_dot, i)))
         copy(q_dot, i + 3, out, k + 3, model.num_u[b] - 3)
+    elif rates == MATRIX:
+        _rows_times(model.N_inv, model.first_n[b], model.num_u[b], model.num_q[b], q_dot, i, out, k)
     else:
         copy(q_dot, i, out, k, model.num_u[b])
 
@@ -71,6 +80,8 @@ def n_inv_transpose_times(model: Any, b: int, v: Any, k: int, out: Any, i: int) 
     elif rates == EULER:
         put3(out, i, euler_xyz.multiply_by_n_inv_transpose(vector3(model.q, q), vector3(v, k)))
         copy(v, k + 3, out, i + 3, model.num_u[b] - 3)
+    elif rates == MATRIX:
+        _columns_times(model.N_inv, model.first_n[b], model.num_u[b], model.num_q[b], v, k, out, i)
     else:
         copy(v, k, out, i, model.num_u[b])
 
@@ -84,6 +95,8 @@ def n_dot_times(model: Any, b: int, v: Any, k: int, out: Any, i: int) -> None:
         put4(out, i, quaternion.multiply_by_n(vector4(model.q_dot, q), vector3(v, k)))
     elif rates == EULER:
         put3(out, i, euler_xyz.multiply_by_n_dot(vector3(model.q, q), vector3(model.q_dot, q), vector3(v, k)))
+    elif rates == MATRIX:
+        _rows_times(model.N_dot, model.first_n[b], model.num_q[b], model.num_u[b], v, k, out, i)
 
 
 @generic
@@ -95,6 +108,8 @@ def n_dot_transpose_times(model: Any, b: int, p: Any, i: int, out: Any, k: int) 
         put3(out, k, quaternion.multiply_by_n_transpose(vector4(model.q_dot, q), vector4(p, i)))
     elif rates == EULER:
         put3(out, k, euler_xyz.multiply_by_n_dot_transpose(vector3(model.q, q), vector3(model.q_dot, q), vector3(p, i)))
+    elif rates == MATRIX:
+        _columns_times(model.N_dot, model.first_n[b], model.num_q[b], model.num_u[b], p, i, out, k)
 
 
 @generic
@@ -109,14 +124,41 @@ def add_n_dot_u(model: Any, b: int) -> None:
         c = euler_xyz.multiply_by_n_dot(vector3(model.q, q), vector3(model.q_dot, q), vector3(model.u, k))
         d0, d1, d2 = vector3(model.q_dot_dot, q)
         put3(model.q_dot_dot, q, (d0 + c[0], d1 + c[1], d2 + c[2]))
+    elif rates == MATRIX:
+        num_u, first = model.num_u[b], model.first_n[b]
+        for i in range(model.num_q[b]):
+            total = load(model.q_dot_dot, q + i, 0)
+            for j in range(num_u):
+                total = total + load(model.N_dot, first + i * num_u + j, 0) * load(model.u, k + j, 0)
+            store(model.q_dot_dot, q + i, 0, total)
 
 
 @generic
 def normalize(model: Any, b: int) -> None:
     """Scale the quaternion of body b, where it has one, to length 1."""
-    if model.rates[b] == QUATERNION:
+    if model.has_quaternion[b] == 1:
         q = model.first_q[b]
         put4(model.q, q, quaternion.normalize(vector4(model.q, q)))
+
+
+@generic
+def _rows_times(matrix: Any, first: int, rows: int, columns: int, x: Any, i: int, out: Any, k: int) -> None:
+    """out[k:] = matrix x[i:], the matrix row by row from *first* on."""
+    for r in range(rows):
+        total = 0.0 * load(x, i, 0)
+        for c in range(columns):
+            total = total + load(matrix, first + r * columns + c, 0) * load(x, i + c, 0)
+        store(out, k + r, 0, total)
+
+
+@generic
+def _columns_times(matrix: Any, first: int, rows: int, columns: int, x: Any, i: int, out: Any, k: int) -> None:
+    """out[k:] = matrix^T x[i:]."""
+    for c in range(columns):
+        total = 0.0 * load(x, i, 0)
+        for r in range(rows):
+            total = total + load(matrix, first + r * columns + c, 0) * load(x, i + r, 0)
+        store(out, k + c, 0, total)
 
 
 @generic

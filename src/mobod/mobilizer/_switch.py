@@ -1,7 +1,9 @@
-"""From a mobilizer's kind to its code: the only place that knows all kinds. Plain `if`, which Numba can cache.
+"""From a mobilizer's kind to its code: a branch for the kinds that nearly all mechanisms are made of, a call for the others.
 
 A branch loads q as scalars, calls the functions of the kind's file and stores what they return. Kinds whose hinge columns
-are constant in F have no branch for them: `Tree` writes them once. A reversed mobilizer is its kind's own, turned round.
+are constant in F have no branch for them: `Tree` writes them once. Every further branch costs all users compile time, so
+the other kinds are routines of their own, which are compiled when a model first has one, and called by address: `_by_address`.
+A reversed mobilizer is its kind's own, turned round.
 """
 
 from typing import Any
@@ -9,9 +11,11 @@ from typing import Any
 from .._jit import generic
 from ..algebra import mat33, vec3
 from ..algebra.memory import load3, load9, store3, store9
+from ..algebra.record import call_routine
 from ..algebra.scalar import load, zero
 from . import ball, free, pin, planar, slider, translation, universal
 from ._access import load_column, q1, q2, store_column, store_transform, vector3, vector4
+from ._by_address import BY_ADDRESS
 
 
 @generic
@@ -42,6 +46,8 @@ def position(model: Any, b: int, row: int) -> None:
         store_transform(model, row, free.transform(vector4(model.q, i), vector3(model.q, i + 4)))
     elif kind == free.KIND_EULER:
         store_transform(model, row, free.transform_euler(vector3(model.q, i), vector3(model.q, i + 3)))
+    elif kind == BY_ADDRESS:
+        call_routine(model.kinematics[b], model, b, 2 * row)
     if model.reversed[b] == 1:
         _reverse_position(model, b, row)
 
@@ -49,13 +55,15 @@ def position(model: Any, b: int, row: int) -> None:
 @generic
 def velocity(model: Any, b: int, row: int) -> None:
     """Store HDot_FM of body b, of which X_FM (in *row*) and H_FM are there; called only where it can differ from zero."""
-    k, columns = model.first_u[b], model.HDot_FM
+    kind, k, columns = model.kind[b], model.first_u[b], model.HDot_FM
     if model.reversed[b] == 1:
         columns = model.HDot_MF
-    if model.kind[b] == universal.KIND:
+    if kind == universal.KIND:
         first, second = universal.hinge_dot(q2(model, b), (load(model.u, k, 0), load(model.u, k + 1, 0)))
         store_column(columns, k, first)
         store_column(columns, k + 1, second)
+    elif kind == BY_ADDRESS:
+        call_routine(model.kinematics[b], model, b, 2 * row + 1)
     if model.reversed[b] == 1:
         _reverse_velocity(model, b, row)
 

@@ -2,11 +2,13 @@
 
 A new kind is a file beside this one (see CONTRIBUTING.md). It provides
 
-1. ``KIND``, a number of its own, and compiled functions ``transform(q)`` and ``hinge(q)``, and where the hinge columns depend
-   on q also ``hinge_dot(q, u)``, with the equations in the file's docstring;
+1. compiled functions ``transform(q)`` and ``hinge(q)``, and where the hinge columns depend on q also ``hinge_dot(q, u)``, with
+   the equations in the file's docstring, and ``kinematics = by_address(...)`` made of them;
 2. a class derived from `MobilizedBody` with its ``facts``, its friendly accessors, and `_fit_transform`, `_fit_rotation` and
    `_fit_translation` where it can do more than nothing;
-3. its branch in ``_switch.py`` and its name in ``__init__.py``.
+3. its name in ``__init__.py``.
+
+The few kinds that nearly every mechanism is made of have a number ``KIND`` and a branch in ``_switch.py`` instead of a routine.
 """
 
 from __future__ import annotations
@@ -14,11 +16,12 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._jit import Routine
 from ..body import Body
 from ..errors import ModelError, TopologyError
 from ..value import (
@@ -54,34 +57,54 @@ class Facts:
     Parameters
     ----------
     kind : int
-        The number by which the switch knows it.
+        The number by which the switch knows it, or ``BY_ADDRESS``.
     num_q, num_u : int
         Coordinates and speeds.
     kind_euler : int, optional
-        The number of its variant with angles; then the first four coordinates are a quaternion, or three angles.
+        The number of its variant with angles, where that differs.
     transform : callable
-        ``transform(q) -> (R_FM, p_FM)`` as tuples, q a tuple of `num_q` floats.
+        ``transform(q) -> (R_FM, p_FM)`` as tuples, q a tuple of `num_q` floats. Of a kind with parameters
+        ``transform(q, p)``, p a tuple of `num_parameters` floats; likewise the others.
     transform_euler : callable, optional
-        The same of the variant with angles.
+        The same of the variant with angles. Where there is one, the first four coordinates are a quaternion, or three angles.
     hinge : callable
         ``hinge(q) -> columns``, each (angular, linear).
+    hinge_euler : callable, optional
+        The same of the variant with angles, where the columns depend on q.
     constant_hinge : bool
-        Whether the columns are the same for every q.
+        Whether the columns are the same for every q and all parameters: `Tree` then writes them once.
+    has_hinge_dot : bool, optional
+        Whether the columns' rate can differ from zero. As *constant_hinge* does not hold, unless given.
+    num_parameters : int
+        How many numbers the kind keeps beside q: a pitch, radii. A state can change them.
+    has_matrix_n : bool
+        Whether q_dot = N u with an N of the kind's own, which its routine keeps in the record.
+    kinematics : Routine, optional
+        What the switch calls by address; see `_by_address`.
     """
 
     kind: int
     num_q: int
     num_u: int
-    transform: Callable[[Any], Any]
-    hinge: Callable[[Any], Any]
+    transform: Callable[..., Any]
+    hinge: Callable[..., Any]
     constant_hinge: bool = True
+    has_hinge_dot: bool | None = None
     kind_euler: int | None = None
-    transform_euler: Callable[[Any], Any] | None = None
+    transform_euler: Callable[..., Any] | None = None
+    hinge_euler: Callable[..., Any] | None = None
+    num_parameters: int = 0
+    has_matrix_n: bool = False
+    kinematics: Routine | None = None
+
+    def __post_init__(self) -> None:
+        if self.has_hinge_dot is None:
+            object.__setattr__(self, "has_hinge_dot", not self.constant_hinge)
 
     @property
     def has_quaternion(self) -> bool:
         """Whether the first four coordinates are a quaternion unless angles are chosen."""
-        return self.kind_euler is not None
+        return self.transform_euler is not None
 
 
 class MobilizedBody:
@@ -108,7 +131,7 @@ class MobilizedBody:
         If the name is taken, or a frame is not a rigid transform.
     """
 
-    facts: ClassVar[Facts]
+    facts: Facts
 
     #: What a file called the joint, for naming its coordinates; the body's own name serves where there is none.
     _joint_name: str | None = None
@@ -235,6 +258,14 @@ class MobilizedBody:
     def _settings(self) -> dict[str, Any]:
         """What the kind's constructor takes besides."""
         return {}
+
+    def _parameters(self) -> Sequence[float]:
+        """The `num_parameters` numbers of a default state."""
+        return ()
+
+    def _choices(self) -> Sequence[int]:
+        """Integers that the kind's routine looks up in the record."""
+        return ()
 
     # ------------------------------------------------------------------------------------------ defaults
 
@@ -632,14 +663,28 @@ class MobilizedBody:
 
     def _own_transform(self, state: State) -> Transform:
         """X_FM at the state's q, or X_MF of a reversed mobilizer; the state need not be realized."""
-        q = tuple(self.get_q_as_vector(state).tolist())
-        euler = self.facts.transform_euler
-        R, p = euler(q) if euler is not None and self._is_euler(state) else self.facts.transform(q)
+        R, p = self._function_of_q(state, self.facts.transform, self.facts.transform_euler)
         return Transform._trusted(np.array(R).reshape(3, 3), np.array(p))
+
+    def _function_of_q(self, state: State, function: Callable[..., Any], euler: Callable[..., Any] | None) -> Any:
+        """One of the kind's functions at the state's q and parameters; *euler* in its place where angles are chosen."""
+        chosen = euler if euler is not None and self._is_euler(state) else function
+        q = tuple(self.get_q_as_vector(state).tolist()) or (0.0,)
+        return chosen(q, tuple(self._state_parameters(state).tolist())) if self.facts.num_parameters else chosen(q)
+
+    def _state_parameters(self, state: State) -> Array:
+        """The kind's parameters in this state, a view."""
+        first = state._tree_of(self, "parameters").fields["first_parameter"][self._index]
+        return state._field("parameters")[first : first + self.facts.num_parameters, 0]
+
+    def _set_state_parameters(self, state: State, values: Sequence[float]) -> None:
+        """Change the kind's parameters in this state alone, which falls to MODEL at most; the defaults stay."""
+        first = state._tree_of(self, "parameters").fields["first_parameter"][self._index]
+        state._own_field("parameters")[first : first + self.facts.num_parameters, 0] = values
 
     def _hinge_matrix(self, state: State) -> Array:
         """H_FM ``(6, nu)`` at the state's q; the state need not be realized."""
-        columns = self.facts.hinge(tuple(self.get_q_as_vector(state).tolist()) or (0.0,))
+        columns = self._function_of_q(state, self.facts.hinge, self.facts.hinge_euler)
         H = np.array(columns, dtype=np.float64).reshape(-1, 6).T
         if self._direction is Direction.FORWARD or not H.shape[1]:
             return H

@@ -5,10 +5,12 @@ Frames: G ground, P parent, B body, F fixed on the parent, M moving on the body.
 
 from ..algebra.record import Field, layout
 
-COUNTS = ("nb", "nq", "nu", "nz", "ny", "nf", "one", "force_integers_size", "force_numbers_size")
-
-#: Numbers that a mobilizer kind may keep for itself (a pitch, radii): columns of the field `parameters`.
-NUM_PARAMETERS = 8
+# fmt: off
+COUNTS = (
+    "nb", "nq", "nu", "nz", "ny", "nf", "one", "parameters_size", "choices_size", "n_size", "force_integers_size",
+    "force_numbers_size",
+)
+# fmt: on
 
 
 def _index(name: str, rows: str, doc: str) -> Field:
@@ -29,7 +31,13 @@ FIELDS = (
     _index("parent", "nb", "the parent's index, smaller than the body's own"),
     _index("kind", "nb", "KIND of the mobilizer's file"),
     _index("reversed", "nb", "1 where q and u are of F in M rather than of M in F"),
-    _index("rates", "nb", "how q_dot follows from u: SAME, QUATERNION or EULER of mobilizer._rates"),
+    _index("kinematics", "nb", "where the routine of a kind that is called by address is, for the record's scalar; else 0"),
+    _index("rates", "nb", "how q_dot follows from u: SAME, QUATERNION, EULER or MATRIX of mobilizer._rates"),
+    _index("has_quaternion", "nb", "1 where the first four q are a quaternion"),
+    _index("first_n", "nb", "where its N, N^-1 and NDot start, where rates is MATRIX"),
+    _index("first_parameter", "nb", "its run in parameters starts here"),
+    _index("first_choice", "nb", "its run in choices starts here"),
+    _index("choices", "choices_size", "integers that mobilizer kinds keep"),
     _index("first_q", "nb", "place of the first q"),
     _index("first_u", "nb", "place of the first u"),
     _index("num_q", "nb", "how many q"),
@@ -48,7 +56,7 @@ FIELDS = (
     _parameter("mass", "nb", 1, "mass"),
     _parameter("com", "nb", 3, "mass center from B's origin, in B"),
     _parameter("inertia", "nb", 6, "inertia about B's origin, in B"),
-    _parameter("parameters", "nb", NUM_PARAMETERS, "what the mobilizer kind keeps"),
+    _parameter("parameters", "parameters_size", 1, "numbers that mobilizer kinds keep: a pitch, radii, splines"),
     # ---- forces: each element owns a run of two pools
     _index("force_kind", "nf", "KIND of the force's file"),
     _index("force_enabled", "nf", "0 where the element is disabled"),
@@ -73,6 +81,8 @@ FIELDS = (
     _state("p_FM", "nb", 3, "origin of M from F's, in F"),
     _state("H_FM", "nu", 6, "hinge columns of M in F; those of constant kinds are written once"),
     _state("H_MF", "nu", 6, "a reversed mobilizer's own columns, of F in M"),
+    _state("N", "n_size", 1, "matrices N of the kinds that keep them, row by row"),
+    _state("N_inv", "n_size", 1, "their inverses, row by row"),
     _state("R_GB", "nb", 9, "orientation of B in G"),
     _state("p_GB", "nb", 3, "origin of B from G's, in G"),
     _state("p_PB_G", "nb", 3, "origin of B from P's, in G"),
@@ -83,6 +93,7 @@ FIELDS = (
     # ---- velocity kinematics
     _state("HDot_FM", "nu", 6, "rate of the hinge columns, taken and expressed in F"),
     _state("HDot_MF", "nu", 6, "a reversed mobilizer's own rate of columns"),
+    _state("N_dot", "n_size", 1, "rates of N"),
     _state("V_GB", "nb", 6, "velocity of B in G"),
     _state("coriolis", "nb", 6, "acceleration of B in G if all udot were zero: the total Coriolis acceleration"),
     _state("centrifugal", "nb", 6, "force on B that this acceleration takes, gyroscopic part included"),

@@ -55,30 +55,43 @@ class Tree:
         nq = nu = 0
         for body in bodies:
             facts = body.facts
-            euler = use_euler_angles and facts.kind_euler is not None
+            euler = use_euler_angles and facts.has_quaternion
             self.first_q.append(nq)
             self.first_u.append(nu)
             self.num_q.append(facts.num_q - euler)
             self.num_u.append(facts.num_u)
             nq, nu = nq + self.num_q[-1], nu + facts.num_u
             kinds.append(facts.kind_euler if euler and facts.kind_euler is not None else facts.kind)
-            rates.append(_rates.EULER if euler else _rates.QUATERNION if facts.has_quaternion else _rates.SAME)
+            if facts.has_matrix_n:
+                rates.append(_rates.MATRIX)
+            else:
+                rates.append(_rates.EULER if euler else _rates.QUATERNION if facts.has_quaternion else _rates.SAME)
         self.nq, self.nu, self.nz = nq, nu, nz
         parents = [0 if body._parent is None else body._parent._index for body in bodies]
         reverse = [body.direction.value for body in bodies]
-        variable = [not body.facts.constant_hinge for body in bodies]
+        variable = [body.facts.has_hinge_dot for body in bodies]
         has_children, is_last_child = [0] * self.nb, [0] * self.nb
         for b in range(self.nb - 1, 0, -1):
             is_last_child[b] = 1 - has_children[parents[b]]
             has_children[parents[b]] = 1
         #: Bodies whose first four coordinates are a quaternion, in order: the pool.
-        self.quaternions = [b for b in range(self.nb) if rates[b] == _rates.QUATERNION]
+        self.quaternions = [b for b, body in enumerate(bodies) if body.facts.has_quaternion and not use_euler_angles]
+        matrices = [nq * nu if r == _rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
+        parameters, choices = [body._parameters() for body in bodies], [body._choices() for body in bodies]
+        self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if body.facts.kinematics is not None]
+        self._addresses: dict[bool, npt.NDArray[np.int64]] = {}
 
         integers: dict[str, list[int]] = {
             "parent": parents,
             "kind": kinds,
             "reversed": reverse,
             "rates": rates,
+            "kinematics": [0] * self.nb,
+            "has_quaternion": [int(body.facts.has_quaternion and not use_euler_angles) for body in bodies],
+            "first_n": _starts(matrices),
+            "first_parameter": _starts([len(run) for run in parameters]),
+            "first_choice": _starts([len(run) for run in choices]),
+            "choices": [i for run in choices for i in run],
             "first_q": self.first_q,
             "first_u": self.first_u,
             "num_q": self.num_q,
@@ -104,7 +117,7 @@ class Tree:
             "mass": [[m.mass] for m in mass_properties],
             "com": [np.asarray(m.com) for m in mass_properties],
             "inertia": [_six(np.asarray(m.inertia)) for m in mass_properties],
-            "parameters": np.zeros((self.nb, records.NUM_PARAMETERS)),
+            "parameters": np.array([x for run in parameters for x in run], np.float64).reshape(-1, 1),
             "force_numbers": np.array([x for _, _, _, run in forces for x in run], np.float64).reshape(-1, 1),
         }
         # two shortcuts that robots' files make worthwhile: links whose frame is the joint's, and links without mass
@@ -122,6 +135,9 @@ class Tree:
             "ny": nq + nu + nz,
             "nf": len(forces),
             "one": 1,
+            "parameters_size": len(self.fields["parameters"]),
+            "choices_size": len(integers["choices"]),
+            "n_size": sum(matrices),
             "force_integers_size": len(integers["force_integers"]),
             "force_numbers_size": len(self.fields["force_numbers"]),
         }
@@ -133,9 +149,18 @@ class Tree:
                 columns = body.facts.hinge(tuple(body._default_q.tolist()))
                 self._columns.append((b, "H_MF" if reverse[b] else "H_FM", columns))
 
+    def _kinematics(self, in_lanes: bool) -> npt.NDArray[np.int64]:
+        """The addresses of the kinds' routines that the switch calls, compiled or loaded now if need be."""
+        if in_lanes not in self._addresses:
+            addresses = np.zeros(self.nb, np.int64)
+            for b, routine in self._routines:
+                addresses[b] = routine.address(in_lanes)
+            self._addresses[in_lanes] = addresses
+        return self._addresses[in_lanes]
+
     def new_record(self, in_lanes: bool = False) -> Record:
         """A record at the default coordinates, with what kernels never write already in place."""
-        record = Record(self.counts, self.fields, in_lanes)
+        record = Record(self.counts, {**self.fields, "kinematics": self._kinematics(in_lanes)}, in_lanes)
 
         def spread(values: Any) -> Any:
             array = np.asarray(values, dtype=np.float64)
