@@ -33,7 +33,7 @@ LATER = {
 }
 
 # Kinds without a file of their own: the user's, for whom the reference has cases in later issues.
-WITHOUT_CASES = {"Ground", "Custom", "FunctionBased", "CantileverFreeBeam"}
+WITHOUT_CASES = {"Ground", "Custom", "CantileverFreeBeam"}
 
 RECEIVERS = ("state", "system", "gravity", "mobod", "matter", "calls", "fit", "conversion")
 

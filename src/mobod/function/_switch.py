@@ -23,23 +23,6 @@ _FIRST, _SIZE, _PIECES, _ARGUMENTS, _PLACES = 1, 2, 3, 4, 5
 
 
 @generic
-def _jet(integers: Any, run: int, numbers: Any, n: int, rows: Any, at: int) -> Any:
-    """Value, first and second derivative of a function of one argument."""
-    kind, first, size = integers[run], n + integers[run + _FIRST], integers[run + _SIZE]
-    x = load(rows, at + integers[run + _PLACES], 0)
-    result = zero(x), zero(x), zero(x)
-    if kind == polynomial.KIND:
-        result = polynomial.jet(numbers, first, size, x)
-    elif kind == sinusoid.KIND:
-        result = sinusoid.jet(numbers, first, x)
-    elif kind == step.KIND:
-        result = step.jet(numbers, first, x)
-    elif kind == spline.KIND:
-        result = spline.jet(numbers, first, size, integers[run + _PIECES], x)
-    return result
-
-
-@generic
 def num_arguments(integers: Any, i: int, f: int) -> int:
     """Of how many arguments function f of the bundle at i is."""
     return integers[i + integers[i + f] + _ARGUMENTS]
@@ -52,42 +35,59 @@ def place(integers: Any, i: int, f: int, k: int) -> int:
 
 
 @generic
-def value(integers: Any, i: int, numbers: Any, n: int, f: int, rows: Any, at: int) -> Any:
-    """The value of function f of the bundle whose runs start at i and n."""
+def jet(integers: Any, i: int, numbers: Any, n: int, f: int, rows: Any, at: int) -> Any:
+    """Value, slope and bend of function f of the bundle whose runs start at i and n.
+
+    Slope and bend are the first and second derivative of a function of one argument. Those of several arguments are linear:
+    their bend is zero, and `partial` knows their first derivatives.
+    """
     run = i + integers[i + f]
-    kind, first = integers[run], n + integers[run + _FIRST]
-    result = zero(load(rows, at, 0))
+    kind, first, size, places = integers[run], n + integers[run + _FIRST], integers[run + _SIZE], run + _PLACES
+    o = zero(load(rows, at, 0))
+    result = o, o, o
     if kind == constant.KIND:
-        result = result + constant.value(numbers, first)
+        result = o + constant.value(numbers, first), o, o
     elif kind == linear.KIND:
-        result = result + linear.value(numbers, first, integers, run + _PLACES, integers[run + _ARGUMENTS], rows, at)
+        result = o + linear.value(numbers, first, integers, places, integers[run + _ARGUMENTS], rows, at), o, o
     else:
-        result = _jet(integers, run, numbers, n, rows, at)[0]
+        x = load(rows, at + integers[places], 0)
+        if kind == polynomial.KIND:
+            result = polynomial.jet(numbers, first, size, x)
+        elif kind == sinusoid.KIND:
+            result = sinusoid.jet(numbers, first, x)
+        elif kind == step.KIND:
+            result = step.jet(numbers, first, x)
+        elif kind == spline.KIND:
+            result = spline.jet(numbers, first, size, integers[run + _PIECES], x)
     return result
+
+
+@generic
+def partial(integers: Any, i: int, numbers: Any, n: int, f: int, k: int, slope: Any) -> Any:
+    """The first derivative of function f by its argument k, of its slope."""
+    run = i + integers[i + f]
+    result = slope
+    if integers[run] == linear.KIND:
+        result = slope + linear.derivative(numbers, n + integers[run + _FIRST], k)
+    return result
+
+
+@generic
+def value(integers: Any, i: int, numbers: Any, n: int, f: int, rows: Any, at: int) -> Any:
+    """The value of function f."""
+    return jet(integers, i, numbers, n, f, rows, at)[0]
 
 
 @generic
 def derivative(integers: Any, i: int, numbers: Any, n: int, f: int, k: int, rows: Any, at: int) -> Any:
     """The derivative of function f by its argument k."""
-    run = i + integers[i + f]
-    kind = integers[run]
-    result = zero(load(rows, at, 0))
-    if kind == linear.KIND:
-        result = result + linear.derivative(numbers, n + integers[run + _FIRST], k)
-    elif kind != constant.KIND:
-        result = _jet(integers, run, numbers, n, rows, at)[1]
-    return result
+    return partial(integers, i, numbers, n, f, k, jet(integers, i, numbers, n, f, rows, at)[1])
 
 
 @generic
 def second_derivative(integers: Any, i: int, numbers: Any, n: int, f: int, k: int, l: int, rows: Any, at: int) -> Any:
-    """The second derivative of function f by its arguments k and l; k and l are 0 where it is not zero."""
-    run = i + integers[i + f]
-    kind = integers[run]
-    result = zero(load(rows, at, 0))
-    if kind != constant.KIND and kind != linear.KIND:
-        result = _jet(integers, run, numbers, n, rows, at)[2]
-    return result
+    """The second derivative of function f by its arguments k and l: where it is not zero, there is but one argument."""
+    return jet(integers, i, numbers, n, f, rows, at)[2]
 
 
 def is_compiled(function: Function) -> bool:

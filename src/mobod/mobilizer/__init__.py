@@ -7,6 +7,7 @@ from .ball import Ball
 from .base import Direction
 from .cylinder import Cylinder
 from .free import Free
+from .function_based import FunctionBased
 from .ground import Ground
 from .pin import Pin
 from .planar import Planar
@@ -31,6 +32,7 @@ __all__ = [
     "Cylinder",
     "Direction",
     "Free",
+    "FunctionBased",
     "Ground",
     "Orientation",
     "Pin",

@@ -177,10 +177,9 @@ class MobilizedBody:
         self._level = parent._level + 1
         self._base = self if parent._index == 0 else parent._base
 
-    @classmethod
-    def _initial_q(cls) -> Array:
-        q = np.zeros(cls.facts.num_q)
-        if cls.facts.has_quaternion:
+    def _initial_q(self) -> Array:
+        q = np.zeros(self.facts.num_q)
+        if self.facts.has_quaternion:
             q[0] = 1.0
         return q
 
