@@ -359,7 +359,7 @@ for _number in (types.Float, Lanes):
 _OPTIONS: Any = {"fastmath": {"contract"}, "error_model": "numpy", "_nrt": False}  # those of _jit, which imports this
 
 
-@overload(scalar.sincos, jit_options=_OPTIONS)
+@overload(scalar.sincos, jit_options=_OPTIONS, strict=False)
 def _sincos(x: Any) -> Any:
     """Reduction by pi/2 in three parts (Cody and Waite 1980), then the minimax polynomials of Moshier's Cephes.
 
