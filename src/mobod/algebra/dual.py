@@ -43,7 +43,8 @@ class Dual:
 
     Notes
     -----
-    Comparisons compare values. A number, or a Dual of lower `depth`, is a constant beside a Dual: its tangents are zero.
+    Comparisons compare values, and `any_not_finite` looks at the value. A number, or a Dual of lower `depth`, is a constant
+    beside a Dual: its tangents are zero.
 
     Examples
     --------
@@ -78,7 +79,11 @@ class Dual:
         if _depth(x) == self.depth:
             _parts(self, x)  # as many tangents
             return x
-        value = self.value.constant(x) if isinstance(self.value, Dual) else _number(x)
+        value = _number(x)
+        if isinstance(self.value, Dual):
+            value = self.value.constant(value)
+        elif isinstance(self.value, np.ndarray):
+            value = np.array(np.broadcast_to(value, self.value.shape), dtype=np.float64)
         return _made(value, (scalar.zero(value),) * len(self.tangents))
 
     # ------------------------------------------------------------------------------------------ arithmetic
@@ -194,8 +199,8 @@ class Dual:
         return _made(scalar.where(mask, a.value, b.value), tuple(scalar.where(mask, s, t) for s, t in tangents))
 
     def any_not_finite(self) -> bool:
-        """Whether the value or a tangent is infinite or not a number."""
-        return any(scalar.any_not_finite(part) for part in (self.value, *self.tangents))
+        """Whether the value is infinite or not a number; as in comparisons, the tangents have no say."""
+        return scalar.any_not_finite(self.value)
 
 
 _UFUNCS = {

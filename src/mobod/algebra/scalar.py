@@ -18,14 +18,18 @@ from .._jit import generic
 
 
 def load(rows: Any, row: int, column: int) -> Any:
-    """The number at *row*, *column* of a field: float64, or eight lanes of it."""
+    """The number at *row*, *column* of a field: float64, eight lanes of it, or a Dual."""
+    if hasattr(rows, "load"):
+        return rows.load(row, column)
     value = rows[row] if rows.ndim == 1 else rows[row, column]
     return value.copy() if isinstance(value, np.ndarray) else value  # lanes: not a view, which a later store would change
 
 
 def store(rows: Any, row: int, column: int, value: Any) -> None:
     """Put *value* at *row*, *column* of a field."""
-    if rows.ndim == 1:
+    if hasattr(rows, "store"):
+        rows.store(row, column, value)
+    elif rows.ndim == 1:
         rows[row] = value
     else:
         rows[row, column] = value
@@ -138,7 +142,7 @@ def integer_power(x: Any, n: int) -> Any:
 
 
 def any_not_finite(x: Any) -> bool:
-    """Whether *x*, or one of its lanes or tangents, is infinite or not a number."""
+    """Whether *x*, or one of its lanes, or the value of a Dual, is infinite or not a number."""
     if hasattr(x, "any_not_finite"):
         return bool(x.any_not_finite())
     return not bool(np.all(np.isfinite(x)))

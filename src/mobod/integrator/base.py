@@ -135,7 +135,7 @@ class Integrator:
         state = self._state
         assert state is not None
         state._valid = 0
-        if not self._system._custom_forces:
+        if not self._system._is_interpreted:
             self._counts[rk.ROUTINE] = advance.address()
             return int(kernel(state._block, *args))
         if self._model is None or self._model.state is not state:
@@ -171,10 +171,12 @@ class Integrator:
         time, step = float(control[rk.TIME]), float(control[rk.STEP])
         self._leave_at(time)
         if status == rk.NOT_FINITE:
+            cause = None if self._model is None else self._model.error  # of a user's own part, which says more
+            why = "a force is infinite there, or a mobilizer at a singularity" if cause is None else str(cause)
             raise ConvergenceError(
-                f"accelerations are not finite beyond time {time:.9g}, however short the step (last tried {step:.3g}): a "
-                "force is infinite there, or a mobilizer at a singularity. The state is the last good one"
-            )
+                f"accelerations are not finite beyond time {time:.9g}, however short the step (last tried {step:.3g}): "
+                f"{why}. The state is the last good one"
+            ) from cause
         raise ConvergenceError(
             f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}: the system is too stiff for "
             f"{type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy number or a smaller "

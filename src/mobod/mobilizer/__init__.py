@@ -5,6 +5,8 @@
 
 from .ball import Ball
 from .base import Direction
+from .custom import Custom
+from .custom_implementation import CustomImplementation
 from .cylinder import Cylinder
 from .free import Free
 from .function_based import FunctionBased
@@ -29,6 +31,8 @@ __all__ = [
     "Ball",
     "Cartesian",
     "CartesianCoords",
+    "Custom",
+    "CustomImplementation",
     "Cylinder",
     "Direction",
     "Free",
