@@ -11,7 +11,9 @@ import mobod as mb
 from mobod.examples import chain, double_pendulum, knee, tumbling_handle
 
 
-@pytest.mark.parametrize("example", [double_pendulum, tumbling_handle, chain, knee], ids=lambda e: e.__name__.rpartition(".")[2])
+@pytest.mark.parametrize(
+    "example", [double_pendulum, tumbling_handle, chain, knee], ids=lambda e: e.__name__.rpartition(".")[2]
+)
 def test_energy_is_kept(example):
     system, state = example.build()
     motion = mb.simulate(system, state, 2.0, accuracy=1e-8)
@@ -135,7 +137,7 @@ def test_the_knee_swings_as_lagrange_says():
     def rates(_, state):
         a, a_dot = state
         turned = np.array([np.cos(a) * x + np.sin(a) * y, -np.sin(a) * x + np.cos(a) * y])
-        slope = table(a, 1) + [turned[1], -turned[0]]
+        slope = table(a, 1) + np.array([turned[1], -turned[0]])
         bend = table(a, 2) - turned
         return [a_dot, -(m * (slope @ bend) * a_dot**2 + m * 9.81 * slope[0]) / (m * (slope @ slope) + I)]
 
@@ -147,7 +149,7 @@ def test_the_knee_swings_as_lagrange_says():
 
 
 def test_the_condyle_stays_on_the_plateau():
-    """The distance of a tangent from the middle of an ellipse with half axes a, b is sqrt(a^2 nx^2 + b^2 ny^2), n its normal."""
+    """A tangent of an ellipse with half axes a, b is sqrt(a^2 nx^2 + b^2 ny^2) from the middle, n its normal."""
     forward, upward = knee.make_spline(knee.FORWARD), knee.make_spline(knee.UPWARD)
     a, b, _ = knee.CONDYLE
     for angle in np.radians(np.linspace(0, 150, 61)):

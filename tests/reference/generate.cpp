@@ -264,28 +264,33 @@ Kind::Add functionBased(const Text& rotations, int num_mobilities) {
         const auto constant = [&](Real value) {
             take(new Function::Constant(value, 0), {}, Object().add("kind", "Constant").add("value", value).add("argument_size", 0));
         };
+        // These are steep enough everywhere for a mass matrix that is easily inverted.
         const auto linear = [&](const std::vector<int>& of) {
-            const Vector c = random.vector(int(of.size()) + 1, 1.2);
+            Vector c = random.vector(int(of.size()) + 1, 0.4);
+            for (int i = 0; i < int(of.size()); ++i) c[i] += random.coin() ? 0.8 : -0.8;
             take(new Function::Linear(c), of, Object().add("kind", "Linear").add("coefficients", c));
         };
         const auto curved = [&](int coordinate) {
             const int kind = random.index(4);
             const std::vector<int> of = {coordinate};
             if (kind == 0) {
-                const Vector c = random.vector(4);
+                Vector c = random.vector(4, 0.15);
+                c[2] += 1;
                 take(new Function::Polynomial(c), of, Object().add("kind", "Polynomial").add("coefficients", c));
             } else if (kind == 1) {
-                const Vector c = random.vector(3, 1.5);
+                Vector c = random.vector(3, 0.3);
+                c[0] += 1.5;
+                c[1] += 0.6;
                 take(new Function::Sinusoid(c[0], c[1], c[2]), of,
                      Object().add("kind", "Sinusoid").add("amplitude", c[0]).add("frequency", c[1]).add("phase", c[2]));
             } else if (kind == 2) {
-                const Vector c = random.vector(2);
-                take(new Function::Step(c[0], c[1], -2, 1.5), of,
-                     Object().add("kind", "Step").add("y0", c[0]).add("y1", c[1]).add("x0", -2).add("x1", 1.5));
+                const Real low = random.uniform(-2, -1), high = random.uniform(1, 2);
+                take(new Function::Step(low, high, -2.5, 2), of,
+                     Object().add("kind", "Step").add("y0", low).add("y1", high).add("x0", -2.5).add("x1", 2));
             } else {
                 Vector x(9);
                 for (int i = 0; i < 9; ++i) x[i] = i - 4 + random.uniform(-0.3, 0.3);
-                const Vector y = random.vector(9);
+                const Vector y = x + random.vector(9, 0.2);
                 take(new NaturalSpline(x, y), of,
                      Object().add("kind", "Spline").add("degree", 3).add("x", x).add("y", y));
             }

@@ -62,7 +62,9 @@ def make_thigh() -> mb.body.Rigid:
     middle = (0, THIGH / 2, 0)
     inertia = mb.UnitInertia.cylinder_along_y(0.06, THIGH / 2).shift_from_centroid(middle)
     thigh = mb.body.Rigid(mb.MassProperties(8.0, middle, inertia))
-    thigh.add_decoration(mb.decoration.Cylinder(0.02, THIGH / 2 - 0.01, color="#eeddbb"), mb.Transform((0, THIGH / 2 + 0.01, 0)))
+    thigh.add_decoration(
+        mb.decoration.Cylinder(0.02, THIGH / 2 - 0.01, color="#eeddbb"), mb.Transform((0, THIGH / 2 + 0.01, 0))
+    )
     thigh.add_decoration(mb.decoration.Ellipsoid(CONDYLE, color="#eeddbb"))
     return thigh
 

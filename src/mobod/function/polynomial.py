@@ -5,10 +5,9 @@ f = c0 x^m + c1 x^(m-1) + ... + c_m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from .._jit import generic
 from ..algebra.scalar import load, zero
@@ -56,8 +55,10 @@ class Polynomial(Univariate):
         return UNLIMITED
 
     def _at(self, order: int, x: Any) -> Any:
-        order = min(order, len(self._coefficients))  # no higher one differs: zero
-        return np.polyval(np.polyder(self._coefficients, order) if order else self._coefficients, x)
+        f = 0.0 * x
+        for power, c in zip(range(len(self._coefficients) - 1, order - 1, -1), self._coefficients.tolist(), strict=False):
+            f = f * x + math.perm(power, order) * c
+        return f
 
     def _packed(self) -> tuple[int, int, Sequence[float]]:
         return len(self._coefficients), 1, self._coefficients.tolist()

@@ -10,6 +10,7 @@ Between x_j and x_(j+1): f = c0 (x - x_j)^k + ... + c_k, one piece; one more on 
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -24,6 +25,8 @@ from .base import Array, ArrayLike, Univariate
 
 KIND = 6
 DEGREES = (1, 3, 5, 7)
+#: How often to interpolate what rounding has left, which of unevenly spaced points and high degrees is not little.
+REFINEMENTS = 2
 
 
 @generic
@@ -108,7 +111,7 @@ class Spline(Univariate):
         return self._degree
 
     def _at(self, order: int, x: Any) -> Any:
-        piece = np.searchsorted(self._x, x, side="right")
+        piece = bisect.bisect_right(self._x, x) if isinstance(x, float) else np.searchsorted(self._x, x, side="right")
         t = x - self._starts[piece]
         f = 0.0 * t
         for power, c in zip(range(self._degree, order - 1, -1), self._table, strict=False):
@@ -121,11 +124,17 @@ class Spline(Univariate):
 
 def _pieces(degree: int, x: Array, y: Array) -> Array:
     """Coefficients (degree + 1, n + 1) of the natural spline's pieces, those outside included."""
-    from scipy.interpolate import PPoly, make_interp_spline
+    from scipy.interpolate import BSpline, PPoly, make_interp_spline
 
     m = (degree + 1) // 2
     ends = [(order, 0.0) for order in range(m, degree)]
-    through = make_interp_spline(x, y, degree, bc_type=(ends, ends) if ends else None)
+
+    def interpolate(values: Array) -> Any:
+        return make_interp_spline(x, values, degree, bc_type=(ends, ends) if ends else None)
+
+    through = interpolate(y)
+    for _ in range(REFINEMENTS if degree > 3 else 0):  # it is linear in the values: what it misses is interpolated too
+        through = BSpline(through.t, through.c + interpolate(y - through(x)).c, degree)
     if not np.abs(through(x) - y).max() <= 1e-8 * np.abs(y).max():  # NaN included
         raise ModelError(
             f"the points of a Spline of degree {degree} are too unevenly spaced for it, with steps in x from "

@@ -79,10 +79,14 @@ class Step(Univariate):
     def _at(self, order: int, x: Any) -> Any:
         steepness = 1.0 / (self._x1 - self._x0)
         s = (x - self._x0) * steepness
-        rise = (self._y1 - self._y0) * steepness**order * np.polyval(SHAPE[order], np.clip(s, 0.0, 1.0))
+        s = min(max(s, 0.0), 1.0) if isinstance(s, float) else np.clip(s, 0.0, 1.0)  # NaN stays NaN in both
+        f = 0.0 * s
+        for c in SHAPE[order]:
+            f = f * s + c
         if order == 3:
-            rise = np.where((s <= 0.0) | (s >= 1.0), 0.0, rise)
-        return rise if order else np.where(s >= 1.0, self._y1, self._y0 + rise)
+            f = f * ((s > 0.0) & (s < 1.0))
+        rise = (self._y1 - self._y0) * steepness**order * f
+        return rise if order else np.where(s == 1.0, self._y1, self._y0 + rise)
 
     def _packed(self) -> tuple[int, int, Sequence[float]]:
         return 4, 1, [self._y0, self._y1 - self._y0, self._x0, 1.0 / (self._x1 - self._x0)]

@@ -6,14 +6,22 @@ The equations are those of `function_based`, for functions of any kind: here tho
 from __future__ import annotations
 
 import dataclasses
+import functools
+import math
 from collections.abc import Iterator
 from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import ModelError
 from ..function import Function
-from ..value import Rotation
+from ._interpreted import Interpreter
+
+if TYPE_CHECKING:
+    from ..state import State
+    from .function_based import FunctionBased
 
 Array = npt.NDArray[np.float64]
 
@@ -26,55 +34,113 @@ class FunctionMotion:
     indices: tuple[tuple[int, ...], ...]
     axes: Array
 
-    def arguments(self, q: Array) -> Iterator[tuple[int, Function, tuple[int, ...], Array]]:
-        """Each function: its number, itself, the coordinates that it takes, and these."""
-        for f, (function, places) in enumerate(zip(self.functions, self.indices, strict=True)):
-            yield f, function, places, q[list(places)]
+    @functools.cached_property
+    def _crosses(self) -> list[tuple[Array, Array]]:
+        """Of each axis the matrix K of the cross product with it, and K K."""
+        matrices = [np.cross(axis, -np.eye(3)) for axis in self.axes]
+        return [(K, K @ K) for K in matrices]
+
+    def _turn(self, term: _Term) -> Array:
+        """The rotation about the term's axis by its value: 1 + sin K + (1 - cos) K K (Rodrigues)."""
+        angle = term.value()
+        K, KK = self._crosses[term.f]
+        return np.eye(3) + math.sin(angle) * K + (1.0 - math.cos(angle)) * KK
 
     def transform(self, q: Array) -> tuple[Array, Array]:
         """R_FM ``(3, 3)`` and p_FM ``(3,)``."""
         R, p = np.eye(3), np.zeros(3)
-        for f, function, _, x in self.arguments(q):
-            value = function.calc_value(x)
-            if f < 3:
-                R = R @ np.asarray(Rotation.about_axis(value, self.axes[f]))
+        for term in self._terms(q):
+            if term.f < 3:
+                R = R @ self._turn(term)
             else:
-                p += value * self.axes[f]
+                p += term.value() * term.axis
         return R, p
 
     def hinge(self, q: Array) -> Array:
         """Columns of H_FM as rows ``(n, 6)``."""
         R, H = np.eye(3), np.zeros((len(q), 2, 3))
-        for f, function, places, x in self.arguments(q):
-            e = R @ self.axes[f] if f < 3 else self.axes[f]
-            for k, j in enumerate(places):
-                H[j, f // 3] += function.calc_derivative([k], x) * e
-            if f < 2:
-                R = R @ np.asarray(Rotation.about_axis(function.calc_value(x), self.axes[f]))
+        for term in self._terms(q):
+            e = R @ term.axis if term.f < 3 else term.axis
+            for k, j in enumerate(term.places):
+                H[j, term.f // 3] += term.derivative(k) * e
+            if term.f < 2:
+                R = R @ self._turn(term)
         return H.reshape(-1, 6)
 
     def hinge_dot(self, q: Array, u: Array) -> Array:
         """Their rates, taken and expressed in F, ``(n, 6)``."""
         R, w, H_dot = np.eye(3), np.zeros(3), np.zeros((len(q), 2, 3))
-        for f, function, places, x in self.arguments(q):
-            e = R @ self.axes[f] if f < 3 else self.axes[f]
-            e_dot = np.cross(w, e) if f < 3 else np.zeros(3)
-            slopes = [function.calc_derivative([k], x) for k in range(len(places))]
-            for (k, j), (l, i) in product(enumerate(places), repeat=2):
-                H_dot[j, f // 3] += function.calc_derivative([k, l], x) * u[i] * e
-            for slope, j in zip(slopes, places, strict=True):
-                H_dot[j, f // 3] += slope * e_dot
-            if f < 2:
-                w += sum(slope * u[j] for slope, j in zip(slopes, places, strict=True)) * e
-                R = R @ np.asarray(Rotation.about_axis(function.calc_value(x), self.axes[f]))
+        for term in self._terms(q):
+            e = R @ term.axis if term.f < 3 else term.axis
+            for (k, j), (l, i) in product(enumerate(term.places), repeat=2):
+                H_dot[j, term.f // 3] += term.derivative(k, l) * u[i] * e
+            if term.f == 3:
+                w = np.zeros(3)  # the axes of the displacements do not move
+            slopes = [(term.derivative(k), j) for k, j in enumerate(term.places)] if term.f < 3 else []
+            for slope, j in slopes:
+                H_dot[j, 0] += slope * np.cross(w, e)
+            w = w + sum(slope * u[j] for slope, j in slopes) * e
+            if term.f < 2:
+                R = R @ self._turn(term)
         return H_dot.reshape(-1, 6)
 
+    @staticmethod
+    def transform_at(q: Array, motion: FunctionMotion) -> tuple[Array, Array]:
+        """X_FM as `Facts` has it, with the motion in place of parameters."""
+        return motion.transform(q)
 
-def transform(q: Array, motion: FunctionMotion) -> tuple[Array, Array]:
-    """X_FM as `Facts` has it, with the motion in place of parameters."""
-    return motion.transform(np.asarray(q))
+    @staticmethod
+    def hinge_at(q: Array, motion: FunctionMotion) -> Array:
+        """H_FM as `Facts` has it."""
+        return motion.hinge(q)
+
+    def _terms(self, q: Array) -> Iterator[_Term]:
+        for f, (function, places) in enumerate(zip(self.functions, self.indices, strict=True)):
+            yield _Term(f, function, places, q[list(places)], self.axes[f])
 
 
-def hinge(q: Array, motion: FunctionMotion) -> Array:
-    """H_FM as `Facts` has it."""
-    return motion.hinge(np.asarray(q))
+@dataclasses.dataclass
+class _Term:
+    """One of the functions at the present q: its number, the coordinates that it takes, their values, its axis."""
+
+    f: int
+    function: Function
+    places: tuple[int, ...]
+    x: Array
+    axis: Array
+
+    def value(self) -> float:
+        return self._checked(self.function.calc_value(self.x), "value")
+
+    def derivative(self, *components: int) -> float:
+        return self._checked(self.function.calc_derivative(components, self.x), f"derivative {list(components)}")
+
+    def _checked(self, y: Any, what: str) -> float:
+        """A user's function may give anything."""
+        try:
+            number = float(y)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise ModelError(
+                f"the {what} of functions[{self.f}], {self.function!r}, has to be a finite number; at {self.x.tolist()} it is "
+                f"{y!r}"
+            )
+        return number
+
+
+class ByFunctions(Interpreter):
+    """The kinematics of a `FunctionBased` with a user's function."""
+
+    def __init__(self, mobod: FunctionBased) -> None:
+        self.mobod = mobod
+
+    def transform(self, state: State, q: Array) -> tuple[Array, Array]:
+        return self.mobod._motion.transform(q)
+
+    def hinge(self, state: State) -> Array:
+        return self.mobod._motion.hinge(state._q[self.mobod._q_slice(state)])
+
+    def hinge_dot(self, state: State) -> Array:
+        mobod = self.mobod
+        return mobod._motion.hinge_dot(state._q[mobod._q_slice(state)], state._u[mobod._u_slice(state)])

@@ -33,12 +33,13 @@ from ..algebra.scalar import load, sincos, zero
 from ..body import Body
 from ..errors import ModelError
 from ..function import Constant, Function, _switch
-from ..value import Transform, _checked
-from . import _function_motion
+from ..value import Rotation, Transform, _checked
 from ._access import store_transform, vector3
 from ._by_address import BY_ADDRESS, own_columns, own_columns_dot
-from ._function_motion import FunctionMotion
-from .base import Array, ArrayLike, Direction, Facts, MobilizedBody
+from ._fitting import fit_q, fit_translation
+from ._function_motion import ByFunctions, FunctionMotion
+from ._interpreted import INTERPRETED
+from .base import Array, ArrayLike, Direction, Facts, MobilizedBody, _frame, _vec3
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
 #: How many of the parameters are the axes; the functions' numbers follow.
 _AXES = 18
+#: An orientation that a fit may well have meant to reach.
+ALMOST = 1e-6
 #: Three axes that span less than this part of a cube are in one plane.
 FLAT = 1e-6
 
@@ -142,16 +145,16 @@ def kinematics(model: Any, b: int, what: int) -> int:
 
 
 @functools.cache
-def _facts(n: int) -> Facts:
+def _facts(n: int, is_compiled: bool) -> Facts:
     """For n coordinates. The functions get a `FunctionMotion` where other kinds' get their parameters."""
     return Facts(
-        BY_ADDRESS,
+        BY_ADDRESS if is_compiled else INTERPRETED,
         num_q=n,
         num_u=n,
-        transform=_function_motion.transform,
-        hinge=_function_motion.hinge,
+        transform=FunctionMotion.transform_at,
+        hinge=FunctionMotion.hinge_at,
         constant_hinge=False,
-        kinematics=kinematics,
+        kinematics=kinematics if is_compiled else None,
     )
 
 
@@ -171,8 +174,8 @@ class FunctionBased(MobilizedBody):
     coordinate_indices : six sequences of int
         Which coordinates each function takes as its arguments, from 0. Functions may share coordinates in any way.
     axes : (6, 3) array_like, optional
-        Directions in F, as above; their length does not matter. x, y, z and again x, y, z unless given. The first three must not lie
-        in one plane, nor the last three.
+        Directions in F, as above; their length does not matter. x, y, z and again x, y, z unless given. The first three must
+        not lie in one plane, nor the last three.
 
     Raises
     ------
@@ -209,6 +212,8 @@ class FunctionBased(MobilizedBody):
     array([0.])
     """
 
+    _always_arrays = True
+
     def __init__(
         self,
         parent: MobilizedBody,
@@ -227,12 +232,15 @@ class FunctionBased(MobilizedBody):
         chosen = _functions(functions)
         self._motion = FunctionMotion(chosen, _indices(coordinate_indices, chosen, n), _axes(axes))
         self._num_mobilities = n
+        self._given_axes = None if axes is None else np.array(axes, dtype=np.float64)
+        if not all(map(_switch.is_compiled, chosen)):
+            self._interpreter = ByFunctions(self)
         super().__init__(parent, body, X_PF=X_PF, X_BM=X_BM, direction=direction, name=name)
 
     @property
     def facts(self) -> Facts:  # type: ignore[override]
         """What the tree has to know; it depends on the number of coordinates."""
-        return _facts(self._num_mobilities)
+        return _facts(self._num_mobilities, self._interpreter is None)
 
     def get_functions(self) -> tuple[Function, ...]:
         """The six functions: three angles, three displacements."""
@@ -246,33 +254,60 @@ class FunctionBased(MobilizedBody):
         """The axes ``(6, 3)`` in F, of unit length: three to turn about, three to move along."""
         return self._motion.axes.copy()
 
-    def get_default_q(self) -> Array:
-        """The coordinates ``(nq,)`` of a default state; an array even if there is one."""
-        return self._default_q.copy()
-
-    def _one_or_all(self, values: Array) -> Array:
-        return values.copy()
-
     def _settings(self) -> dict[str, Any]:
         return {
             "num_mobilities": self._num_mobilities,
             "functions": self._motion.functions,
             "coordinate_indices": self._motion.indices,
-            "axes": self._motion.axes,
+            "axes": self._given_axes,
         }
 
     # ------------------------------------------------------------------------------------------ for the tree
 
     def _choices(self) -> Sequence[int]:
-        return _switch.bundle(self._motion.functions, self._motion.indices)[0]
+        return self._bundle()[0]
 
     def _parameters(self) -> Sequence[float]:
-        return [*self._motion.axes.ravel().tolist(), *_switch.bundle(self._motion.functions, self._motion.indices)[1]]
+        return [*self._motion.axes.ravel().tolist(), *self._bundle()[1]]
+
+    def _bundle(self) -> tuple[Sequence[int], Sequence[float]]:
+        if self._interpreter is not None:
+            return (), ()
+        return _switch.bundle(self._motion.functions, self._motion.indices)
 
     # ------------------------------------------------------------------------------------------ fitting
 
-    def _function_of_q(self, state: State, function: Callable[..., Any], euler: Callable[..., Any] | None) -> Any:
-        return function(self.get_q_as_vector(state), self._motion)
+    def _own_pose(self, state: State) -> Callable[[Array], tuple[Array, Array]]:
+        return self._motion.transform
+
+    def _function_of_q(
+        self, state: State, function: Callable[..., Any], euler: Callable[..., Any] | None, at: Array | None = None
+    ) -> Any:
+        return function(self.get_q_as_vector(state) if at is None else at, self._motion)
+
+    def set_q_to_fit_transform(self, state: State, X_FM: Transform) -> None:
+        """Set q so that the pose of M in F is as near to X_FM as can be found.
+
+        Nearest in the sum of the squares of the angle between the orientations and of the distance between the origins, over
+        their distance from F. Never an error for a request out of reach.
+        """
+        X = _frame("X_FM", X_FM)
+        R, p = np.asarray(X.R), np.asarray(X.p)
+        self.set_q(state, fit_q(self, state, R, p))
+        # beside a distance out of reach, the sum does not feel the last digits of an angle
+        q, pose = self.get_q_as_vector(state), self._pose_in_f(state)
+        turned = fit_q(self, state, R, None) if np.abs(pose(q)[0] - R).max() < ALMOST else q
+        if np.linalg.norm(pose(turned)[1] - p) <= np.linalg.norm(pose(q)[1] - p) * (1.0 + 1e-12):
+            self.set_q(state, turned)
+
+    def set_q_to_fit_rotation(self, state: State, R_FM: Rotation) -> None:
+        """Set q so that the orientation of M in F is as near to R_FM as can be found."""
+        R = R_FM if isinstance(R_FM, Rotation) else Rotation(R_FM)
+        self.set_q(state, fit_q(self, state, np.asarray(R), None))
+
+    def set_q_to_fit_translation(self, state: State, p_FM: ArrayLike) -> None:
+        """Set q so that the origin of M is in F as near to p_FM as can be found, without turning M if that can be."""
+        self.set_q(state, fit_translation(self, state, _vec3("p_FM", p_FM)))
 
 
 def _count(num_mobilities: int) -> int:
@@ -287,14 +322,14 @@ def _functions(functions: Sequence[Function]) -> tuple[Function, ...]:
     chosen = tuple(functions)
     if len(chosen) != 6:
         raise ValueError(
-            f"a FunctionBased takes six functions, three angles and three displacements; {len(chosen)} were given. Constant(0, 0) "
-            "stands for what does not move"
+            f"a FunctionBased takes six functions, three angles and three displacements; {len(chosen)} were given. "
+            "Constant(0, 0) stands for what does not move"
         )
     for f, function in enumerate(chosen):
         if not isinstance(function, Function):
             raise TypeError(
-                f"functions[{f}] of a FunctionBased must be a mobod.Function, not {function!r}; mobod.function.Custom makes one "
-                "of a callable"
+                f"functions[{f}] of a FunctionBased must be a mobod.Function, not {function!r}; mobod.function.Custom makes "
+                "one of a callable"
             )
         if function.get_max_derivative_order() < 2:
             raise ModelError(
@@ -315,8 +350,8 @@ def _indices(
             raise TypeError(f"coordinate_indices[{f}] must be a list of coordinates, such as [0], not {places!r}")
         if len(places) != function.get_argument_size():
             raise ValueError(
-                f"coordinate_indices[{f}] is {places}, but functions[{f}] takes {function.get_argument_size()} argument(s): name "
-                "one coordinate for each"
+                f"coordinate_indices[{f}] is {places}, but functions[{f}] takes {function.get_argument_size()} argument(s): "
+                "name one coordinate for each"
             )
         for j in places:
             if not isinstance(j, (int, np.integer)) or isinstance(j, bool):
