@@ -428,6 +428,8 @@ ACCESSORS = {
     "Translation": [("translation", 3), ("velocity", 3)],
     "Ball": [("rotation", "rotation"), ("angular_velocity", 3)],
     "Free": [("translation", 3), ("transform", "transform"), ("velocity", (2, 3))],
+    "LineOrientation": [("rotation", "rotation"), ("angular_velocity", 2)],
+    "FreeLine": [("translation", 3), ("transform", "transform"), ("angular_velocity", 2), ("linear_velocity", 3)],
     "Weld": [],
 }
 

@@ -7,7 +7,9 @@ from .ball import Ball
 from .base import Direction
 from .cylinder import Cylinder
 from .free import Free
+from .freeline import FreeLine
 from .ground import Ground
+from .lineorientation import LineOrientation
 from .pin import Pin
 from .planar import Planar
 from .slider import Slider
@@ -21,7 +23,7 @@ Cartesian = CartesianCoords = Translation
 Orientation = Spherical = Ball
 
 #: Every kind that can be made, for tests that hold for all of them.
-KINDS = (Pin, Slider, Cylinder, Universal, Planar, Translation, Ball, Free, Weld)
+KINDS = (Pin, Slider, Cylinder, Universal, Planar, Translation, Ball, Free, LineOrientation, FreeLine, Weld)
 
 __all__ = [
     "KINDS",
@@ -31,7 +33,9 @@ __all__ = [
     "Cylinder",
     "Direction",
     "Free",
+    "FreeLine",
     "Ground",
+    "LineOrientation",
     "Orientation",
     "Pin",
     "Planar",
