@@ -585,9 +585,9 @@ class MobilizedBody:
         """
         X = _frame("X_FM", X_FM)
         if self._direction is Direction.REVERSE:
-            # the place of M's origin that the orientation reached allows, which may not be the one asked for
+            # p_MF = -R_MF p_FM with the orientation reached, which may not be the one asked for
             self.set_q_to_fit_rotation(state, X.R)
-            self.set_q_to_fit_translation(state, X.p)
+            self._fit(state, self._fit_place, -(self._own_transform(state).R @ X.p))
         else:
             self._fit(state, self._fit_transform, X)
 
@@ -617,13 +617,20 @@ class MobilizedBody:
     def _fit_transform(self, X: Transform, q: Array) -> None:
         """Change q to fit a pose: rotation, then translation, unless a kind knows better."""
         self._fit_rotation(X.R, q)
-        self._fit_translation(np.asarray(X.p), q)
+        self._fit_place(np.asarray(X.p), q)
 
     def _fit_rotation(self, R: Rotation, q: Array) -> None:
         """Change q to fit a rotation; a kind without one leaves it."""
 
     def _fit_translation(self, p: Array, q: Array) -> None:
         """Change q to fit a translation; a kind without one leaves it."""
+
+    def _fit_place(self, p: Array, q: Array) -> None:
+        """Change q to fit a translation without turning M: of a pose whose orientation is there.
+
+        For kinds whose `_fit_translation` turns M to get nearer this is another thing.
+        """
+        self._fit_translation(p, q)
 
     def set_u_to_fit_velocity(self, state: State, V_FM: ArrayLike) -> None:
         """Set u so that the velocity of M in F is as near to V_FM ``(2, 3)`` as the kind allows at the present q."""
