@@ -24,17 +24,22 @@ from __future__ import annotations
 from typing import Any
 
 from .._jit import generic
-from ..algebra import quaternion, rotation, vec3
-from ..algebra.memory import load3
+from ..algebra import quaternion, vec3
 from ..algebra.scalar import load, sincos, store, zero
-from ._access import put3, put4, store_column, vector3, vector4
-from ._by_address import own_columns, own_columns_dot
+from ._access import put3, put4, vector3, vector4
 
 
 @generic
 def axes(R: Any) -> Any:
     """The x and y axes of M, expressed in F: the angular part of H_FM."""
     return (R[0], R[3], R[6]), (R[1], R[4], R[7])
+
+
+@generic
+def axes_dot(R: Any, u: Any) -> Any:
+    """Their rates, expressed in F."""
+    z = R[2], R[5], R[8]
+    return vec3.scale(-u[1], z), vec3.scale(u[0], z)
 
 
 @generic
@@ -116,8 +121,8 @@ def _put_columns4(matrix: Any, first: int, stride: int, x: Any, y: Any) -> None:
 
 
 @generic
-def position(model: Any, b: int) -> Any:
-    """R_FM of body b, and N and N^-1 of its orientation into the record; these are the upper left blocks of a FreeLine's."""
+def keep_n(model: Any, b: int) -> None:
+    """N and N^-1 of body b into the record: the orientation's upper left, 1 lower right, elsewhere zero as made."""
     i, n, nq, nu = model.first_q[b], model.first_n[b], model.num_q[b], model.num_u[b]
     if model.has_quaternion[b] == 1:
         wxyz = vector4(model.q, i)
@@ -126,7 +131,6 @@ def position(model: Any, b: int) -> Any:
         first, second = n_inv_quaternion(wxyz)
         put4(model.N_inv, n, first)
         put4(model.N_inv, n + nq, second)
-        R = quaternion.to_rotation(wxyz)
     else:
         abc = vector3(model.q, i)
         a, c = n_euler(abc)
@@ -134,23 +138,20 @@ def position(model: Any, b: int) -> Any:
         upper, lower = n_inv_euler(abc)
         put3(model.N_inv, n, upper)
         put3(model.N_inv, n + nq, lower)
-        R = rotation.body_fixed_xyz(abc[0], abc[1], abc[2])
-    return R
+    turning = nq - nu + 2  # coordinates of the orientation
+    for j in range(nu - 2):
+        store(model.N, n + (turning + j) * nu + 2 + j, 0, 1.0)
+        store(model.N_inv, n + (2 + j) * nq + turning + j, 0, 1.0)
 
 
 @generic
-def velocity(model: Any, b: int) -> None:
-    """HDot of the two angular columns of body b, and NDot of its orientation; its own columns are there."""
+def keep_n_dot(model: Any, b: int) -> None:
+    """NDot of body b into the record: the rest of it stays zero as made."""
     i, k, n, nu = model.first_q[b], model.first_u[b], model.first_n[b], model.num_u[b]
-    columns, columns_dot = own_columns(model, b), own_columns_dot(model, b)
-    z = vec3.cross(load3(columns, k, 0), load3(columns, k + 1, 0))
     u = load(model.u, k, 0), load(model.u, k + 1, 0)
-    o = zero(u[0])
-    store_column(columns_dot, k, (vec3.scale(-u[1], z), (o, o, o)))
-    store_column(columns_dot, k + 1, (vec3.scale(u[0], z), (o, o, o)))
     if model.has_quaternion[b] == 1:
-        x_dot, y_dot = n_quaternion(q_dot_quaternion(vector4(model.q, i), u))
-        _put_columns4(model.N_dot, n, nu, x_dot, y_dot)
+        x, y = n_quaternion(q_dot_quaternion(vector4(model.q, i), u))
+        _put_columns4(model.N_dot, n, nu, x, y)
     else:
-        a_dot, c_dot = n_dot_euler(vector3(model.q, i), u)
-        _put_columns3(model.N_dot, n, nu, a_dot, c_dot)
+        a, c = n_dot_euler(vector3(model.q, i), u)
+        _put_columns3(model.N_dot, n, nu, a, c)

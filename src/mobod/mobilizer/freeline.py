@@ -9,64 +9,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._jit import generic, routine
-from ..algebra import quaternion, rotation
-from ..algebra.scalar import one, store, zero
+from .._jit import generic
+from ..algebra.scalar import one, zero
 from ..value import Rotation, Transform
 from . import _line
-from ._access import STORE_COLUMNS, store_transform, vector3
-from ._by_address import BY_ADDRESS, own_columns
+from ._by_address import BY_ADDRESS
+from ._by_orientation import by_orientation
 from .base import Array, ArrayLike, Facts, MobilizedBody
 
 if TYPE_CHECKING:
     from ..state import State
 
-_store_hinge = STORE_COLUMNS[5]
+
+@generic
+def place(R: Any, rest: Any, p: Any) -> Any:  # p_FM
+    return rest
 
 
 @generic
-def transform(q: Any) -> Any:  # X_FM, of a quaternion and a translation
-    return quaternion.to_rotation((q[0], q[1], q[2], q[3])), (q[4], q[5], q[6])
-
-
-@generic
-def transform_euler(q: Any) -> Any:  # X_FM, of angles and a translation
-    return rotation.body_fixed_xyz(q[0], q[1], q[2]), (q[3], q[4], q[5])
-
-
-@generic
-def hinge_at(R_FM: Any) -> Any:  # columns of H_FM, expressed in F
-    o, i = zero(R_FM[0]), one(R_FM[0])
-    x, y = _line.axes(R_FM)
-    none = (o, o, o)
+def hinge(R: Any, rest: Any, p: Any) -> Any:  # columns of H_FM, expressed in F
+    o, i = zero(R[0]), one(R[0])
+    x, y = _line.axes(R)
+    none = o, o, o
     return (x, none), (y, none), (none, (i, o, o)), (none, (o, i, o)), (none, (o, o, i))
 
 
 @generic
-def hinge(q: Any) -> Any:  # of a quaternion
-    return hinge_at(transform(q)[0])
+def hinge_dot(R: Any, rest: Any, u: Any, p: Any) -> Any:  # their rates, expressed in F
+    o = zero(R[0])
+    x, y = _line.axes_dot(R, u)
+    none = o, o, o
+    return (x, none), (y, none), (none, none), (none, none), (none, none)
 
 
-@generic
-def hinge_euler(q: Any) -> Any:  # of angles
-    return hinge_at(transform_euler(q)[0])
-
-
-@routine
-def kinematics(model: Any, b: int, what: int) -> int:
-    """What the switch calls by address: see `_by_address`. The rate of the linear columns stays at zero, as it was made."""
-    if what % 2 == 0:
-        R = _line.position(model, b)
-        turning = model.num_q[b] - 3  # coordinates of the orientation
-        store_transform(model, what // 2, (R, vector3(model.q, model.first_q[b] + turning)))
-        _store_hinge(own_columns(model, b), model.first_u[b], hinge_at(R))
-        i, nq, nu = one(R[0]), model.num_q[b], model.num_u[b]
-        for j in range(3):  # the lower right block of N and N^-1 is 1, off the diagonal blocks they stay at zero
-            store(model.N, model.first_n[b] + (turning + j) * nu + 2 + j, 0, i)
-            store(model.N_inv, model.first_n[b] + (2 + j) * nq + turning + j, 0, i)
-    else:
-        _line.velocity(model, b)
-    return 0
+functions = by_orientation(place, hinge, hinge_dot, num_u=5, num_rest=3, keep_n=_line.keep_n, keep_n_dot=_line.keep_n_dot)
 
 
 class FreeLine(MobilizedBody):
@@ -77,18 +53,7 @@ class FreeLine(MobilizedBody):
     see `LineOrientation`.
     """
 
-    facts = Facts(
-        BY_ADDRESS,
-        num_q=7,
-        num_u=5,
-        transform=transform,
-        hinge=hinge,
-        constant_hinge=False,
-        transform_euler=transform_euler,
-        hinge_euler=hinge_euler,
-        has_matrix_n=True,
-        kinematics=kinematics,
-    )
+    facts = Facts(BY_ADDRESS, num_q=7, num_u=5, constant_hinge=False, has_matrix_n=True, **functions._asdict())
 
     def get_default_transform(self) -> Transform:
         """X_FM of a default state."""

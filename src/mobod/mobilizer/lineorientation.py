@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._jit import generic, routine
-from ..algebra import quaternion, rotation
+from .._jit import generic
 from ..algebra.scalar import zero
 from ..value import Rotation
 from . import _line
-from ._access import store_column, store_transform
-from ._by_address import BY_ADDRESS, own_columns
+from ._by_address import BY_ADDRESS
+from ._by_orientation import by_orientation
 from .base import Array, ArrayLike, Facts, MobilizedBody
 
 if TYPE_CHECKING:
@@ -23,48 +22,26 @@ if TYPE_CHECKING:
 
 
 @generic
-def transform(q: Any) -> Any:  # X_FM, of a quaternion
-    o = zero(q[0])
-    return quaternion.to_rotation(q), (o, o, o)
+def place(R: Any, rest: Any, p: Any) -> Any:  # p_FM
+    o = zero(R[0])
+    return o, o, o
 
 
 @generic
-def transform_euler(q: Any) -> Any:  # X_FM, of angles
-    o = zero(q[0])
-    return rotation.body_fixed_xyz(q[0], q[1], q[2]), (o, o, o)
-
-
-@generic
-def hinge_at(R_FM: Any) -> Any:  # columns of H_FM, expressed in F
-    o = zero(R_FM[0])
-    x, y = _line.axes(R_FM)
+def hinge(R: Any, rest: Any, p: Any) -> Any:  # columns of H_FM, expressed in F
+    o = zero(R[0])
+    x, y = _line.axes(R)
     return (x, (o, o, o)), (y, (o, o, o))
 
 
 @generic
-def hinge(q: Any) -> Any:  # of a quaternion
-    return hinge_at(transform(q)[0])
+def hinge_dot(R: Any, rest: Any, u: Any, p: Any) -> Any:  # their rates, expressed in F
+    o = zero(R[0])
+    x, y = _line.axes_dot(R, u)
+    return (x, (o, o, o)), (y, (o, o, o))
 
 
-@generic
-def hinge_euler(q: Any) -> Any:  # of angles
-    return hinge_at(transform_euler(q)[0])
-
-
-@routine
-def kinematics(model: Any, b: int, what: int) -> int:
-    """What the switch calls by address: see `_by_address`."""
-    if what % 2 == 0:
-        R = _line.position(model, b)
-        o = zero(R[0])
-        store_transform(model, what // 2, (R, (o, o, o)))
-        columns, k = own_columns(model, b), model.first_u[b]
-        first, second = hinge_at(R)
-        store_column(columns, k, first)
-        store_column(columns, k + 1, second)
-    else:
-        _line.velocity(model, b)
-    return 0
+functions = by_orientation(place, hinge, hinge_dot, num_u=2, keep_n=_line.keep_n, keep_n_dot=_line.keep_n_dot)
 
 
 class LineOrientation(MobilizedBody):
@@ -80,18 +57,7 @@ class LineOrientation(MobilizedBody):
     choice three angles, singular where the second of them is a right angle.
     """
 
-    facts = Facts(
-        BY_ADDRESS,
-        num_q=4,
-        num_u=2,
-        transform=transform,
-        hinge=hinge,
-        constant_hinge=False,
-        transform_euler=transform_euler,
-        hinge_euler=hinge_euler,
-        has_matrix_n=True,
-        kinematics=kinematics,
-    )
+    facts = Facts(BY_ADDRESS, num_q=4, num_u=2, constant_hinge=False, has_matrix_n=True, **functions._asdict())
 
     def get_default_rotation(self) -> Rotation:
         """R_FM of a default state."""
