@@ -69,7 +69,7 @@ def test_kinds_are_all_that_can_be_made():
 
 def test_synonyms_are_the_kinds_themselves():
     m = mb.mobilizer
-    assert m.Torsion is m.Revolute is m.Pin and m.Prismatic is m.Slider
+    assert m.Torsion is m.Revolute is m.Pin and m.Prismatic is m.Slider and m.PolarCoords is m.BendStretch
     assert m.Cartesian is m.CartesianCoords is m.Translation and m.Orientation is m.Spherical is m.Ball
 
 
@@ -164,8 +164,8 @@ def test_pose_of_the_body_is_composed_of_its_frames(kind, direction, euler, sing
 def test_reversed_mobilizer_is_the_inverse_of_the_forward_one(kind, euler, make, close):
     """Of the same q: X_FM of one is X_MF of the other."""
     model = make.tree(0)
-    ground = model.matter.ground
-    bodies = [make.mobilized_body(kind, ground, direction=d) for d in DIRECTIONS]
+    settings = make.settings(kind)
+    bodies = [kind(model.matter.ground, make.body(), X_BM=make.frame(), direction=d, **settings) for d in DIRECTIONS]
     model.made()
     model.matter.set_use_euler_angles(model.state, euler)
     model.system.realize_model(model.state)
@@ -356,13 +356,26 @@ def test_fitting_checks_shapes_before_it_changes_anything(kind, single):
 # ---------------------------------------------------------------------------------------------- coordinates
 
 
+#: Where M is in F at the start, of the kinds that do not start at the identity.
+START = {"CantileverFreeBeam": mb.Transform((0, 0, 1))}
+
+
 @each_kind
-def test_default_q_starts_at_the_identity_and_is_what_a_default_state_has(kind, make, close):
+def test_default_q_starts_at_the_identity(kind, make):
+    """With the settings that a kind has unless others are given."""
+    model = make.tree(0)
+    body = kind(model.matter.ground, make.body(), X_PF=make.frame(), X_BM=make.frame())
+    model.made()
+    model.system.realize(model.state, mb.Stage.POSITION)
+    start = np.asarray(START.get(kind.__name__, mb.Transform()))
+    assert np.array_equal(np.asarray(body.get_mobilizer_transform(model.state)), start)
+
+
+@each_kind
+def test_default_q_is_what_a_default_state_has(kind, make, close):
     model = make.tree(0)
     body = make.mobilized_body(kind, model.matter.ground, direction=mb.Direction.FORWARD)
     model.made()
-    model.system.realize(model.state, mb.Stage.POSITION)
-    assert np.array_equal(np.asarray(body.get_mobilizer_transform(model.state)), np.eye(4))
     q = make.vector(kind.facts.num_q)
     body.set_default_q(q)
     wanted = q if not kind.facts.has_quaternion else np.concatenate([q[:4] / np.linalg.norm(q[:4]), q[4:]])
@@ -462,19 +475,23 @@ def test_parts_of_whole_vectors_are_read_and_written(kind, single, make):
 
 # ---------------------------------------------------------------------------------------------- friendly accessors
 
-#: kind: (getter, setter, length; 0 for a float, or "rotation"), of q and of u.
+#: kind: (what is got and set; its shape, or 0 for a float, "positive" for one above zero, "rotation", "transform").
 ACCESSORS = {
     "Pin": [("angle", 0), ("rate", 0)],
     "Slider": [("length", 0), ("rate", 0)],
+    "Screw": [("angle", 0), ("rate", 0), ("pitch", 0)],
     "Cylinder": [("angle", 0), ("length", 0), ("angular_rate", 0), ("length_rate", 0)],
     "Universal": [("angles", 2), ("rates", 2)],
+    "BendStretch": [("angle", 0), ("length", 0), ("angular_rate", 0), ("length_rate", 0)],
     "Planar": [("angle", 0), ("translation", 2), ("angular_rate", 0), ("velocity", 2)],
     "Translation": [("translation", 3), ("velocity", 3)],
+    "SphericalCoords": [("angles", 2), ("radius", 0), ("angular_rates", 2), ("radial_rate", 0)],
     "Ball": [("rotation", "rotation"), ("angular_velocity", 3)],
     "Free": [("translation", 3), ("transform", "transform"), ("velocity", (2, 3))],
     "LineOrientation": [("rotation", "rotation"), ("angular_velocity", 2)],
     "FreeLine": [("translation", 3), ("transform", "transform"), ("angular_velocity", 2), ("linear_velocity", 3)],
     "Weld": [],
+    "CantileverFreeBeam": [("angles", 3), ("rates", 3), ("length", "positive")],
 }
 
 
@@ -484,12 +501,12 @@ def test_friendly_accessors_read_back_what_they_set(kind, euler, single, make, c
     model = single(kind, euler=euler)
     body, state = model.body, model.state
     for name, what in ACCESSORS[kind.__name__]:
-        value = {"rotation": make.rotation(), "transform": make.frame()}.get(what)
+        value = {"rotation": make.rotation(), "transform": make.frame(), "positive": make.rng.uniform(0.5, 2.0)}.get(what)
         if value is None:
             value = make.rng.normal() if what == 0 else make.rng.normal(size=what)
         getattr(body, f"set_{name}")(state, value)
         read = getattr(body, f"get_{name}")(state)
-        assert isinstance(read, float) == (what == 0)
+        assert isinstance(read, float) == (what in (0, "positive"))
         close(np.asarray(read), np.asarray(value), EXACT)
     values = [getattr(body, f"get_{name}")(state) for name, _ in ACCESSORS[kind.__name__]]
     assert len(values) == len(ACCESSORS[kind.__name__])
@@ -510,6 +527,8 @@ def test_default_accessors_read_back_what_they_set(kind, make, close):
             value = make.frame()
         else:
             value = make.rng.normal(size=np.shape(old))[()]
+        if (setter.removeprefix("set_default_"), "positive") in ACCESSORS[kind.__name__]:
+            value = np.abs(value)
         assert getattr(body, setter)(value) is body, "so that calls can be chained"
         close(np.asarray(getattr(body, getter)()), np.asarray(value), EXACT)
 

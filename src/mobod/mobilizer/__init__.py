@@ -5,6 +5,8 @@
 
 from .ball import Ball
 from .base import Direction
+from .bendstretch import BendStretch
+from .cantileverfreebeam import CantileverFreeBeam
 from .cylinder import Cylinder
 from .free import Free
 from .freeline import FreeLine
@@ -12,22 +14,43 @@ from .ground import Ground
 from .lineorientation import LineOrientation
 from .pin import Pin
 from .planar import Planar
+from .screw import Screw
 from .slider import Slider
+from .sphericalcoords import SphericalCoords
 from .translation import Translation
 from .universal import Universal
 from .weld import Weld
 
 Torsion = Revolute = Pin
 Prismatic = Slider
+PolarCoords = BendStretch
 Cartesian = CartesianCoords = Translation
 Orientation = Spherical = Ball
 
 #: Every kind that can be made, for tests that hold for all of them.
-KINDS = (Pin, Slider, Cylinder, Universal, Planar, Translation, Ball, Free, LineOrientation, FreeLine, Weld)
+KINDS = (
+    Pin,
+    Slider,
+    Screw,
+    Cylinder,
+    Universal,
+    BendStretch,
+    Planar,
+    Translation,
+    SphericalCoords,
+    Ball,
+    Free,
+    LineOrientation,
+    FreeLine,
+    Weld,
+    CantileverFreeBeam,
+)
 
 __all__ = [
     "KINDS",
     "Ball",
+    "BendStretch",
+    "CantileverFreeBeam",
     "Cartesian",
     "CartesianCoords",
     "Cylinder",
@@ -39,10 +62,13 @@ __all__ = [
     "Orientation",
     "Pin",
     "Planar",
+    "PolarCoords",
     "Prismatic",
     "Revolute",
+    "Screw",
     "Slider",
     "Spherical",
+    "SphericalCoords",
     "Torsion",
     "Translation",
     "Universal",
