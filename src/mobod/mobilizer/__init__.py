@@ -5,8 +5,11 @@
 
 from .ball import Ball
 from .base import Direction
+from .bushing import Bushing
 from .cylinder import Cylinder
+from .ellipsoid import Ellipsoid
 from .free import Free
+from .gimbal import Gimbal
 from .ground import Ground
 from .pin import Pin
 from .planar import Planar
@@ -21,16 +24,19 @@ Cartesian = CartesianCoords = Translation
 Orientation = Spherical = Ball
 
 #: Every kind that can be made, for tests that hold for all of them.
-KINDS = (Pin, Slider, Cylinder, Universal, Planar, Translation, Ball, Free, Weld)
+KINDS = (Pin, Slider, Cylinder, Universal, Planar, Gimbal, Bushing, Translation, Ball, Ellipsoid, Free, Weld)
 
 __all__ = [
     "KINDS",
     "Ball",
+    "Bushing",
     "Cartesian",
     "CartesianCoords",
     "Cylinder",
     "Direction",
+    "Ellipsoid",
     "Free",
+    "Gimbal",
     "Ground",
     "Orientation",
     "Pin",
