@@ -594,9 +594,9 @@ class MobilizedBody:
         """
         X = _frame("X_FM", X_FM)
         if self._direction is Direction.REVERSE:
-            # the place of M's origin that the orientation reached allows, which may not be the one asked for
+            # p_MF = -R_MF p_FM with the orientation reached, which may not be the one asked for
             self.set_q_to_fit_rotation(state, X.R)
-            self.set_q_to_fit_translation(state, X.p)
+            self._fit(state, self._fit_place, -(self._own_transform(state).R @ X.p))
         else:
             self._fit(state, self._fit_transform, X)
 
@@ -608,31 +608,51 @@ class MobilizedBody:
     def set_q_to_fit_translation(self, state: State, p_FM: ArrayLike) -> None:
         """Set q so that the origin of M is in F as near to p_FM as the kind allows, without turning M if it can."""
         p = _vec3("p_FM", p_FM)
-        if self._direction is Direction.REVERSE:  # p_MF = -R_MF p_FM, with the orientation that there is
-            p = -(self._own_transform(state).R @ p)
-        self._fit(state, self._fit_translation, p)
+        reverse = self._direction is Direction.REVERSE
+        self._fit(state, self._fit_translation_reversed if reverse else self._fit_translation, p)
 
-    def _fit(self, state: State, method: Callable[[Any, Array], None], target: Any) -> None:
-        """Let *method* change a copy of q, a quaternion in place of angles, and set that."""
+    def _fit(self, state: State, method: Callable[..., None], target: Any) -> None:
+        """Let *method* change a copy of q, a quaternion in place of angles, and set that.
+
+        It gets the target, q, and of a kind with parameters also these.
+        """
         q = self.get_q_as_vector(state)
         euler = self._is_euler(state)
         if euler:
             q = np.concatenate([Rotation.from_body_fixed_xyz(q[:3]).to_quaternion(), q[3:]])
-        method(target, q)
+        if self.facts.num_parameters:
+            method(target, q, self._state_parameters(state))
+        else:
+            method(target, q)
         if euler:
             q = np.concatenate([Rotation.from_quaternion(q[:4]).to_body_fixed_xyz(), q[4:]])
         self.set_q(state, q)
 
-    def _fit_transform(self, X: Transform, q: Array) -> None:
-        """Change q to fit a pose: rotation, then translation, unless a kind knows better."""
-        self._fit_rotation(X.R, q)
-        self._fit_translation(np.asarray(X.p), q)
+    # What kinds override takes (target, q), of a kind with parameters (target, q, parameters).
 
-    def _fit_rotation(self, R: Rotation, q: Array) -> None:
+    def _fit_transform(self, X: Transform, q: Array, *args: Any, **kwargs: Any) -> None:
+        """Change q to fit a pose: rotation, then translation, unless a kind knows better."""
+        self._fit_rotation(X.R, q, *args)
+        self._fit_place(np.asarray(X.p), q, *args)
+
+    def _fit_rotation(self, R: Rotation, q: Array, *args: Any, **kwargs: Any) -> None:
         """Change q to fit a rotation; a kind without one leaves it."""
 
-    def _fit_translation(self, p: Array, q: Array) -> None:
+    def _fit_translation(self, p: Array, q: Array, *args: Any, **kwargs: Any) -> None:
         """Change q to fit a translation; a kind without one leaves it."""
+
+    def _fit_place(self, p: Array, q: Array, *args: Any, **kwargs: Any) -> None:
+        """Change q to fit a translation without turning M: of a pose whose orientation is there.
+
+        For kinds whose `_fit_translation` turns M to get nearer this is another thing.
+        """
+        self._fit_translation(p, q, *args)
+
+    def _fit_translation_reversed(self, p: Array, q: Array, *args: Any, **kwargs: Any) -> None:
+        """Change q, of F in M, to fit p_FM: that is p_MF = -R_MF p_FM, for kinds that need not turn to reach it."""
+        parameters = [tuple(run.tolist()) for run in args]
+        R_MF = np.reshape(self.facts.transform(tuple(q.tolist()) or (0.0,), *parameters)[0], (3, 3))
+        self._fit_translation(-(R_MF @ p), q, *args)
 
     def set_u_to_fit_velocity(self, state: State, V_FM: ArrayLike) -> None:
         """Set u so that the velocity of M in F is as near to V_FM ``(2, 3)`` as the kind allows at the present q."""

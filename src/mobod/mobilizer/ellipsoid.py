@@ -23,7 +23,7 @@ from ..value import Rotation, Transform
 from ._by_address import BY_ADDRESS
 from ._by_orientation import by_orientation
 from ._nearest import on_ellipsoid, on_mohrs_circles, turn_between, within
-from .base import Array, ArrayLike, Direction, Facts, MobilizedBody, _frame, _vec3
+from .base import Array, ArrayLike, Direction, Facts, MobilizedBody
 
 if TYPE_CHECKING:
     from ..body import Body
@@ -148,44 +148,33 @@ class Ellipsoid(MobilizedBody):
         """Set u; the state falls to POSITION at most."""
         self.set_u(state, w_FM)
 
-    def set_q_to_fit_transform(self, state: State, X_FM: Transform) -> None:
-        """Set q so that the orientation of M in F is that of X_FM, which leaves no choice of its place."""
-        self.set_q_to_fit_rotation(state, _frame("X_FM", X_FM).R)
+    def _fit_rotation(self, R: Rotation, q: Array, radii: Array) -> None:
+        q[:] = R.to_quaternion()
 
-    def set_q_to_fit_translation(self, state: State, p_FM: ArrayLike) -> None:
-        """Set q so that M's origin is in F as near to p_FM as can be; of all such q one that turns M little.
+    def _fit_place(self, p: Array, q: Array, radii: Array) -> None:
+        """An orientation leaves no choice of the place."""
 
-        Never an error for a request out of reach: read back with `get_mobilizer_transform` what was achieved.
-        """
-        radii = self.get_radii(state)
-        p = within(1e100 * float(radii.max()), _vec3("p_FM", p_FM))
-        fit = self._turn_reversed if self._direction is Direction.REVERSE else self._turn_forward
-        self._fit(state, lambda target, q: fit(target, q, radii), p)
-
-    def _turn_forward(self, p: Array, q: Array, radii: Array) -> None:
+    def _fit_translation(self, p: Array, q: Array, radii: Array) -> None:
         """Turn M least so that its z axis n takes p_FM = D n nearest to p."""
         R = Rotation.from_quaternion(q)
-        n = on_ellipsoid(radii, p, R.z_axis)
+        n = on_ellipsoid(radii, within(1e100 * float(radii.max()), p), R.z_axis)
         q[:] = (Rotation.about_axis(*turn_between(R.z_axis, n, R.x_axis)) @ R).to_quaternion()
 
-    def _turn_reversed(self, p: Array, q: Array, radii: Array) -> None:
+    def _fit_translation_reversed(self, p: Array, q: Array, radii: Array) -> None:
         """The same where the ellipsoid is fixed in M, and led by F's z axis n in M: p_FM = -R_MF^T D n.
 
         Its part along F's z is -n.D n, so that what can be reached is a figure of revolution about F's z axis: n settles how
         high and how far off this axis, and a turn about n in which direction.
         """
         R = Rotation.from_quaternion(q)
-        target = -p
-        if np.linalg.norm(~R @ (radii * R.z_axis) - target) <= 1e-13 * (radii.max() + np.linalg.norm(p)):
+        target = -within(1e100 * float(radii.max()), p)
+        if np.linalg.norm(~R @ (radii * R.z_axis) - target) <= 1e-13 * (radii.max() + np.linalg.norm(target)):
             return  # there already; roots of rounding in what follows would turn M for nothing
         n = on_mohrs_circles(radii, target[2], np.hypot(target[0], target[1]), R.z_axis)
         R = Rotation.about_axis(*turn_between(R.z_axis, n, R.x_axis)) @ R
         have = ~R @ (radii * n)
         turn = np.arctan2(have[1], have[0]) - np.arctan2(target[1], target[0])
         q[:] = (R @ Rotation.about_axis(turn, (0.0, 0.0, 1.0))).to_quaternion()
-
-    def _fit_rotation(self, R: Rotation, q: Array) -> None:
-        q[:] = R.to_quaternion()
 
 
 def _checked_radii(radii: ArrayLike, what: str) -> Array:
