@@ -6,10 +6,13 @@
 from .ball import Ball
 from .base import Direction
 from .bendstretch import BendStretch
+from .bushing import Bushing
 from .cantileverfreebeam import CantileverFreeBeam
 from .cylinder import Cylinder
+from .ellipsoid import Ellipsoid
 from .free import Free
 from .freeline import FreeLine
+from .gimbal import Gimbal
 from .ground import Ground
 from .lineorientation import LineOrientation
 from .pin import Pin
@@ -36,9 +39,12 @@ KINDS = (
     Universal,
     BendStretch,
     Planar,
+    Gimbal,
+    Bushing,
     Translation,
     SphericalCoords,
     Ball,
+    Ellipsoid,
     Free,
     LineOrientation,
     FreeLine,
@@ -50,13 +56,16 @@ __all__ = [
     "KINDS",
     "Ball",
     "BendStretch",
+    "Bushing",
     "CantileverFreeBeam",
     "Cartesian",
     "CartesianCoords",
     "Cylinder",
     "Direction",
+    "Ellipsoid",
     "Free",
     "FreeLine",
+    "Gimbal",
     "Ground",
     "LineOrientation",
     "Orientation",

@@ -1,7 +1,6 @@
 """Kinds called by address whose first coordinates are the orientation of M in F, with hinge columns that depend on it.
 
-Such a kind writes functions of R_FM, and of *rest*, the coordinates after the orientation (an empty tuple where there are
-none):
+Such a kind writes functions of R_FM and of *rest*, the coordinates after the orientation (an empty tuple where there are none):
 
     place(R, rest, p) -> p_FM      hinge(R, rest, p) -> columns of H_FM in F      hinge_dot(R, rest, u, p) -> their rates in F
 

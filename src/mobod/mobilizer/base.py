@@ -5,7 +5,7 @@ A new kind is a file beside this one (see CONTRIBUTING.md). It provides
 1. compiled functions ``transform(q)`` and ``hinge(q)``, and where the hinge columns depend on q also ``hinge_dot(q, u)``, with
    the equations in the file's docstring, and ``kinematics = by_address(...)`` made of them;
 2. a class derived from `MobilizedBody` with its ``facts``, its friendly accessors, and `_fit_transform`, `_fit_rotation` and
-   `_fit_translation` where it can do more than nothing;
+   `_fit_translation` where it can do more than nothing, and `_singularity` where it has one;
 3. its name in ``__init__.py``.
 
 The few kinds that nearly every mechanism is made of have a number ``KIND`` and a branch in ``_switch.py`` instead of a routine.
@@ -32,6 +32,7 @@ from ..value import (
     Transform,
     UnitInertia,
 )
+from ._singular import middle_angle
 
 if TYPE_CHECKING:
     from ..matter import SimbodyMatterSubsystem
@@ -79,6 +80,8 @@ class Facts:
         How many numbers the kind keeps beside q: a pitch, radii. A state can change them.
     has_matrix_n : bool
         Whether q_dot = N u with an N of the kind's own, which its routine keeps in the record.
+    can_be_singular : bool
+        Whether the hinge columns become dependent at some q.
     kinematics : Routine, optional
         What the switch calls by address; see `_by_address`.
     """
@@ -95,6 +98,7 @@ class Facts:
     hinge_euler: Callable[..., Any] | None = None
     num_parameters: int = 0
     has_matrix_n: bool = False
+    can_be_singular: bool = False
     kinematics: Routine | None = None
 
     def __post_init__(self) -> None:
@@ -188,6 +192,11 @@ class MobilizedBody:
         parent = "" if self._parent is None else f" on {self._parent.name!r}"
         turned = ", reversed" if self._direction is Direction.REVERSE else ""
         return f"<{type(self).__name__} {self._name!r}, body {self._index}{parent}{turned}>"
+
+    @property
+    def _title(self) -> str:
+        """What messages call it where its kind matters."""
+        return f"{self._name!r} ({type(self).__name__})"
 
     def __index__(self) -> int:
         """The body's index, so that a body can index an array of one row a body."""
@@ -712,6 +721,16 @@ class MobilizedBody:
         R_FM = np.asarray(X_MF.R).T
         w, v = H[:3], H[3:]
         return np.vstack([-R_FM @ w, R_FM @ (np.cross(w, np.asarray(X_MF.p)[:, None], axis=0) - v)])
+
+    def _singularity(self, state: State) -> str | None:
+        """What to say of a singular configuration that q is near; None elsewhere. Asked when something has gone wrong.
+
+        Of the kinds with an orientation these are the angles that can replace their quaternion; other kinds say their own.
+        """
+        if not self._is_euler(state):
+            return None
+        remedy = "Quaternions have no such place: see matter.set_use_euler_angles"
+        return middle_angle(self._title, 1, float(self.get_q_as_vector(state)[1]), remedy)
 
     # ------------------------------------------------------------------------------------------ state access
 
