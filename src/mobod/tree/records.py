@@ -43,6 +43,7 @@ FIELDS = (
     _index("num_q", "nb", "how many q"),
     _index("num_u", "nb", "how many u"),
     _index("has_hinge_dot", "nb", "1 where HDot_FM is not zero for all q and u"),
+    _index("can_be_singular", "nb", "1 where the columns of H_FM become dependent at some q"),
     _index("unit_column", "nu", "0, 1, 2: the column of H_FM is (x, y, z of F; 0), 3, 4, 5: (0; x, y, z); -1: any other"),
     _index("plain_outboard", "nb", "1 where X_BM is the identity: nothing to multiply by"),
     _index("massless", "nb", "1 where mass and inertia are zero: their rows in G stay at zero"),

@@ -97,6 +97,7 @@ class Tree:
             "num_q": self.num_q,
             "num_u": self.num_u,
             "has_hinge_dot": [int(n > 0 and (v or r)) for n, v, r in zip(self.num_u, variable, reverse, strict=True)],
+            "can_be_singular": [int(body.facts.can_be_singular) for body in bodies],
             "unit_column": [place for body in bodies for place in _unit_columns(body)],
             "is_last_child": is_last_child,
             "has_children": has_children,
