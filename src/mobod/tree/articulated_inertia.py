@@ -14,6 +14,7 @@ from ..algebra import articulated, spatial, vec3
 from ..algebra.memory import load3, load6, store3
 from ..algebra.record import attach
 from ..algebra.scalar import load, store, zero
+from . import blocks
 
 
 @generic
@@ -51,6 +52,9 @@ def step(model: Any, b: int) -> None:
     if model.has_children[b] == 1:
         J2, F2, M2 = articulated.load_articulated(model.articulated, b)
         J, F, M = articulated.add(J, F, M, J2, F2, M2)
+    if model.together[b] > 0:
+        _block_step(model, b, J, F, M)
+        return
     if n == 1:  # apart from the loop, whose 21 numbers go through memory
         J, F, M = free_one(model, first, J, F, M)
     else:
@@ -69,6 +73,25 @@ def step(model: Any, b: int) -> None:
         elif model.is_last_child[b] == 1:
             for column in range(21):
                 store(model.articulated, p, column, 0.0)
+
+
+@generic
+def _block_step(model: Any, b: int, J: Any, F: Any, M: Any) -> None:
+    """The rest of `step` for a body whose mobilities are met together."""
+    p = model.parent[b]
+    M = blocks.eliminate(model, b, J, F, M)
+    if p > 0:
+        if model.together[b] == blocks.FREE:
+            if model.is_last_child[b] == 1:
+                for column in range(21):
+                    store(model.articulated, p, column, 0.0)
+        else:
+            r = vec3.add(load3(model.p_PB_G, b, 0), load3(model.p_BM_G, b, 0))
+            J, F, M = articulated.shift_linear(M, r)
+            if model.is_last_child[b] == 0:
+                J2, F2, M2 = articulated.load_articulated(model.articulated, p)
+                J, F, M = articulated.add(J, F, M, J2, F2, M2)
+            articulated.store_articulated(model.articulated, p, J, F, M)
 
 
 @generic

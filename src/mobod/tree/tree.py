@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..algebra.record import Record
 from ..mobilizer import _rates
-from . import records
+from . import blocks, records
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -21,6 +21,10 @@ INSTANCE_FIELDS = tuple(
     for field in records.FIELDS
     if field.what == "parameter" or field.name in ("force_enabled", "force_integers", "plain_outboard")
 )
+
+
+#: Columns of mobilities that are met together, whatever the kind.
+_BLOCKS = {(0, 1, 2): blocks.ROTATIONS, (0, 1, 2, 3, 4, 5): blocks.FREE}
 
 
 class Tree:
@@ -81,6 +85,7 @@ class Tree:
         self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if body.facts.kinematics is not None]
         self._addresses: dict[bool, npt.NDArray[np.int64]] = {}
 
+        unit_columns = [_unit_columns(body) for body in bodies]
         integers: dict[str, list[int]] = {
             "parent": parents,
             "kind": kinds,
@@ -97,7 +102,8 @@ class Tree:
             "num_q": self.num_q,
             "num_u": self.num_u,
             "has_hinge_dot": [int(n > 0 and (v or r)) for n, v, r in zip(self.num_u, variable, reverse, strict=True)],
-            "unit_column": [place for body in bodies for place in _unit_columns(body)],
+            "unit_column": [place for columns in unit_columns for place in columns],
+            "together": [_BLOCKS.get(tuple(columns), 0) for columns in unit_columns],
             "is_last_child": is_last_child,
             "has_children": has_children,
             "force_kind": [kind for kind, _, _, _ in forces],
