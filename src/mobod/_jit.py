@@ -98,28 +98,29 @@ class Routine:
     def __init__(self, function: Callable[..., Any]) -> None:
         _check_home(function)
         self.python = function
-        self._addresses: dict[bool, int] = {}
+        self._addresses: dict[str, int] = {}
         self._kept: list[Any] = []  # what the addresses point at
         generic(function)
 
-    def address(self, in_lanes: bool = False) -> int:
-        """Where the compiled code is, compiled or loaded when it is first asked for."""
-        address = self._addresses.get(in_lanes)
+    def address(self, in_lanes: bool = False, with_tangents: bool = False) -> int:
+        """Where the compiled code for a record's scalar is, compiled or loaded when it is first asked for."""
+        scalar = "lanes" if in_lanes else "duals" if with_tangents else "state"
+        address = self._addresses.get(scalar)
         if address is None:
             with _lock:
                 _numba()
                 from numba.core import types
                 from numba.core.ccallback import CFunc
 
-                from .algebra.record import attach_lanes, attach_state, interpreted
+                from .algebra import record
 
-                # no closure over anything but functions: the name tells the cache which of the two it is
-                attach, function = (attach_lanes if in_lanes else attach_state), self.python
+                # no closure over anything but functions: the name tells the cache which of them it is
+                attach, function = getattr(record, f"attach_{scalar}"), self.python
 
                 def entry(pointer: Any, i: int, k: int) -> Any:
                     return function(attach(pointer), i, k)
 
-                entry.__qualname__ = f"{function.__qualname__}.{'lanes' if in_lanes else 'state'}"
+                entry.__qualname__ = f"{function.__qualname__}.{scalar}"
                 entry.__module__ = function.__module__
                 signature = types.int64(types.voidptr, types.int64, types.int64)
                 callback: Any = CFunc(
@@ -128,8 +129,8 @@ class Routine:
                 callback._cache = _DiskCache(entry)
                 _compiling(callback.compile)()
                 self._kept.append(callback)
-                address = self._addresses[in_lanes] = int(callback.address)
-                interpreted[address] = function
+                address = self._addresses[scalar] = int(callback.address)
+                record.interpreted[address] = function
         return address
 
 
@@ -208,7 +209,7 @@ def _numba_module() -> Any:
 
     _optimize_once()
 
-    from .algebra import lanes  # noqa: F401  (registers the scalar types with Numba)
+    from .algebra import compiled_record  # noqa: F401  (registers the scalar types with Numba)
 
     @typeof_impl.register(Kernel)
     def _typeof_kernel(kernel: Kernel, context: Any) -> Any:

@@ -83,7 +83,7 @@ class Tree:
         matrices = [nq * nu if r == _rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
         parameters, choices = [body._parameters() for body in bodies], [body._choices() for body in bodies]
         self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if body.facts.kinematics is not None]
-        self._addresses: dict[bool, npt.NDArray[np.int64]] = {}
+        self._addresses: dict[tuple[bool, ...], npt.NDArray[np.int64]] = {}
 
         unit_columns = [_unit_columns(body) for body in bodies]
         integers: dict[str, list[int]] = {
@@ -155,18 +155,19 @@ class Tree:
                 columns = body.facts.hinge(tuple(body._default_q.tolist()))
                 self._columns.append((b, "H_MF" if reverse[b] else "H_FM", columns))
 
-    def _kinematics(self, in_lanes: bool) -> npt.NDArray[np.int64]:
+    def _kinematics(self, *scalar: bool) -> npt.NDArray[np.int64]:
         """The addresses of the kinds' routines that the switch calls, compiled or loaded now if need be."""
-        if in_lanes not in self._addresses:
+        if scalar not in self._addresses:
             addresses = np.zeros(self.nb, np.int64)
             for b, routine in self._routines:
-                addresses[b] = routine.address(in_lanes)
-            self._addresses[in_lanes] = addresses
-        return self._addresses[in_lanes]
+                addresses[b] = routine.address(*scalar)
+            self._addresses[scalar] = addresses
+        return self._addresses[scalar]
 
-    def new_record(self, in_lanes: bool = False) -> Record:
-        """A record at the default coordinates, with what kernels never write already in place."""
-        record = Record(self.counts, {**self.fields, "kinematics": self._kinematics(in_lanes)}, in_lanes)
+    def new_record(self, in_lanes: bool = False, with_tangents: bool = False) -> Record:
+        """A record at the default coordinates, with what kernels never write already in place, and no tangents set."""
+        shared = {**self.fields, "kinematics": self._kinematics(in_lanes, with_tangents)}
+        record = Record(self.counts, shared, in_lanes, with_tangents)
 
         def spread(values: Any) -> Any:
             array = np.asarray(values, dtype=np.float64)
