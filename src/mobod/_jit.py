@@ -185,7 +185,8 @@ def _optimize_once() -> None:
     """Let LLVM optimize a kernel with all that is inlined into it, and not each of the inlined functions before that.
 
     Numba puts every function through all of LLVM's passes by itself; a function of ours then goes through them again in each
-    caller, and in the callers of these. Left out, that saves an eighth of the time a kernel takes to compile, for the same code.
+    caller, and in the callers of these. Left out, that saves an eighth of the time a kernel takes to compile, and the code is
+    the same.
     """
     from numba.core.codegen import CPUCodeLibrary
     from numba.core.targetconfig import ConfigStack
