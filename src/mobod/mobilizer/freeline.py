@@ -48,8 +48,8 @@ functions = by_orientation(place, hinge, hinge_dot, num_u=5, num_rest=3, keep_n=
 class FreeLine(MobilizedBody):
     """Move a line, the z axis of M, in any way without spin about it: a quaternion (or three angles) and p_FM; five speeds.
 
-    For bodies without inertia about a line, as of points on it: a Free would have a mobility with nothing to move. The body may
-    have inertia about z, too; what it then cannot do is to change its spin about z. Why q is the whole orientation:
+    For bodies without inertia about a line, as of points on it: a Free would have a mobility with nothing to move. A body that
+    has inertia about z, too, does not spin about it either, as seen from F. Why q is the whole orientation:
     see `LineOrientation`.
     """
 

@@ -47,8 +47,8 @@ functions = by_orientation(place, hinge, hinge_dot, num_u=2, keep_n=_line.keep_n
 class LineOrientation(MobilizedBody):
     """Turn a line, the z axis of M, in any way about the point that F and M share, without spin about it.
 
-    For bodies without inertia about a line, as of points on it: a Ball would have a mobility with nothing to move. The body may
-    have inertia about z, too; what it then cannot do is to change its spin about z.
+    For bodies without inertia about a line, as of points on it: a Ball would have a mobility with nothing to move. A body that
+    has inertia about z, too, does not spin about it either, as seen from F.
 
     Notes
     -----
