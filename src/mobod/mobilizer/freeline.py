@@ -2,7 +2,8 @@
 
 q is the quaternion of R_FM (or its body-fixed x-y-z angles), then p_FM
 u is the x and y components of w_FM, expressed in M, then v_FM, expressed in F
-H_FM = [x y 0; 0 0 1], x and y of M in F   q_dot = N(q) u, N as of a LineOrientation and 1   Source: Seth et al. 2010
+H_FM = [x y 0; 0 0 1], x and y of M in F   q_dot = N(q) u, N as of a LineOrientation and 1
+Source: Seth et al. 2010; q and u as Simbody 3.7 defines them
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 q is the quaternion of R_FM, or after a modelling choice the body-fixed x-y-z angles
 u is the x and y components of w_FM, expressed in M
-R_FM = R(q)   p_FM = 0   H_FM = [x y; 0], x and y of M in F   q_dot = N(q) u, N as in `_line`   Source: Seth et al. 2010
+R_FM = R(q)   p_FM = 0   H_FM = [x y; 0], x and y of M in F   q_dot = N(q) u, N as in `_line`
+Source: Seth et al. 2010; q and u as Simbody 3.7 defines them
 """
 
 from __future__ import annotations
