@@ -319,6 +319,39 @@ def test_fitting_the_unreachable_never_raises_and_stays_finite(kind, direction, 
 
 @each_kind
 @each_direction
+@quaternion_or_euler
+def test_no_coordinates_nearby_fit_a_place_or_an_orientation_better(kind, direction, euler, single, make, many):
+    """Of requests out of reach. A pose's orientation comes first: no coordinate that leaves it may better the place."""
+    model = single(kind, direction, euler)
+    body, state = model.body, model.state
+    X = make.frame(size=2.0)
+
+    def misfit():
+        model.system.realize(state, mb.Stage.POSITION)
+        reached = body.get_mobilizer_transform(state)
+        return np.linalg.norm(np.asarray(reached.R) - np.asarray(X.R)), np.linalg.norm(np.asarray(reached.p) - np.asarray(X.p))
+
+    def neighbours(directions):
+        q = body.get_q_as_vector(state)
+        for size in (1e-3, -1e-3, 1e-2, -1e-2, 0.1, -0.1):
+            for step in directions:
+                body.set_q_from_vector(state, q + size * step)
+                yield misfit()
+
+    each = np.eye(body.get_num_q(state))
+    mixed = make.rng.normal(size=(2 * len(each), len(each)))
+    for what, part in (("rotation", 0), ("translation", 1)):
+        getattr(body, f"set_q_to_fit_{what}")(state, X.R if part == 0 else X.p)
+        best = misfit()[part]
+        assert all(found[part] >= best - 1e-9 for found in neighbours([*each, *mixed])), what  # what an iteration may leave
+    body.set_q_to_fit_transform(state, X)
+    best = misfit()
+    for found in neighbours(each):
+        assert found[0] >= best[0] - 1e-9 and (found[0] > best[0] + 1e-9 or found[1] >= best[1] - 1e-9)
+
+
+@each_kind
+@each_direction
 def test_fit_of_a_velocity_is_the_nearest_there_is(kind, direction, single, make):
     model = single(kind, direction)
     body, state = model.body, model.state
