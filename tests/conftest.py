@@ -28,6 +28,22 @@ def make(rng):
     return Make(rng)
 
 
+#: Random values of what a kind's constructor takes besides.
+SETTINGS = {
+    "Screw": lambda rng: {"pitch": rng.uniform(-1.0, 1.0)},
+    "SphericalCoords": lambda rng: {
+        "azimuth_offset": rng.uniform(-1.0, 1.0),
+        "azimuth_negated": bool(rng.integers(2)),
+        "zenith_offset": rng.uniform(-1.0, 1.0),
+        "zenith_negated": bool(rng.integers(2)),
+        "radial_axis": "xz"[rng.integers(2)],
+        "radial_negated": bool(rng.integers(2)),
+    },
+    "Ellipsoid": lambda rng: {"radii": rng.uniform(0.3, 1.2, 3)},
+    "CantileverFreeBeam": lambda rng: {"length": rng.uniform(0.5, 1.5)},
+}
+
+
 class Make:
     """Makes random frames, bodies and trees, all of them physical and of sizes around one."""
 
@@ -65,18 +81,24 @@ class Make:
     def body(self):
         return mb.body.Rigid(self.mass_properties())
 
+    def settings(self, kind):
+        """Random values of what the kind's constructor takes besides."""
+        return SETTINGS[kind.__name__](self.rng) if kind.__name__ in SETTINGS else {}
+
     def mobilized_body(self, kind, parent, *, body=None, direction=None):
-        """A body of the given kind at random frames."""
+        """A body of the given kind at random frames, with random settings."""
         return kind(
             parent,
             self.body() if body is None else body,
             X_PF=self.frame(),
             X_BM=self.frame(),
             direction=self.direction() if direction is None else direction,
+            **self.settings(kind),
         )
 
-    def tree(self, n=9, kinds=mb.mobilizer.KINDS, *, gravity=True, chain=False, massless=False, direction=None):
-        """A random tree of *n* bodies; with n of at least `len(kinds)` every kind is in it."""
+    def tree(self, n=None, kinds=mb.mobilizer.KINDS, *, gravity=True, chain=False, massless=False, direction=None):
+        """A random tree of *n* bodies of the first *n* kinds; unless n is given, of one body of every kind."""
+        n = len(kinds) if n is None else n
         system = mb.MultibodySystem("random tree")
         model = Model(system, mb.SimbodyMatterSubsystem(system), self.rng)
         forces = mb.GeneralForceSubsystem(system)

@@ -136,6 +136,11 @@ class SimbodyMatterSubsystem(Subsystem):
             return self.bodies[mobod]
         return self.get_mobilized_body(mobod)
 
+    def _singularities(self, state: State) -> dict[str, str]:
+        """By the body's name, what to say of each mobilizer that is near a singular configuration."""
+        found = {body._name: body._singularity(state) for body in self._bodies[1:]}
+        return {name: text for name, text in found.items() if text}
+
     @property
     def bodies(self) -> Bodies:
         """The mobilized bodies, by index or by name."""

@@ -312,13 +312,19 @@ class MultibodySystem:
         if len(loose):
             i = int(loose[-1])
             b = int(np.searchsorted(state._tree.first_u, i, side="right")) - 1
+            singular = matter._bodies[b]._singularity(state)
+            if singular:
+                raise ModelError(
+                    f"mobility {i - state._tree.first_u[b]} of {matter._bodies[b]._name!r} moves nothing that its others do "
+                    f"not, so that the mass matrix is singular: {singular}"
+                )
             raise ModelError(
                 f"mobility {i - state._tree.first_u[b]} of {matter._bodies[b]._name!r} has no inertia to move: the body "
                 "and all that hangs on it is massless, or turns about a line without inertia. Give it mass, or weld it"
             )
         raise ModelError(
             "accelerations are not finite: a force is infinite or not a number, or the mass properties differ by more "
-            "than double precision holds"
+            f"than double precision holds{''.join(f'. {text}' for text in matter._singularities(state).values())}"
         )
 
     # ------------------------------------------------------------------------------------------ energy

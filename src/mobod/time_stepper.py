@@ -106,6 +106,11 @@ class TimeStepper:
             If *time* is before the state's, or not finite.
         ConvergenceError
             If the integrator cannot go on, or `internal_step_limit` is reached; the state is the last good one.
+
+        Warns
+        -----
+        RuntimeWarning
+            If steps come down a thousandfold while a mobilizer is near a singular configuration, which it names.
         """
         state, integrator = self.state, self._integrator
         if not np.isfinite(time):
@@ -121,7 +126,10 @@ class TimeStepper:
         if status == rk.PAUSED:
             reached = integrator.get_advanced_time()
             integrator._leave_at(reached)
-            raise ConvergenceError(f"{limit} steps ended at time {reached:.9g}, before {target:.9g}; raise internal_step_limit")
+            singular = "".join(f". {text}" for text in integrator._singularities().values())
+            raise ConvergenceError(
+                f"{limit} steps ended at time {reached:.9g}, before {target:.9g}; raise internal_step_limit{singular}"
+            )
         if status != rk.REACHED:
             integrator._fail(status)
         state.time = target

@@ -80,6 +80,16 @@ def test_rates_of_n_are_its_differences(kind, rng, derivative, close):
         close(turned, plain.T, 1e-13)
 
 
+def test_columns_of_angle_rates_are_those_of_n_inverse(rng, close):
+    """At every q, the singular one included."""
+    q, q_dot = rng.uniform(-3.0, 3.0, 3), tuple(rng.normal(size=3))
+    for middle in (q[1], np.pi / 2):
+        at = (float(q[0]), float(middle), float(q[2]))
+        close(np.array(euler_xyz.rate_columns(at)).T, matrix(lambda v, at=at: euler_xyz.multiply_by_n_inv(at, v), 3), 1e-15)
+        rates = matrix(lambda v, at=at: euler_xyz.multiply_by_n_inv_dot(at, q_dot, v), 3)
+        close(np.array(euler_xyz.rate_columns_dot(at, q_dot)).T, rates, 1e-14)
+
+
 def test_n_of_a_quaternion_is_linear_in_it(rng, close):
     q, p = rng.normal(size=4), rng.normal(size=4)
     v = tuple(rng.normal(size=3))
@@ -103,6 +113,8 @@ FUNCTIONS = [
     (quaternion.multiply_by_n_transpose, (4, 4)),
     (quaternion.multiply_by_n_inv, (4, 4)),
     (quaternion.multiply_by_n_inv_transpose, (4, 3)),
+    (euler_xyz.rate_columns, (3,)),
+    (euler_xyz.rate_columns_dot, (3, 3)),
     (euler_xyz.multiply_by_n, (3, 3)),
     (euler_xyz.multiply_by_n_transpose, (3, 3)),
     (euler_xyz.multiply_by_n_inv, (3, 3)),

@@ -69,7 +69,7 @@ def test_kinds_are_all_that_can_be_made():
 
 def test_synonyms_are_the_kinds_themselves():
     m = mb.mobilizer
-    assert m.Torsion is m.Revolute is m.Pin and m.Prismatic is m.Slider
+    assert m.Torsion is m.Revolute is m.Pin and m.Prismatic is m.Slider and m.PolarCoords is m.BendStretch
     assert m.Cartesian is m.CartesianCoords is m.Translation and m.Orientation is m.Spherical is m.Ball
 
 
@@ -164,8 +164,8 @@ def test_pose_of_the_body_is_composed_of_its_frames(kind, direction, euler, sing
 def test_reversed_mobilizer_is_the_inverse_of_the_forward_one(kind, euler, make, close):
     """Of the same q: X_FM of one is X_MF of the other."""
     model = make.tree(0)
-    ground = model.matter.ground
-    bodies = [make.mobilized_body(kind, ground, direction=d) for d in DIRECTIONS]
+    settings = make.settings(kind)
+    bodies = [kind(model.matter.ground, make.body(), X_BM=make.frame(), direction=d, **settings) for d in DIRECTIONS]
     model.made()
     model.matter.set_use_euler_angles(model.state, euler)
     model.system.realize_model(model.state)
@@ -176,22 +176,66 @@ def test_reversed_mobilizer_is_the_inverse_of_the_forward_one(kind, euler, make,
     close(np.asarray(back), np.asarray(~forward), EXACT)
 
 
+@each_kind
+@quaternion_or_euler
+def test_a_reversed_mobilizer_is_the_forward_one_of_the_tree_built_the_other_way(kind, euler, make, close):
+    """Two bodies afloat, either of them the parent: with the same q and u, the same motion of all bodies.
+
+    A body on a Pin after each of them makes the two ends differ.
+    """
+    X_PF, X_BM, settings = make.frame(), make.frame(), make.settings(kind)
+    first, second, tips = make.body(), make.body(), [make.body(), make.body()]
+    frames = [(make.frame(), make.frame()) for _ in tips]
+    models, ends, joints = [], [], []  # of each model: the two bodies and those after them; base and mobilizer
+    for direction in DIRECTIONS:
+        model = make.tree(0)
+        forward = direction is mb.Direction.FORWARD
+        base = mb.mobilizer.Free(model.matter.ground, first if forward else second)
+        X = (X_PF, X_BM) if forward else (X_BM, X_PF)
+        joint = kind(base, second if forward else first, X_PF=X[0], X_BM=X[1], direction=direction, **settings)
+        end = [base, joint] if forward else [joint, base]
+        end += [mb.mobilizer.Pin(b, tip, X_PF=F, X_BM=M) for b, tip, (F, M) in zip(end, tips, frames, strict=True)]
+        model.gravity.set_default_gravity_vector((1, -9, 2))
+        model.made()
+        model.matter.set_use_euler_angles(model.state, euler)
+        model.system.realize_model(model.state)
+        models.append(model)
+        ends.append(end)
+        joints.append((base, joint))
+    one, two = (model.state for model in models)
+    models[0].randomize()
+    for a, b in [(joints[0][1], joints[1][1]), *zip(ends[0][2:], ends[1][2:], strict=True)]:
+        b.set_q_from_vector(two, a.get_q_as_vector(one))
+        b.set_u_from_vector(two, a.get_u_as_vector(one))
+    joints[1][0].set_q_to_fit_transform(two, ends[0][1].get_body_transform(one))
+    joints[1][0].set_u_to_fit_velocity(two, ends[0][1].get_body_velocity(one))
+    models[1].system.realize(two)
+    for a, b in zip(*ends, strict=True):
+        close(np.asarray(b.get_body_transform(two)), np.asarray(a.get_body_transform(one)), 1e-12, 10.0)
+        close(b.get_body_velocity(two), a.get_body_velocity(one), 1e-11, 10.0)
+        # the condition of the mass matrix, up to 1e3, beside the roundings
+        close(b.get_body_acceleration(two), a.get_body_acceleration(one), 1e-9, 100.0)
+    close(joints[1][1].get_u_dot_as_vector(two), joints[0][1].get_u_dot_as_vector(one), 1e-9, 100.0)
+
+
 #: A turn of F and M under which the reversed kind moves as the forward one does: Ry Rx of a Universal becomes Rx Ry again.
 TURNED = {"Universal": mb.Transform(mb.Rotation.about_axis(np.pi, np.array([1.0, 1.0, 0.0]) / np.sqrt(2.0)))}
+#: Kinds whose reversed form moves otherwise, however F and M are turned.
+ONE_WAY = {"BendStretch", "SphericalCoords", "Ellipsoid", "LineOrientation", "FreeLine", "CantileverFreeBeam"}
 
 
-@each_kind
+@pytest.mark.parametrize("kind", [k for k in KINDS if k.__name__ not in ONE_WAY], ids=lambda kind: kind.__name__)
 def test_reversing_a_mobilizer_leaves_the_physics_alone(kind, make, close):
     """Two equal systems, one with the mobilizer reversed, in one pose and motion: equal accelerations of all bodies."""
     turn = TURNED.get(kind.__name__, mb.Transform())
     X_PF, X_BM, base, body, tip = make.frame(), make.frame(), make.body(), make.body(), make.body()
-    tip_frames = make.frame(), make.frame()
+    tip_frames, settings = (make.frame(), make.frame()), make.settings(kind)
     models = []
     for direction in DIRECTIONS:
         model = make.tree(0)
         free = mb.mobilizer.Free(model.matter.ground, base)
         X = turn if direction is mb.Direction.REVERSE else mb.Transform()
-        model.body = kind(free, body, X_PF=X_PF @ X, X_BM=X_BM @ X, direction=direction)
+        model.body = kind(free, body, X_PF=X_PF @ X, X_BM=X_BM @ X, direction=direction, **settings)
         mb.mobilizer.Pin(model.body, tip, X_PF=tip_frames[0], X_BM=tip_frames[1])
         model.gravity.set_default_gravity_vector((1, -9, 2))
         models.append(model.made())
@@ -275,6 +319,39 @@ def test_fitting_the_unreachable_never_raises_and_stays_finite(kind, direction, 
 
 @each_kind
 @each_direction
+@quaternion_or_euler
+def test_no_coordinates_nearby_fit_a_place_or_an_orientation_better(kind, direction, euler, single, make, many):
+    """Of requests out of reach. A pose's orientation comes first: no coordinate that leaves it may better the place."""
+    model = single(kind, direction, euler)
+    body, state = model.body, model.state
+    X = make.frame(size=2.0)
+
+    def misfit():
+        model.system.realize(state, mb.Stage.POSITION)
+        reached = body.get_mobilizer_transform(state)
+        return np.linalg.norm(np.asarray(reached.R) - np.asarray(X.R)), np.linalg.norm(np.asarray(reached.p) - np.asarray(X.p))
+
+    def neighbours(directions):
+        q = body.get_q_as_vector(state)
+        for size in (1e-3, -1e-3, 1e-2, -1e-2, 0.1, -0.1):
+            for step in directions:
+                body.set_q_from_vector(state, q + size * step)
+                yield misfit()
+
+    each = np.eye(body.get_num_q(state))
+    mixed = make.rng.normal(size=(2 * len(each), len(each)))
+    for what, part in (("rotation", 0), ("translation", 1)):
+        getattr(body, f"set_q_to_fit_{what}")(state, X.R if part == 0 else X.p)
+        best = misfit()[part]
+        assert all(found[part] >= best - 1e-9 for found in neighbours([*each, *mixed])), what  # what an iteration may leave
+    body.set_q_to_fit_transform(state, X)
+    best = misfit()
+    for found in neighbours(each):
+        assert found[0] >= best[0] - 1e-9 and (found[0] > best[0] + 1e-9 or found[1] >= best[1] - 1e-9)
+
+
+@each_kind
+@each_direction
 def test_fit_of_a_velocity_is_the_nearest_there_is(kind, direction, single, make):
     model = single(kind, direction)
     body, state = model.body, model.state
@@ -312,13 +389,26 @@ def test_fitting_checks_shapes_before_it_changes_anything(kind, single):
 # ---------------------------------------------------------------------------------------------- coordinates
 
 
+#: Where M is in F at the start, of the kinds that do not start at the identity.
+START = {"Ellipsoid": mb.Transform((0, 0, 0.25)), "CantileverFreeBeam": mb.Transform((0, 0, 1))}
+
+
 @each_kind
-def test_default_q_starts_at_the_identity_and_is_what_a_default_state_has(kind, make, close):
+def test_default_q_starts_at_the_identity(kind, make):
+    """With the settings that a kind has unless others are given."""
+    model = make.tree(0)
+    body = kind(model.matter.ground, make.body(), X_PF=make.frame(), X_BM=make.frame())
+    model.made()
+    model.system.realize(model.state, mb.Stage.POSITION)
+    start = np.asarray(START.get(kind.__name__, mb.Transform()))
+    assert np.array_equal(np.asarray(body.get_mobilizer_transform(model.state)), start)
+
+
+@each_kind
+def test_default_q_is_what_a_default_state_has(kind, make, close):
     model = make.tree(0)
     body = make.mobilized_body(kind, model.matter.ground, direction=mb.Direction.FORWARD)
     model.made()
-    model.system.realize(model.state, mb.Stage.POSITION)
-    assert np.array_equal(np.asarray(body.get_mobilizer_transform(model.state)), np.eye(4))
     q = make.vector(kind.facts.num_q)
     body.set_default_q(q)
     wanted = q if not kind.facts.has_quaternion else np.concatenate([q[:4] / np.linalg.norm(q[:4]), q[4:]])
@@ -418,17 +508,27 @@ def test_parts_of_whole_vectors_are_read_and_written(kind, single, make):
 
 # ---------------------------------------------------------------------------------------------- friendly accessors
 
-#: kind: (getter, setter, length; 0 for a float, or "rotation"), of q and of u.
+#: kind: (what is got and set; its shape, or 0 for a float, "positive" for one above zero, "positives" for three of these,
+#: "rotation", "transform").
 ACCESSORS = {
     "Pin": [("angle", 0), ("rate", 0)],
     "Slider": [("length", 0), ("rate", 0)],
+    "Screw": [("angle", 0), ("rate", 0), ("pitch", 0)],
     "Cylinder": [("angle", 0), ("length", 0), ("angular_rate", 0), ("length_rate", 0)],
     "Universal": [("angles", 2), ("rates", 2)],
+    "BendStretch": [("angle", 0), ("length", 0), ("angular_rate", 0), ("length_rate", 0)],
     "Planar": [("angle", 0), ("translation", 2), ("angular_rate", 0), ("velocity", 2)],
+    "Gimbal": [("angles", 3), ("rotation", "rotation"), ("rates", 3)],
+    "Bushing": [("angles", 3), ("translation", 3), ("transform", "transform"), ("angular_rates", 3), ("velocity", 3)],
     "Translation": [("translation", 3), ("velocity", 3)],
+    "SphericalCoords": [("angles", 2), ("radius", 0), ("angular_rates", 2), ("radial_rate", 0)],
     "Ball": [("rotation", "rotation"), ("angular_velocity", 3)],
+    "Ellipsoid": [("rotation", "rotation"), ("angular_velocity", 3), ("radii", "positives")],
     "Free": [("translation", 3), ("transform", "transform"), ("velocity", (2, 3))],
+    "LineOrientation": [("rotation", "rotation"), ("angular_velocity", 2)],
+    "FreeLine": [("translation", 3), ("transform", "transform"), ("angular_velocity", 2), ("linear_velocity", 3)],
     "Weld": [],
+    "CantileverFreeBeam": [("angles", 3), ("rates", 3), ("length", "positive")],
 }
 
 
@@ -438,12 +538,18 @@ def test_friendly_accessors_read_back_what_they_set(kind, euler, single, make, c
     model = single(kind, euler=euler)
     body, state = model.body, model.state
     for name, what in ACCESSORS[kind.__name__]:
-        value = {"rotation": make.rotation(), "transform": make.frame()}.get(what)
+        positives = make.rng.uniform(0.5, 2.0, 3)
+        value = {
+            "rotation": make.rotation(),
+            "transform": make.frame(),
+            "positive": positives[0],
+            "positives": positives,
+        }.get(what)
         if value is None:
             value = make.rng.normal() if what == 0 else make.rng.normal(size=what)
         getattr(body, f"set_{name}")(state, value)
         read = getattr(body, f"get_{name}")(state)
-        assert isinstance(read, float) == (what == 0)
+        assert isinstance(read, float) == (what in (0, "positive"))
         close(np.asarray(read), np.asarray(value), EXACT)
     values = [getattr(body, f"get_{name}")(state) for name, _ in ACCESSORS[kind.__name__]]
     assert len(values) == len(ACCESSORS[kind.__name__])
@@ -464,6 +570,8 @@ def test_default_accessors_read_back_what_they_set(kind, make, close):
             value = make.frame()
         else:
             value = make.rng.normal(size=np.shape(old))[()]
+        if dict(ACCESSORS[kind.__name__]).get(setter.removeprefix("set_default_")) in ("positive", "positives"):
+            value = np.abs(value)
         assert getattr(body, setter)(value) is body, "so that calls can be chained"
         close(np.asarray(getattr(body, getter)()), np.asarray(value), EXACT)
 

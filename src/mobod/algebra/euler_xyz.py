@@ -2,13 +2,33 @@
 
     omega = N^-1 q_dot,   N^-1 = [x, Rx(q0) y, Rx(q0) Ry(q1) z],   NDot = -N (N^-1)Dot N
 
-Singular where cos(q1) = 0. Source: Kane, Likins and Levinson 1983, appendix II, body-three 1-2-3.
+N is singular where cos(q1) = 0, N^-1 nowhere: where speeds are the angles' rates, its columns are the hinge's.
+Source: Kane, Likins and Levinson 1983, appendix II, body-three 1-2-3.
 """
 
 from typing import Any
 
 from .._jit import generic
-from .scalar import sincos
+from .scalar import one, sincos, zero
+
+
+@generic
+def rate_columns(q: Any) -> Any:
+    """The columns of N^-1: the axes that the angles turn about, in F."""
+    o, i = zero(q[0]), one(q[0])
+    s0, c0 = sincos(q[0])
+    s1, c1 = sincos(q[1])
+    return (i, o, o), (o, c0, s0), (s1, -s0 * c1, c0 * c1)
+
+
+@generic
+def rate_columns_dot(q: Any, q_dot: Any) -> Any:
+    """Their rates, in F."""
+    o = zero(q[0])
+    s0, c0 = sincos(q[0])
+    s1, c1 = sincos(q[1])
+    a, b = q_dot[0], q_dot[1]
+    return (o, o, o), (o, -s0 * a, c0 * a), (c1 * b, s0 * s1 * b - c0 * c1 * a, -(s0 * c1 * a + c0 * s1 * b))
 
 
 @generic

@@ -30,6 +30,14 @@ def about_x_then_y(a: Any, b: Any) -> Any:
 
 
 @generic
+def about_z_then_y(a: Any, b: Any) -> Any:
+    """Rz(a) Ry(b): about z, then about the y axis that this has turned."""
+    sa, ca = sincos(a)
+    sb, cb = sincos(b)
+    return ca * cb, -sa, ca * sb, sa * cb, ca, sa * sb, -sb, zero(a), cb
+
+
+@generic
 def body_fixed_xyz(a: Any, b: Any, c: Any) -> Any:
     """Rx(a) Ry(b) Rz(c)."""
     sa, ca = sincos(a)

@@ -21,7 +21,7 @@ from ..mobilizer import _rates
 from ._evaluate import energy, evaluate
 
 # places in the array `control`
-TIME, PREVIOUS_TIME, STEP, TARGET, FINAL_TIME, ACCURACY, MIN_STEP, MAX_STEP, FIXED_STEP, LAST_STEP = range(10)
+TIME, PREVIOUS_TIME, STEP, TARGET, FINAL_TIME, ACCURACY, MIN_STEP, MAX_STEP, FIXED_STEP, LAST_STEP, COLLAPSE = range(11)
 # places in the array `counts`
 STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REPORT, LIMIT, ROUTINE = range(7)
 # rows of the array `work`; the stages' rates come after, and at the end q_dot_dot of the last step's two ends
@@ -29,7 +29,10 @@ Y_PREVIOUS, RATE_PREVIOUS, Y, RATE = range(4)
 FIRST_STAGE = 3  # the first stage's rate is that at y: row RATE
 
 # what `advance` returns
-REACHED, PAUSED, STEP_TOO_SMALL, NOT_FINITE = 0, 1, 2, 3
+REACHED, PAUSED, STEP_TOO_SMALL, NOT_FINITE, COLLAPSED = 0, 1, 2, 3, 4
+
+#: Steps that have come down to this part of what they were are worth a look at what brought them down.
+COLLAPSE_RATIO = 1e-3
 
 
 @compiled
@@ -219,7 +222,8 @@ def advance(
 ) -> int:
     """Step until every time of *times* from number ``counts[REPORT]`` on is reported, or ``counts[LIMIT]`` steps are taken.
 
-    A report is a row of *results* (y), and where *energies* is as long as *times* the energy.
+    A report is a row of *results* (y), and where *energies* is as long as *times* the energy. COLLAPSED comes back when steps
+    have come down far: the caller may look into it, and call again to go on as though nothing had been.
     """
     model = attach(block)
     stages = table.shape[1] - 1
@@ -235,6 +239,9 @@ def advance(
             continue
         if taken >= counts[LIMIT]:
             return PAUSED
+        if control[STEP] < control[COLLAPSE]:
+            control[COLLAPSE] = COLLAPSE_RATIO * control[STEP]
+            return COLLAPSED
         time = control[TIME]
         h = min(control[STEP], control[MAX_STEP])
         if control[FIXED_STEP] > 0.0:
@@ -270,6 +277,7 @@ def advance(
             control[PREVIOUS_TIME] = time
             control[TIME] = control[FINAL_TIME] if clipped else time + h
             control[LAST_STEP] = h
+            control[COLLAPSE] = max(control[COLLAPSE], COLLAPSE_RATIO * h)
             counts[STEPS] += 1
             taken += 1
             if control[FIXED_STEP] == 0.0:

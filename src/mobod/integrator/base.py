@@ -6,6 +6,8 @@ end (1, b_1, b_2, ...) and one for the error (0, e_1, e_2, ...); see `_runge_kut
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -89,8 +91,9 @@ class Integrator:
         self.internal_step_limit = internal_step_limit
         self._state: State | None = None
         self._model: Any = None
-        self._control = np.zeros(10)
+        self._control = np.zeros(11)
         self._counts = np.zeros(7, np.int64)
+        self._warned: set[str] = set()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}, accuracy {self.accuracy:g}, {self.get_num_steps_taken()} steps taken>"
@@ -117,6 +120,7 @@ class Integrator:
         self._work = np.zeros((rk.FIRST_STAGE + stages + 2, ny))
         self._no_energies = np.zeros(0)
         self._counts[:] = 0
+        self._warned.clear()
         control = self._control
         control[:] = 0.0
         control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
@@ -151,10 +155,30 @@ class Integrator:
 
     def _advance(self, times: Array, results: Array, energies: Array, limit: int) -> int:
         """Report at *times* from number ``counts[REPORT]`` on; at most *limit* steps."""
-        self._counts[rk.LIMIT] = limit
-        return self._call(
-            rk.advance, self._work, self._table, self.order, self._control, self._counts, times, results, energies
-        )
+        counts, end = self._counts, int(self._counts[rk.STEPS]) + limit
+        while True:
+            counts[rk.LIMIT] = end - counts[rk.STEPS]
+            status = self._call(
+                rk.advance, self._work, self._table, self.order, self._control, counts, times, results, energies
+            )
+            if status != rk.COLLAPSED:
+                return status
+            self._warn_of_singularities()
+
+    def _warn_of_singularities(self) -> None:
+        """Where steps have come down far and a mobilizer is near a singular configuration, say so, once a run for each."""
+        time, step = float(self._control[rk.TIME]), float(self._control[rk.STEP])
+        self._leave_at(time)
+        for name, text in self._singularities().items():
+            if name not in self._warned:
+                self._warned.add(name)
+                message = f"at time {time:.9g} steps have come down to {step:.3g}: {text}"
+                warnings.warn(message, RuntimeWarning, stacklevel=_callers_level())
+
+    def _singularities(self) -> dict[str, str]:
+        """By name, what to say of the mobilizers near a singular configuration."""
+        assert self._state is not None
+        return self._system.get_matter_subsystem()._singularities(self._state)
 
     def _leave_at(self, time: float) -> None:
         """Put the state at *time*, within the last step, and realize it."""
@@ -169,16 +193,18 @@ class Integrator:
         """Leave the state at the last good step, and say what stopped the integration."""
         control = self._control
         time, step = float(control[rk.TIME]), float(control[rk.STEP])
+        found = self._singularities()  # where it failed, and then where it ends
         self._leave_at(time)
+        singular = "".join(f". {text}" for text in ({**self._singularities(), **found}).values())
         if status == rk.NOT_FINITE:
             raise ConvergenceError(
                 f"accelerations are not finite beyond time {time:.9g}, however short the step (last tried {step:.3g}): a "
-                "force is infinite there, or a mobilizer at a singularity. The state is the last good one"
+                f"force is infinite there, or a mobilizer at a singularity{singular}. The state is the last good one"
             )
         raise ConvergenceError(
             f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}: the system is too stiff for "
             f"{type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy number or a smaller "
-            "min_step_size. The state is the last good one"
+            f"min_step_size{singular}. The state is the last good one"
         )
 
     # ------------------------------------------------------------------------------------------ what it did
@@ -232,6 +258,14 @@ class Integrator:
     def get_method_max_order(self) -> int:
         """The order of the method: its error in a given time shrinks with this power of the step."""
         return self.order
+
+
+def _callers_level() -> int:
+    """The ``stacklevel`` with which a warning of the calling function names the line outside this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__.partition(".")[0]:
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _positive(what: str, value: float) -> float:

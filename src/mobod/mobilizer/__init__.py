@@ -5,40 +5,79 @@
 
 from .ball import Ball
 from .base import Direction
+from .bendstretch import BendStretch
+from .bushing import Bushing
+from .cantileverfreebeam import CantileverFreeBeam
 from .cylinder import Cylinder
+from .ellipsoid import Ellipsoid
 from .free import Free
+from .freeline import FreeLine
+from .gimbal import Gimbal
 from .ground import Ground
+from .lineorientation import LineOrientation
 from .pin import Pin
 from .planar import Planar
+from .screw import Screw
 from .slider import Slider
+from .sphericalcoords import SphericalCoords
 from .translation import Translation
 from .universal import Universal
 from .weld import Weld
 
 Torsion = Revolute = Pin
 Prismatic = Slider
+PolarCoords = BendStretch
 Cartesian = CartesianCoords = Translation
 Orientation = Spherical = Ball
 
 #: Every kind that can be made, for tests that hold for all of them.
-KINDS = (Pin, Slider, Cylinder, Universal, Planar, Translation, Ball, Free, Weld)
+KINDS = (
+    Pin,
+    Slider,
+    Screw,
+    Cylinder,
+    Universal,
+    BendStretch,
+    Planar,
+    Gimbal,
+    Bushing,
+    Translation,
+    SphericalCoords,
+    Ball,
+    Ellipsoid,
+    Free,
+    LineOrientation,
+    FreeLine,
+    Weld,
+    CantileverFreeBeam,
+)
 
 __all__ = [
     "KINDS",
     "Ball",
+    "BendStretch",
+    "Bushing",
+    "CantileverFreeBeam",
     "Cartesian",
     "CartesianCoords",
     "Cylinder",
     "Direction",
+    "Ellipsoid",
     "Free",
+    "FreeLine",
+    "Gimbal",
     "Ground",
+    "LineOrientation",
     "Orientation",
     "Pin",
     "Planar",
+    "PolarCoords",
     "Prismatic",
     "Revolute",
+    "Screw",
     "Slider",
     "Spherical",
+    "SphericalCoords",
     "Torsion",
     "Translation",
     "Universal",

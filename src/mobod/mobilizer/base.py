@@ -5,7 +5,8 @@ A new kind is a file beside this one (see CONTRIBUTING.md). It provides
 1. compiled functions ``transform(q)`` and ``hinge(q)``, and where the hinge columns depend on q also ``hinge_dot(q, u)``, with
    the equations in the file's docstring, and ``kinematics = by_address(...)`` made of them;
 2. a class derived from `MobilizedBody` with its ``facts``, its friendly accessors, and `_fit_transform`, `_fit_rotation` and
-   `_fit_translation` where it can do more than nothing;
+   `_fit_translation` where it can do more than nothing (with `_fit_place` and `_fit_translation_reversed` where its translation
+   turns it), and `_singularity` where it has one;
 3. its name in ``__init__.py``.
 
 The few kinds that nearly every mechanism is made of have a number ``KIND`` and a branch in ``_switch.py`` instead of a routine.
@@ -32,6 +33,7 @@ from ..value import (
     Transform,
     UnitInertia,
 )
+from ._singular import middle_angle
 
 if TYPE_CHECKING:
     from ..matter import SimbodyMatterSubsystem
@@ -79,6 +81,8 @@ class Facts:
         How many numbers the kind keeps beside q: a pitch, radii. A state can change them.
     has_matrix_n : bool
         Whether q_dot = N u with an N of the kind's own, which its routine keeps in the record.
+    can_be_singular : bool
+        Whether the hinge columns become dependent at some q.
     kinematics : Routine, optional
         What the switch calls by address; see `_by_address`.
     """
@@ -95,6 +99,7 @@ class Facts:
     hinge_euler: Callable[..., Any] | None = None
     num_parameters: int = 0
     has_matrix_n: bool = False
+    can_be_singular: bool = False
     kinematics: Routine | None = None
 
     def __post_init__(self) -> None:
@@ -188,6 +193,11 @@ class MobilizedBody:
         parent = "" if self._parent is None else f" on {self._parent.name!r}"
         turned = ", reversed" if self._direction is Direction.REVERSE else ""
         return f"<{type(self).__name__} {self._name!r}, body {self._index}{parent}{turned}>"
+
+    @property
+    def _title(self) -> str:
+        """What messages call it where its kind matters."""
+        return f"{self._name!r} ({type(self).__name__})"
 
     def __index__(self) -> int:
         """The body's index, so that a body can index an array of one row a body."""
@@ -468,7 +478,7 @@ class MobilizedBody:
         return self._one_or_all(state.q_dot[self._q_slice(state)])
 
     def get_u_dot(self, state: State) -> Any:
-        """Its accelerations. Needs ACCELERATION."""
+        """Rates of its speeds: its accelerations. Needs ACCELERATION."""
         return self._one_or_all(state.u_dot[self._u_slice(state)])
 
     def get_q_dot_dot(self, state: State) -> Any:
@@ -585,9 +595,9 @@ class MobilizedBody:
         """
         X = _frame("X_FM", X_FM)
         if self._direction is Direction.REVERSE:
-            # the place of M's origin that the orientation reached allows, which may not be the one asked for
+            # p_MF = -R_MF p_FM with the orientation reached, which may not be the one asked for
             self.set_q_to_fit_rotation(state, X.R)
-            self.set_q_to_fit_translation(state, X.p)
+            self._fit(state, self._fit_place, -(self._own_transform(state).R @ X.p))
         else:
             self._fit(state, self._fit_transform, X)
 
@@ -599,31 +609,51 @@ class MobilizedBody:
     def set_q_to_fit_translation(self, state: State, p_FM: ArrayLike) -> None:
         """Set q so that the origin of M is in F as near to p_FM as the kind allows, without turning M if it can."""
         p = _vec3("p_FM", p_FM)
-        if self._direction is Direction.REVERSE:  # p_MF = -R_MF p_FM, with the orientation that there is
-            p = -(self._own_transform(state).R @ p)
-        self._fit(state, self._fit_translation, p)
+        reverse = self._direction is Direction.REVERSE
+        self._fit(state, self._fit_translation_reversed if reverse else self._fit_translation, p)
 
-    def _fit(self, state: State, method: Callable[[Any, Array], None], target: Any) -> None:
-        """Let *method* change a copy of q, a quaternion in place of angles, and set that."""
+    def _fit(self, state: State, method: Callable[..., None], target: Any) -> None:
+        """Let *method* change a copy of q, a quaternion in place of angles, and set that.
+
+        It gets the target, q, and of a kind with parameters also these.
+        """
         q = self.get_q_as_vector(state)
         euler = self._is_euler(state)
         if euler:
             q = np.concatenate([Rotation.from_body_fixed_xyz(q[:3]).to_quaternion(), q[3:]])
-        method(target, q)
+        if self.facts.num_parameters:
+            method(target, q, self._state_parameters(state))
+        else:
+            method(target, q)
         if euler:
             q = np.concatenate([Rotation.from_quaternion(q[:4]).to_body_fixed_xyz(), q[4:]])
         self.set_q(state, q)
 
-    def _fit_transform(self, X: Transform, q: Array) -> None:
-        """Change q to fit a pose: rotation, then translation, unless a kind knows better."""
-        self._fit_rotation(X.R, q)
-        self._fit_translation(np.asarray(X.p), q)
+    # What kinds override takes (target, q), of a kind with parameters (target, q, parameters).
 
-    def _fit_rotation(self, R: Rotation, q: Array) -> None:
+    def _fit_transform(self, X: Transform, q: Array, *args: Any, **kwargs: Any) -> None:
+        """Change q to fit a pose: rotation, then translation, unless a kind knows better."""
+        self._fit_rotation(X.R, q, *args)
+        self._fit_place(np.asarray(X.p), q, *args)
+
+    def _fit_rotation(self, R: Rotation, q: Array, *args: Any, **kwargs: Any) -> None:
         """Change q to fit a rotation; a kind without one leaves it."""
 
-    def _fit_translation(self, p: Array, q: Array) -> None:
+    def _fit_translation(self, p: Array, q: Array, *args: Any, **kwargs: Any) -> None:
         """Change q to fit a translation; a kind without one leaves it."""
+
+    def _fit_place(self, p: Array, q: Array, *args: Any, **kwargs: Any) -> None:
+        """Change q to fit a translation without turning M: of a pose whose orientation is there.
+
+        For kinds whose `_fit_translation` turns M to get nearer this is another thing.
+        """
+        self._fit_translation(p, q, *args)
+
+    def _fit_translation_reversed(self, p: Array, q: Array, *args: Any, **kwargs: Any) -> None:
+        """Change q, of F in M, to fit p_FM: that is p_MF = -R_MF p_FM, for kinds that need not turn to reach it."""
+        parameters = [tuple(run.tolist()) for run in args]
+        R_MF = np.reshape(self.facts.transform(tuple(q.tolist()) or (0.0,), *parameters)[0], (3, 3))
+        self._fit_translation(-(R_MF @ p), q, *args)
 
     def set_u_to_fit_velocity(self, state: State, V_FM: ArrayLike) -> None:
         """Set u so that the velocity of M in F is as near to V_FM ``(2, 3)`` as the kind allows at the present q."""
@@ -692,6 +722,16 @@ class MobilizedBody:
         R_FM = np.asarray(X_MF.R).T
         w, v = H[:3], H[3:]
         return np.vstack([-R_FM @ w, R_FM @ (np.cross(w, np.asarray(X_MF.p)[:, None], axis=0) - v)])
+
+    def _singularity(self, state: State) -> str | None:
+        """What to say of a singular configuration that q is near; None elsewhere. Asked when something has gone wrong.
+
+        Of the kinds with an orientation these are the angles that can replace their quaternion; other kinds say their own.
+        """
+        if not self._is_euler(state):
+            return None
+        remedy = "Quaternions have no such place: see matter.set_use_euler_angles"
+        return middle_angle(self._title, 1, float(self.get_q_as_vector(state)[1]), remedy)
 
     # ------------------------------------------------------------------------------------------ state access
 

@@ -81,6 +81,7 @@ class Tree:
         #: Bodies whose first four coordinates are a quaternion, in order: the pool.
         self.quaternions = [b for b, body in enumerate(bodies) if body.facts.has_quaternion and not use_euler_angles]
         matrices = [nq * nu if r == _rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
+        freed = [body.facts.num_u if body.facts.can_be_singular else 0 for body in bodies]
         parameters, choices = [body._parameters() for body in bodies], [body._choices() for body in bodies]
         self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if body.facts.kinematics is not None]
         self._addresses: dict[tuple[bool, ...], npt.NDArray[np.int64]] = {}
@@ -102,6 +103,7 @@ class Tree:
             "num_q": self.num_q,
             "num_u": self.num_u,
             "has_hinge_dot": [int(n > 0 and (v or r)) for n, v, r in zip(self.num_u, variable, reverse, strict=True)],
+            "first_freed": [at if n else -1 for at, n in zip(_starts(freed), freed, strict=True)],
             "unit_column": [place for columns in unit_columns for place in columns],
             "together": [_BLOCKS.get(tuple(columns), 0) for columns in unit_columns],
             "is_last_child": is_last_child,
@@ -144,6 +146,7 @@ class Tree:
             "parameters_size": len(self.fields["parameters"]),
             "choices_size": len(integers["choices"]),
             "n_size": sum(matrices),
+            "freed_size": sum(freed),
             "force_integers_size": len(integers["force_integers"]),
             "force_numbers_size": len(self.fields["force_numbers"]),
         }

@@ -1,0 +1,254 @@
+"""CantileverFreeBeam: the tip of a slender beam on its root. F is at the root, M at the tip, and the beam is along z.
+
+    R_FM = Rx(q0) Ry(q1) Rz(q2)     p_FM = L (2/3 q1, -2/3 q0, 1 - 4/15 (q0^2 + q1^2))     q_dot = u
+    H_FM = [the axes of the angles; L (0, -2/3, -8/15 q0), L (2/3, 0, -8/15 q1), 0]
+    HDot_FM = [their rates; L (0, 0, -8/15 u0), L (0, 0, -8/15 u1), 0]
+
+3 coordinates, 3 speeds. The tip is where the slope and the deflection of a beam with a force across its end are: Euler and
+Bernoulli's w'(s) = theta (2 s/L - s^2/L^2), so that w(L) = 2/3 theta L, and it comes nearer by the integral of w'^2 / 2, which
+is 4/15 theta^2 L. (Under a force F the slope is theta = F L^2 / 2 E I: a torsional spring 4 E I / 3 L on q0 and on q1 makes the
+beam.) Source: Gere and Timoshenko, Mechanics of Materials, on cantilever beams; the axes of the angles: `algebra.euler_xyz`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._jit import generic
+from ..algebra import euler_xyz, rotation
+from ..algebra.scalar import zero
+from ..body import Body
+from ..errors import ModelError
+from ..value import Rotation, Transform, _checked
+from ._by_address import BY_ADDRESS, by_address
+from .base import Array, ArrayLike, Direction, Facts, MobilizedBody
+
+if TYPE_CHECKING:
+    from ..state import State
+
+
+@generic
+def transform(q: Any, p: Any) -> Any:  # X_FM
+    bend, drop = 2.0 / 3.0 * p[0], 4.0 / 15.0 * p[0]
+    return (
+        rotation.body_fixed_xyz(q[0], q[1], q[2]),
+        (bend * q[1], -bend * q[0], p[0] - drop * (q[0] * q[0] + q[1] * q[1])),
+    )
+
+
+@generic
+def hinge(q: Any, p: Any) -> Any:  # columns of H_FM, expressed in F
+    o = zero(q[0])
+    bend, drop = 2.0 / 3.0 * p[0], 8.0 / 15.0 * p[0]
+    x, y, z = euler_xyz.rate_columns(q)
+    return (x, (o, -bend + o, -drop * q[0])), (y, (bend + o, o, -drop * q[1])), (z, (o, o, o))
+
+
+@generic
+def hinge_dot(q: Any, u: Any, p: Any) -> Any:  # columns of dH_FM/dt, taken and expressed in F
+    o = zero(q[0])
+    drop = 8.0 / 15.0 * p[0]
+    x, y, z = euler_xyz.rate_columns_dot(q, u)
+    return (x, (o, o, -drop * u[0])), (y, (o, o, -drop * u[1])), (z, (o, o, o))
+
+
+kinematics = by_address(transform, hinge, hinge_dot, num_q=3, num_u=3, num_parameters=1)
+
+
+class CantileverFreeBeam(MobilizedBody):
+    """The tip of a beam on its root: two angles of bending, which take the tip aside as they turn it, and one of twist.
+
+    F is at the beam's root and M at its tip, *length* along z when the beam is straight. The coordinates are the tip's
+    body-fixed angles about x, y, z; its place follows, to second order, as that of an Euler-Bernoulli beam with a force across
+    its end: 2/3 length a radian of slope. The mobilizer is geometry alone: springs on its coordinates make it elastic, with
+    stiffness 4 E I / (3 length) for bending and G J / length for twist.
+
+    Good for slopes of some tenths of a radian; nothing happens to the formulas beyond, but a real beam bends otherwise.
+
+    Parameters
+    ----------
+    parent, body, X_PF, X_BM, direction, name
+        As for every kind, see `mobod.MobilizedBody`.
+    length : float, optional
+        Length of the straight beam, greater than zero. A state can change it, `set_length`.
+
+    Raises
+    ------
+    ModelError
+        If the length is not finite or not greater than zero.
+    TypeError
+        If the length is not a number.
+    """
+
+    facts = Facts(
+        BY_ADDRESS,
+        num_q=3,
+        num_u=3,
+        transform=transform,
+        hinge=hinge,
+        constant_hinge=False,
+        num_parameters=1,
+        kinematics=kinematics,
+    )
+
+    def __init__(
+        self,
+        parent: MobilizedBody,
+        body: Body,
+        *,
+        X_PF: Transform | None = None,
+        X_BM: Transform | None = None,
+        direction: Direction = Direction.FORWARD,
+        name: str | None = None,
+        length: float = 1.0,
+    ) -> None:
+        self._length = _positive(length, "the length of a CantileverFreeBeam")
+        super().__init__(parent, body, X_PF=X_PF, X_BM=X_BM, direction=direction, name=name)
+
+    def _settings(self) -> dict[str, Any]:
+        return {"length": self._length}
+
+    def _parameters(self) -> tuple[float]:
+        return (self._length,)
+
+    def get_default_length(self) -> float:
+        """The beam's length where no state says otherwise."""
+        return self._length
+
+    def set_default_length(self, length: float) -> CantileverFreeBeam:
+        """Change the beam's length; a topological change. `ModelError` if it is not greater than zero."""
+        self._length = _positive(length, f"the length of {self._name!r}")
+        self._changed()
+        return self
+
+    def get_length(self, state: State) -> float:
+        """The beam's length in this state. Needs MODEL."""
+        return float(self._state_parameters(state)[0])
+
+    def set_length(self, state: State, length: float) -> None:
+        """Change the beam's length in this state alone, which falls to MODEL at most; the default stays.
+
+        Raises
+        ------
+        ModelError
+            If it is not finite or not greater than zero.
+        """
+        self._set_state_parameters(state, (_positive(length, f"the length of {self._name!r}"),))
+
+    def get_default_angles(self) -> Array:
+        """The angles ``(3,)`` of a default state."""
+        return self._default_q.copy()
+
+    def set_default_angles(self, angles: ArrayLike) -> CantileverFreeBeam:
+        """Change the angles ``(3,)`` of a default state; a topological change."""
+        self.set_default_q(angles)
+        return self
+
+    def get_angles(self, state: State) -> Array:
+        """The tip's angles ``(3,)`` about x, y, z, body-fixed. Needs MODEL."""
+        return self.get_q_as_vector(state)
+
+    def set_angles(self, state: State, angles: ArrayLike) -> None:
+        """Set the tip's angles ``(3,)``; the state falls to TIME at most."""
+        self.set_q(state, angles)
+
+    def get_rates(self, state: State) -> Array:
+        """The angles' rates ``(3,)``, angle/time. Needs MODEL."""
+        return self.get_u_as_vector(state)
+
+    def set_rates(self, state: State, rates: ArrayLike) -> None:
+        """Set the angles' rates ``(3,)``; the state falls to POSITION at most."""
+        self.set_u(state, rates)
+
+    def _fit_rotation(self, R: Rotation, q: Array, parameters: Array) -> None:
+        q[:] = R.to_body_fixed_xyz()
+
+    def _fit_translation(self, p: Array, q: Array, parameters: Array) -> None:
+        """Bend the beam in the plane of p, to the slope t that is nearest; the twist stays.
+
+        The square of the distance, over L^2, is (2/3 t - d)^2 + (1 - z - 4/15 t^2)^2, with d the distance of p from the z
+        axis over L: least where 64/225 t^3 + (8/9 - 16/15 (1 - z)) t = 4/3 d.
+        """
+        x, y, z = _in_lengths(p, parameters)
+        d = float(np.hypot(x, y))
+        roots = np.roots([64.0 / 225.0, 0.0, 8.0 / 9.0 - 16.0 / 15.0 * (1.0 - z), -4.0 / 3.0 * d])
+        slopes = np.append(np.abs(roots.real), 0.0)
+        slope = slopes[np.argmin((2.0 / 3.0 * slopes - d) ** 2 + (1.0 - z - 4.0 / 15.0 * slopes**2) ** 2)]
+        if d == 0.0:  # any plane is as good
+            x, y = (q[1], -q[0]) if np.hypot(q[0], q[1]) > 0.0 else (1.0, 0.0)
+            d = float(np.hypot(x, y))
+        q[:2] = -slope * y / d, slope * x / d
+
+    def _fit_place(self, p: Array, q: Array, parameters: Array) -> None:
+        """The orientation leaves whole turns, and (q0 + pi, pi - q1, q2 + pi): of these, the place nearest to p."""
+        target, unit = _in_lengths(p, parameters), (1.0,)
+        wanted, best, nearest = np.array(q), np.inf, np.array(q)
+        self._fit_translation(p, wanted, parameters)
+        for angles in (q, np.array([q[0] + np.pi, np.pi - q[1], np.remainder(q[2], 2.0 * np.pi) - np.pi])):
+            turns = np.round((wanted - angles) / (2.0 * np.pi))
+            for first in turns[0] + (-1.0, 0.0, 1.0):
+                for second in turns[1] + (-1.0, 0.0, 1.0):
+                    candidate = angles + 2.0 * np.pi * np.array([first, second, 0.0])
+                    misfit = float(np.linalg.norm(np.array(transform(candidate, unit)[1]) - target))
+                    if misfit < best * (1.0 - 1e-12):
+                        best, nearest = misfit, candidate
+        q[:] = nearest
+
+    def _fit_translation_reversed(self, p: Array, q: Array, parameters: Array) -> None:
+        """The root as seen from the tip, -R^T p_MF: least squares from the present q and, unless that will do, from a table."""
+        from scipy.optimize import least_squares  # not needed by `import mobod`, and slow
+
+        target, unit = _in_lengths(p, parameters), (1.0,)
+
+        def misfit(q: Array) -> Array:
+            R, p_MF = transform(q, unit)
+            return target + np.reshape(R, (3, 3)).T @ p_MF
+
+        def jacobian(q: Array) -> Array:
+            R, p_MF = transform(q, unit)
+            w, v = np.reshape(hinge(tuple(q), unit), (3, 2, 3)).transpose(1, 0, 2)
+            return np.reshape(R, (3, 3)).T @ (v - np.cross(w, p_MF)).T
+
+        def nearest(start: Array) -> tuple[float, Array]:
+            found = least_squares(misfit, start, jacobian, method="lm", ftol=1e-15, xtol=1e-15, gtol=1e-15)
+            return float(np.linalg.norm(found.fun)), found.x
+
+        best, q[:] = nearest(q.copy())
+        if best > 1e-12 * (1.0 + np.linalg.norm(target)):
+            for start in _reversed_starts(target, q[2]):
+                left, found = nearest(start)
+                if left < best - 1e-9:
+                    best, q[:] = left, found
+
+
+def _reversed_starts(target: Array, twist: float) -> list[Array]:
+    """The most promising places of a table, over slope and plane of bending; the twist that suits each is known."""
+    # |p|^2 = 1 - 4/45 s + 16/225 s^2 with s the square of the slope, and never less than at s = 5/8
+    slope = np.sqrt(0.625 + 3.75 * np.sqrt(max(float(target @ target) - 35.0 / 36.0, 0.0)))
+    slopes, planes = np.linspace(0.0, slope + 2.0, 41)[1:, None], np.linspace(0.0, 2.0 * np.pi, 49)[:-1]
+    a, b = slopes * np.cos(planes), slopes * np.sin(planes)
+    R, (x, y, z) = rotation.body_fixed_xyz(a, b, np.zeros_like(a)), transform((a, b, a), (1.0,))[1]
+    u, v, w = (R[i] * x + R[i + 3] * y + R[i + 6] * z for i in range(3))  # the tip's place in its frame, but for the twist
+    off = (np.hypot(u, v) - np.hypot(target[0], target[1])) ** 2 + (w + target[2]) ** 2
+    around = [np.roll(off, 1, 1), np.roll(off, -1, 1), np.vstack([off[1:], off[-1:]]), np.vstack([off[:1], off[:-1]])]
+    valleys = np.argwhere(off <= np.min(around, axis=0)).tolist()
+    places = sorted(valleys, key=lambda place: float(off[*place]))[:4]
+    twists = np.arctan2(v, u) - np.arctan2(-target[1], -target[0])
+    return [
+        np.array([a[i, k], b[i, k], twist + np.remainder(twists[i, k] - twist + np.pi, 2.0 * np.pi) - np.pi]) for i, k in places
+    ]
+
+
+def _in_lengths(p_FM: Array, p: Array) -> Array:
+    """p_FM over the beam's length; a request beyond all measure, as one that can be computed with."""
+    with np.errstate(over="ignore"):
+        return np.clip(p_FM / p[0], -1e12, 1e12)
+
+
+def _positive(value: Any, name: str) -> float:
+    length = _checked.number(value, name)
+    if length <= 0.0:
+        raise ModelError(f"{name} has to be greater than zero; it is {value!r}. What has no length is a Gimbal")
+    return length

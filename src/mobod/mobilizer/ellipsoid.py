@@ -1,0 +1,187 @@
+"""Ellipsoid: M's origin moves over an ellipsoid that is fixed in F, led by M's z axis. 4 coordinates (or 3), 3 speeds.
+
+With radii a, b, c along F's axes, D = diag(a, b, c), and n = R_FM z, M's z axis in F:
+
+R_FM = R(q)   p_FM = D n, that is (a nx, b ny, c nz)   H_FM = [1; D [e1 x n, e2 x n, e3 x n]]   q and u as of a Ball, w = u
+HDot_FM = [0; D [e1 x n', e2 x n', e3 x n']] with n' = w x n
+
+p_FM is on the ellipsoid, for |D^-1 p_FM| = |n| = 1. Source: Simbody 3.7, of which this is the definition. n is the outward
+normal there where the radii are equal, and where n is along an axis of F; elsewhere the normal is along D^-1 n.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._jit import generic
+from ..algebra import vec3
+from ..algebra.scalar import one, zero
+from ..errors import ModelError
+from ..value import Rotation, Transform
+from ._by_address import BY_ADDRESS
+from ._by_orientation import by_orientation
+from ._nearest import on_ellipsoid, on_mohrs_circles, turn_between, within
+from .base import Array, ArrayLike, Direction, Facts, MobilizedBody
+
+if TYPE_CHECKING:
+    from ..body import Body
+    from ..state import State
+
+
+@generic
+def place(R: Any, rest: Any, radii: Any) -> Any:  # p_FM
+    return radii[0] * R[2], radii[1] * R[5], radii[2] * R[8]
+
+
+@generic
+def hinge(R: Any, rest: Any, radii: Any) -> Any:  # columns of H_FM, expressed in F
+    o, i = zero(R[0]), one(R[0])
+    x, y, z = _sliding((R[2], R[5], R[8]), radii)
+    return ((i, o, o), x), ((o, i, o), y), ((o, o, i), z)
+
+
+@generic
+def hinge_dot(R: Any, rest: Any, u: Any, radii: Any) -> Any:  # columns of dH_FM/dt, taken and expressed in F
+    o = zero(R[0])
+    x, y, z = _sliding(vec3.cross(u, (R[2], R[5], R[8])), radii)
+    return ((o, o, o), x), ((o, o, o), y), ((o, o, o), z)
+
+
+@generic
+def _sliding(n: Any, radii: Any) -> Any:  # D (e x n) for the three axes e of F
+    o = zero(n[0])
+    a, b, c = radii
+    return (o, -b * n[2], c * n[1]), (a * n[2], o, -c * n[0]), (-a * n[1], b * n[0], o)
+
+
+_functions = by_orientation(place, hinge, hinge_dot, num_u=3, num_parameters=3)
+
+
+class Ellipsoid(MobilizedBody):
+    """Move M's origin over an ellipsoid that is fixed in F and centered on its origin, and turn: as a Ball, which places M too.
+
+    With R_FM = 1, M's origin is at the top of the ellipsoid, at (0, 0, radii[2]).
+
+    Parameters
+    ----------
+    parent, body, X_PF, X_BM, direction, name
+        As of every `MobilizedBody`.
+    radii : sequence of 3 floats
+        Half axes of the ellipsoid along F's x, y and z; positive, length. A state can change them.
+
+    Raises
+    ------
+    ModelError
+        If the radii are not three positive numbers, or what every mobilizer refuses.
+    """
+
+    facts = Facts(BY_ADDRESS, num_q=4, num_u=3, num_parameters=3, constant_hinge=False, **_functions._asdict())
+
+    def __init__(
+        self,
+        parent: MobilizedBody,
+        body: Body,
+        *,
+        X_PF: Transform | None = None,
+        X_BM: Transform | None = None,
+        direction: Direction = Direction.FORWARD,
+        name: str | None = None,
+        radii: ArrayLike = (1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0),
+    ) -> None:
+        self._default_radii = _checked_radii(radii, f"radii of an Ellipsoid{'' if name is None else f' {name!r}'}")
+        super().__init__(parent, body, X_PF=X_PF, X_BM=X_BM, direction=direction, name=name)
+
+    def _settings(self) -> dict[str, Any]:
+        return {"radii": self._default_radii}
+
+    def _parameters(self) -> tuple[float, ...]:
+        return tuple(self._default_radii.tolist())
+
+    def get_default_radii(self) -> Array:
+        """The half axes ``(3,)`` along F's x, y and z, where no state says otherwise; length."""
+        return self._default_radii.copy()
+
+    def set_default_radii(self, radii: ArrayLike) -> Ellipsoid:
+        """Change the half axes; a topological change. `ModelError` if they are not three positive numbers."""
+        self._default_radii = _checked_radii(radii, f"radii of {self._name!r}")
+        self._changed()
+        return self
+
+    def get_radii(self, state: State) -> Array:
+        """The half axes ``(3,)`` in this state; length. Needs MODEL."""
+        return self._state_parameters(state).copy()
+
+    def set_radii(self, state: State, radii: ArrayLike) -> None:
+        """Change the half axes in this state alone, which falls to MODEL at most; the default stays.
+
+        Raises
+        ------
+        ModelError
+            If they are not three positive numbers; the state is then as it was.
+        """
+        self._set_state_parameters(state, _checked_radii(radii, f"radii of {self._name!r}").tolist())
+
+    def get_default_rotation(self) -> Rotation:
+        """R_FM of a default state."""
+        return Rotation.from_quaternion(self._default_q)
+
+    def set_default_rotation(self, R_FM: Rotation) -> Ellipsoid:
+        """Change R_FM of a default state; a topological change."""
+        self.set_default_q(R_FM.to_quaternion())
+        return self
+
+    def get_rotation(self, state: State) -> Rotation:
+        """The rotation that q stands for: R_FM, or R_MF of a reversed mobilizer. Needs MODEL."""
+        return self._own_transform(state).R
+
+    def set_rotation(self, state: State, R_FM: Rotation) -> None:
+        """Set q to a rotation: R_FM, or R_MF of a reversed mobilizer; the state falls to TIME at most."""
+        self._fit(state, self._fit_rotation, R_FM)
+
+    def get_angular_velocity(self, state: State) -> Array:
+        """u: w_FM ``(3,)`` in F, or w_MF in M of a reversed mobilizer. Needs MODEL."""
+        return self.get_u_as_vector(state)
+
+    def set_angular_velocity(self, state: State, w_FM: ArrayLike) -> None:
+        """Set u; the state falls to POSITION at most."""
+        self.set_u(state, w_FM)
+
+    def _fit_rotation(self, R: Rotation, q: Array, radii: Array) -> None:
+        q[:] = R.to_quaternion()
+
+    def _fit_place(self, p: Array, q: Array, radii: Array) -> None:
+        """An orientation leaves no choice of the place."""
+
+    def _fit_translation(self, p: Array, q: Array, radii: Array) -> None:
+        """Turn M least so that its z axis n takes p_FM = D n nearest to p."""
+        R = Rotation.from_quaternion(q)
+        n = on_ellipsoid(radii, within(1e100 * float(radii.max()), p), R.z_axis)
+        q[:] = (Rotation.about_axis(*turn_between(R.z_axis, n, R.x_axis)) @ R).to_quaternion()
+
+    def _fit_translation_reversed(self, p: Array, q: Array, radii: Array) -> None:
+        """The same where the ellipsoid is fixed in M, and led by F's z axis n in M: p_FM = -R_MF^T D n.
+
+        Its part along F's z is -n.D n, so that what can be reached is a figure of revolution about F's z axis: n settles how
+        high and how far off this axis, and a turn about n in which direction.
+        """
+        R = Rotation.from_quaternion(q)
+        target = -within(1e100 * float(radii.max()), p)
+        if np.linalg.norm(~R @ (radii * R.z_axis) - target) <= 1e-13 * (radii.max() + np.linalg.norm(target)):
+            return  # there already; roots of rounding in what follows would turn M for nothing
+        n = on_mohrs_circles(radii, target[2], np.hypot(target[0], target[1]), R.z_axis)
+        R = Rotation.about_axis(*turn_between(R.z_axis, n, R.x_axis)) @ R
+        have = ~R @ (radii * n)
+        turn = np.arctan2(have[1], have[0]) - np.arctan2(target[1], target[0])
+        q[:] = (R @ Rotation.about_axis(turn, (0.0, 0.0, 1.0))).to_quaternion()
+
+
+def _checked_radii(radii: ArrayLike, what: str) -> Array:
+    try:
+        array = np.array(radii, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what} have to be three positive numbers, not {radii!r}") from None
+    if array.shape != (3,) or not np.all((array > 0.0) & (array < np.inf)):
+        raise ModelError(f"{what} have to be three positive numbers, along F's x, y and z; got {radii!r}")
+    return array

@@ -1,0 +1,160 @@
+"""Screw: rotation about the z axis that F and M share, with a translation along it that goes with the angle.
+
+R_FM = Rz(q)   p_FM = pitch q z   H_FM = [z; pitch z], constant   q_dot = u
+
+1 coordinate, 1 speed; the pitch is a length a radian. Source: Seth et al. 2010.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._jit import generic
+from ..algebra import rotation
+from ..algebra.scalar import one, zero
+from ..body import Body
+from ..value import Rotation, Transform, _checked
+from ._by_address import BY_ADDRESS, by_address
+from .base import Array, Direction, Facts, MobilizedBody
+
+if TYPE_CHECKING:
+    from ..state import State
+
+#: Of a pose, the turns that the translation asks for are made up to this angle, where the angle's rounding is 1e-10.
+MOST_TURNS = 1e6
+
+
+@generic
+def transform(q: Any, p: Any) -> Any:  # X_FM
+    o = zero(q[0])
+    return rotation.about_z(q[0]), (o, o, p[0] * q[0])
+
+
+@generic
+def hinge(q: Any, p: Any) -> Any:  # columns of H_FM, expressed in F
+    o, i = zero(q[0]), one(q[0])
+    return (((o, o, i), (o, o, p[0] * i)),)
+
+
+kinematics = by_address(transform, hinge, num_q=1, num_u=1, num_parameters=1)
+
+
+class Screw(MobilizedBody):
+    """Turn about the z axis that F and M share, and advance along it by *pitch* for each radian.
+
+    Parameters
+    ----------
+    parent, body, X_PF, X_BM, direction, name
+        As for every kind, see `mobod.MobilizedBody`.
+    pitch : float, optional
+        Translation along z a radian, length/angle: a thread's lead over 2 pi. Negative for a left-handed thread; with
+        zero the screw is a `Pin`. A state can change it, `set_pitch`.
+
+    Raises
+    ------
+    ModelError
+        If the pitch is not finite.
+    TypeError
+        If the pitch is not a number.
+    """
+
+    # the columns depend on the pitch, but never change as the screw turns
+    facts = Facts(
+        BY_ADDRESS,
+        num_q=1,
+        num_u=1,
+        transform=transform,
+        hinge=hinge,
+        constant_hinge=False,
+        has_hinge_dot=False,
+        num_parameters=1,
+        kinematics=kinematics,
+    )
+
+    def __init__(
+        self,
+        parent: MobilizedBody,
+        body: Body,
+        *,
+        X_PF: Transform | None = None,
+        X_BM: Transform | None = None,
+        direction: Direction = Direction.FORWARD,
+        name: str | None = None,
+        pitch: float = 1.0,
+    ) -> None:
+        self._pitch = _checked.number(pitch, "the pitch of a Screw")
+        super().__init__(parent, body, X_PF=X_PF, X_BM=X_BM, direction=direction, name=name)
+
+    def _settings(self) -> dict[str, Any]:
+        return {"pitch": self._pitch}
+
+    def _parameters(self) -> tuple[float]:
+        return (self._pitch,)
+
+    def get_default_pitch(self) -> float:
+        """The pitch where no state says otherwise, length/angle."""
+        return self._pitch
+
+    def set_default_pitch(self, pitch: float) -> Screw:
+        """Change the pitch; a topological change. `ModelError` if it is not finite."""
+        self._pitch = _checked.number(pitch, f"the pitch of {self._name!r}")
+        self._changed()
+        return self
+
+    def get_pitch(self, state: State) -> float:
+        """The pitch of this state, length/angle. Needs MODEL."""
+        return float(self._state_parameters(state)[0])
+
+    def set_pitch(self, state: State, pitch: float) -> None:
+        """Change the pitch in this state alone, which falls to MODEL at most; the default stays.
+
+        Raises
+        ------
+        ModelError
+            If it is not finite.
+        """
+        self._set_state_parameters(state, (_checked.number(pitch, f"the pitch of {self._name!r}"),))
+
+    def get_default_angle(self) -> float:
+        """The angle of a default state."""
+        return float(self._default_q[0])
+
+    def set_default_angle(self, angle: float) -> Screw:
+        """Change the angle of a default state; a topological change."""
+        self.set_default_q(angle)
+        return self
+
+    def get_angle(self, state: State) -> float:
+        """The angle. Needs MODEL."""
+        return self.get_one_q(state, 0)
+
+    def set_angle(self, state: State, angle: float) -> None:
+        """Set the angle, and with it the advance; the state falls to TIME at most."""
+        self.set_one_q(state, 0, angle)
+
+    def get_rate(self, state: State) -> float:
+        """The angular speed, angle/time. Needs MODEL."""
+        return self.get_one_u(state, 0)
+
+    def set_rate(self, state: State, rate: float) -> None:
+        """Set the angular speed; the state falls to POSITION at most."""
+        self.set_one_u(state, 0, rate)
+
+    def _fit_rotation(self, R: Rotation, q: Array, parameters: Array) -> None:
+        # the angle that maximizes the trace of R^T Rz(q)
+        M = np.asarray(R)
+        q[0] = np.arctan2(M[1, 0] - M[0, 1], M[0, 0] + M[1, 1])
+
+    def _fit_translation(self, p: Array, q: Array, parameters: Array) -> None:
+        with np.errstate(all="ignore"):
+            angle = p[2] / parameters[0]
+        if np.isfinite(angle):  # else the pitch is (nearly) zero: nothing to choose
+            q[0] = angle
+
+    def _fit_place(self, p: Array, q: Array, parameters: Array) -> None:
+        # whole turns advance M and leave its orientation
+        wanted = np.array(q)
+        self._fit_translation(p, wanted, parameters)
+        q[0] += 2.0 * np.pi * np.round((np.clip(wanted[0], -MOST_TURNS, MOST_TURNS) - q[0]) / (2.0 * np.pi))

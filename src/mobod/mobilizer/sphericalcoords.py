@@ -1,0 +1,315 @@
+"""SphericalCoords: rotation about z, then about the y axis that this has turned, then translation along M's z (or x) axis.
+
+    azimuth a = +-q0 + a0     zenith b = +-q1 + b0     R_FM = Rz(a) Ry(b)     p_FM = q2 e,  e = +-R_FM z (or +-R_FM x)
+    H_FM = [w0, w1, 0; w0 x p, w1 x p, e]     w0 = +-z, w1 = +-Rz(a) y      q_dot = u
+    HDot_FM: w0' = 0, w1' = w x w1, e' = w x e, p' = w x p + u2 e, with w = u0 w0 + u1 w1
+
+3 coordinates, 3 speeds. At q2 = 0, and on the z axis, the first two columns only turn M: no singularity, unless M carries a
+particle, which they then do not move. Source: Seth et al. 2010; signs, offsets and axis as in Simbody.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._jit import generic
+from ..algebra import mat33, rotation, vec3
+from ..algebra.scalar import one, sincos, zero
+from ..body import Body
+from ..value import Rotation, Transform, _checked
+from . import _fit
+from ._by_address import BY_ADDRESS, by_address
+from .base import Array, ArrayLike, Direction, Facts, MobilizedBody
+
+if TYPE_CHECKING:
+    from ..state import State
+
+# parameters: sign and offset of the azimuth, of the zenith, and the radial axis: its x and z components in M
+
+
+@generic
+def transform(q: Any, p: Any) -> Any:  # X_FM
+    R = rotation.about_z_then_y(p[0] * q[0] + p[1], p[2] * q[1] + p[3])
+    return R, vec3.scale(q[2], _radial(R, p))
+
+
+@generic
+def hinge(q: Any, p: Any) -> Any:  # columns of H_FM, expressed in F
+    o = zero(q[0])
+    w0, w1, e = _axes(q, p)
+    p_FM = vec3.scale(q[2], e)
+    return (w0, vec3.cross(w0, p_FM)), (w1, vec3.cross(w1, p_FM)), ((o, o, o), e)
+
+
+@generic
+def hinge_dot(q: Any, u: Any, p: Any) -> Any:  # columns of dH_FM/dt, taken and expressed in F
+    o = zero(q[0])
+    w0, w1, e = _axes(q, p)
+    w = vec3.add_scaled(vec3.scale(u[0], w0), u[1], w1)
+    w1_dot, e_dot = vec3.cross(w, w1), vec3.cross(w, e)
+    p_FM, p_dot = vec3.scale(q[2], e), vec3.add_scaled(vec3.scale(q[2], e_dot), u[2], e)
+    return (
+        ((o, o, o), vec3.cross(w0, p_dot)),
+        (w1_dot, vec3.add(vec3.cross(w1_dot, p_FM), vec3.cross(w1, p_dot))),
+        ((o, o, o), e_dot),
+    )
+
+
+@generic
+def _radial(R: Any, p: Any) -> Any:
+    """The axis that M slides along, in F."""
+    return mat33.mul_vec(R, (p[4], 0.0 * p[4], p[5]))
+
+
+@generic
+def _axes(q: Any, p: Any) -> Any:
+    """The axes that q0 and q1 turn about, and the one that q2 slides along, in F."""
+    o, i = zero(q[0]), one(q[0])
+    azimuth = p[0] * q[0] + p[1]
+    s, c = sincos(azimuth)
+    e = _radial(rotation.about_z_then_y(azimuth, p[2] * q[1] + p[3]), p)
+    return (o, o, p[0] * i), (-p[2] * s, p[2] * c, o), e
+
+
+kinematics = by_address(transform, hinge, hinge_dot, num_q=3, num_u=3, num_parameters=6)
+
+
+class SphericalCoords(MobilizedBody):
+    """Turn by an azimuth about z and a zenith about y, then slide along M's z or x axis: spherical coordinates.
+
+    The coordinates are two angles and a radius. The azimuth is `q0 + azimuth_offset`, or `-q0 + azimuth_offset` where it is
+    negated, and so is the zenith with `q1`; the accessors speak of q itself.
+
+    Parameters
+    ----------
+    parent, body, X_PF, X_BM, direction, name
+        As for every kind, see `mobod.MobilizedBody`.
+    azimuth_offset, zenith_offset : float, optional
+        Azimuth and zenith at q0 = 0 and q1 = 0, angles.
+    azimuth_negated, zenith_negated : bool, optional
+        Whether they fall as q0 and q1 grow.
+    radial_axis : {"z", "x"}, optional
+        The axis of M along which it slides. With ``"z"`` the zenith is that of physics, measured from the pole; with ``"x"``
+        the negated zenith is a latitude.
+    radial_negated : bool, optional
+        Whether M moves against that axis as q2 grows.
+
+    Raises
+    ------
+    ModelError
+        If an offset is not finite.
+    TypeError
+        If an offset is not a number, or what should be a bool is none.
+    ValueError
+        If the radial axis is neither ``"x"`` nor ``"z"``.
+    """
+
+    facts = Facts(
+        BY_ADDRESS,
+        num_q=3,
+        num_u=3,
+        transform=transform,
+        hinge=hinge,
+        constant_hinge=False,
+        num_parameters=6,
+        kinematics=kinematics,
+    )
+
+    def __init__(
+        self,
+        parent: MobilizedBody,
+        body: Body,
+        *,
+        X_PF: Transform | None = None,
+        X_BM: Transform | None = None,
+        direction: Direction = Direction.FORWARD,
+        name: str | None = None,
+        azimuth_offset: float = 0.0,
+        azimuth_negated: bool = False,
+        zenith_offset: float = 0.0,
+        zenith_negated: bool = False,
+        radial_axis: str = "z",
+        radial_negated: bool = False,
+    ) -> None:
+        self._azimuth_offset = _checked.number(azimuth_offset, "the azimuth offset of SphericalCoords")
+        self._zenith_offset = _checked.number(zenith_offset, "the zenith offset of SphericalCoords")
+        self._azimuth_negated = _yes_or_no(azimuth_negated, "azimuth_negated")
+        self._zenith_negated = _yes_or_no(zenith_negated, "zenith_negated")
+        self._radial_negated = _yes_or_no(radial_negated, "radial_negated")
+        self._radial_axis = _x_or_z(radial_axis)
+        super().__init__(parent, body, X_PF=X_PF, X_BM=X_BM, direction=direction, name=name)
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "azimuth_offset": self._azimuth_offset,
+            "azimuth_negated": self._azimuth_negated,
+            "zenith_offset": self._zenith_offset,
+            "zenith_negated": self._zenith_negated,
+            "radial_axis": self._radial_axis,
+            "radial_negated": self._radial_negated,
+        }
+
+    def _parameters(self) -> tuple[float, ...]:
+        radial = _sign(self._radial_negated)
+        x, z = (radial, 0.0) if self._radial_axis == "x" else (0.0, radial)
+        azimuth, zenith = _sign(self._azimuth_negated), _sign(self._zenith_negated)
+        return azimuth, self._azimuth_offset, zenith, self._zenith_offset, x, z
+
+    # ------------------------------------------------------------------------------------------ choices
+
+    def get_radial_axis(self) -> str:
+        """The axis of M along which it slides: ``"x"`` or ``"z"``."""
+        return self._radial_axis
+
+    def set_radial_axis(self, axis: str) -> SphericalCoords:
+        """Choose the axis of M along which it slides, ``"x"`` or ``"z"``; a topological change. Else `ValueError`."""
+        self._radial_axis = _x_or_z(axis)
+        self._changed()
+        return self
+
+    def is_azimuth_negated(self) -> bool:
+        """Whether the azimuth is minus q0, plus the offset."""
+        return self._azimuth_negated
+
+    def set_negate_azimuth(self, should_negate: bool) -> SphericalCoords:
+        """Choose whether the azimuth falls as q0 grows; a topological change."""
+        self._azimuth_negated = _yes_or_no(should_negate, "should_negate")
+        self._changed()
+        return self
+
+    def is_zenith_negated(self) -> bool:
+        """Whether the zenith is minus q1, plus the offset."""
+        return self._zenith_negated
+
+    def set_negate_zenith(self, should_negate: bool) -> SphericalCoords:
+        """Choose whether the zenith falls as q1 grows; a topological change."""
+        self._zenith_negated = _yes_or_no(should_negate, "should_negate")
+        self._changed()
+        return self
+
+    def is_radial_negated(self) -> bool:
+        """Whether M moves against its radial axis as q2 grows."""
+        return self._radial_negated
+
+    def set_negate_radial(self, should_negate: bool) -> SphericalCoords:
+        """Choose whether M moves against its radial axis as q2 grows; a topological change."""
+        self._radial_negated = _yes_or_no(should_negate, "should_negate")
+        self._changed()
+        return self
+
+    # ------------------------------------------------------------------------------------------ coordinates
+
+    def get_default_angles(self) -> Array:
+        """The coordinates q0, q1 ``(2,)`` of a default state, before sign and offset."""
+        return self._default_q[:2].copy()
+
+    def set_default_angles(self, a: ArrayLike) -> SphericalCoords:
+        """Change q0, q1 ``(2,)`` of a default state, before sign and offset; a topological change."""
+        self.set_default_q([*self._vector("default angles", a, 2), self._default_q[2]])
+        return self
+
+    def get_default_radius(self) -> float:
+        """The coordinate q2 of a default state, before its sign."""
+        return float(self._default_q[2])
+
+    def set_default_radius(self, r: float) -> SphericalCoords:
+        """Change q2 of a default state, before its sign; a topological change."""
+        self.set_default_q([*self._default_q[:2], r])
+        return self
+
+    def get_default_translation(self) -> float:
+        """The coordinate q2 of a default state: `get_default_radius` by the name that Simbody has for it."""
+        return self.get_default_radius()
+
+    def get_angles(self, state: State) -> Array:
+        """The coordinates q0, q1 ``(2,)``, before sign and offset turn them into azimuth and zenith. Needs MODEL."""
+        return self.get_q_as_vector(state)[:2]
+
+    def set_angles(self, state: State, a: ArrayLike) -> None:
+        """Set q0, q1 ``(2,)``, before sign and offset; the state falls to TIME at most."""
+        self.set_q(state, [*self._vector("angles", a, 2), self.get_one_q(state, 2)])
+
+    def get_radius(self, state: State) -> float:
+        """The coordinate q2, before its sign. Needs MODEL."""
+        return self.get_one_q(state, 2)
+
+    def set_radius(self, state: State, r: float) -> None:
+        """Set q2, before its sign; the state falls to TIME at most."""
+        self.set_one_q(state, 2, r)
+
+    def get_angular_rates(self, state: State) -> Array:
+        """The rates ``(2,)`` of q0 and q1, angle/time. Needs MODEL."""
+        return self.get_u_as_vector(state)[:2]
+
+    def set_angular_rates(self, state: State, rates: ArrayLike) -> None:
+        """Set the rates ``(2,)`` of q0 and q1; the state falls to POSITION at most."""
+        self.set_u(state, [*self._vector("angular rates", rates, 2), self.get_one_u(state, 2)])
+
+    def get_radial_rate(self, state: State) -> float:
+        """The rate of q2, length/time. Needs MODEL."""
+        return self.get_one_u(state, 2)
+
+    def set_radial_rate(self, state: State, rate: float) -> None:
+        """Set the rate of q2; the state falls to POSITION at most."""
+        self.set_one_u(state, 2, rate)
+
+    # ------------------------------------------------------------------------------------------ fitting
+
+    def _fit_rotation(self, R: Rotation, q: Array, parameters: Array) -> None:
+        _set_angles(q, parameters, *_fit.about_z_then_y(np.asarray(R)))
+
+    def _fit_place(self, p: Array, q: Array, parameters: Array) -> None:
+        q[2] = p @ np.array(_axes(tuple(q.tolist()), tuple(parameters.tolist()))[2])
+
+    def _fit_translation(self, p: Array, q: Array, parameters: Array) -> None:
+        """Any place is reached in four ways: two orientations each for a positive and a negative radius.
+
+        The one that M has is kept if it will do. Else the radius is positive, unless a negative one was there already but
+        for rounding, and M turns as little as it can.
+        """
+        present = tuple(q.tolist()), tuple(parameters.tolist())
+        R, e = np.array(transform(*present)[0]), np.array(_axes(*present)[2])
+        distance = math.hypot(*p)
+        if np.linalg.norm(p - (p @ e) * e) <= 1e-12 * distance:
+            q[2] = p @ e
+            return
+        azimuth, along_x = parameters[0] * q[0] + parameters[1], parameters[4] != 0.0
+        best = -np.inf
+        for sign in (1.0, -1.0):
+            x, y, z = sign * (parameters[4] + parameters[5]) * p  # where M's axis has to point
+            across = np.hypot(x, y)
+            a = np.arctan2(y, x) if across > 0.0 else azimuth
+            b = np.arctan2(-z, across) if along_x else np.arctan2(across, z)
+            for angles in ((a, b), (a + np.pi, (np.pi - b) if along_x else -b)):
+                likeness = float(R @ np.array(rotation.about_z_then_y(*map(float, angles))))  # the trace: 3 if it need not turn
+                if likeness > best and (sign > 0.0 or likeness > 3.0 - 1e-12):
+                    best = likeness
+                    _set_angles(q, parameters, *angles)
+                    q[2] = sign * distance
+
+    def _fit_translation_reversed(self, p: Array, q: Array, parameters: Array) -> None:
+        q[2] = -(parameters[4] * p[0] + parameters[5] * p[2])  # p = -R_MF^T p_MF is on the radial axis, whatever the angles
+
+
+def _set_angles(q: Array, p: Array, azimuth: float, zenith: float) -> None:
+    """Set q0 and q1, between -pi and pi."""
+    q[0], q[1] = (np.remainder(p[i] * (x - p[i + 1]) + np.pi, 2.0 * np.pi) - np.pi for i, x in ((0, azimuth), (2, zenith)))
+
+
+def _sign(negated: bool) -> float:
+    return -1.0 if negated else 1.0
+
+
+def _yes_or_no(value: Any, name: str) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} of SphericalCoords is True or False, not {value!r}")
+    return bool(value)
+
+
+def _x_or_z(axis: Any) -> str:
+    if axis not in ("x", "z"):
+        raise ValueError(f'the radial axis of SphericalCoords is "x" or "z", not {axis!r}')
+    return str(axis)
