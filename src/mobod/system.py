@@ -314,9 +314,10 @@ class MultibodySystem:
             b = int(np.searchsorted(state._tree.first_u, i, side="right")) - 1
             singular = matter._bodies[b]._singularity(state)
             if singular:
+                which = int(loose[loose >= state._tree.first_u[b]][0]) - state._tree.first_u[b]
                 raise ModelError(
-                    f"mobility {i - state._tree.first_u[b]} of {matter._bodies[b]._name!r} moves nothing that its others do "
-                    f"not, so that the mass matrix is singular: {singular}"
+                    f"mobility {which} of {matter._bodies[b]._name!r} moves nothing that its others do not, so that the mass "
+                    f"matrix is singular: {singular}"
                 )
             raise ModelError(
                 f"mobility {i - state._tree.first_u[b]} of {matter._bodies[b]._name!r} has no inertia to move: the body "
