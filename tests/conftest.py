@@ -96,8 +96,9 @@ class Make:
             **self.settings(kind),
         )
 
-    def tree(self, n=9, kinds=mb.mobilizer.KINDS, *, gravity=True, chain=False, massless=False, direction=None):
-        """A random tree of *n* bodies; with n of at least `len(kinds)` every kind is in it."""
+    def tree(self, n=None, kinds=mb.mobilizer.KINDS, *, gravity=True, chain=False, massless=False, direction=None):
+        """A random tree of *n* bodies of the first *n* kinds; unless n is given, of one body of every kind."""
+        n = len(kinds) if n is None else n
         system = mb.MultibodySystem("random tree")
         model = Model(system, mb.SimbodyMatterSubsystem(system), self.rng)
         forces = mb.GeneralForceSubsystem(system)

@@ -45,7 +45,7 @@ def filled(model, n, *, state=None, **settings):
 
 @pytest.fixture(params=["built-in", "custom", "euler"])
 def model(request, make):
-    model = make.tree(8)
+    model = make.tree()
     if request.param == "custom":
         mb.force.Custom(model.forces, Wind())
         model.made()
@@ -77,7 +77,7 @@ def test_every_result_of_every_state_is_that_of_the_state_alone(n, model, close)
 
 
 def test_threads_give_the_same_bits_as_one(make):
-    model = make.tree(8)
+    model = make.tree()
     runs = []
     for threads in (1, 2, 3, 50):
         ensemble = mb.Ensemble(model.system, 61, threads=threads)

@@ -24,7 +24,7 @@ def test_stages_are_ordered_as_they_are_realized():
 
 
 def test_topology_gives_a_state_at_model_with_defaults(make):
-    model = make.tree(8)
+    model = make.tree()
     state = model.system.realize_topology()
     assert state.stage == Stage.MODEL and state.time == 0.0 and not state.u.any()
     assert np.array_equal(state.q, np.concatenate([np.atleast_1d(b.get_default_q()) for b in model.bodies[1:]]))
@@ -184,7 +184,7 @@ def test_energy_is_kinetic_and_potential(model, close):
 
 
 def test_projection_normalizes_quaternions_and_says_whether_it_did(make):
-    model = make.tree(8)
+    model = make.tree()
     assert model.system.project_q(model.state) is False
     ball = next(b for b in model.bodies if isinstance(b, mb.mobilizer.Ball))
     ball.set_q(model.state, (0, 0, 3, 4))

@@ -252,7 +252,7 @@ def test_a_system_without_coordinates_goes_through_time(make):
 
 
 def test_euler_angles_are_integrated_too(make, close):
-    model = make.tree(6)
+    model = make.tree()
     state = model.randomize()
     state.u = 0.2 * state.u
     angles = model.matter.convert_to_euler_angles(state)

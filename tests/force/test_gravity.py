@@ -9,7 +9,7 @@ from mobod import Stage
 
 @pytest.fixture
 def model(make):
-    model = make.tree(8)
+    model = make.tree()
     model.randomize()
     return model
 

@@ -132,7 +132,7 @@ def test_an_interrupted_run_repeats_the_uninterrupted_one_to_the_bit(interpreted
 
 
 def test_a_run_repeats_its_own_bits(make):
-    model = make.tree(8)
+    model = make.tree()
     model.randomize()
     runs = [mb.simulate(model.system, model.state, 0.5, accuracy=1e-5) for _ in range(2)]
     assert np.array_equal(runs[0].q, runs[1].q) and np.array_equal(runs[0].energy, runs[1].energy)
@@ -140,7 +140,7 @@ def test_a_run_repeats_its_own_bits(make):
 
 def test_interpreted_and_compiled_runs_agree(make, close):
     """One source: to rounding, which half a second of a random tree amplifies."""
-    model = make.tree(8)
+    model = make.tree()
     state = model.randomize(mb.Stage.MODEL)
     compiled = mb.simulate(model.system, state, 0.3, accuracy=1e-6)
     mb.force.Custom(model.forces, Nothing())

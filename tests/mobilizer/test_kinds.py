@@ -221,7 +221,7 @@ def test_a_reversed_mobilizer_is_the_forward_one_of_the_tree_built_the_other_way
 #: A turn of F and M under which the reversed kind moves as the forward one does: Ry Rx of a Universal becomes Rx Ry again.
 TURNED = {"Universal": mb.Transform(mb.Rotation.about_axis(np.pi, np.array([1.0, 1.0, 0.0]) / np.sqrt(2.0)))}
 #: Kinds whose reversed form moves otherwise, however F and M are turned.
-ONE_WAY = {"BendStretch", "SphericalCoords", "Ellipsoid", "CantileverFreeBeam"}
+ONE_WAY = {"BendStretch", "SphericalCoords", "Ellipsoid", "LineOrientation", "FreeLine", "CantileverFreeBeam"}
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if k.__name__ not in ONE_WAY], ids=lambda kind: kind.__name__)
@@ -315,6 +315,39 @@ def test_fitting_the_unreachable_never_raises_and_stays_finite(kind, direction, 
         body.set_u_to_fit_linear_velocity(state, make.vector(size=1e6))
         assert np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.u))
     assert state.stage == mb.Stage.TIME
+
+
+@each_kind
+@each_direction
+@quaternion_or_euler
+def test_no_coordinates_nearby_fit_a_place_or_an_orientation_better(kind, direction, euler, single, make, many):
+    """Of requests out of reach. A pose's orientation comes first: no coordinate that leaves it may better the place."""
+    model = single(kind, direction, euler)
+    body, state = model.body, model.state
+    X = make.frame(size=2.0)
+
+    def misfit():
+        model.system.realize(state, mb.Stage.POSITION)
+        reached = body.get_mobilizer_transform(state)
+        return np.linalg.norm(np.asarray(reached.R) - np.asarray(X.R)), np.linalg.norm(np.asarray(reached.p) - np.asarray(X.p))
+
+    def neighbours(directions):
+        q = body.get_q_as_vector(state)
+        for size in (1e-3, -1e-3, 1e-2, -1e-2, 0.1, -0.1):
+            for step in directions:
+                body.set_q_from_vector(state, q + size * step)
+                yield misfit()
+
+    each = np.eye(body.get_num_q(state))
+    mixed = make.rng.normal(size=(2 * len(each), len(each)))
+    for what, part in (("rotation", 0), ("translation", 1)):
+        getattr(body, f"set_q_to_fit_{what}")(state, X.R if part == 0 else X.p)
+        best = misfit()[part]
+        assert all(found[part] >= best - 1e-9 for found in neighbours([*each, *mixed])), what  # what an iteration may leave
+    body.set_q_to_fit_transform(state, X)
+    best = misfit()
+    for found in neighbours(each):
+        assert found[0] >= best[0] - 1e-9 and (found[0] > best[0] + 1e-9 or found[1] >= best[1] - 1e-9)
 
 
 @each_kind
@@ -492,6 +525,8 @@ ACCESSORS = {
     "Ball": [("rotation", "rotation"), ("angular_velocity", 3)],
     "Ellipsoid": [("rotation", "rotation"), ("angular_velocity", 3), ("radii", "positives")],
     "Free": [("translation", 3), ("transform", "transform"), ("velocity", (2, 3))],
+    "LineOrientation": [("rotation", "rotation"), ("angular_velocity", 2)],
+    "FreeLine": [("translation", 3), ("transform", "transform"), ("angular_velocity", 2), ("linear_velocity", 3)],
     "Weld": [],
     "CantileverFreeBeam": [("angles", 3), ("rates", 3), ("length", "positive")],
 }

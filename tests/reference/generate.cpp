@@ -215,10 +215,11 @@ struct Kind {
     bool reversible = true;
     bool quaternion = false;
     Real range = 1.2;    // coordinates that are not a quaternion are drawn from +-range
-    bool in_trees = false;  // whether the random trees have it: the kinds of the first issue
+    bool in_trees = false;  // whether the files trees_* have it: the kinds of the first issue. mixed_* have all
     Names suspect = {};  // what Simbody 3.7 gets wrong (REFERENCE.md): in either direction ...
     Names suspect_reversed = {};             // ... reversed ...
     Names suspect_reversed_quaternion = {};  // ... reversed and with quaternions
+    Names suspect_quaternion = {};           // ... with quaternions, in either direction
 };
 
 template <class Mobilizer> Kind::Add plain() {
@@ -238,10 +239,12 @@ const std::vector<Kind>& kinds() {
                          "matter.multiply_by_n", "matter.multiply_by_n_transpose", "matter.multiply_by_n_inv",
                          "matter.multiply_by_n_inv_transpose", "matter.multiply_by_n_dot",
                          "matter.multiply_by_n_dot_transpose"};
+    const Names n_dot = {"matter.multiply_by_n_dot", "matter.multiply_by_n_dot_transpose"};
     const bool yes = true, no = false;
 
     static const std::vector<Kind> table = {
-        // name, add, reversible, quaternion, range, in_trees, suspect, suspect_reversed, suspect_reversed_quaternion
+        // name, add, reversible, quaternion, range, in_trees,
+        // suspect, suspect_reversed, suspect_reversed_quaternion, suspect_quaternion
         {"Pin", plain<MB::Pin>(), yes, no, 3, yes},
         {"Slider", plain<MB::Slider>(), yes, no, 1.2, yes},
         {"Translation", plain<MB::Translation>(), yes, no, 1.2, yes},
@@ -289,8 +292,8 @@ const std::vector<Kind>& kinds() {
              return MB::Ellipsoid(parent, X_PF, body, X_BM, radii, direction);
          },
          yes, yes, 1.2, no, fit},
-        {"LineOrientation", plain<MB::LineOrientation>(), yes, yes, 1.2, no, {}, {}, rates},
-        {"FreeLine", plain<MB::FreeLine>(), yes, yes, 1.2, no, {}, fit_linear, rates},
+        {"LineOrientation", plain<MB::LineOrientation>(), yes, yes, 1.2, no, {}, {}, rates, n_dot},
+        {"FreeLine", plain<MB::FreeLine>(), yes, yes, 1.2, no, {}, fit_linear, rates, n_dot},
     };
     return table;
 }
@@ -809,8 +812,9 @@ Names suspects(const Plan& plan) {
     int b = 0;
     for (const Link& link : plan.links) {
         const Kind& kind = kindNamed(link.kind);
-        const bool rates = link.reversed && kind.quaternion && !plan.use_euler_angles;
-        if (rates) {
+        const bool quaternion = kind.quaternion && !plan.use_euler_angles;
+        if (quaternion) add(kind.suspect_quaternion);
+        if (quaternion && link.reversed) {
             add(kind.suspect_reversed_quaternion);
             if (!kind.suspect_reversed_quaternion.empty()) add({"mobod.get_q_dot_as_vector", "mobod.get_q_dot_dot_as_vector"});
         }
@@ -902,6 +906,31 @@ Plan randomTree(int num_bodies, const Text& label, bool euler) {
     return plan;
 }
 
+// The same of all kinds, dealt like cards: tree number i of a size takes up where number i - 1 left the deck, so that a few
+// small trees have every kind, and a large one has them all.
+Plan mixedTree(int num_bodies, int number, bool euler) {
+    Plan plan;
+    const Text size = std::to_string(num_bodies);
+    plan.name = "mixed_" + size + "_" + char('a' + number) + (euler ? "_euler" : "");
+    Rng dealer(seedOf("deck of mixed_" + size + (euler ? "_euler" : ""))), random(seedOf("links of " + plan.name));
+    std::vector<const Kind*> deck, fresh;
+    for (const Kind& kind : kinds()) fresh.push_back(&kind);
+    while (int(deck.size()) < (number + 1) * num_bodies) {
+        for (int i = int(fresh.size()) - 1; i > 0; --i) std::swap(fresh[i], fresh[dealer.index(i + 1)]);
+        deck.insert(deck.end(), fresh.begin(), fresh.end());
+    }
+    for (int b = 1; b <= num_bodies; ++b) {
+        const Kind& kind = *deck[number * num_bodies + b - 1];
+        const int one = random.index(b), two = random.index(b);
+        const bool reversed = random.coin() && kind.reversible;
+        plan.links.push_back({"b" + std::to_string(b), kind.name, std::max(one, two), reversed});
+    }
+    plan.use_euler_angles = euler;
+    plan.states_with_matrices = num_bodies < 20 ? 2 : 1;
+    plan.num_tasks = num_bodies < 20 ? 4 : 6;
+    return plan;
+}
+
 Plan pinChain(int num_bodies) {
     Plan plan;
     plan.name = "chain_" + std::to_string(num_bodies) + "_pins";
@@ -976,6 +1005,15 @@ int main(int argc, char** argv) {
         writeFile(folder, "trees_12", {randomTree(12, "a", false), randomTree(12, "b", false), randomTree(12, "c", false),
                                        randomTree(12, "d", true)});
         writeFile(folder, "trees_30", {randomTree(30, "a", false), randomTree(30, "b", false), randomTree(30, "c", true)});
+        std::vector<Plan> fives, twelves, thirties;
+        for (const bool euler : {false, true}) {
+            for (int i = 0; i < 4; ++i) fives.push_back(mixedTree(5, i, euler));
+            for (int i = 0; i < 2; ++i) twelves.push_back(mixedTree(12, i, euler));
+            thirties.push_back(mixedTree(30, 0, euler));
+        }
+        writeFile(folder, "mixed_5", fives);
+        writeFile(folder, "mixed_12", twelves);
+        writeFile(folder, "mixed_30", thirties);
         writeFile(folder, "chain", {pinChain(40)});
         writeFile(folder, "massless", {masslessBodies(false), masslessBodies(true)});
     } catch (const std::exception& error) {

@@ -65,6 +65,29 @@ def test_bodies_are_physical():
                 assert 0 < a and c < a + b
 
 
+def test_every_kind_is_there_in_every_way():
+    """Each kind between moving bodies, forward and reversed, in both representations if it has two; and in trees."""
+    alone = {}  # kind: {(direction, Euler angles)}
+    for case in CASES:
+        if case.file.startswith("kind_"):
+            body = case.data["bodies"][1]
+            alone.setdefault(body["kind"], set()).add((body["direction"], case.data["use_euler_angles"]))
+            base = case.data["bodies"][0]
+            assert base["kind"] == "Free" and body["parent"] == 1 and len(case.states) == 3
+            for _, results in recorded(case):
+                products = {"multiply_by_n", "multiply_by_n_inv", "multiply_by_n_dot"}
+                assert products | {f"{name}_transpose" for name in products} <= results["matter"].keys()
+                assert len({(fit["method"], fit["reachable"]) for fit in results["fit"]}) == 12
+    quaternions = {"Ball", "Ellipsoid", "Free", "LineOrientation", "FreeLine"}
+    for kind, ways in alone.items():
+        directions = ["forward"] if kind == "Weld" else ["forward", "reverse"]  # Simbody's Weld has no direction
+        assert ways == {(d, euler) for d in directions for euler in {False, kind in quaternions}}
+    for size in (5, 12, 30):
+        for euler in (False, True):
+            trees = [c for c in CASES if c.file == f"mixed_{size}.json.gz" and c.data["use_euler_angles"] == euler]
+            assert set().union(*(tree.kinds for tree in trees)) == set(alone)
+
+
 @each_case
 def test_mass_matrix(case):
     """M is symmetric and positive, its inverse its inverse, and products are products with it."""

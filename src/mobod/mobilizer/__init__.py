@@ -11,8 +11,10 @@ from .cantileverfreebeam import CantileverFreeBeam
 from .cylinder import Cylinder
 from .ellipsoid import Ellipsoid
 from .free import Free
+from .freeline import FreeLine
 from .gimbal import Gimbal
 from .ground import Ground
+from .lineorientation import LineOrientation
 from .pin import Pin
 from .planar import Planar
 from .screw import Screw
@@ -44,6 +46,8 @@ KINDS = (
     Ball,
     Ellipsoid,
     Free,
+    LineOrientation,
+    FreeLine,
     Weld,
     CantileverFreeBeam,
 )
@@ -60,8 +64,10 @@ __all__ = [
     "Direction",
     "Ellipsoid",
     "Free",
+    "FreeLine",
     "Gimbal",
     "Ground",
+    "LineOrientation",
     "Orientation",
     "Pin",
     "Planar",

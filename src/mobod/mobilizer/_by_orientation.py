@@ -4,8 +4,9 @@ Such a kind writes functions of R_FM and of *rest*, the coordinates after the or
 
     place(R, rest, p) -> p_FM      hinge(R, rest, p) -> columns of H_FM in F      hinge_dot(R, rest, u, p) -> their rates in F
 
-p is the tuple of its parameters. `by_orientation` makes of them what `Facts` wants, for quaternions and for angles, and one
-routine, which sees in the record which of the two the model uses.
+p is the tuple of its parameters. A kind with an N of its own (`Facts.has_matrix_n`) has two more, keep_n(model, b) and
+keep_n_dot(model, b), which put N and N^-1, and NDot, into the record. `by_orientation` makes of them what `Facts` wants, for
+quaternions and for angles, and one routine, which sees in the record which of the two the model uses.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .._jit import Routine, routine
+from .._jit import Routine, generic, routine
 from ..algebra import quaternion, rotation
 from ._access import STORE_COLUMNS, VECTORS, store_transform, vector3, vector4
 from ._by_address import own_columns, own_columns_dot
@@ -37,10 +38,13 @@ def by_orientation(
     num_u: int,
     num_rest: int = 0,
     num_parameters: int = 0,
+    keep_n: Callable[..., Any] | None = None,
+    keep_n_dot: Callable[..., Any] | None = None,
 ) -> Oriented:
     """The functions of q and the routine of a kind that is written in terms of R_FM."""
     load_rest, load_u, load_p = VECTORS[num_rest], VECTORS[num_u], VECTORS[num_parameters]
     store_columns = STORE_COLUMNS[num_u]
+    store_n, store_n_dot = keep_n or _keep_nothing, keep_n_dot or _keep_nothing
 
     def kinematics(model: Any, b: int, what: int) -> int:
         i, k = model.first_q[b], model.first_u[b]
@@ -55,8 +59,10 @@ def by_orientation(
         if what % 2 == 0:
             store_transform(model, what // 2, (R, place(R, rest, p)))
             store_columns(own_columns(model, b), k, hinge(R, rest, p))
+            store_n(model, b)
         else:
             store_columns(own_columns_dot(model, b), k, hinge_dot(R, rest, load_u(model.u, k), p))
+            store_n_dot(model, b)
         return 0
 
     kinematics.__module__, kinematics.__qualname__ = place.__module__, "kinematics"  # the name of its file in the cache
@@ -77,3 +83,8 @@ def by_orientation(
         return hinge(rotation.body_fixed_xyz(*q[:3]), q[3:], p)
 
     return Oriented(transform, transform_euler, hinge_of_q, hinge_of_angles, routine(kinematics))
+
+
+@generic
+def _keep_nothing(model: Any, b: int) -> None:
+    """Of a kind whose N is that of a Ball."""

@@ -85,6 +85,8 @@ class SphericalCoords(MobilizedBody):
 
     Parameters
     ----------
+    parent, body, X_PF, X_BM, direction, name
+        As for every kind, see `mobod.MobilizedBody`.
     azimuth_offset, zenith_offset : float, optional
         Azimuth and zenith at q0 = 0 and q1 = 0, angles.
     azimuth_negated, zenith_negated : bool, optional
@@ -94,8 +96,6 @@ class SphericalCoords(MobilizedBody):
         the negated zenith is a latitude.
     radial_negated : bool, optional
         Whether M moves against that axis as q2 grows.
-    parent, body, X_PF, X_BM, direction, name
-        As for every kind, see `mobod.MobilizedBody`.
 
     Raises
     ------
@@ -123,16 +123,16 @@ class SphericalCoords(MobilizedBody):
         parent: MobilizedBody,
         body: Body,
         *,
+        X_PF: Transform | None = None,
+        X_BM: Transform | None = None,
+        direction: Direction = Direction.FORWARD,
+        name: str | None = None,
         azimuth_offset: float = 0.0,
         azimuth_negated: bool = False,
         zenith_offset: float = 0.0,
         zenith_negated: bool = False,
         radial_axis: str = "z",
         radial_negated: bool = False,
-        X_PF: Transform | None = None,
-        X_BM: Transform | None = None,
-        direction: Direction = Direction.FORWARD,
-        name: str | None = None,
     ) -> None:
         self._azimuth_offset = _checked.number(azimuth_offset, "the azimuth offset of SphericalCoords")
         self._zenith_offset = _checked.number(zenith_offset, "the zenith offset of SphericalCoords")
@@ -171,7 +171,7 @@ class SphericalCoords(MobilizedBody):
         return self
 
     def is_azimuth_negated(self) -> bool:
-        """Whether the azimuth falls as q0 grows."""
+        """Whether the azimuth is minus q0, plus the offset."""
         return self._azimuth_negated
 
     def set_negate_azimuth(self, should_negate: bool) -> SphericalCoords:
@@ -181,7 +181,7 @@ class SphericalCoords(MobilizedBody):
         return self
 
     def is_zenith_negated(self) -> bool:
-        """Whether the zenith falls as q1 grows."""
+        """Whether the zenith is minus q1, plus the offset."""
         return self._zenith_negated
 
     def set_negate_zenith(self, should_negate: bool) -> SphericalCoords:
