@@ -16,7 +16,7 @@ SHAPES = ["mixed", "euler", "chain", "massless"]
 @pytest.fixture(params=SHAPES)
 def model(request, make):
     """A random tree of every kind, realized to ACCELERATION."""
-    tree = make.tree(12, chain=request.param == "chain", massless=request.param == "massless")
+    tree = make.tree(len(mb.mobilizer.KINDS) + 3, chain=request.param == "chain", massless=request.param == "massless")
     if request.param == "euler":
         tree.matter.set_use_euler_angles(tree.state, True)
         tree.system.realize_model(tree.state)
