@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..algebra.record import Record
 from ..mobilizer import _rates
-from . import records
+from . import blocks, records
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -21,6 +21,10 @@ INSTANCE_FIELDS = tuple(
     for field in records.FIELDS
     if field.what == "parameter" or field.name in ("force_enabled", "force_integers", "plain_outboard")
 )
+
+
+#: Columns of mobilities that are met together, whatever the kind.
+_BLOCKS = {(0, 1, 2): blocks.ROTATIONS, (0, 1, 2, 3, 4, 5): blocks.FREE}
 
 
 class Tree:
@@ -77,10 +81,12 @@ class Tree:
         #: Bodies whose first four coordinates are a quaternion, in order: the pool.
         self.quaternions = [b for b, body in enumerate(bodies) if body.facts.has_quaternion and not use_euler_angles]
         matrices = [nq * nu if r == _rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
+        freed = [body.facts.num_u if body.facts.can_be_singular else 0 for body in bodies]
         parameters, choices = [body._parameters() for body in bodies], [body._choices() for body in bodies]
         self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if body.facts.kinematics is not None]
         self._addresses: dict[tuple[bool, ...], npt.NDArray[np.int64]] = {}
 
+        unit_columns = [_unit_columns(body) for body in bodies]
         integers: dict[str, list[int]] = {
             "parent": parents,
             "kind": kinds,
@@ -97,8 +103,9 @@ class Tree:
             "num_q": self.num_q,
             "num_u": self.num_u,
             "has_hinge_dot": [int(n > 0 and (v or r)) for n, v, r in zip(self.num_u, variable, reverse, strict=True)],
-            "can_be_singular": [int(body.facts.can_be_singular) for body in bodies],
-            "unit_column": [place for body in bodies for place in _unit_columns(body)],
+            "first_freed": [at if n else -1 for at, n in zip(_starts(freed), freed, strict=True)],
+            "unit_column": [place for columns in unit_columns for place in columns],
+            "together": [_BLOCKS.get(tuple(columns), 0) for columns in unit_columns],
             "is_last_child": is_last_child,
             "has_children": has_children,
             "force_kind": [kind for kind, _, _, _ in forces],
@@ -139,6 +146,7 @@ class Tree:
             "parameters_size": len(self.fields["parameters"]),
             "choices_size": len(integers["choices"]),
             "n_size": sum(matrices),
+            "freed_size": sum(freed),
             "force_integers_size": len(integers["force_integers"]),
             "force_numbers_size": len(self.fields["force_numbers"]),
         }
