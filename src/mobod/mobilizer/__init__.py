@@ -8,6 +8,7 @@ from .base import Direction
 from .bendstretch import BendStretch
 from .bushing import Bushing
 from .cantileverfreebeam import CantileverFreeBeam
+from .compiled_functions import CompiledFunctions
 from .custom import Custom
 from .custom_implementation import CustomImplementation
 from .cylinder import Cylinder
@@ -62,6 +63,7 @@ __all__ = [
     "CantileverFreeBeam",
     "Cartesian",
     "CartesianCoords",
+    "CompiledFunctions",
     "Custom",
     "CustomImplementation",
     "Cylinder",
