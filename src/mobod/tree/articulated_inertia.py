@@ -8,6 +8,7 @@ A mobilizer of six mobilities hands nothing to its parent: P+ is zero.
 
 Where hinge columns are nearly dependent, 1 / d would lose twice the digits that their independence has lost. But once a
 direction h is free, P h is zero, so that any of it can be taken off a later column: what is left of that is small and exact.
+Of a column that is but the rounding of another nothing is left, and its 1 / d is infinite.
 """
 
 from typing import Any
@@ -23,44 +24,25 @@ DEPENDENT = 1e-28
 
 
 @generic
-def freed_of_earlier(model: Any, first: int, i: int, row: int) -> Any:
-    """Column i less what P finds of the earlier columns, from *first* on, in it: gain . h of each. Kept, first in *row*."""
-    hw, hv = load_spatial(model.H, i)
-    for _ in range(2):  # once leaves the rounding of the whole column, of which the second time takes all but its own
-        for j in range(first, i):
-            gw, gv = load_spatial(model.gain, j)
-            s = -(vec3.dot(gw, hw) + vec3.dot(gv, hv))
-            fw, fv = load_spatial(model.freed, row + j - first)
+def separate(model: Any, b: int) -> None:
+    """Keep the hinge columns of body b less what they share with those before them, and as zero where that is all of one."""
+    first, row = model.first_u[b], model.first_freed[b]
+    for i in range(model.num_u[b]):
+        hw, hv = load_spatial(model.H, first + i)
+        o, whole = zero(hw[0]), vec3.dot(hw, hw) + vec3.dot(hv, hv)
+        for j in range(i):
+            fw, fv = load_spatial(model.freed, row + j)
+            square = vec3.dot(fw, fw) + vec3.dot(fv, fv)
+            s = -(vec3.dot(fw, hw) + vec3.dot(fv, hv)) / where(square > o, square, one(o))
             hw, hv = vec3.add_scaled(hw, s, fw), vec3.add_scaled(hv, s, fv)
-    store_spatial(model.freed, row + i - first, hw, hv)
-    return hw, hv
+        kept = where(vec3.dot(hw, hw) + vec3.dot(hv, hv) > DEPENDENT * whole, one(o), o)
+        store_spatial(model.freed, row + i, vec3.scale(kept, hw), vec3.scale(kept, hv))
 
 
 @generic
-def unless_dependent(model: Any, i: int, d_inverse: Any, hw: Any, hv: Any) -> Any:
-    """1 / d of mobility i; infinite where what is left of its column, (hw; hv), is but the rounding of the whole."""
-    w, v = load_spatial(model.H, i)
-    left, whole = vec3.dot(hw, hw) + vec3.dot(hv, hv), vec3.dot(w, w) + vec3.dot(v, v)
-    return d_inverse / where(left > DEPENDENT * whole, one(left), zero(left))
-
-
-def is_dependent(left: Any, whole: Any) -> bool:
-    """The same question afterwards, of rows of `freed` and `H`; not where something else has left no number."""
-    return bool(left @ left <= DEPENDENT * (whole @ whole))
-
-
-@generic
-def free_one(model: Any, first: int, i: int, row: int, J: Any, F: Any, M: Any) -> Any:
-    """Eliminate mobility i, of those from *first* on, and keep what the passes of `acceleration` need of it.
-
-    A *row* that is not negative says that the columns can be dependent, and where they are kept without what they share.
-    """
-    hw, hv = load_spatial(model.H, i)
-    if row >= 0:
-        hw, hv = freed_of_earlier(model, first, i, row)
-    J, F, M, gw, gv, d_inverse = articulated.eliminate(J, F, M, hw, hv)
-    if row >= 0:
-        d_inverse = unless_dependent(model, i, d_inverse, hw, hv)
+def free_one(model: Any, i: int, columns: Any, row: int, J: Any, F: Any, M: Any) -> Any:
+    """Eliminate mobility i by its column, of that row, and keep what the passes of `acceleration` need of it."""
+    J, F, M, gw, gv, d_inverse = articulated.eliminate(J, F, M, load3(columns, row, 0), load3(columns, row, 3))
     store3(model.gain, i, 0, gw)
     store3(model.gain, i, 3, gv)
     store(model.d_inverse, i, 0, d_inverse)
@@ -88,15 +70,19 @@ def of_shifted_body(model: Any, b: int) -> Any:
 def step(model: Any, b: int) -> None:
     """Add the body to what its children handed in, eliminate its mobilities and hand the rest to the parent."""
     n, p, first = model.num_u[b], model.parent[b], model.first_u[b]
+    columns, row = model.H, first
+    if model.first_freed[b] >= 0:
+        separate(model, b)
+        columns, row = model.freed, model.first_freed[b]
     J, F, M = of_body(model, b)
     if model.has_children[b] == 1:
         J2, F2, M2 = articulated.load_articulated(model.articulated, b)
         J, F, M = articulated.add(J, F, M, J2, F2, M2)
     if n == 1:  # apart from the loop, whose 21 numbers go through memory
-        J, F, M = free_one(model, first, first, -1, J, F, M)
+        J, F, M = free_one(model, first, model.H, first, J, F, M)
     else:
-        for i in range(first, first + n):
-            J, F, M = free_one(model, first, i, model.first_freed[b], J, F, M)
+        for i in range(n):
+            J, F, M = free_one(model, first + i, columns, row + i, J, F, M)
     if p > 0:
         if n < 6:
             if n == 0 and model.has_children[b] == 0:
@@ -132,9 +118,11 @@ def store_inertias(block: Any) -> None:
         p = model.parent[b]
         if p == 0:
             continue
-        first = model.first_u[b]
-        for i in range(first, first + model.num_u[b]):
-            J, F, M = free_one(model, first, i, model.first_freed[b], J, F, M)
+        columns, row = model.H, model.first_u[b]
+        if model.first_freed[b] >= 0:
+            columns, row = model.freed, model.first_freed[b]
+        for i in range(row, row + model.num_u[b]):
+            J, F, M, _, _, _ = articulated.eliminate(J, F, M, load3(columns, i, 0), load3(columns, i, 3))
         if model.num_u[b] == 6:
             J, F, M = nothing(J[0])
         J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))
