@@ -78,6 +78,7 @@ class Kernel:
             numba = _numba()
             dispatcher = numba.njit(nogil=True, **OPTIONS)(self.python)
             dispatcher._cache = _DiskCache(self.python)
+            dispatcher.compile = _compiling(dispatcher.compile)
             return dispatcher
 
     def __call__(self, first: Any, *args: Any) -> Any:
@@ -97,38 +98,39 @@ class Routine:
     def __init__(self, function: Callable[..., Any]) -> None:
         _check_home(function)
         self.python = function
-        self._addresses: dict[bool, int] = {}
+        self._addresses: dict[str, int] = {}
         self._kept: list[Any] = []  # what the addresses point at
         generic(function)
 
-    def address(self, in_lanes: bool = False) -> int:
-        """Where the compiled code is, compiled or loaded when it is first asked for."""
-        address = self._addresses.get(in_lanes)
+    def address(self, in_lanes: bool = False, with_tangents: bool = False) -> int:
+        """Where the compiled code for a record's scalar is, compiled or loaded when it is first asked for."""
+        scalar = "lanes" if in_lanes else "duals" if with_tangents else "state"
+        address = self._addresses.get(scalar)
         if address is None:
             with _lock:
                 _numba()
                 from numba.core import types
                 from numba.core.ccallback import CFunc
 
-                from .algebra.record import attach_lanes, attach_state, interpreted
+                from .algebra import record
 
-                # no closure over anything but functions: the name tells the cache which of the two it is
-                attach, function = (attach_lanes if in_lanes else attach_state), self.python
+                # no closure over anything but functions: the name tells the cache which of them it is
+                attach, function = getattr(record, f"attach_{scalar}"), self.python
 
                 def entry(pointer: Any, i: int, k: int) -> Any:
                     return function(attach(pointer), i, k)
 
-                entry.__qualname__ = f"{function.__qualname__}.{'lanes' if in_lanes else 'state'}"
+                entry.__qualname__ = f"{function.__qualname__}.{scalar}"
                 entry.__module__ = function.__module__
                 signature = types.int64(types.voidptr, types.int64, types.int64)
                 callback: Any = CFunc(
                     entry, (signature.args, signature.return_type), locals={}, options=dict(OPTIONS, nopython=True)
                 )
                 callback._cache = _DiskCache(entry)
-                callback.compile()
+                _compiling(callback.compile)()
                 self._kept.append(callback)
-                address = self._addresses[in_lanes] = int(callback.address)
-                interpreted[address] = function
+                address = self._addresses[scalar] = int(callback.address)
+                record.interpreted[address] = function
         return address
 
 
@@ -156,12 +158,59 @@ def compiled_form_of(interpreted: Callable[..., Any]) -> Callable[[F], F]:
     return register
 
 
+class _Compiling(threading.local):
+    """Whether this thread compiles a kernel now."""
+
+    active = False
+
+
+_now = _Compiling()
+
+
+def _compiling(compile_it: Callable[..., Any]) -> Callable[..., Any]:
+    """*compile_it*, with `_optimize_once` in force."""
+
+    @functools.wraps(compile_it)
+    def compile_ours(*args: Any) -> Any:
+        before, _now.active = _now.active, True
+        try:
+            return compile_it(*args)
+        finally:
+            _now.active = before
+
+    return compile_ours
+
+
+def _optimize_once() -> None:
+    """Let LLVM optimize a kernel with all that is inlined into it, and not each of the inlined functions before that.
+
+    Numba puts every function through all of LLVM's passes by itself; a function of ours then goes through them again in each
+    caller, and in the callers of these. Left out, that saves an eighth of the time a kernel takes to compile, and the code is
+    the same.
+    """
+    from numba.core.codegen import CPUCodeLibrary
+    from numba.core.targetconfig import ConfigStack
+
+    optimize = getattr(CPUCodeLibrary, "_optimize_final_module", None)
+    if optimize is None:  # another version of Numba: compile as it does
+        return
+
+    def optimize_unless_inlined(library: Any) -> None:
+        flags = ConfigStack.top_or_none() if _now.active else None
+        if flags is None or not flags.forceinline:
+            optimize(library)
+
+    cast(Any, CPUCodeLibrary)._optimize_final_module = optimize_unless_inlined
+
+
 @functools.cache
 def _numba_module() -> Any:
     import numba
     from numba.extending import typeof_impl
 
-    from .algebra import lanes  # noqa: F401  (registers the scalar types with Numba)
+    _optimize_once()
+
+    from .algebra import compiled_record  # noqa: F401  (registers the scalar types with Numba)
 
     @typeof_impl.register(Kernel)
     def _typeof_kernel(kernel: Kernel, context: Any) -> Any:

@@ -58,7 +58,7 @@ def _compiled(function, shapes):
         from numba.extending import register_jitable
 
         register_jitable(**jit.OPTIONS)(function)
-        source += inspect.getsource(function)
+        source += inspect.getsource(inspect.getmodule(function))  # whatever else of that module it calls
     kernel.__qualname__ = f"{function.__module__}.{function.__name__}-{hashlib.md5(source.encode()).hexdigest()[:8]}"
     dispatcher = numba.njit(**jit.OPTIONS)(kernel)
     dispatcher._cache = jit._DiskCache(kernel)

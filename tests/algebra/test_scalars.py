@@ -90,6 +90,59 @@ def test_square_root_of_a_negative_number_is_not_a_number_and_no_error(form):
     assert np.isnan(result[0, 0]) and np.array_equal(result[0, 1:], np.arange(2.0, 9.0))
 
 
+def elementary(x, y):
+    return (
+        *(scalar.sin(x), scalar.cos(y), scalar.tan(x), scalar.exp(x), scalar.log(y), scalar.atan2(x, y)),
+        *(scalar.atan2(y, -1.0), scalar.atan2(2, x), y**0.5, scalar.power(y, -1.5), x**3, scalar.power(x, -2), x**0),
+    )
+
+
+def expected_elementary(x, y):
+    return [
+        *(np.sin(x), np.cos(y), np.sin(x) / np.cos(x), np.exp(x), np.log(y), np.arctan2(x, y)),
+        *(np.arctan2(y, -1.0), np.arctan2(2.0, x), y**0.5, y**-1.5, x * x * x, 1.0 / (x * x), 0.0 * x + 1.0),
+    ]
+
+
+@each_form
+def test_elementary_functions_are_right_to_the_last_bits(form, rng):
+    """Relative to five units in the last place: of the tangent two roundings more than of a sine."""
+    values = np.array([rng.uniform(-1.4, 1.4, 8), rng.uniform(0.1, 3.0, 8)])
+    expected = np.array(expected_elementary(*values))
+    assert np.all(np.abs(form(elementary, (0, 0), values) - expected) <= 5.0 * EPS * np.maximum(np.abs(expected), 1.0))
+
+
+def test_elementary_functions_of_one_state_and_of_lanes_give_the_same_bits(rng):
+    values = np.array([rng.uniform(-20.0, 20.0, 8), rng.uniform(0.1, 30.0, 8)])
+    assert np.array_equal(compiling.float64(elementary, (0, 0), values), compiling.lanes(elementary, (0, 0), values))
+
+
+def test_elementary_functions_in_plain_python_take_arrays_of_lanes(rng):
+    values = np.array([rng.uniform(-1.4, 1.4, 8), rng.uniform(0.1, 3.0, 8)])
+    together = elementary(*values)
+    assert np.allclose(together, compiling.python(elementary, (0, 0), values), rtol=5.0 * EPS, atol=0.0)
+
+
+def of_integers(x):
+    """Literals without a point, which a user's own function will have."""
+    two = scalar.sqrt(2) + scalar.sin(1) + scalar.exp(0) + scalar.log(3) + scalar.atan2(1, 2)
+    return 2 * x + 1, 1 - x, x * 3 - 1, x / 2, 4 / x, two * scalar.one(x), scalar.where(x > 0, 1, x), scalar.where(x != 1, x, 2)
+
+
+@each_form
+def test_integers_mix_with_every_scalar(form):
+    x = np.array([-2.0, -1.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    two = np.sqrt(2.0) + np.sin(1.0) + 1.0 + np.log(3.0) + np.arctan2(1.0, 2.0)
+    expected = [2 * x + 1, 1 - x, x * 3 - 1, x / 2, 4 / x, two + 0.0 * x, np.where(x > 0, 1.0, x), np.where(x != 1, x, 2.0)]
+    assert np.abs(form(of_integers, (0,), x[None]) - expected).max() <= 4.0 * EPS
+
+
+@pytest.mark.parametrize("n", ["2", None, 1j, (1.0,)])
+def test_an_exponent_that_is_no_number_is_refused(n):
+    with pytest.raises(TypeError, match="constant number n, got"):
+        scalar.power(2.0, n)
+
+
 def less(a, b, x, y):
     return scalar.where(a < b, x, y)
 
@@ -110,12 +163,16 @@ def equal(a, b, x, y):
     return scalar.where(a == b, x, y)
 
 
+def not_equal(a, b, x, y):
+    return scalar.where(a != b, x, y)
+
+
 def below_a_constant(a, b, x, y):
     return scalar.where(a < 0.5, x, 7.0), scalar.where(0.5 > b, 7.0, y)
 
 
 @each_form
-@pytest.mark.parametrize("function", [less, less_equal, greater, greater_equal, equal, below_a_constant])
+@pytest.mark.parametrize("function", [less, less_equal, greater, greater_equal, equal, not_equal, below_a_constant])
 def test_where_chooses_lane_by_lane(function, form):
     rng = np.random.default_rng(3)
     values = rng.integers(0, 3, (4, 8)) * 0.5  # with ties
@@ -128,6 +185,7 @@ def test_nothing_compares_with_what_is_not_a_number(form):
     values = np.array([[np.nan] * 8, [1.0] * 8, [2.0] * 8, [3.0] * 8])
     for function in (less, less_equal, greater, greater_equal, equal):
         assert np.all(form(function, (0, 0, 0, 0), values) == 3.0), function.__name__
+    assert np.all(form(not_equal, (0, 0, 0, 0), values) == 2.0)
 
 
 def arithmetic(a, b):

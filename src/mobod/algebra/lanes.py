@@ -1,24 +1,24 @@
-"""Numba's view of the scalars: the type `Lanes`, eight float64 in one vector register, and every primitive compiled.
+"""Numba's view of `Lanes`, eight float64 in one vector register, and every primitive of `scalar` compiled for it and float64.
 
-Imported when the first kernel is compiled or loaded, never before. Three Numba types are defined here:
+Imported when the first kernel is compiled or loaded, never before. Two Numba types are defined here:
 
-- ``Lanes``, an LLVM ``<8 x double>``, with ``+ - * /``, negation and comparisons (which give a ``Mask``);
-- ``Mask``, an LLVM ``<8 x i1>``, for ``where``;
-- ``Rows``, one field of a record: a bare pointer and a number of columns that is part of the type, so that an address is
-  a multiplication by a constant; and ``RecordType``, the record itself, a block of such pointers.
+- ``Lanes``, an LLVM ``<8 x double>``, with ``+ - * /``, ``**``, negation and comparisons (which give a ``Mask``);
+- ``Mask``, an LLVM ``<8 x i1>``, for ``where``.
 
 A lane never looks at another lane: eight states are computed as though each were alone.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-from numba.extending import lower_builtin, lower_getattr_generic, models, overload, register_model
+from numba.core.errors import TypingError
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import lower_builtin, models, overload, register_model
 
 from . import record, scalar
 
@@ -43,22 +43,6 @@ class Mask(types.Type):
         super().__init__(name=f"Mask{WIDTH}")
 
 
-class Rows(types.Type):
-    """One field of a record: ``what`` is ``index``, ``parameter`` (shared) or ``state`` (one a state)."""
-
-    def __init__(self, what: str, columns: int, in_lanes: bool) -> None:
-        self.what, self.columns, self.in_lanes = what, columns, in_lanes
-        super().__init__(name=f"Rows({what}, {columns}, {in_lanes})")
-
-
-class RecordType(types.Type):
-    """A record of fields, by the address of its block of pointers."""
-
-    def __init__(self, in_lanes: bool) -> None:
-        self.in_lanes = in_lanes
-        super().__init__(name=f"Record({in_lanes})")
-
-
 lanes, mask = Lanes(), Mask()
 
 
@@ -74,22 +58,10 @@ class _MaskModel(models.PrimitiveModel):
         super().__init__(dmm, fe_type, BOOLS)
 
 
-@register_model(Rows)
-class _RowsModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, I64.as_pointer() if fe_type.what == "index" else ir.DoubleType().as_pointer())
-
-
-@register_model(RecordType)
-class _RecordModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, I64.as_pointer())
-
-
 # ---------------------------------------------------------------------------------------------- small builders
 
 
-def _splat(builder: Any, x: Any) -> Any:
+def splat(builder: Any, x: Any) -> Any:
     """All lanes equal to *x*."""
     if isinstance(x, ir.Constant):
         return ir.Constant(VECTOR, [x] * WIDTH)
@@ -99,8 +71,9 @@ def _splat(builder: Any, x: Any) -> Any:
     return builder.shuffle_vector(first, undefined, zeros)
 
 
-def _as_vector(builder: Any, typ: Any, value: Any) -> Any:
-    return value if isinstance(typ, Lanes) else _splat(builder, value)
+def as_vector(builder: Any, typ: Any, value: Any) -> Any:
+    """A number as lanes."""
+    return value if isinstance(typ, Lanes) else splat(builder, value)
 
 
 def _vector_intrinsic(builder: Any, name: str, args: list[Any]) -> Any:
@@ -109,8 +82,17 @@ def _vector_intrinsic(builder: Any, name: str, args: list[Any]) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{WIDTH}f64"), args)
 
 
-def _is_number(typ: Any) -> bool:
-    return isinstance(typ, (Lanes, types.Float))
+def as_number(typ: Any) -> Any:
+    """The type as which an argument enters arithmetic with lanes: an integer becomes a float64; None for what is no number."""
+    if isinstance(typ, types.Integer):
+        return types.float64
+    return typ if isinstance(typ, (Lanes, types.Float)) else None
+
+
+def _common(args: Any) -> Any:
+    """The arguments as numbers, and whether one of them is lanes; None where one is no number."""
+    numbers = [as_number(typ) for typ in args]
+    return None if None in numbers else (numbers, any(isinstance(typ, Lanes) for typ in numbers))
 
 
 # ---------------------------------------------------------------------------------------------- arithmetic
@@ -120,12 +102,11 @@ def _define_binary(function: Any, instruction: str) -> None:
     @infer_global(function)
     class _Typing(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
-            if len(args) == 2 and all(map(_is_number, args)) and any(isinstance(a, Lanes) for a in args):
-                return signature(lanes, *args)
-            return None
+            common = _common(args)
+            return signature(lanes, *common[0]) if common and common[1] and len(args) == 2 else None
 
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        a, b = (_as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True))
+        a, b = (as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True))
         return getattr(builder, instruction)(a, b, flags=("contract",))
 
     for kinds in ((Lanes, Lanes), (Lanes, types.Float), (types.Float, Lanes)):
@@ -145,13 +126,13 @@ def _define_comparison(function: Any, symbol: str) -> None:
     @infer_global(function)
     class _Typing(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
-            if len(args) == 2 and all(map(_is_number, args)) and any(isinstance(a, Lanes) for a in args):
-                return signature(mask, *args)
-            return None
+            common = _common(args)
+            return signature(mask, *common[0]) if common and common[1] and len(args) == 2 else None
 
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        a, b = (_as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True))
-        return builder.fcmp_ordered(symbol, a, b)
+        a, b = (as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True))
+        compare = builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered
+        return compare(symbol, a, b)
 
     for kinds in ((Lanes, Lanes), (Lanes, types.Float), (types.Float, Lanes)):
         lower_builtin(function, *kinds)(lower)
@@ -163,6 +144,7 @@ for _operator, _symbol in (
     (operator.gt, ">"),
     (operator.ge, ">="),
     (operator.eq, "=="),
+    (operator.ne, "!="),
 ):
     _define_comparison(_operator, _symbol)
 
@@ -187,9 +169,8 @@ def _define_unary(function: Any, lower: Any, result: Any = None) -> None:
     @infer_global(function)
     class _Typing(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
-            if len(args) == 1 and _is_number(args[0]):
-                return signature(result or args[0], args[0])
-            return None
+            number = as_number(args[0]) if len(args) == 1 else None
+            return None if number is None else signature(result or number, number)
 
     def scalar_form(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return lower(builder, False, args[0])
@@ -218,7 +199,7 @@ def _llvm(name: str) -> Any:
     return lower
 
 
-def _lower_any_not_finite(builder: Any, vector: bool, x: Any) -> Any:
+def lower_any_not_finite(builder: Any, vector: bool, x: Any) -> Any:
     """x - x is 0 for a finite number and NaN for the others."""
     difference = builder.fsub(x, x)
     if not vector:
@@ -236,24 +217,23 @@ _define_unary(scalar.zero, _constant(0.0))
 _define_unary(scalar.one, _constant(1.0))
 _define_unary(scalar.sqrt, _llvm("sqrt"))
 _define_unary(rint, _llvm("rint"))
-_define_unary(scalar.any_not_finite, _lower_any_not_finite, types.boolean)
+_define_unary(scalar.any_not_finite, lower_any_not_finite, types.boolean)
 
 
 @infer_global(scalar.where)
 class _WhereTyping(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
-        if len(args) != 3 or not all(map(_is_number, args[1:])):
-            return None
-        if isinstance(args[0], Mask):
-            return signature(lanes, *args)
-        if isinstance(args[0], types.Boolean) and not any(isinstance(a, Lanes) for a in args[1:]):
+        common = _common(args[1:]) if len(args) == 3 else None
+        if common and isinstance(args[0], Mask):
+            return signature(lanes, args[0], *common[0])
+        if common and isinstance(args[0], types.Boolean) and not common[1]:
             return signature(types.float64, types.boolean, types.float64, types.float64)
         return None
 
 
 def _lower_where(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     if isinstance(sig.args[0], Mask):
-        return builder.select(args[0], _as_vector(builder, sig.args[1], args[1]), _as_vector(builder, sig.args[2], args[2]))
+        return builder.select(args[0], as_vector(builder, sig.args[1], args[1]), as_vector(builder, sig.args[2], args[2]))
     return builder.select(args[0], args[1], args[2])
 
 
@@ -262,6 +242,7 @@ for _kinds in (
     (Mask, Lanes, Lanes),
     (Mask, Lanes, types.Float),
     (Mask, types.Float, Lanes),
+    (Mask, types.Float, types.Float),
 ):
     lower_builtin(scalar.where, *_kinds)(_lower_where)
 
@@ -335,7 +316,7 @@ def _lower_any_above(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     x, limit = args
     if isinstance(sig.args[0], Lanes):
         size = _vector_intrinsic(builder, "fabs", [x])
-        above = builder.fcmp_unordered(">", size, _splat(builder, limit))
+        above = builder.fcmp_unordered(">", size, splat(builder, limit))
         return builder.icmp_unsigned("!=", builder.bitcast(above, ir.IntType(WIDTH)), ir.Constant(ir.IntType(WIDTH), 0))
     size = builder.call(builder.module.declare_intrinsic("llvm.fabs", [ir.DoubleType()]), [x])
     return builder.fcmp_unordered(">", size, limit)
@@ -378,14 +359,16 @@ for _number in (types.Float, Lanes):
 _OPTIONS: Any = {"fastmath": {"contract"}, "error_model": "numpy", "_nrt": False}  # those of _jit, which imports this
 
 
-@overload(scalar.sincos, jit_options=_OPTIONS)
+@overload(scalar.sincos, jit_options=_OPTIONS, strict=False)
 def _sincos(x: Any) -> Any:
     """Reduction by pi/2 in three parts (Cody and Waite 1980), then the minimax polynomials of Moshier's Cephes.
 
     One source for one state and for lanes, so that both give the same bits. The parts of pi/2 have 33 bits, exact times
     any k below 2^20; beyond that the C library serves.
     """
-    if not _is_number(x):
+    if isinstance(x, types.Integer):
+        return lambda x: scalar.sincos(float(x))
+    if as_number(x) is None:
         return None
 
     def implementation(x: Any) -> Any:
@@ -426,226 +409,65 @@ def _sincos(x: Any) -> Any:
     return implementation
 
 
-# ---------------------------------------------------------------------------------------------- memory
+# ---------------------------------------------------------------------------------------------- functions of the C library
 
 
-def _never_changes(builder: Any, load: Any) -> Any:
-    """Tell LLVM that no store of this kernel touches what was loaded, so that it is loaded once."""
-    load.set_metadata("invariant.load", builder.module.add_metadata([]))
-    return load
+def real_power(x: Any, n: float) -> Any:
+    """*x* to a power that is no integer."""
 
 
-@infer_global(record.attach)
-class _AttachTyping(AbstractTemplate):
-    """A 1-D block of pointers is a record of float64, a 2-D one a record of lanes."""
+def _define_libm(function: Any, of_one: Any, arguments: int) -> None:
+    """*function* of one or two numbers, lane by lane the C library's, so that one state and lanes give the same bits."""
 
-    def generic(self, args: Any, kws: Any) -> Any:
-        (block,) = args
-        if isinstance(block, RecordType):  # one kernel called by another
-            return signature(block, block)
-        if isinstance(block, types.Array) and block.dtype == types.int64:
-            return signature(RecordType(block.ndim == 2), block)
-        return None
-
-
-@lower_builtin(record.attach, types.Array)
-def _lower_attach(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return context.make_array(sig.args[0])(context, builder, args[0]).data
-
-
-@lower_builtin(record.attach, RecordType)
-def _lower_attached(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return args[0]
-
-
-def _align_stack(builder: Any) -> None:
-    """Make the function begin by aligning its stack to a vector.
-
-    LLVM does that for an aligned variable, but not for the registers that it spills: without this each spill of eight
-    lanes straddles two cache lines. The empty assembly keeps the variable from being optimized away.
-    """
-    variable = cgutils.alloca_once(builder, VECTOR)
-    variable.align = 64
-    keep = ir.FunctionType(ir.VoidType(), [variable.type])
-    builder.asm(keep, "", "r", [variable], True)
-
-
-def _define_attach(function: Any, in_lanes: bool) -> None:
     @infer_global(function)
     class _Typing(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
-            return signature(RecordType(in_lanes), types.voidptr) if args == (types.voidptr,) else None
+            common = _common(args) if len(args) == arguments else None
+            return signature(lanes if common[1] else types.float64, *common[0]) if common else None
 
-    @lower_builtin(function, types.voidptr)
-    def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        if in_lanes:
-            _align_stack(builder)
-        return builder.bitcast(args[0], I64.as_pointer())
+    one_signature = signature(types.float64, *([types.float64] * arguments))
 
+    def scalar_form(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.get_function(of_one, one_signature)(builder, args)
 
-_define_attach(record.attach_state, False)
-_define_attach(record.attach_lanes, True)
+    def vector_form(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        name = f"mobod_{of_one.__name__}_{WIDTH}"
+        called = builder.module.globals.get(name)
+        if called is None:  # a function of its own: eight calls at every place would be long
+            called = ir.Function(builder.module, ir.FunctionType(VECTOR, [VECTOR] * arguments), name)
+            called.linkage = "internal"
+            called.attributes.add("noinline")
+            inner = ir.IRBuilder(called.append_basic_block())
+            out = ir.Constant(VECTOR, ir.Undefined)
+            for lane in range(WIDTH):
+                at = ir.Constant(ir.IntType(32), lane)
+                of_lane = [inner.extract_element(argument, at) for argument in called.args]
+                out = inner.insert_element(out, scalar_form(context, inner, sig, of_lane), at)
+            inner.ret(out)
+        return builder.call(called, [as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True)])
 
-
-@infer_global(record.call_routine)
-class _CallTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[1], RecordType):
-            return signature(types.int64, types.int64, args[1], types.int64, types.int64)
-        return None
-
-
-@lower_builtin(record.call_routine, types.Integer, RecordType, types.Integer, types.Integer)
-def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    address, block, i, k = args
-    byte_pointer = ir.IntType(8).as_pointer()
-    kind = ir.FunctionType(I64, [byte_pointer, I64, I64])
-    return builder.call(builder.inttoptr(address, kind.as_pointer()), [builder.bitcast(block, byte_pointer), i, k])
-
-
-@infer_getattr
-class _RecordFields(AttributeTemplate):
-    key = RecordType
-
-    def generic_resolve(self, owner: Any, name: str) -> Any:  # type: ignore[override]
-        if name in record.layout.counts:
-            return types.int64
-        field = record.layout.fields.get(name)
-        return Rows(field.what, field.columns, owner.in_lanes) if field else None
+    kinds: list[tuple[Any, ...]] = [(types.Float,), (Lanes,)]
+    if arguments == 2:
+        kinds = [(types.Float, types.Float), (Lanes, Lanes), (Lanes, types.Float), (types.Float, Lanes)]
+    for kind in kinds:
+        lower_builtin(function, *kind)(vector_form if Lanes in kind else scalar_form)
 
 
-@lower_getattr_generic(RecordType)
-def _lower_field(context: Any, builder: Any, typ: Any, value: Any, name: str) -> Any:
-    place = builder.gep(value, [ir.Constant(I64, record.layout.places[name])], inbounds=True)
-    word = _never_changes(builder, builder.load(place))
-    if name in record.layout.counts:
-        return word
-    index = record.layout.fields[name].what == "index"
-    return builder.inttoptr(word, I64.as_pointer() if index else ir.DoubleType().as_pointer())
+_define_libm(scalar.exp, math.exp, 1)
+_define_libm(scalar.log, math.log, 1)
+_define_libm(scalar.atan2, math.atan2, 2)
+_define_libm(real_power, math.pow, 2)
 
 
-@infer_global(operator.getitem)
-class _IndexTyping(AbstractTemplate):
-    """``model.parent[b]``: an integer of the tree."""
-
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[0], Rows) and args[0].what == "index" and isinstance(args[1], types.Integer):
-            return signature(types.int64, args[0], types.int64)
-        return None
-
-
-@lower_builtin(operator.getitem, Rows, types.Integer)
-def _lower_index(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return _never_changes(builder, builder.load(builder.gep(args[0], [args[1]], inbounds=True)))
+@overload(scalar.power, jit_options=_OPTIONS, strict=False)
+def _power(x: Any, n: Any) -> Any:
+    if isinstance(n, types.Integer):
+        return lambda x, n: scalar.integer_power(x, n)
+    if not isinstance(n, types.Float):
+        raise TypingError(f"power(x, n) takes a constant number n, got {n}; for a variable exponent write exp(n * log(x))")
+    return (lambda x, n: real_power(x, n)) if as_number(x) is not None else None
 
 
-def _array_in_lanes(array: Any) -> bool:
-    return bool(array.ndim == 3)
-
-
-def _is_field(typ: Any) -> bool:
-    return isinstance(typ, Rows) or (isinstance(typ, types.Array) and typ.dtype == types.float64 and typ.layout == "C")
-
-
-@infer_global(scalar.load)
-class _LoadTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if not _is_field(args[0]):
-            return None
-        in_lanes = args[0].in_lanes if isinstance(args[0], Rows) else _array_in_lanes(args[0])
-        return signature(lanes if in_lanes else types.float64, args[0], types.int64, types.int64)
-
-
-@infer_global(scalar.store)
-class _StoreTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if not _is_field(args[0]) or not _is_number(args[3]):
-            return None
-        in_lanes = args[0].in_lanes if isinstance(args[0], Rows) else _array_in_lanes(args[0])
-        if isinstance(args[3], Lanes) and not in_lanes:
-            return None
-        return signature(types.void, args[0], types.int64, types.int64, args[3])
-
-
-def _address(context: Any, builder: Any, typ: Any, field: Any, row: Any, column: Any) -> tuple[Any, bool, int]:
-    """Pointer to the number or the lanes at *row*, *column*; whether it is lanes; and its alignment."""
-    if isinstance(typ, Rows):
-        # the parameters of a tree are shared by all lanes
-        wide = typ.in_lanes and typ.what == "state"
-        data, columns, align = field, ir.Constant(I64, typ.columns), 64 if wide else 8
-    else:
-        array = context.make_array(typ)(context, builder, field)
-        wide, data, align = _array_in_lanes(typ), array.data, 8
-        shape = cgutils.unpack_tuple(builder, array.shape)
-        columns = shape[1] if typ.ndim > 1 else ir.Constant(I64, 1)
-    place = builder.add(builder.mul(row, columns), column)
-    if not wide:
-        return builder.gep(data, [place], inbounds=True), False, 8
-    pointer = builder.gep(data, [builder.mul(place, ir.Constant(I64, WIDTH))], inbounds=True)
-    return builder.bitcast(pointer, VECTOR.as_pointer()), True, align
-
-
-def _lower_load(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    pointer, wide, align = _address(context, builder, sig.args[0], *args)
-    value = builder.load(pointer)
-    value.align = align
-    if isinstance(sig.args[0], Rows) and sig.args[0].what == "parameter":
-        _never_changes(builder, value)
-    return _splat(builder, value) if isinstance(sig.return_type, Lanes) and not wide else value
-
-
-def _lower_store(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    field, row, column, value = args
-    pointer, wide, align = _address(context, builder, sig.args[0], field, row, column)
-    stored = builder.store(_as_vector(builder, sig.args[3], value) if wide else value, pointer)
-    stored.align = align
-    return context.get_dummy_value()
-
-
-for _field in (Rows, types.Array):
-    lower_builtin(scalar.load, _field, types.Integer, types.Integer)(_lower_load)
-    for _number in (types.Float, Lanes):
-        lower_builtin(scalar.store, _field, types.Integer, types.Integer, _number)(_lower_store)
-
-
-@infer_global(scalar.gather)
-class _GatherTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if _is_field(args[0]) and isinstance(args[0], types.Array) and args[0].ndim == 2:
-            return signature(lanes, args[0], types.int64, types.int64)
-        return None
-
-
-@infer_global(scalar.scatter)
-class _ScatterTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if _is_field(args[0]) and isinstance(args[0], types.Array) and args[0].ndim == 2:
-            return signature(types.void, args[0], types.int64, types.int64, lanes)
-        return None
-
-
-def _lane_pointers(context: Any, builder: Any, typ: Any, array: Any, first: Any, column: Any) -> list[Any]:
-    """Pointers to one column of eight rows."""
-    view = context.make_array(typ)(context, builder, array)
-    columns = cgutils.unpack_tuple(builder, view.shape)[1]
-    place = builder.add(builder.mul(first, columns), column)
-    pointers = []
-    for _ in range(WIDTH):
-        pointers.append(builder.gep(view.data, [place], inbounds=True))
-        place = builder.add(place, columns)
-    return pointers
-
-
-@lower_builtin(scalar.gather, types.Array, types.Integer, types.Integer)
-def _lower_gather(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    out = ir.Constant(VECTOR, ir.Undefined)
-    for lane, pointer in enumerate(_lane_pointers(context, builder, sig.args[0], *args)):
-        out = builder.insert_element(out, builder.load(pointer), ir.Constant(ir.IntType(32), lane))
-    return out
-
-
-@lower_builtin(scalar.scatter, types.Array, types.Integer, types.Integer, Lanes)
-def _lower_scatter(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    for lane, pointer in enumerate(_lane_pointers(context, builder, sig.args[0], *args[:3])):
-        builder.store(builder.extract_element(args[3], ir.Constant(ir.IntType(32), lane)), pointer)
-    return context.get_dummy_value()
+@overload(operator.pow, jit_options=_OPTIONS, strict=False)
+def _operator_power(x: Any, n: Any) -> Any:
+    return (lambda x, n: scalar.power(x, n)) if isinstance(x, Lanes) else None

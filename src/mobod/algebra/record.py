@@ -3,23 +3,31 @@
 A kernel is called with the block, an int64 array of counts and addresses, and turns it into the record by ``attach``: one
 array argument, whatever the number of fields. (A `structref` cost 0.65 us a call in the design's trial, and its fields
 reach LLVM with strides to be loaded and references to be counted.) The dimensions of the block say which scalar the record
-holds, as those of an array do for ``load``: 1-D float64, 2-D lanes.
+holds, as those of an array do for ``load``: 1-D float64, 2-D lanes, 3-D `Dual` of float64 with eight tangents.
 
-Three kinds of field: ``index``, integers of the tree; ``parameter``, numbers of the tree, shared by all states and lanes;
-``state``, one set a state, or eight in lanes.
+Three kinds of field: ``index``, integers of the tree; ``parameter``, numbers of the tree, shared by all states and lanes, with
+no tangents; ``state``, one set a state, or eight in lanes, or one with eight tangents.
+
+A row of Duals is the values of its columns, filled up to eight, then the eight tangents of each column: vectors are aligned,
+and values share cache lines. (A vector of sixteen for each number, value and tangents, takes half as much memory again.)
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .dual import Dual
+
 #: States that one record of lanes holds.
 LANES = 8
+#: Tangents of each number in a record that has them.
+TANGENTS = 8
 _ALIGNMENT = 64  # bytes: a cache line, and a vector of lanes
 
 
@@ -53,6 +61,56 @@ class Layout:
 layout = Layout()
 
 
+def value_blocks(columns: int) -> int:
+    """How many vectors the values of a row of Duals take."""
+    return -(-columns // LANES)
+
+
+class DualRows:
+    """A field of Duals: the values and the tangents of its numbers, as views of one array.
+
+    Assigning to it sets values, whose tangents become zero: ``record.q[:, 0] = q``.
+
+    Parameters
+    ----------
+    array : (rows, 1, blocks, 8) array
+        The field as it lies in memory, which kernels take as an argument.
+    columns : int
+        Numbers a row.
+
+    Attributes
+    ----------
+    values : (rows, columns) array
+    tangents : (rows, columns, 8) array
+        ``tangents[i, j, k]`` is the derivative of ``values[i, j]`` along direction k.
+    """
+
+    def __init__(self, array: npt.NDArray[np.float64], columns: int) -> None:
+        self.array = array
+        self.tangents = array[:, 0, value_blocks(columns) :]
+        self.values = array[:, 0, : value_blocks(columns)].reshape(len(array), LANES * value_blocks(columns))[:, :columns]
+
+    @classmethod
+    def zeros(cls, rows: int, columns: int = 1) -> DualRows:
+        """A field of its own, for an argument of a kernel."""
+        return cls(np.zeros((rows, 1, value_blocks(columns) + columns, LANES)), columns)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.values[key] = value
+        self.tangents[key] = 0.0
+
+    def load(self, row: int, column: int) -> Dual:
+        """What `scalar.load` does."""
+        return Dual(self.values[row, column], self.tangents[row, column].tolist())
+
+    def store(self, row: int, column: int, value: Any) -> None:
+        """What `scalar.store` does."""
+        if isinstance(value, Dual):
+            self.values[row, column], self.tangents[row, column] = value.value, value.tangents
+        else:
+            self[row, column] = value
+
+
 class Record:
     """The arrays of one state, or of eight in lanes, and the block by which a kernel finds them.
 
@@ -64,13 +122,28 @@ class Record:
         The index and parameter fields; they are not copied.
     in_lanes : bool
         Whether state fields hold eight states.
+    with_tangents : bool
+        Whether they hold one state and the derivatives of everything along eight directions: they are `DualRows`.
+
+    Raises
+    ------
+    ValueError
+        For lanes with tangents: derivatives of eight states take eight records.
     """
 
-    def __init__(self, counts: Mapping[str, int], shared: Mapping[str, npt.NDArray[Any]], in_lanes: bool = False) -> None:
-        self.counts, self.in_lanes = dict(counts), in_lanes
-        lanes = LANES if in_lanes else 1
+    def __init__(
+        self,
+        counts: Mapping[str, int],
+        shared: Mapping[str, npt.NDArray[Any]],
+        in_lanes: bool = False,
+        with_tangents: bool = False,
+    ) -> None:
+        if in_lanes and with_tangents:
+            raise ValueError("a record holds eight states or one with tangents; make a record with tangents for each state")
+        self.counts, self.in_lanes, self.with_tangents = dict(counts), in_lanes, with_tangents
         fields = [field for field in layout.fields.values() if field.what == "state"]
-        sizes = [counts[field.rows] * field.columns * lanes for field in fields]
+        shapes = [(counts[field.rows], *self._row(field.columns)) for field in fields]
+        sizes = [math.prod(shape) for shape in shapes]
         # q, u, z and their rates come first and touch, so that y and ydot are one array each
         self._starts: list[int] = []
         at = 0
@@ -91,14 +164,22 @@ class Record:
             self.block[layout.places[name]] = counts[name]
             setattr(self, name, counts[name])
         base = self.buffer.ctypes.data
-        for field, start, size in zip(fields, self._starts, sizes, strict=True):
-            shape = (counts[field.rows], field.columns) + ((LANES,) if in_lanes else ())
-            setattr(self, field.name, self.buffer[start : start + size].reshape(shape))
+        for field, start, size, shape in zip(fields, self._starts, sizes, shapes, strict=True):
+            array = self.buffer[start : start + size].reshape(shape)
+            setattr(self, field.name, DualRows(array, field.columns) if with_tangents else array)
             self.block[layout.places[field.name]] = base + 8 * start
         for name, array in shared.items():
             self.share(name, array)
         if in_lanes:
             self.block = self.block[:, None]
+        elif with_tangents:
+            self.block = self.block[:, None, None]
+
+    def _row(self, columns: int) -> tuple[int, ...]:
+        """The shape of a row of numbers."""
+        if self.with_tangents:
+            return 1, value_blocks(columns) + columns, TANGENTS
+        return (columns, LANES) if self.in_lanes else (columns,)
 
     def share(self, name: str, array: npt.NDArray[Any]) -> None:
         """Let field *name*, of the tree, be *array* from now on."""
@@ -110,7 +191,7 @@ class Record:
     def copy(self) -> Record:
         """A record with its own state fields, equal to these, and the same tree."""
         shared = {name: getattr(self, name) for name, field in layout.fields.items() if field.what != "state"}
-        other = Record(self.counts, shared, self.in_lanes)
+        other = Record(self.counts, shared, self.in_lanes, self.with_tangents)
         other.buffer[:] = self.buffer
         return other
 
@@ -134,6 +215,11 @@ def attach_state(pointer: Any) -> Any:
 
 def attach_lanes(pointer: Any) -> Any:
     """The record of lanes whose block is at an address."""
+    return pointer
+
+
+def attach_duals(pointer: Any) -> Any:
+    """The record of Duals whose block is at an address."""
     return pointer
 
 

@@ -1,26 +1,35 @@
-"""The primitives of every scalar type: what a kernel may do with a number besides ``+ - * /`` and comparisons.
+"""The primitives of every scalar type: what a kernel may do with a number besides ``+ - * /``, ``**`` and comparisons.
 
-Called from Python these are ordinary functions of floats, of arrays of eight (lanes) or of any object with the arithmetic
-(SymPy's symbols among them); compiled, `lanes` gives them their form for float64 and for `Lanes`.
+Called from Python these are ordinary functions of floats, of arrays of eight (lanes), of `Dual` or of any object with the
+arithmetic and the methods that they call; compiled, `lanes` and `compiled_dual` give them their form for each scalar.
+Functions of a user's own, such as a joint's transform, take their sines and square roots from here too: `math` knows
+floats only.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
+from .._jit import generic
+
 
 def load(rows: Any, row: int, column: int) -> Any:
-    """The number at *row*, *column* of a field: float64, or eight lanes of it."""
+    """The number at *row*, *column* of a field: float64, eight lanes of it, or a Dual."""
+    if hasattr(rows, "load"):
+        return rows.load(row, column)
     value = rows[row] if rows.ndim == 1 else rows[row, column]
     return value.copy() if isinstance(value, np.ndarray) else value  # lanes: not a view, which a later store would change
 
 
 def store(rows: Any, row: int, column: int, value: Any) -> None:
     """Put *value* at *row*, *column* of a field."""
-    if rows.ndim == 1:
+    if hasattr(rows, "store"):
+        rows.store(row, column, value)
+    elif rows.ndim == 1:
         rows[row] = value
     else:
         rows[row, column] = value
@@ -28,16 +37,19 @@ def store(rows: Any, row: int, column: int, value: Any) -> None:
 
 def zero(x: Any) -> Any:
     """0, of the scalar type of *x*."""
-    return 0.0 if isinstance(x, float) else 0.0 * x
+    return 0.0 if isinstance(x, (float, int)) else 0.0 * x
 
 
 def one(x: Any) -> Any:
     """1, of the scalar type of *x*."""
-    return 1.0 if isinstance(x, float) else 0.0 * x + 1.0
+    return 1.0 if isinstance(x, (float, int)) else 0.0 * x + 1.0
 
 
 def where(mask: Any, a: Any, b: Any) -> Any:
     """*a* where *mask* holds, else *b*; both are computed, and both must be finite."""
+    for x in (a, b):
+        if hasattr(x, "select"):
+            return x.select(mask, a, b)
     if isinstance(mask, np.ndarray):
         return np.where(mask, a, b)
     return a if mask else b
@@ -45,20 +57,94 @@ def where(mask: Any, a: Any, b: Any) -> Any:
 
 def sqrt(x: Any) -> Any:
     """The square root."""
-    if isinstance(x, float):
+    if isinstance(x, (float, int)):
         return math.sqrt(x)
     return np.sqrt(x) if isinstance(x, np.ndarray) else x.sqrt()
 
 
 def sincos(x: Any) -> Any:
     """``(sin x, cos x)``."""
-    if isinstance(x, float):
+    if isinstance(x, (float, int)):
         return math.sin(x), math.cos(x)
     return (np.sin(x), np.cos(x)) if isinstance(x, np.ndarray) else x.sincos()
 
 
+@generic
+def sin(x: Any) -> Any:
+    """The sine; where the cosine is needed too, `sincos` costs little more."""
+    return sincos(x)[0]
+
+
+@generic
+def cos(x: Any) -> Any:
+    """The cosine."""
+    return sincos(x)[1]
+
+
+@generic
+def tan(x: Any) -> Any:
+    """The tangent."""
+    s, c = sincos(x)
+    return s / c
+
+
+def exp(x: Any) -> Any:
+    """The exponential function."""
+    if isinstance(x, (float, int)):
+        return math.exp(x)
+    return np.exp(x) if isinstance(x, np.ndarray) else x.exp()
+
+
+def log(x: Any) -> Any:
+    """The natural logarithm."""
+    if isinstance(x, (float, int)):
+        return math.log(x)
+    return np.log(x) if isinstance(x, np.ndarray) else x.log()
+
+
+def atan2(y: Any, x: Any) -> Any:
+    """The angle of the vector (x, y) from the x axis, between -pi and pi."""
+    for number in (y, x):
+        if hasattr(number, "atan2"):
+            return number.atan2(y, x)
+    if isinstance(y, np.ndarray) or isinstance(x, np.ndarray):
+        return np.arctan2(y, x)
+    return math.atan2(y, x)
+
+
+def power(x: Any, n: Any) -> Any:
+    """*x* to the power of a constant: ``x ** n``, *n* an integer or a float, not something to differentiate by.
+
+    An integer power is a product, by squaring, and so has no trouble at zero or below; others are the C library's.
+    """
+    if isinstance(n, (int, np.integer)):
+        return integer_power(x, operator.index(n))
+    if not isinstance(n, (float, np.floating)):
+        raise TypeError(f"power(x, n) takes a constant number n, got {n!r}; for a variable exponent write exp(n * log(x))")
+    if isinstance(x, (float, int)):
+        return math.pow(x, n)
+    return np.power(x, n) if isinstance(x, np.ndarray) else x.power(float(n))
+
+
+@generic
+def integer_power(x: Any, n: int) -> Any:
+    """*x* multiplied by itself, or one over that where *n* is negative."""
+    result, square, left = one(x), x, abs(n)
+    while left > 0:
+        if left % 2 == 1:
+            result = result * square
+        left = left // 2
+        if left > 0:
+            square = square * square
+    if n < 0:
+        result = 1.0 / result
+    return result
+
+
 def any_not_finite(x: Any) -> bool:
-    """Whether *x*, or one of its lanes, is infinite or not a number."""
+    """Whether *x*, or one of its lanes, or the value of a Dual, is infinite or not a number."""
+    if hasattr(x, "any_not_finite"):
+        return bool(x.any_not_finite())
     return not bool(np.all(np.isfinite(x)))
 
 

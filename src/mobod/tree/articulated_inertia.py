@@ -18,6 +18,7 @@ from ..algebra import articulated, spatial, vec3
 from ..algebra.memory import load3, load6, load_spatial, store3, store_spatial
 from ..algebra.record import attach
 from ..algebra.scalar import load, one, store, where, zero
+from . import blocks
 
 #: Squared, the least part of a column that its mobilizer's earlier ones must leave: some tens of roundings.
 DEPENDENT = 1e-28
@@ -78,6 +79,9 @@ def step(model: Any, b: int) -> None:
     if model.has_children[b] == 1:
         J2, F2, M2 = articulated.load_articulated(model.articulated, b)
         J, F, M = articulated.add(J, F, M, J2, F2, M2)
+    if model.together[b] > 0:
+        _block_step(model, b, J, F, M)
+        return
     if n == 1:  # apart from the loop, whose 21 numbers go through memory
         J, F, M = free_one(model, first, model.H, first, J, F, M)
     else:
@@ -96,6 +100,30 @@ def step(model: Any, b: int) -> None:
         elif model.is_last_child[b] == 1:
             for column in range(21):
                 store(model.articulated, p, column, 0.0)
+
+
+@generic
+def _block_step(model: Any, b: int, J: Any, F: Any, M: Any) -> None:
+    """The rest of `step` for a body whose mobilities are met together."""
+    p = model.parent[b]
+    M = blocks.eliminate(model, b, J, F, M)
+    if p > 0:
+        if model.together[b] == blocks.FREE:
+            if model.is_last_child[b] == 1:
+                for column in range(21):
+                    store(model.articulated, p, column, 0.0)
+        else:
+            J, F, M = articulated.shift_linear(M, _to_outboard_frame(model, b))
+            if model.is_last_child[b] == 0:
+                J2, F2, M2 = articulated.load_articulated(model.articulated, p)
+                J, F, M = articulated.add(J, F, M, J2, F2, M2)
+            articulated.store_articulated(model.articulated, p, J, F, M)
+
+
+@generic
+def _to_outboard_frame(model: Any, b: int) -> Any:
+    """From the parent's origin to M's."""
+    return vec3.add(load3(model.p_PB_G, b, 0), load3(model.p_BM_G, b, 0))
 
 
 @generic
@@ -118,14 +146,18 @@ def store_inertias(block: Any) -> None:
         p = model.parent[b]
         if p == 0:
             continue
-        columns, row = model.H, model.first_u[b]
-        if model.first_freed[b] >= 0:
-            columns, row = model.freed, model.first_freed[b]
-        for i in range(row, row + model.num_u[b]):
-            J, F, M, _, _, _ = articulated.eliminate(J, F, M, load3(columns, i, 0), load3(columns, i, 3))
-        if model.num_u[b] == 6:
+        n = model.num_u[b]
+        if n == 6:
             J, F, M = nothing(J[0])
-        J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))
+        elif model.together[b] > 0:
+            J, F, M = articulated.shift_linear(blocks.eliminate(model, b, J, F, M), _to_outboard_frame(model, b))
+        else:
+            columns, row = model.H, model.first_u[b]
+            if model.first_freed[b] >= 0:
+                columns, row = model.freed, model.first_freed[b]
+            for i in range(row, row + n):
+                J, F, M, _, _, _ = articulated.eliminate(J, F, M, load3(columns, i, 0), load3(columns, i, 3))
+            J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))
         if model.is_last_child[b] == 0:
             J2, F2, M2 = articulated.load_articulated(model.articulated, p)
             J, F, M = articulated.add(J, F, M, J2, F2, M2)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..algebra.record import Record
 from ..mobilizer import _rates
-from . import records
+from . import blocks, records
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -21,6 +21,10 @@ INSTANCE_FIELDS = tuple(
     for field in records.FIELDS
     if field.what == "parameter" or field.name in ("force_enabled", "force_integers", "plain_outboard")
 )
+
+
+#: Columns of mobilities that are met together, whatever the kind.
+_BLOCKS = {(0, 1, 2): blocks.ROTATIONS, (0, 1, 2, 3, 4, 5): blocks.FREE}
 
 
 class Tree:
@@ -80,8 +84,9 @@ class Tree:
         freed = [body.facts.num_u if body.facts.can_be_singular else 0 for body in bodies]
         parameters, choices = [body._parameters() for body in bodies], [body._choices() for body in bodies]
         self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if body.facts.kinematics is not None]
-        self._addresses: dict[bool, npt.NDArray[np.int64]] = {}
+        self._addresses: dict[tuple[bool, ...], npt.NDArray[np.int64]] = {}
 
+        unit_columns = [_unit_columns(body) for body in bodies]
         integers: dict[str, list[int]] = {
             "parent": parents,
             "kind": kinds,
@@ -99,7 +104,8 @@ class Tree:
             "num_u": self.num_u,
             "has_hinge_dot": [int(n > 0 and (v or r)) for n, v, r in zip(self.num_u, variable, reverse, strict=True)],
             "first_freed": [at if n else -1 for at, n in zip(_starts(freed), freed, strict=True)],
-            "unit_column": [place for body in bodies for place in _unit_columns(body)],
+            "unit_column": [place for columns in unit_columns for place in columns],
+            "together": [_BLOCKS.get(tuple(columns), 0) for columns in unit_columns],
             "is_last_child": is_last_child,
             "has_children": has_children,
             "force_kind": [kind for kind, _, _, _ in forces],
@@ -152,18 +158,19 @@ class Tree:
                 columns = body.facts.hinge(tuple(body._default_q.tolist()))
                 self._columns.append((b, "H_MF" if reverse[b] else "H_FM", columns))
 
-    def _kinematics(self, in_lanes: bool) -> npt.NDArray[np.int64]:
+    def _kinematics(self, *scalar: bool) -> npt.NDArray[np.int64]:
         """The addresses of the kinds' routines that the switch calls, compiled or loaded now if need be."""
-        if in_lanes not in self._addresses:
+        if scalar not in self._addresses:
             addresses = np.zeros(self.nb, np.int64)
             for b, routine in self._routines:
-                addresses[b] = routine.address(in_lanes)
-            self._addresses[in_lanes] = addresses
-        return self._addresses[in_lanes]
+                addresses[b] = routine.address(*scalar)
+            self._addresses[scalar] = addresses
+        return self._addresses[scalar]
 
-    def new_record(self, in_lanes: bool = False) -> Record:
-        """A record at the default coordinates, with what kernels never write already in place."""
-        record = Record(self.counts, {**self.fields, "kinematics": self._kinematics(in_lanes)}, in_lanes)
+    def new_record(self, in_lanes: bool = False, with_tangents: bool = False) -> Record:
+        """A record at the default coordinates, with what kernels never write already in place, and no tangents set."""
+        shared = {**self.fields, "kinematics": self._kinematics(in_lanes, with_tangents)}
+        record = Record(self.counts, shared, in_lanes, with_tangents)
 
         def spread(values: Any) -> Any:
             array = np.asarray(values, dtype=np.float64)

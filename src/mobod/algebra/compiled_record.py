@@ -1,0 +1,321 @@
+"""Numba's view of a record: where its fields lie, and how a number of each scalar type is loaded and stored.
+
+Imported with `lanes`, when the first kernel is compiled or loaded. Two Numba types are defined here: ``Rows``, one field of a
+record, a bare pointer with a number of columns that is part of the type, so that an address is a multiplication by a
+constant; and ``RecordType``, the record itself, a block of such pointers. What the bytes mean is `record`'s to say.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
+from numba.extending import lower_builtin, lower_getattr_generic, models, register_model
+
+from . import record, scalar
+from .compiled_dual import DualType, dual8, join, lift, split, tangents_type
+from .lanes import I64, VECTOR, WIDTH, Lanes, as_number, lanes
+
+
+class Rows(types.Type):
+    """One field of a record: ``what`` is ``index``, ``parameter`` (shared) or ``state`` (one a state)."""
+
+    def __init__(self, what: str, columns: int, scalar_type: Any) -> None:
+        self.what, self.columns, self.scalar = what, columns, scalar_type
+        super().__init__(name=f"Rows({what}, {columns}, {scalar_type})")
+
+
+class RecordType(types.Type):
+    """A record of fields, by the address of its block of pointers."""
+
+    def __init__(self, scalar_type: Any) -> None:
+        self.scalar = scalar_type
+        super().__init__(name=f"Record({scalar_type})")
+
+
+@register_model(Rows)
+class _RowsModel(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, I64.as_pointer() if fe_type.what == "index" else ir.DoubleType().as_pointer())
+
+
+@register_model(RecordType)
+class _RecordModel(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, I64.as_pointer())
+
+
+#: The scalar of a record by the dimensions of its block; of an array, by its own.
+_OF_BLOCK = {1: types.float64, 2: lanes, 3: dual8}
+_OF_ARRAY = {1: types.float64, 2: types.float64, 3: lanes, 4: dual8}
+
+
+def _never_changes(builder: Any, load: Any) -> Any:
+    """Tell LLVM that no store of this kernel touches what was loaded, so that it is loaded once."""
+    load.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return load
+
+
+@infer_global(record.attach)
+class _AttachTyping(AbstractTemplate):
+    """The dimensions of a block say what the record holds."""
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        (block,) = args
+        if isinstance(block, RecordType):  # one kernel called by another
+            return signature(block, block)
+        if isinstance(block, types.Array) and block.dtype == types.int64 and block.ndim in _OF_BLOCK:
+            return signature(RecordType(_OF_BLOCK[block.ndim]), block)
+        return None
+
+
+@lower_builtin(record.attach, types.Array)
+def _lower_attach(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return context.make_array(sig.args[0])(context, builder, args[0]).data
+
+
+@lower_builtin(record.attach, RecordType)
+def _lower_attached(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return args[0]
+
+
+def _align_stack(builder: Any) -> None:
+    """Make the function begin by aligning its stack to a vector.
+
+    LLVM does that for an aligned variable, but not for the registers that it spills: without this each spill of eight
+    lanes straddles two cache lines. The empty assembly keeps the variable from being optimized away.
+    """
+    variable = cgutils.alloca_once(builder, VECTOR)
+    variable.align = 64
+    keep = ir.FunctionType(ir.VoidType(), [variable.type])
+    builder.asm(keep, "", "r", [variable], True)
+
+
+def _define_attach(function: Any, scalar_type: Any) -> None:
+    @infer_global(function)
+    class _Typing(AbstractTemplate):
+        def generic(self, args: Any, kws: Any) -> Any:
+            return signature(RecordType(scalar_type), types.voidptr) if args == (types.voidptr,) else None
+
+    @lower_builtin(function, types.voidptr)
+    def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        if scalar_type != types.float64:
+            _align_stack(builder)
+        return builder.bitcast(args[0], I64.as_pointer())
+
+
+_define_attach(record.attach_state, types.float64)
+_define_attach(record.attach_lanes, lanes)
+_define_attach(record.attach_duals, dual8)
+
+
+@infer_global(record.call_routine)
+class _CallTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        if isinstance(args[1], RecordType):
+            return signature(types.int64, types.int64, args[1], types.int64, types.int64)
+        return None
+
+
+@lower_builtin(record.call_routine, types.Integer, RecordType, types.Integer, types.Integer)
+def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    address, block, i, k = args
+    byte_pointer = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(I64, [byte_pointer, I64, I64])
+    return builder.call(builder.inttoptr(address, kind.as_pointer()), [builder.bitcast(block, byte_pointer), i, k])
+
+
+@infer_getattr
+class _RecordFields(AttributeTemplate):
+    key = RecordType
+
+    def generic_resolve(self, owner: Any, name: str) -> Any:  # type: ignore[override]
+        if name in record.layout.counts:
+            return types.int64
+        field = record.layout.fields.get(name)
+        return Rows(field.what, field.columns, owner.scalar) if field else None
+
+
+@lower_getattr_generic(RecordType)
+def _lower_field(context: Any, builder: Any, typ: Any, value: Any, name: str) -> Any:
+    place = builder.gep(value, [ir.Constant(I64, record.layout.places[name])], inbounds=True)
+    word = _never_changes(builder, builder.load(place))
+    if name in record.layout.counts:
+        return word
+    index = record.layout.fields[name].what == "index"
+    return builder.inttoptr(word, I64.as_pointer() if index else ir.DoubleType().as_pointer())
+
+
+@infer_global(operator.getitem)
+class _IndexTyping(AbstractTemplate):
+    """``model.parent[b]``: an integer of the tree."""
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        if isinstance(args[0], Rows) and args[0].what == "index" and isinstance(args[1], types.Integer):
+            return signature(types.int64, args[0], types.int64)
+        return None
+
+
+@lower_builtin(operator.getitem, Rows, types.Integer)
+def _lower_index(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return _never_changes(builder, builder.load(builder.gep(args[0], [args[1]], inbounds=True)))
+
+
+def _is_field(typ: Any) -> bool:
+    return isinstance(typ, Rows) or (
+        isinstance(typ, types.Array) and typ.dtype == types.float64 and typ.layout == "C" and typ.ndim in _OF_ARRAY
+    )
+
+
+def _scalar_of(typ: Any) -> Any:
+    return typ.scalar if isinstance(typ, Rows) else _OF_ARRAY[typ.ndim]
+
+
+@infer_global(scalar.load)
+class _LoadTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(_scalar_of(args[0]), args[0], types.int64, types.int64) if _is_field(args[0]) else None
+
+
+@infer_global(scalar.store)
+class _StoreTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        number = args[3] if isinstance(args[3], DualType) else as_number(args[3])
+        if number is None or not _is_field(args[0]):
+            return None
+        fits = isinstance(number, types.Float) or number == _scalar_of(args[0])
+        return signature(types.void, args[0], types.int64, types.int64, number) if fits else None
+
+
+def _shape(context: Any, builder: Any, typ: Any, field: Any) -> tuple[Any, Any, Any, int]:
+    """Of a field: its data, the float64 of a row, where in a row the tangents begin, and the alignment of a vector."""
+
+    def number(n: int) -> Any:
+        return ir.Constant(I64, n)
+
+    scalar_type = _scalar_of(typ)
+    if isinstance(typ, Rows):
+        if typ.what == "parameter" or scalar_type == types.float64:
+            return field, number(typ.columns), None, 8
+        if scalar_type == lanes:
+            return field, number(WIDTH * typ.columns), None, 64
+        blocks = record.value_blocks(typ.columns)
+        return field, number(WIDTH * (blocks + typ.columns)), number(WIDTH * blocks), 64
+    array = context.make_array(typ)(context, builder, field)
+    shape = cgutils.unpack_tuple(builder, array.shape)
+    if scalar_type == dual8:
+        # of the blocks of a row one in nine holds values, rounded up
+        blocks = builder.udiv(builder.add(shape[2], number(WIDTH)), number(WIDTH + 1))
+        return array.data, builder.mul(shape[2], number(WIDTH)), builder.mul(blocks, number(WIDTH)), 8
+    columns = shape[1] if typ.ndim > 1 else number(1)
+    return array.data, builder.mul(columns, number(WIDTH)) if scalar_type == lanes else columns, None, 8
+
+
+def _pointers(context: Any, builder: Any, typ: Any, field: Any, row: Any, column: Any) -> list[tuple[Any, int]]:
+    """Where the parts of the number at *row*, *column* are: pointers, each with its alignment."""
+    data, length, tangents, align = _shape(context, builder, typ, field)
+    start = builder.mul(row, length)
+    wide = builder.mul(column, ir.Constant(I64, WIDTH))
+    vector = VECTOR.as_pointer()
+    if tangents is not None:
+        value = builder.gep(data, [builder.add(start, column)], inbounds=True)
+        place = builder.gep(data, [builder.add(builder.add(start, tangents), wide)], inbounds=True)
+        return [(value, 8), (builder.bitcast(place, tangents_type(types.float64, WIDTH).as_pointer()), align)]
+    if _scalar_of(typ) == lanes and not _is_parameter(typ):
+        return [(builder.bitcast(builder.gep(data, [builder.add(start, wide)], inbounds=True), vector), align)]
+    return [(builder.gep(data, [builder.add(start, column)], inbounds=True), 8)]
+
+
+def _is_parameter(typ: Any) -> bool:
+    """Whether a field's numbers are float64 in every record: one tree for all lanes, with no tangents."""
+    return isinstance(typ, Rows) and typ.what == "parameter"
+
+
+def _lower_load(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    parts = []
+    for pointer, align in _pointers(context, builder, sig.args[0], *args):
+        part = builder.load(pointer)
+        part.align = align
+        parts.append(part)
+    if _is_parameter(sig.args[0]):
+        return lift(builder, _never_changes(builder, parts[0]), types.float64, sig.return_type)
+    return join(builder, sig.return_type, *parts) if len(parts) == 2 else parts[0]
+
+
+def _lower_store(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    field, row, column, value = args
+    places = _pointers(context, builder, sig.args[0], field, row, column)
+    parts = [value]
+    if not _is_parameter(sig.args[0]):
+        value = lift(builder, value, sig.args[3], _scalar_of(sig.args[0]))
+        parts = list(split(builder, value)) if len(places) == 2 else [value]
+    for (pointer, align), part in zip(places, parts, strict=True):
+        builder.store(part, pointer).align = align
+    return context.get_dummy_value()
+
+
+for _field in (Rows, types.Array):
+    lower_builtin(scalar.load, _field, types.Integer, types.Integer)(_lower_load)
+    for _number in (types.Float, Lanes, DualType):
+        lower_builtin(scalar.store, _field, types.Integer, types.Integer, _number)(_lower_store)
+
+
+@infer_global(scalar.gather)
+class _GatherTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        if _is_field(args[0]) and isinstance(args[0], types.Array) and args[0].ndim == 2:
+            return signature(lanes, args[0], types.int64, types.int64)
+        return None
+
+
+@infer_global(scalar.scatter)
+class _ScatterTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        if _is_field(args[0]) and isinstance(args[0], types.Array) and args[0].ndim == 2:
+            return signature(types.void, args[0], types.int64, types.int64, lanes)
+        return None
+
+
+def _lane_pointers(context: Any, builder: Any, typ: Any, array: Any, first: Any, column: Any) -> tuple[list[Any], Any]:
+    """Pointers to one column of eight rows, and whether these touch."""
+    view = context.make_array(typ)(context, builder, array)
+    columns = cgutils.unpack_tuple(builder, view.shape)[1]
+    place = builder.add(builder.mul(first, columns), column)
+    pointers = []
+    for _ in range(WIDTH):
+        pointers.append(builder.gep(view.data, [place], inbounds=True))
+        place = builder.add(place, columns)
+    return pointers, builder.icmp_signed("==", columns, ir.Constant(I64, 1))
+
+
+@lower_builtin(scalar.gather, types.Array, types.Integer, types.Integer)
+def _lower_gather(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    pointers, touching = _lane_pointers(context, builder, sig.args[0], *args)
+    with builder.if_else(touching) as (one_load, eight_loads):
+        with one_load:
+            whole = builder.load(builder.bitcast(pointers[0], VECTOR.as_pointer()), align=8)
+            end_of_one = builder.block
+        with eight_loads:
+            out = ir.Constant(VECTOR, ir.Undefined)
+            for lane, pointer in enumerate(pointers):
+                out = builder.insert_element(out, builder.load(pointer), ir.Constant(ir.IntType(32), lane))
+            end_of_eight = builder.block
+    result = builder.phi(VECTOR)
+    result.add_incoming(whole, end_of_one)
+    result.add_incoming(out, end_of_eight)
+    return result
+
+
+@lower_builtin(scalar.scatter, types.Array, types.Integer, types.Integer, Lanes)
+def _lower_scatter(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    pointers, touching = _lane_pointers(context, builder, sig.args[0], *args[:3])
+    with builder.if_else(touching) as (one_store, eight_stores):
+        with one_store:
+            builder.store(args[3], builder.bitcast(pointers[0], VECTOR.as_pointer()), align=8)
+        with eight_stores:
+            for lane, pointer in enumerate(pointers):
+                builder.store(builder.extract_element(args[3], ir.Constant(ir.IntType(32), lane)), pointer)
+    return context.get_dummy_value()
