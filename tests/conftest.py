@@ -39,6 +39,7 @@ SETTINGS = {
         "radial_axis": "xz"[rng.integers(2)],
         "radial_negated": bool(rng.integers(2)),
     },
+    "Ellipsoid": lambda rng: {"radii": rng.uniform(0.3, 1.2, 3)},
     "CantileverFreeBeam": lambda rng: {"length": rng.uniform(0.5, 1.5)},
 }
 

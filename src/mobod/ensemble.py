@@ -15,6 +15,7 @@ from .stage import Stage
 from .system import _WANTED
 from .tree import batch
 from .tree import realize as _realize
+from .tree.reduced import ReducedTree
 
 if TYPE_CHECKING:
     from .algebra.record import Record
@@ -73,7 +74,10 @@ class Ensemble:
         self._time = np.full((padded, 1), state.time)
         self._q, self._u, self._z = (np.repeat(part[None], padded, axis=0) for part in (state.q, state.u, state.z))
         self._u_dot, self._failed = np.zeros((padded, tree.nu)), np.zeros((padded, 1))
+        self._reduced = ReducedTree(tree, self._template._field)
+        #: One record a thread: of the reduced tree, and of the whole one.
         self._workers: list[Record] = []
+        self._whole_workers: list[Record] = []
         self._stage = Stage.MODEL
         self._results: dict[int, Array] = {}
 
@@ -161,27 +165,37 @@ class Ensemble:
         elif wanted:
             address = _realize.advance.address(in_lanes=True)
             data = self._time, self._q, self._u, self._z, self._u_dot, self._failed
+            if self._reduced.ground_acceleration is not None:
+                wanted &= ~_realize.FORCES
 
             def work(record: Record, begin: int, end: int) -> None:
                 batch.realize_groups(record, address, wanted, begin, end, accelerations, *data)
 
-            self._share_out(work, self._threads if threads is None else _count(threads))
+            self._share_out(
+                work, self._threads if threads is None else _count(threads), self._workers, self._reduced.new_record
+            )
         self._stage = Stage(stage)
 
-    def _share_out(self, work: Callable[[Record, int, int], None], threads: int) -> None:
-        """Give each thread a run of groups, and a record of its own."""
+    def _share_out(
+        self, work: Callable[[Record, int, int], None], threads: int, records: list[Record], new_record: Callable[[], Record]
+    ) -> None:
+        """Give each thread a run of groups, and one of *records*, to which new ones are added as needed."""
         threads = min(threads, self._groups)
-        while len(self._workers) < threads:
-            record = self._template._tree.new_record(in_lanes=True)
-            for name, array in self._template._own.items():
-                record.share(name, array)
-            self._workers.append(record)
+        while len(records) < threads:
+            records.append(new_record())
         if threads == 1:
-            work(self._workers[0], 0, self._groups)
+            work(records[0], 0, self._groups)
             return
         bounds = [self._groups * k // threads for k in range(threads + 1)]
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(work, self._workers[:threads], bounds[:-1], bounds[1:]))
+            list(pool.map(work, records[:threads], bounds[:-1], bounds[1:]))
+
+    def _whole_record(self) -> Record:
+        """A record of the whole tree, for results that tell bodies apart."""
+        record = self._template._tree.new_record(in_lanes=True)
+        for name, array in self._template._own.items():
+            record.share(name, array)
+        return record
 
     def _realize_one_by_one(self, stage: Stage) -> None:
         """A system with Python's own parts: each state for itself."""
@@ -237,7 +251,7 @@ class Ensemble:
                 def work(record: Record, begin: int, end: int) -> None:
                     batch.collect(record, address, wanted, begin, end, what, *data, found)
 
-                self._share_out(work, self._threads)
+                self._share_out(work, self._threads, self._whole_workers, self._whole_record)
             self._results[what] = found
         return _read_only(found[: self._n])
 

@@ -221,7 +221,7 @@ def test_a_reversed_mobilizer_is_the_forward_one_of_the_tree_built_the_other_way
 #: A turn of F and M under which the reversed kind moves as the forward one does: Ry Rx of a Universal becomes Rx Ry again.
 TURNED = {"Universal": mb.Transform(mb.Rotation.about_axis(np.pi, np.array([1.0, 1.0, 0.0]) / np.sqrt(2.0)))}
 #: Kinds whose reversed form moves otherwise, however F and M are turned.
-ONE_WAY = {"BendStretch", "SphericalCoords", "LineOrientation", "FreeLine", "CantileverFreeBeam"}
+ONE_WAY = {"BendStretch", "SphericalCoords", "Ellipsoid", "LineOrientation", "FreeLine", "CantileverFreeBeam"}
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if k.__name__ not in ONE_WAY], ids=lambda kind: kind.__name__)
@@ -319,6 +319,39 @@ def test_fitting_the_unreachable_never_raises_and_stays_finite(kind, direction, 
 
 @each_kind
 @each_direction
+@quaternion_or_euler
+def test_no_coordinates_nearby_fit_a_place_or_an_orientation_better(kind, direction, euler, single, make, many):
+    """Of requests out of reach. A pose's orientation comes first: no coordinate that leaves it may better the place."""
+    model = single(kind, direction, euler)
+    body, state = model.body, model.state
+    X = make.frame(size=2.0)
+
+    def misfit():
+        model.system.realize(state, mb.Stage.POSITION)
+        reached = body.get_mobilizer_transform(state)
+        return np.linalg.norm(np.asarray(reached.R) - np.asarray(X.R)), np.linalg.norm(np.asarray(reached.p) - np.asarray(X.p))
+
+    def neighbours(directions):
+        q = body.get_q_as_vector(state)
+        for size in (1e-3, -1e-3, 1e-2, -1e-2, 0.1, -0.1):
+            for step in directions:
+                body.set_q_from_vector(state, q + size * step)
+                yield misfit()
+
+    each = np.eye(body.get_num_q(state))
+    mixed = make.rng.normal(size=(2 * len(each), len(each)))
+    for what, part in (("rotation", 0), ("translation", 1)):
+        getattr(body, f"set_q_to_fit_{what}")(state, X.R if part == 0 else X.p)
+        best = misfit()[part]
+        assert all(found[part] >= best - 1e-9 for found in neighbours([*each, *mixed])), what  # what an iteration may leave
+    body.set_q_to_fit_transform(state, X)
+    best = misfit()
+    for found in neighbours(each):
+        assert found[0] >= best[0] - 1e-9 and (found[0] > best[0] + 1e-9 or found[1] >= best[1] - 1e-9)
+
+
+@each_kind
+@each_direction
 def test_fit_of_a_velocity_is_the_nearest_there_is(kind, direction, single, make):
     model = single(kind, direction)
     body, state = model.body, model.state
@@ -357,7 +390,7 @@ def test_fitting_checks_shapes_before_it_changes_anything(kind, single):
 
 
 #: Where M is in F at the start, of the kinds that do not start at the identity.
-START = {"CantileverFreeBeam": mb.Transform((0, 0, 1))}
+START = {"Ellipsoid": mb.Transform((0, 0, 0.25)), "CantileverFreeBeam": mb.Transform((0, 0, 1))}
 
 
 @each_kind
@@ -475,7 +508,8 @@ def test_parts_of_whole_vectors_are_read_and_written(kind, single, make):
 
 # ---------------------------------------------------------------------------------------------- friendly accessors
 
-#: kind: (what is got and set; its shape, or 0 for a float, "positive" for one above zero, "rotation", "transform").
+#: kind: (what is got and set; its shape, or 0 for a float, "positive" for one above zero, "positives" for three of these,
+#: "rotation", "transform").
 ACCESSORS = {
     "Pin": [("angle", 0), ("rate", 0)],
     "Slider": [("length", 0), ("rate", 0)],
@@ -484,9 +518,12 @@ ACCESSORS = {
     "Universal": [("angles", 2), ("rates", 2)],
     "BendStretch": [("angle", 0), ("length", 0), ("angular_rate", 0), ("length_rate", 0)],
     "Planar": [("angle", 0), ("translation", 2), ("angular_rate", 0), ("velocity", 2)],
+    "Gimbal": [("angles", 3), ("rotation", "rotation"), ("rates", 3)],
+    "Bushing": [("angles", 3), ("translation", 3), ("transform", "transform"), ("angular_rates", 3), ("velocity", 3)],
     "Translation": [("translation", 3), ("velocity", 3)],
     "SphericalCoords": [("angles", 2), ("radius", 0), ("angular_rates", 2), ("radial_rate", 0)],
     "Ball": [("rotation", "rotation"), ("angular_velocity", 3)],
+    "Ellipsoid": [("rotation", "rotation"), ("angular_velocity", 3), ("radii", "positives")],
     "Free": [("translation", 3), ("transform", "transform"), ("velocity", (2, 3))],
     "LineOrientation": [("rotation", "rotation"), ("angular_velocity", 2)],
     "FreeLine": [("translation", 3), ("transform", "transform"), ("angular_velocity", 2), ("linear_velocity", 3)],
@@ -501,7 +538,13 @@ def test_friendly_accessors_read_back_what_they_set(kind, euler, single, make, c
     model = single(kind, euler=euler)
     body, state = model.body, model.state
     for name, what in ACCESSORS[kind.__name__]:
-        value = {"rotation": make.rotation(), "transform": make.frame(), "positive": make.rng.uniform(0.5, 2.0)}.get(what)
+        positives = make.rng.uniform(0.5, 2.0, 3)
+        value = {
+            "rotation": make.rotation(),
+            "transform": make.frame(),
+            "positive": positives[0],
+            "positives": positives,
+        }.get(what)
         if value is None:
             value = make.rng.normal() if what == 0 else make.rng.normal(size=what)
         getattr(body, f"set_{name}")(state, value)
@@ -527,7 +570,7 @@ def test_default_accessors_read_back_what_they_set(kind, make, close):
             value = make.frame()
         else:
             value = make.rng.normal(size=np.shape(old))[()]
-        if (setter.removeprefix("set_default_"), "positive") in ACCESSORS[kind.__name__]:
+        if dict(ACCESSORS[kind.__name__]).get(setter.removeprefix("set_default_")) in ("positive", "positives"):
             value = np.abs(value)
         assert getattr(body, setter)(value) is body, "so that calls can be chained"
         close(np.asarray(getattr(body, getter)()), np.asarray(value), EXACT)

@@ -279,8 +279,8 @@ class _ScatterTyping(AbstractTemplate):
         return None
 
 
-def _lane_pointers(context: Any, builder: Any, typ: Any, array: Any, first: Any, column: Any) -> list[Any]:
-    """Pointers to one column of eight rows."""
+def _lane_pointers(context: Any, builder: Any, typ: Any, array: Any, first: Any, column: Any) -> tuple[list[Any], Any]:
+    """Pointers to one column of eight rows, and whether these touch."""
     view = context.make_array(typ)(context, builder, array)
     columns = cgutils.unpack_tuple(builder, view.shape)[1]
     place = builder.add(builder.mul(first, columns), column)
@@ -288,19 +288,34 @@ def _lane_pointers(context: Any, builder: Any, typ: Any, array: Any, first: Any,
     for _ in range(WIDTH):
         pointers.append(builder.gep(view.data, [place], inbounds=True))
         place = builder.add(place, columns)
-    return pointers
+    return pointers, builder.icmp_signed("==", columns, ir.Constant(I64, 1))
 
 
 @lower_builtin(scalar.gather, types.Array, types.Integer, types.Integer)
 def _lower_gather(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    out = ir.Constant(VECTOR, ir.Undefined)
-    for lane, pointer in enumerate(_lane_pointers(context, builder, sig.args[0], *args)):
-        out = builder.insert_element(out, builder.load(pointer), ir.Constant(ir.IntType(32), lane))
-    return out
+    pointers, touching = _lane_pointers(context, builder, sig.args[0], *args)
+    with builder.if_else(touching) as (one_load, eight_loads):
+        with one_load:
+            whole = builder.load(builder.bitcast(pointers[0], VECTOR.as_pointer()), align=8)
+            end_of_one = builder.block
+        with eight_loads:
+            out = ir.Constant(VECTOR, ir.Undefined)
+            for lane, pointer in enumerate(pointers):
+                out = builder.insert_element(out, builder.load(pointer), ir.Constant(ir.IntType(32), lane))
+            end_of_eight = builder.block
+    result = builder.phi(VECTOR)
+    result.add_incoming(whole, end_of_one)
+    result.add_incoming(out, end_of_eight)
+    return result
 
 
 @lower_builtin(scalar.scatter, types.Array, types.Integer, types.Integer, Lanes)
 def _lower_scatter(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    for lane, pointer in enumerate(_lane_pointers(context, builder, sig.args[0], *args[:3])):
-        builder.store(builder.extract_element(args[3], ir.Constant(ir.IntType(32), lane)), pointer)
+    pointers, touching = _lane_pointers(context, builder, sig.args[0], *args[:3])
+    with builder.if_else(touching) as (one_store, eight_stores):
+        with one_store:
+            builder.store(args[3], builder.bitcast(pointers[0], VECTOR.as_pointer()), align=8)
+        with eight_stores:
+            for lane, pointer in enumerate(pointers):
+                builder.store(builder.extract_element(args[3], ir.Constant(ir.IntType(32), lane)), pointer)
     return context.get_dummy_value()

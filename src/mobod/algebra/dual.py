@@ -292,9 +292,9 @@ def seed(values: Sequence[Any], directions: Any = None) -> tuple[Dual, ...]:
     Examples
     --------
     >>> from mobod.algebra.dual import jacobian, seed
-    >>> x, y = seed((2.0, 5.0))
+    >>> x, y = seed((2.0, 4.0))
     >>> jacobian((x * y, x / y)).tolist()
-    [[5.0, 2.0], [0.2, -0.08]]
+    [[4.0, 2.0], [0.25, -0.125]]
     """
     values = tuple(values)
     if not values:

@@ -6,6 +6,7 @@ end (1, b_1, b_2, ...) and one for the error (0, e_1, e_2, ...); see `_runge_kut
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -171,7 +172,8 @@ class Integrator:
         for name, text in self._singularities().items():
             if name not in self._warned:
                 self._warned.add(name)
-                warnings.warn(f"at time {time:.9g} steps have come down to {step:.3g}: {text}", RuntimeWarning, stacklevel=4)
+                message = f"at time {time:.9g} steps have come down to {step:.3g}: {text}"
+                warnings.warn(message, RuntimeWarning, stacklevel=_callers_level())
 
     def _singularities(self) -> dict[str, str]:
         """By name, what to say of the mobilizers near a singular configuration."""
@@ -191,8 +193,9 @@ class Integrator:
         """Leave the state at the last good step, and say what stopped the integration."""
         control = self._control
         time, step = float(control[rk.TIME]), float(control[rk.STEP])
+        found = self._singularities()  # where it failed, and then where it ends
         self._leave_at(time)
-        singular = "".join(f". {text}" for text in self._singularities().values())
+        singular = "".join(f". {text}" for text in ({**self._singularities(), **found}).values())
         if status == rk.NOT_FINITE:
             cause = None if self._model is None else self._model.error  # of a user's own part, which says more
             why = "a force is infinite there, or a mobilizer at a singularity" if cause is None else str(cause)
@@ -257,6 +260,14 @@ class Integrator:
     def get_method_max_order(self) -> int:
         """The order of the method: its error in a given time shrinks with this power of the step."""
         return self.order
+
+
+def _callers_level() -> int:
+    """The ``stacklevel`` with which a warning of the calling function names the line outside this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__.partition(".")[0]:
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _positive(what: str, value: float) -> float:

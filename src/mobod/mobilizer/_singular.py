@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 #: From how far off, in radians, a singular angle is worth a word: farther off it does not bring steps down.
-NEAR = 0.05
+NEAR = 0.1
 
 
 def middle_angle(what: str, place: int, angle: float, remedy: str) -> str | None:
@@ -13,8 +13,10 @@ def middle_angle(what: str, place: int, angle: float, remedy: str) -> str | None
 
     None where the *angle*, number *place* of the q of *what*, is not near 90 degrees, or 270, and so on.
     """
+    if not math.isfinite(angle):
+        return None
     distance = math.atan2(abs(math.cos(angle)), abs(math.sin(angle)))
-    if not distance < NEAR:  # nor NaN
+    if distance > NEAR:
         return None
     return (
         f"{what} is {math.degrees(distance):.2g} degrees from its singular configuration: its q[{place}], the middle of its "

@@ -105,7 +105,6 @@ def _made(functions: CompiledFunctions, frozen: dict[str, Frozen], three_rows: b
         transform_euler=_for_python(of_a.transform) if of_a else None,
         hinge_euler=_for_python(of_a.hinge) if of_a else None,
         constant_hinge=False,
-        can_be_singular=num_u > 1,  # who knows
         num_parameters=num_parameters,
         has_matrix_n=of_q.n is not None,
         kinematics=_routine(kernel, parts, fingerprint, explain),

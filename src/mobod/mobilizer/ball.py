@@ -12,7 +12,8 @@ from .._jit import generic
 from ..algebra import quaternion, rotation
 from ..algebra.scalar import one, zero
 from ..value import Rotation
-from .base import Array, ArrayLike, Facts, MobilizedBody
+from ._drawn_as_ball import DrawnAsBall
+from .base import Array, ArrayLike, Facts
 
 if TYPE_CHECKING:
     from ..state import State
@@ -39,11 +40,18 @@ def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
     return ((i, o, o), (o, o, o)), ((o, i, o), (o, o, o)), ((o, o, i), (o, o, o))
 
 
-class Ball(MobilizedBody):
+class Ball(DrawnAsBall):
     """Turn in any way about the point that F and M share: a quaternion (or three angles), the angular velocity in F."""
 
     facts = Facts(
-        KIND, num_q=4, num_u=3, transform=transform, hinge=hinge, kind_euler=KIND_EULER, transform_euler=transform_euler
+        KIND,
+        num_q=4,
+        num_u=3,
+        transform=transform,
+        hinge=hinge,
+        kind_euler=KIND_EULER,
+        transform_euler=transform_euler,
+        turns_in_every_way=True,
     )
 
     def get_default_rotation(self) -> Rotation:

@@ -5,7 +5,8 @@ A new kind is a file beside this one (see CONTRIBUTING.md). It provides
 1. compiled functions ``transform(q)`` and ``hinge(q)``, and where the hinge columns depend on q also ``hinge_dot(q, u)``, with
    the equations in the file's docstring, and ``kinematics = by_address(...)`` made of them;
 2. a class derived from `MobilizedBody` with its ``facts``, its friendly accessors, and `_fit_transform`, `_fit_rotation` and
-   `_fit_translation` where it can do more than nothing, and `_singularity` where it has one;
+   `_fit_translation` where it can do more than nothing (with `_fit_place` and `_fit_translation_reversed` where its translation
+   turns it), and `_singularity` where it has one;
 3. its name in ``__init__.py``.
 
 The few kinds that nearly every mechanism is made of have a number ``KIND`` and a branch in ``_switch.py`` instead of a routine.
@@ -82,8 +83,9 @@ class Facts:
         How many numbers the kind keeps beside q: a pitch, radii. A state can change them.
     has_matrix_n : bool
         Whether q_dot = N u with an N of the kind's own, which its routine keeps in the record.
-    can_be_singular : bool
-        Whether the hinge columns become dependent at some q.
+    turns_in_every_way : bool
+        Whether the first three speeds turn M about its origin in every way (but at a singular q), and three more, if there are
+        any, are p_FM's rate: `tree.blocks` then meets them together.
     kinematics : Routine, optional
         What the switch calls by address; see `_by_address`.
     """
@@ -100,7 +102,7 @@ class Facts:
     hinge_euler: Callable[..., Any] | None = None
     num_parameters: int = 0
     has_matrix_n: bool = False
-    can_be_singular: bool = False
+    turns_in_every_way: bool = False
     kinematics: Routine | None = None
 
     def __post_init__(self) -> None:
@@ -490,7 +492,7 @@ class MobilizedBody:
         return self._one_or_all(state.q_dot[self._q_slice(state)])
 
     def get_u_dot(self, state: State) -> Any:
-        """Its accelerations. Needs ACCELERATION."""
+        """Rates of its speeds: its accelerations. Needs ACCELERATION."""
         return self._one_or_all(state.u_dot[self._u_slice(state)])
 
     def get_q_dot_dot(self, state: State) -> Any:

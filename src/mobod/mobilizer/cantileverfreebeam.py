@@ -69,10 +69,10 @@ class CantileverFreeBeam(MobilizedBody):
 
     Parameters
     ----------
-    length : float, optional
-        Length of the straight beam, greater than zero. A state can change it, `set_length`.
     parent, body, X_PF, X_BM, direction, name
         As for every kind, see `mobod.MobilizedBody`.
+    length : float, optional
+        Length of the straight beam, greater than zero. A state can change it, `set_length`.
 
     Raises
     ------
@@ -98,11 +98,11 @@ class CantileverFreeBeam(MobilizedBody):
         parent: MobilizedBody,
         body: Body,
         *,
-        length: float = 1.0,
         X_PF: Transform | None = None,
         X_BM: Transform | None = None,
         direction: Direction = Direction.FORWARD,
         name: str | None = None,
+        length: float = 1.0,
     ) -> None:
         self._length = _positive(length, "the length of a CantileverFreeBeam")
         super().__init__(parent, body, X_PF=X_PF, X_BM=X_BM, direction=direction, name=name)
@@ -183,6 +183,7 @@ class CantileverFreeBeam(MobilizedBody):
 
     def _fit_place(self, p: Array, q: Array, parameters: Array) -> None:
         """The orientation leaves whole turns, and (q0 + pi, pi - q1, q2 + pi): of these, the place nearest to p."""
+        target, unit = _in_lengths(p, parameters), (1.0,)
         wanted, best, nearest = np.array(q), np.inf, np.array(q)
         self._fit_translation(p, wanted, parameters)
         for angles in (q, np.array([q[0] + np.pi, np.pi - q[1], np.remainder(q[2], 2.0 * np.pi) - np.pi])):
@@ -190,17 +191,16 @@ class CantileverFreeBeam(MobilizedBody):
             for first in turns[0] + (-1.0, 0.0, 1.0):
                 for second in turns[1] + (-1.0, 0.0, 1.0):
                     candidate = angles + 2.0 * np.pi * np.array([first, second, 0.0])
-                    misfit = float(np.linalg.norm(np.array(transform(candidate, parameters)[1]) - p))
+                    misfit = float(np.linalg.norm(np.array(transform(candidate, unit)[1]) - target))
                     if misfit < best * (1.0 - 1e-12):
                         best, nearest = misfit, candidate
         q[:] = nearest
 
     def _fit_translation_reversed(self, p: Array, q: Array, parameters: Array) -> None:
-        """The root as seen from the tip, -R^T p: least squares, from the present q and from eight directions of bending."""
+        """The root as seen from the tip, -R^T p_MF: least squares from the present q and, unless that will do, from a table."""
         from scipy.optimize import least_squares  # not needed by `import mobod`, and slow
 
-        target = _in_lengths(p, parameters)
-        unit = (1.0,)
+        target, unit = _in_lengths(p, parameters), (1.0,)
 
         def misfit(q: Array) -> Array:
             R, p_MF = transform(q, unit)
@@ -211,19 +211,34 @@ class CantileverFreeBeam(MobilizedBody):
             w, v = np.reshape(hinge(tuple(q), unit), (3, 2, 3)).transpose(1, 0, 2)
             return np.reshape(R, (3, 3)).T @ (v - np.cross(w, p_MF)).T
 
-        # |p|^2 = 1 - 4/45 s + 16/225 s^2 with s the square of the slope, and never less than at s = 5/8
-        distance = float(np.linalg.norm(target))
-        slope = np.sqrt(0.625 + 3.75 * np.sqrt(max(distance**2 - 35.0 / 36.0, 0.0)))
-        around = np.arange(8) * np.pi / 4.0
-        starts = [q.copy(), *(np.array([slope * np.cos(f), slope * np.sin(f), q[2]]) for f in around)]
-        best = np.inf
-        for start in starts:
+        def nearest(start: Array) -> tuple[float, Array]:
             found = least_squares(misfit, start, jacobian, method="lm", ftol=1e-15, xtol=1e-15, gtol=1e-15)
-            left = float(np.linalg.norm(found.fun))
-            if left < best:
-                best, q[:] = left, found.x
-            if best <= 1e-12 * (1.0 + distance):
-                break
+            return float(np.linalg.norm(found.fun)), found.x
+
+        best, q[:] = nearest(q.copy())
+        if best > 1e-12 * (1.0 + np.linalg.norm(target)):
+            for start in _reversed_starts(target, q[2]):
+                left, found = nearest(start)
+                if left < best - 1e-9:
+                    best, q[:] = left, found
+
+
+def _reversed_starts(target: Array, twist: float) -> list[Array]:
+    """The most promising places of a table, over slope and plane of bending; the twist that suits each is known."""
+    # |p|^2 = 1 - 4/45 s + 16/225 s^2 with s the square of the slope, and never less than at s = 5/8
+    slope = np.sqrt(0.625 + 3.75 * np.sqrt(max(float(target @ target) - 35.0 / 36.0, 0.0)))
+    slopes, planes = np.linspace(0.0, slope + 2.0, 41)[1:, None], np.linspace(0.0, 2.0 * np.pi, 49)[:-1]
+    a, b = slopes * np.cos(planes), slopes * np.sin(planes)
+    R, (x, y, z) = rotation.body_fixed_xyz(a, b, np.zeros_like(a)), transform((a, b, a), (1.0,))[1]
+    u, v, w = (R[i] * x + R[i + 3] * y + R[i + 6] * z for i in range(3))  # the tip's place in its frame, but for the twist
+    off = (np.hypot(u, v) - np.hypot(target[0], target[1])) ** 2 + (w + target[2]) ** 2
+    around = [np.roll(off, 1, 1), np.roll(off, -1, 1), np.vstack([off[1:], off[-1:]]), np.vstack([off[:1], off[:-1]])]
+    valleys = np.argwhere(off <= np.min(around, axis=0)).tolist()
+    places = sorted(valleys, key=lambda place: float(off[*place]))[:4]
+    twists = np.arctan2(v, u) - np.arctan2(-target[1], -target[0])
+    return [
+        np.array([a[i, k], b[i, k], twist + np.remainder(twists[i, k] - twist + np.pi, 2.0 * np.pi) - np.pi]) for i, k in places
+    ]
 
 
 def _in_lengths(p_FM: Array, p: Array) -> Array:

@@ -337,7 +337,6 @@ def _facts_of(implementation: CustomImplementation, num_parameters: int) -> Fact
         hinge=not_a_function_of_q,
         transform_euler=not_a_function_of_q if has_quaternion else None,
         constant_hinge=False,
-        can_be_singular=implementation._nu > 1,  # who knows
         num_parameters=num_parameters,
         has_matrix_n=implementation._overrides("multiply_by_n"),
     )

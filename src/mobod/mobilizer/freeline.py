@@ -2,7 +2,8 @@
 
 q is the quaternion of R_FM (or its body-fixed x-y-z angles), then p_FM
 u is the x and y components of w_FM, expressed in M, then v_FM, expressed in F
-H_FM = [x y 0; 0 0 1], x and y of M in F   q_dot = N(q) u, N as of a LineOrientation and 1   Source: Seth et al. 2010
+H_FM = [x y 0; 0 0 1], x and y of M in F   q_dot = N(q) u, N as of a LineOrientation and 1
+Source: Seth et al. 2010; q and u as Simbody 3.7 defines them
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ functions = by_orientation(place, hinge, hinge_dot, num_u=5, num_rest=3, keep_n=
 class FreeLine(MobilizedBody):
     """Move a line, the z axis of M, in any way without spin about it: a quaternion (or three angles) and p_FM; five speeds.
 
-    For bodies without inertia about a line, as of points on it: a Free would have a mobility with nothing to move. The body may
-    have inertia about z, too; what it then cannot do is to change its spin about z. Why q is the whole orientation:
+    For bodies without inertia about a line, as of points on it: a Free would have a mobility with nothing to move. A body that
+    has inertia about z, too, does not spin about it either, as seen from F. Why q is the whole orientation:
     see `LineOrientation`.
     """
 

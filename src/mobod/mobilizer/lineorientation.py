@@ -2,7 +2,8 @@
 
 q is the quaternion of R_FM, or after a modelling choice the body-fixed x-y-z angles
 u is the x and y components of w_FM, expressed in M
-R_FM = R(q)   p_FM = 0   H_FM = [x y; 0], x and y of M in F   q_dot = N(q) u, N as in `_line`   Source: Seth et al. 2010
+R_FM = R(q)   p_FM = 0   H_FM = [x y; 0], x and y of M in F   q_dot = N(q) u, N as in `_line`
+Source: Seth et al. 2010; q and u as Simbody 3.7 defines them
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ functions = by_orientation(place, hinge, hinge_dot, num_u=2, keep_n=_line.keep_n
 class LineOrientation(MobilizedBody):
     """Turn a line, the z axis of M, in any way about the point that F and M share, without spin about it.
 
-    For bodies without inertia about a line, as of points on it: a Ball would have a mobility with nothing to move. The body may
-    have inertia about z, too; what it then cannot do is to change its spin about z.
+    For bodies without inertia about a line, as of points on it: a Ball would have a mobility with nothing to move. A body that
+    has inertia about z, too, does not spin about it either, as seen from F.
 
     Notes
     -----

@@ -46,11 +46,11 @@ class Screw(MobilizedBody):
 
     Parameters
     ----------
+    parent, body, X_PF, X_BM, direction, name
+        As for every kind, see `mobod.MobilizedBody`.
     pitch : float, optional
         Translation along z a radian, length/angle: a thread's lead over 2 pi. Negative for a left-handed thread; with
         zero the screw is a `Pin`. A state can change it, `set_pitch`.
-    parent, body, X_PF, X_BM, direction, name
-        As for every kind, see `mobod.MobilizedBody`.
 
     Raises
     ------
@@ -78,11 +78,11 @@ class Screw(MobilizedBody):
         parent: MobilizedBody,
         body: Body,
         *,
-        pitch: float = 1.0,
         X_PF: Transform | None = None,
         X_BM: Transform | None = None,
         direction: Direction = Direction.FORWARD,
         name: str | None = None,
+        pitch: float = 1.0,
     ) -> None:
         self._pitch = _checked.number(pitch, "the pitch of a Screw")
         super().__init__(parent, body, X_PF=X_PF, X_BM=X_BM, direction=direction, name=name)

@@ -85,6 +85,8 @@ class SphericalCoords(MobilizedBody):
 
     Parameters
     ----------
+    parent, body, X_PF, X_BM, direction, name
+        As for every kind, see `mobod.MobilizedBody`.
     azimuth_offset, zenith_offset : float, optional
         Azimuth and zenith at q0 = 0 and q1 = 0, angles.
     azimuth_negated, zenith_negated : bool, optional
@@ -94,8 +96,6 @@ class SphericalCoords(MobilizedBody):
         the negated zenith is a latitude.
     radial_negated : bool, optional
         Whether M moves against that axis as q2 grows.
-    parent, body, X_PF, X_BM, direction, name
-        As for every kind, see `mobod.MobilizedBody`.
 
     Raises
     ------
@@ -123,16 +123,16 @@ class SphericalCoords(MobilizedBody):
         parent: MobilizedBody,
         body: Body,
         *,
+        X_PF: Transform | None = None,
+        X_BM: Transform | None = None,
+        direction: Direction = Direction.FORWARD,
+        name: str | None = None,
         azimuth_offset: float = 0.0,
         azimuth_negated: bool = False,
         zenith_offset: float = 0.0,
         zenith_negated: bool = False,
         radial_axis: str = "z",
         radial_negated: bool = False,
-        X_PF: Transform | None = None,
-        X_BM: Transform | None = None,
-        direction: Direction = Direction.FORWARD,
-        name: str | None = None,
     ) -> None:
         self._azimuth_offset = _checked.number(azimuth_offset, "the azimuth offset of SphericalCoords")
         self._zenith_offset = _checked.number(zenith_offset, "the zenith offset of SphericalCoords")
@@ -171,7 +171,7 @@ class SphericalCoords(MobilizedBody):
         return self
 
     def is_azimuth_negated(self) -> bool:
-        """Whether the azimuth falls as q0 grows."""
+        """Whether the azimuth is minus q0, plus the offset."""
         return self._azimuth_negated
 
     def set_negate_azimuth(self, should_negate: bool) -> SphericalCoords:
@@ -181,7 +181,7 @@ class SphericalCoords(MobilizedBody):
         return self
 
     def is_zenith_negated(self) -> bool:
-        """Whether the zenith falls as q1 grows."""
+        """Whether the zenith is minus q1, plus the offset."""
         return self._zenith_negated
 
     def set_negate_zenith(self, should_negate: bool) -> SphericalCoords:
@@ -272,23 +272,24 @@ class SphericalCoords(MobilizedBody):
         """
         present = tuple(q.tolist()), tuple(parameters.tolist())
         R, e = np.array(transform(*present)[0]), np.array(_axes(*present)[2])
-        distance = math.hypot(*p)
-        if np.linalg.norm(p - (p @ e) * e) <= 1e-12 * distance:
-            q[2] = p @ e
+        distance, along = math.hypot(*p), float(p @ e)
+        aside = math.hypot(*(p - along * e))
+        if aside <= 1e-12 * distance:
+            q[2] = along
             return
-        azimuth, along_x = parameters[0] * q[0] + parameters[1], parameters[4] != 0.0
-        best = -np.inf
-        for sign in (1.0, -1.0):
-            x, y, z = sign * (parameters[4] + parameters[5]) * p  # where M's axis has to point
-            across = np.hypot(x, y)
-            a = np.arctan2(y, x) if across > 0.0 else azimuth
-            b = np.arctan2(-z, across) if along_x else np.arctan2(across, z)
-            for angles in ((a, b), (a + np.pi, (np.pi - b) if along_x else -b)):
-                likeness = float(R @ np.array(rotation.about_z_then_y(*map(float, angles))))  # the trace: 3 if it need not turn
-                if likeness > best and (sign > 0.0 or likeness > 3.0 - 1e-12):
-                    best = likeness
-                    _set_angles(q, parameters, *angles)
-                    q[2] = sign * distance
+        sign = -1.0 if along < 0.0 and aside < 1e-6 * distance else 1.0
+        x, y, z = sign * (parameters[4] + parameters[5]) * p  # where M's axis has to point
+        across = np.hypot(x, y)
+        azimuth = np.arctan2(y, x) if across > 0.0 else parameters[0] * q[0] + parameters[1]
+        if parameters[4] != 0.0:
+            zenith = np.arctan2(-z, across)
+            ways = (azimuth, zenith), (azimuth + np.pi, np.pi - zenith)
+        else:
+            zenith = np.arctan2(across, z)
+            ways = (azimuth, zenith), (azimuth + np.pi, -zenith)
+        likeness = [float(R @ np.array(rotation.about_z_then_y(*map(float, way)))) for way in ways]  # traces
+        _set_angles(q, parameters, *ways[int(np.argmax(likeness))])
+        q[2] = sign * distance
 
     def _fit_translation_reversed(self, p: Array, q: Array, parameters: Array) -> None:
         q[2] = -(parameters[4] * p[0] + parameters[5] * p[2])  # p = -R_MF^T p_MF is on the radial axis, whatever the angles

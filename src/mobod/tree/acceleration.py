@@ -13,11 +13,14 @@ from ..algebra import spatial, vec3
 from ..algebra.memory import load3, load_spatial, store_spatial
 from ..algebra.scalar import load, store
 from ..mobilizer import _rates
+from . import blocks
 
 
 @generic
 def absorb(model: Any, b: int, f: Any, zw: Any, zv: Any) -> Any:
     """Take from (zw; zv) at body b what its mobilities, with forces f, do not have to carry; keep their epsilon."""
+    if model.together[b] > 0:
+        return blocks.absorb(model, b, f, zw, zv)
     for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
         hw, hv = load_spatial(model.H, i)
         gw, gv = load_spatial(model.gain, i)
@@ -30,6 +33,8 @@ def absorb(model: Any, b: int, f: Any, zw: Any, zv: Any) -> Any:
 @generic
 def release(model: Any, b: int, w: Any, v: Any, udot: Any) -> Any:
     """udot of the mobilities of body b of which (w; v) is the acceleration if there were none; and with them."""
+    if model.together[b] > 0:
+        return blocks.release(model, b, w, v, udot)
     for i in range(model.first_u[b] + model.num_u[b] - 1, model.first_u[b] - 1, -1):
         gw, gv = load_spatial(model.gain, i)
         hw, hv = load_spatial(model.H, i)

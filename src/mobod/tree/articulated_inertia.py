@@ -5,52 +5,22 @@
 Source: Featherstone 2008, section 7; Jain 2011, section 6. The free directions are eliminated one by one
 (`algebra.articulated.eliminate`); gain and d_inverse keep what each elimination found, for the passes of `acceleration`.
 A mobilizer of six mobilities hands nothing to its parent: P+ is zero.
-
-Where hinge columns are nearly dependent, 1 / d would lose twice the digits that their independence has lost. But once a
-direction h is free, P h is zero, so that any of it can be taken off a later column: what is left of that is small and exact.
 """
 
 from typing import Any
 
 from .._jit import compiled, generic
 from ..algebra import articulated, spatial, vec3
-from ..algebra.memory import load3, load6, load_spatial, store3
+from ..algebra.memory import load3, load6, store3
 from ..algebra.record import attach
-from ..algebra.scalar import load, one, store, where, zero
-
-#: Squared, the least part of a column that its mobilizer's earlier ones must leave: some tens of roundings.
-DEPENDENT = 1e-28
+from ..algebra.scalar import load, store, zero
+from . import blocks
 
 
 @generic
-def freed_of_earlier(model: Any, first: int, i: int, hw: Any, hv: Any) -> Any:
-    """Column i less what P finds of the columns from *first* on, which are free already, in it: gain . h of each."""
-    for _ in range(2):  # once leaves the rounding of the whole column, of which the second time takes all but its own
-        for j in range(first, i):
-            gw, gv = load_spatial(model.gain, j)
-            s = -(vec3.dot(gw, hw) + vec3.dot(gv, hv))
-            hw, hv = vec3.add_scaled(hw, s, load3(model.H, j, 0)), vec3.add_scaled(hv, s, load3(model.H, j, 3))
-    return hw, hv
-
-
-@generic
-def unless_dependent(d_inverse: Any, hw: Any, hv: Any, whole_w: Any, whole_v: Any) -> Any:
-    """1 / d; infinite where what is left of a column (hw; hv) is but the rounding of the whole."""
-    left = vec3.dot(hw, hw) + vec3.dot(hv, hv)
-    whole = vec3.dot(whole_w, whole_w) + vec3.dot(whole_v, whole_v)
-    return d_inverse / where(left > DEPENDENT * whole, one(left), zero(left))
-
-
-@generic
-def free_one(model: Any, first: int, i: int, J: Any, F: Any, M: Any, can_be_singular: int) -> Any:
-    """Eliminate mobility i, of those from *first* on, and keep what the passes of `acceleration` need of it."""
-    hw, hv = load_spatial(model.H, i)
-    if can_be_singular == 1:
-        hw, hv = freed_of_earlier(model, first, i, hw, hv)
-    J, F, M, gw, gv, d_inverse = articulated.eliminate(J, F, M, hw, hv)
-    if can_be_singular == 1:
-        whole_w, whole_v = load_spatial(model.H, i)
-        d_inverse = unless_dependent(d_inverse, hw, hv, whole_w, whole_v)
+def free_one(model: Any, i: int, J: Any, F: Any, M: Any) -> Any:
+    """Eliminate mobility i, and keep what the passes of `acceleration` need of it."""
+    J, F, M, gw, gv, d_inverse = articulated.eliminate(J, F, M, load3(model.H, i, 0), load3(model.H, i, 3))
     store3(model.gain, i, 0, gw)
     store3(model.gain, i, 3, gv)
     store(model.d_inverse, i, 0, d_inverse)
@@ -82,11 +52,14 @@ def step(model: Any, b: int) -> None:
     if model.has_children[b] == 1:
         J2, F2, M2 = articulated.load_articulated(model.articulated, b)
         J, F, M = articulated.add(J, F, M, J2, F2, M2)
+    if model.together[b] > 0:
+        _block_step(model, b, J, F, M)
+        return
     if n == 1:  # apart from the loop, whose 21 numbers go through memory
-        J, F, M = free_one(model, first, first, J, F, M, 0)
+        J, F, M = free_one(model, first, J, F, M)
     else:
         for i in range(first, first + n):
-            J, F, M = free_one(model, first, i, J, F, M, model.can_be_singular[b])
+            J, F, M = free_one(model, i, J, F, M)
     if p > 0:
         if n < 6:
             if n == 0 and model.has_children[b] == 0:
@@ -100,6 +73,30 @@ def step(model: Any, b: int) -> None:
         elif model.is_last_child[b] == 1:
             for column in range(21):
                 store(model.articulated, p, column, 0.0)
+
+
+@generic
+def _block_step(model: Any, b: int, J: Any, F: Any, M: Any) -> None:
+    """The rest of `step` for a body whose mobilities are met together."""
+    p = model.parent[b]
+    M = blocks.eliminate(model, b, J, F, M)
+    if p > 0:
+        if model.num_u[b] == 6:
+            if model.is_last_child[b] == 1:
+                for column in range(21):
+                    store(model.articulated, p, column, 0.0)
+        else:
+            J, F, M = articulated.shift_linear(M, _to_outboard_frame(model, b))
+            if model.is_last_child[b] == 0:
+                J2, F2, M2 = articulated.load_articulated(model.articulated, p)
+                J, F, M = articulated.add(J, F, M, J2, F2, M2)
+            articulated.store_articulated(model.articulated, p, J, F, M)
+
+
+@generic
+def _to_outboard_frame(model: Any, b: int) -> Any:
+    """From the parent's origin to M's."""
+    return vec3.add(load3(model.p_PB_G, b, 0), load3(model.p_BM_G, b, 0))
 
 
 @generic
@@ -122,12 +119,15 @@ def store_inertias(block: Any) -> None:
         p = model.parent[b]
         if p == 0:
             continue
-        first = model.first_u[b]
-        for i in range(first, first + model.num_u[b]):
-            J, F, M = free_one(model, first, i, J, F, M, model.can_be_singular[b])
-        if model.num_u[b] == 6:
+        first, n = model.first_u[b], model.num_u[b]
+        if n == 6:
             J, F, M = nothing(J[0])
-        J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))
+        elif model.together[b] > 0:
+            J, F, M = articulated.shift_linear(blocks.eliminate(model, b, J, F, M), _to_outboard_frame(model, b))
+        else:
+            for i in range(first, first + n):
+                J, F, M, _, _, _ = articulated.eliminate(J, F, M, load3(model.H, i, 0), load3(model.H, i, 3))
+            J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))
         if model.is_last_child[b] == 0:
             J2, F2, M2 = articulated.load_articulated(model.articulated, p)
             J, F, M = articulated.add(J, F, M, J2, F2, M2)

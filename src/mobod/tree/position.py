@@ -27,7 +27,7 @@ def _axis(R: Any, k: int) -> Any:
 
 @generic
 def step(model: Any, b: int, row: int) -> None:
-    """Pose, hinge columns and mass properties of body b, of which the parent's pose is there; X_FM and p_BM into *row*."""
+    """Pose, hinge columns and mass properties of body b, of which the parent's pose is there; X_FM into *row*."""
     _switch.position(model, b, row)
     p = model.parent[b]
     R_GP = load9(model.R_GB, p, 0)
@@ -40,13 +40,13 @@ def step(model: Any, b: int, row: int) -> None:
     if model.plain_outboard[b] == 0:
         R_GB = mat33.mul_transpose(R_GM, load9(model.R_BM, b, 0))
         p_BM_G = mat33.mul_vec(R_GB, load3(model.p_BM, b, 0))
+        store3(model.p_BM_G, b, 0, p_BM_G)
     p_PM_G = mat33.mul_vec(R_GP, load3(model.p_PF, b, 0))
     if model.num_u[b] > 0:
         p_PM_G = vec3.add(p_PM_G, mat33.mul_vec(R_GF, load3(model.p_FM, row, 0)))
     p_PB_G = vec3.sub(p_PM_G, p_BM_G)
     store9(model.R_GB, b, 0, R_GB)
     store3(model.p_PB_G, b, 0, p_PB_G)
-    store3(model.p_BM_G, row, 0, p_BM_G)
     store3(model.p_GB, b, 0, vec3.add(load3(model.p_GB, p, 0), p_PB_G))
     for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
         place = model.unit_column[i]
@@ -55,12 +55,12 @@ def step(model: Any, b: int, row: int) -> None:
             v = mat33.mul_vec(R_GF, load3(model.H_FM, i, 3))
             store3(model.H, i, 0, w)
             store3(model.H, i, 3, vec3.sub(v, vec3.cross(w, p_BM_G)))
-        elif place < 3:  # most columns are an axis of F: nothing to multiply
+        elif place < 3:  # most columns are an axis of F: nothing to multiply; what is left out is zero from the beginning
             axis = _axis(R_GF, place)
             store3(model.H, i, 0, axis)
-            store3(model.H, i, 3, vec3.cross(p_BM_G, axis))
+            if model.plain_outboard[b] == 0:
+                store3(model.H, i, 3, vec3.cross(p_BM_G, axis))
         else:
-            store3(model.H, i, 0, (o, o, o))
             store3(model.H, i, 3, _axis(R_GF, place - 3))
     if model.massless[b] == 0:
         store3(model.com_G, b, 0, mat33.mul_vec(R_GB, load3(model.com, b, 0)))

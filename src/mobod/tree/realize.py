@@ -15,7 +15,7 @@ from . import acceleration, articulated_inertia, position, velocity
 UNCHECKED = 64
 #: Beside what is wanted: leave out q_dot and q_dot_dot.
 NO_RATES = 128
-#: Beside what is wanted: keep X_FM and p_BM_G of no body. In lanes these are a sixth of what a sweep writes to the cache.
+#: Beside what is wanted: keep X_FM of no body. In lanes these are an eighth of what a sweep writes to the cache.
 NO_MOBILIZERS = 256
 
 #: What of a state is valid: bits, one for each lazy entry.

@@ -7,8 +7,8 @@ from ..algebra.record import Field, layout
 
 # fmt: off
 COUNTS = (
-    "nb", "nq", "nu", "nz", "ny", "nf", "one", "parameters_size", "choices_size", "n_size", "force_integers_size",
-    "force_numbers_size",
+    "nb", "nq", "nu", "nz", "ny", "nf", "one", "parameters_size", "choices_size", "n_size",
+    "force_integers_size", "force_numbers_size",
 )
 # fmt: on
 
@@ -43,8 +43,8 @@ FIELDS = (
     _index("num_q", "nb", "how many q"),
     _index("num_u", "nb", "how many u"),
     _index("has_hinge_dot", "nb", "1 where HDot_FM is not zero for all q and u"),
-    _index("can_be_singular", "nb", "1 where the columns of H_FM become dependent at some q"),
     _index("unit_column", "nu", "0, 1, 2: the column of H_FM is (x, y, z of F; 0), 3, 4, 5: (0; x, y, z); -1: any other"),
+    _index("together", "nb", "ROTATIONS, FREE, TURNING or MOVING where its mobilities are met together, by blocks.py; else 0"),
     _index("plain_outboard", "nb", "1 where X_BM is the identity: nothing to multiply by"),
     _index("massless", "nb", "1 where mass and inertia are zero: their rows in G stay at zero"),
     _index("is_last_child", "nb", "1 on the highest child of a parent: an inward sweep meets it first"),
@@ -87,7 +87,7 @@ FIELDS = (
     _state("R_GB", "nb", 9, "orientation of B in G"),
     _state("p_GB", "nb", 3, "origin of B from G's, in G"),
     _state("p_PB_G", "nb", 3, "origin of B from P's, in G"),
-    _state("p_BM_G", "nb", 3, "origin of M from B's, in G"),
+    _state("p_BM_G", "nb", 3, "origin of M from B's, in G; stays at zero where plain_outboard holds"),
     _state("H", "nu", 6, "hinge columns H_PB_G: of B's origin in P, in G"),
     _state("com_G", "nb", 3, "mass center from B's origin, in G"),
     _state("inertia_G", "nb", 6, "inertia about B's origin, in G"),
@@ -101,14 +101,14 @@ FIELDS = (
     # ---- lazy entries that depend on position only
     _state("composite", "nb", 10, "mass, first moment and inertia of B and all outboard, about B's origin, in G"),
     _state("articulated", "nb", 21, "what children handed in; or, when asked for, the articulated body inertia P of B"),
-    _state("gain", "nu", 6, "P h / d of each mobility, P as it was when its turn came"),
-    _state("d_inverse", "nu", 1, "1 / (h^T P h)"),
+    _state("gain", "nu", 6, "P h / d of each mobility, P as it was when its turn came; of a block what blocks.py says"),
+    _state("d_inverse", "nu", 1, "1 / (h^T P h); of a block 1 over a determinant"),
     # ---- forces
     _state("body_forces", "nb", 6, "applied forces on B at its origin, in G"),
     _state("mobility_forces", "nu", 1, "applied generalized forces"),
     # ---- accelerations
     _state("residual", "nb", 6, "force left to be balanced at B, inward pass"),
-    _state("epsilon", "nu", 1, "generalized force left over at a mobility, times 1 / d"),
+    _state("epsilon", "nu", 1, "generalized force left over at a mobility, times 1 / d; of a block what blocks.py says"),
     _state("A_GB", "nb", 6, "acceleration of B in G"),
     # ---- scratch of the operators
     _state("work_A", "nb", 6, "motions of an operator's outward pass"),

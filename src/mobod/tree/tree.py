@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..algebra.record import Record
 from ..mobilizer import _rates
-from . import records
+from . import blocks, records
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -81,6 +81,7 @@ class Tree:
         self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if body.facts.kinematics is not None]
         self._addresses: dict[tuple[bool, ...], npt.NDArray[np.int64]] = {}
 
+        unit_columns = [_unit_columns(body) for body in bodies]
         integers: dict[str, list[int]] = {
             "parent": parents,
             "kind": kinds,
@@ -97,8 +98,8 @@ class Tree:
             "num_q": self.num_q,
             "num_u": self.num_u,
             "has_hinge_dot": [int(n > 0 and (v or r)) for n, v, r in zip(self.num_u, variable, reverse, strict=True)],
-            "can_be_singular": [int(body.facts.can_be_singular) for body in bodies],
-            "unit_column": [place for body in bodies for place in _unit_columns(body)],
+            "unit_column": [place for columns in unit_columns for place in columns],
+            "together": [_block(body, columns) for body, columns in zip(bodies, unit_columns, strict=True)],
             "is_last_child": is_last_child,
             "has_children": has_children,
             "force_kind": [kind for kind, _, _, _ in forces],
@@ -185,6 +186,15 @@ def _unit_columns(body: MobilizedBody) -> list[int]:
         return [-1] * facts.num_u
     columns = np.reshape(facts.hinge(tuple(body._default_q.tolist()) or (0.0,)), (-1, 6))
     return [int(np.argmax(h)) if np.array_equal(np.sort(h), [0, 0, 0, 0, 0, 1]) else -1 for h in columns]
+
+
+def _block(body: MobilizedBody, unit_columns: list[int]) -> int:
+    """Whether and how its mobilities are met together."""
+    if not body.facts.turns_in_every_way:
+        return 0
+    if unit_columns == [0, 1, 2, 3, 4, 5][: len(unit_columns)]:
+        return blocks.ROTATIONS if len(unit_columns) == 3 else blocks.FREE
+    return blocks.TURNING if len(unit_columns) == 3 else blocks.MOVING
 
 
 def _starts(lengths: list[int]) -> list[int]:

@@ -17,6 +17,8 @@ from ..algebra import mat33, spatial, sym33, vec3
 from ..algebra.memory import load3, load6, load9, load_spatial, store_spatial
 from ..algebra.scalar import load, zero
 from ..mobilizer import _rates, _switch
+from ..mobilizer._access import vector3
+from . import blocks
 
 
 @generic
@@ -29,11 +31,18 @@ def step(model: Any, b: int, row: int, rates: bool) -> None:
     wP, vP = load_spatial(model.V_GB, p)
     o = zero(wP[0])
     w_PB, v_PB = (o, o, o), (o, o, o)
-    for i in range(first, end):
-        u = load(model.u, i, 0)
-        w_PB = vec3.add_scaled(w_PB, u, load3(model.H, i, 0))
-        v_PB = vec3.add_scaled(v_PB, u, load3(model.H, i, 3))
-    r, p_BM_G = load3(model.p_PB_G, b, 0), load3(model.p_BM_G, row, 0)
+    r, p_BM_G = load3(model.p_PB_G, b, 0), load3(model.p_BM_G, b, 0)
+    if model.together[b] > 0 and model.together[b] < blocks.MOVING:
+        W_transposed = blocks.axes(model, first)
+        w_PB = mat33.transpose_mul_vec(W_transposed, vector3(model.u, first))
+        v_PB = vec3.cross(p_BM_G, w_PB)
+        if model.together[b] == blocks.FREE:
+            v_PB = vec3.add(v_PB, mat33.transpose_mul_vec(W_transposed, vector3(model.u, first + 3)))
+    else:
+        for i in range(first, end):
+            u = load(model.u, i, 0)
+            w_PB = vec3.add_scaled(w_PB, u, load3(model.H, i, 0))
+            v_PB = vec3.add_scaled(v_PB, u, load3(model.H, i, 3))
     v_shift = vec3.add(vec3.cross(wP, r), v_PB)  # v_B - v_P
     w, v = vec3.add(wP, w_PB), vec3.add(vP, v_shift)
     store_spatial(model.V_GB, b, w, v)
