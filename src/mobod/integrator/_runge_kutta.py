@@ -18,7 +18,7 @@ from .._jit import compiled
 from ..algebra.record import attach
 from ..algebra.scalar import load, store
 from ..mobilizer import _rates
-from ._evaluate import energy, evaluate
+from ._evaluate import begin_step, energy, evaluate, finish_step
 
 # places in the array `control`
 TIME, PREVIOUS_TIME, STEP, TARGET, FINAL_TIME, ACCURACY, MIN_STEP, MAX_STEP, FIXED_STEP, LAST_STEP, COLLAPSE = range(11)
@@ -182,6 +182,7 @@ def start(block: Any, work: Any, table: Any, order: int, control: Any, counts: A
     counts[EVALUATIONS] += 1
     if status != 0:
         return NOT_FINITE
+    finish_step(model)
     shift_step(model, work)
     shift_step(model, work)
     if control[STEP] > 0.0:
@@ -252,6 +253,7 @@ def advance(
         if clipped:
             h = left
         counts[ATTEMPTS] += 1
+        begin_step(model, time)
         status = 0
         for s in range(1, stages):
             set_stage(model, work, table, s, time, h)
@@ -273,6 +275,7 @@ def advance(
                 if status != 0:
                     error = 1e300
         if error <= control[ACCURACY]:
+            finish_step(model)
             shift_step(model, work)
             control[PREVIOUS_TIME] = time
             control[TIME] = control[FINAL_TIME] if clipped else time + h
