@@ -39,7 +39,9 @@ def auxiliary_names(system: MultibodySystem, state: State) -> list[str]:
 
 def _names(system: MultibodySystem, state: State, variable: str, numbers: list[int]) -> list[str]:
     """The bodies' names, *numbers* times each, and then those of the subsystems that have allocated more."""
-    owners = [(body._joint_name or body.name, n) for body, n in zip(system.get_matter_subsystem().bodies, numbers, strict=False)]
+    owners = [
+        (body._joint_name or body.name, n) for body, n in zip(system.get_matter_subsystem().bodies, numbers, strict=False)
+    ]
     for index, (_, n) in state._places()[variable].items():
         if index == system.get_matter_subsystem().get_my_subsystem_index():
             n -= sum(numbers)
