@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mobod as mb
 from mobod import Stage
+from mobod.integrator._weights import error_weights
 
 STAGES = list(Stage)
 
@@ -668,6 +669,48 @@ def test_weights_are_ones_until_they_are_set(plant):
         assert getattr(owner, f"get_{name}_weights")(state)[-1] == 9.0
         assert getattr(state.copy(), f"{name}_weights")[-1] == 9.0
         assert plant.system.realize_topology().copy().u_weights[-1] == 1.0
+
+
+def test_integrators_measure_errors_by_the_weights(plant):
+    """In units a power of two smaller, with weights so much larger, every step is the same to the bit."""
+
+    def steps(scale, weight):
+        state = plant.system.realize_topology()
+        state.u = [0.3, 0.2, -0.4, 0]
+        plant.oscillator.set_q(state, [scale])
+        plant.decay.set_z(state, [2 * scale, 3 * scale])
+        if weight != 1.0:
+            state.u_weights, state.z_weights = [1, 1, 1, weight], [weight, weight]
+        motion = mb.simulate(plant.system, state, 2.0, accuracy=1e-7)
+        return motion.evaluations, motion.z / scale, plant.ball, motion.q[:, 4] / scale
+
+    one, small, unweighted = steps(1.0, 1.0), steps(2.0**-20, 2.0**20), steps(2.0**-20, 1.0)
+    assert one[0] == small[0]
+    assert_array_equal(one[1], small[1])
+    assert_array_equal(one[3], small[3])
+    assert unweighted[0] < one[0]  # by the pendulum alone
+
+
+def test_weights_of_u_are_weights_of_q(make):
+    kinds = [mb.mobilizer.Free, mb.mobilizer.Pin, mb.mobilizer.FreeLine, mb.mobilizer.Ball]
+    for euler in (False, True):
+        model = make.tree(4, kinds)
+        matter, state = model.matter, model.state
+        matter.set_use_euler_angles(state, euler)
+        model.system.realize_model(state)
+        state.u_weights = weights = np.arange(1.0, len(state.u) + 1)
+        given = error_weights(state)
+        assert_array_equal(given[len(state.q) :], weights)
+        for body in matter.bodies[1:]:
+            own, of_q = body.get_my_part_u(state, weights), body.get_my_part_q(state, given[: len(state.q)])
+            if isinstance(body, mb.mobilizer.Pin):
+                assert own == of_q
+                continue
+            if isinstance(body, mb.mobilizer.FreeLine):  # with an N of its own
+                assert np.all(of_q == own.max())
+                continue
+            n = 3 if euler else 4
+            assert_array_equal(of_q, [own[2]] * n + list(own[3:]))
 
 
 # ---------------------------------------------------------------------------------------------- copies

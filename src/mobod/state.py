@@ -340,7 +340,8 @@ class State:
     def u_weights(self) -> Array:
         """How much a change of each u counts beside the others' ``(nu,)``: one over a change that matters; 1 unless set.
 
-        Assigning leaves the state at ACCELERATION at most: no result depends on weights. Needs MODEL.
+        Integrators measure errors so, also those of q. Assigning leaves the state at ACCELERATION at most: no result depends
+        on weights. Needs MODEL.
         """
         return _read_only(self._weights("u", "u_weights"))
 
