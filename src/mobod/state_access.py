@@ -33,6 +33,8 @@ class StateAccess:
     depends on choices made in the state. The numbers that come back are places within the subsystem's own part.
     """
 
+    # private methods have two underscores: classes of users' own derive from this one, and may call theirs as they like
+
     # ------------------------------------------------------------------------------------------ allocating
 
     def allocate_q(self, state: State, q_init: npt.ArrayLike) -> int:
@@ -57,18 +59,18 @@ class StateAccess:
         ValueError
             If *q_init* is not a vector of finite numbers.
         """
-        return self._allocate_run(state, "q", q_init)
+        return self.__allocate_run(state, "q", q_init)
 
     def allocate_u(self, state: State, u_init: npt.ArrayLike) -> int:
         """Allocate speeds, whose rates `realize_acceleration` has to write; as `allocate_q`."""
-        return self._allocate_run(state, "u", u_init)
+        return self.__allocate_run(state, "u", u_init)
 
     def allocate_z(self, state: State, z_init: npt.ArrayLike) -> int:
         """Allocate auxiliary variables, whose rates `realize_dynamics` has to write; as `allocate_q`."""
-        return self._allocate_run(state, "z", z_init)
+        return self.__allocate_run(state, "z", z_init)
 
-    def _allocate_run(self, state: State, name: str, init: npt.ArrayLike) -> int:
-        index, resources, level = self._allocating(state, f"allocate_{name}", Stage.MODEL)
+    def __allocate_run(self, state: State, name: str, init: npt.ArrayLike) -> int:
+        index, resources, level = self.__allocating(state, f"allocate_{name}", Stage.MODEL)
         try:
             values = np.array(init, dtype=np.float64, ndmin=1)
         except (TypeError, ValueError):
@@ -107,7 +109,7 @@ class StateAccess:
         ValueError
             If *stage* is below MODEL: topology is no business of a state's.
         """
-        index, resources, level = self._allocating(state, "allocate_discrete_variable", Stage.MODEL)
+        index, resources, level = self.__allocating(state, "allocate_discrete_variable", Stage.MODEL)
         invalidates = _stage("stage", stage)
         if invalidates < Stage.MODEL:
             raise ValueError(f"a discrete variable can invalidate Stage.MODEL or one above, not {invalidates.name}")
@@ -148,7 +150,7 @@ class StateAccess:
         the end of a step, the variable stays as it is. As in Simbody, results should be computed from the next value and
         not from the variable, so that none changes when the two are exchanged.
         """
-        index, resources, level = self._allocating(state, "allocate_auto_update_discrete_variable", Stage.MODEL)
+        index, resources, level = self.__allocating(state, "allocate_auto_update_discrete_variable", Stage.MODEL)
         first, depends_on = _stage("invalidates", invalidates), _stage("update_depends_on", update_depends_on)
         if first <= Stage.TIME:
             raise ValueError(f"a variable that updates itself has to invalidate a stage above TIME, not {first.name}")
@@ -208,7 +210,7 @@ class StateAccess:
         elif not isinstance(computed_by, Stage):
             raise TypeError(f"computed_by has to be a Stage, not {computed_by!r}; give the entry's value as v=...")
         wants = variables, discrete_variables, cache_entries
-        return self._allocate_entry(state, "allocate_cache_entry", depends_on, computed_by, v, wants)
+        return self.__allocate_entry(state, "allocate_cache_entry", depends_on, computed_by, v, wants)
 
     def allocate_lazy_cache_entry(
         self,
@@ -225,12 +227,12 @@ class StateAccess:
         Whoever computes it says so with `mark_cache_value_realized`. Otherwise as `allocate_cache_entry`.
         """
         wants = variables, discrete_variables, cache_entries
-        return self._allocate_entry(state, "allocate_lazy_cache_entry", earliest, None, v, wants)
+        return self.__allocate_entry(state, "allocate_lazy_cache_entry", earliest, None, v, wants)
 
-    def _allocate_entry(
+    def __allocate_entry(
         self, state: State, asked: str, depends_on: Stage, computed_by: Stage | None, v: Any, wants: tuple[Any, Any, Any]
     ) -> int:
-        index, resources, level = self._allocating(state, asked, Stage.INSTANCE)
+        index, resources, level = self.__allocating(state, asked, Stage.INSTANCE)
         first = _stage("depends_on" if computed_by is not None else "earliest", depends_on)
         if first < Stage.TOPOLOGY:
             raise ValueError("a cache entry depends on Stage.TOPOLOGY or one above, not EMPTY")
@@ -241,9 +243,9 @@ class StateAccess:
         for name in variables:
             if name not in ("q", "u", "z"):
                 raise ValueError(f"variables are of 'q', 'u' and 'z', not {name!r}")
-        prerequisites = [("variable", *self._other(state, asked, "discrete variable", one)) for one in discrete_variables]
+        prerequisites = [("variable", *self.__other(state, asked, "discrete variable", one)) for one in discrete_variables]
         for one in cache_entries:
-            other, number = self._other(state, asked, "cache entry", one)
+            other, number = self.__other(state, asked, "cache entry", one)
             upstream = resources.part(other).entries[number]
             if upstream.depends_on > first:
                 raise ValueError(
@@ -256,13 +258,13 @@ class StateAccess:
         entries.append(entry)
         return len(entries) - 1
 
-    def _other(self, state: State, asked: str, what: str, reference: Reference) -> tuple[int, int]:
+    def __other(self, state: State, asked: str, what: str, reference: Reference) -> tuple[int, int]:
         """A variable or entry that someone names, as (subsystem, index)."""
         owner, number = reference if isinstance(reference, tuple) else (self, reference)
         if not isinstance(owner, StateAccess):
             raise TypeError(f"a {what} of another subsystem is named by (subsystem, index), not {reference!r}")
-        owner._one(state, asked, what, number)
-        return owner._index(state, asked), int(number)
+        owner.__one(state, asked, what, number)
+        return owner.__index(state, asked), int(number)
 
     def allocate_q_err(self, state: State, nqerr: int) -> int:
         """Allocate slots for errors of constraints on q, which `realize_position` has to write.
@@ -286,26 +288,26 @@ class StateAccess:
         ValueError
             If the number is negative.
         """
-        return self._allocate_slots(state, "allocate_q_err", "q_err", nqerr)
+        return self.__allocate_slots(state, "allocate_q_err", "q_err", nqerr)
 
     def allocate_u_err(self, state: State, nuerr: int) -> int:
         """Allocate slots for errors of constraints on u, which `realize_velocity` has to write; as `allocate_q_err`."""
-        return self._allocate_slots(state, "allocate_u_err", "u_err", nuerr)
+        return self.__allocate_slots(state, "allocate_u_err", "u_err", nuerr)
 
     def allocate_u_dot_err(self, state: State, nudoterr: int) -> int:
         """Allocate slots for errors of constraints on udot and as many multipliers; as `allocate_q_err`.
 
         `realize_acceleration` has to write both.
         """
-        return self._allocate_slots(state, "allocate_u_dot_err", "u_dot_err", nudoterr)
+        return self.__allocate_slots(state, "allocate_u_dot_err", "u_dot_err", nudoterr)
 
     def allocate_event_triggers_by_stage(self, state: State, stage: Stage, ntriggers: int) -> int:
         """Allocate slots for functions whose zeros are events, which the hook of *stage* has to write; as `allocate_q_err`."""
         name = _trigger_stage(stage)
-        return self._allocate_slots(state, "allocate_event_triggers_by_stage", name, ntriggers)
+        return self.__allocate_slots(state, "allocate_event_triggers_by_stage", name, ntriggers)
 
-    def _allocate_slots(self, state: State, asked: str, name: str | int, count: int) -> int:
-        index, resources, level = self._allocating(state, asked, Stage.INSTANCE)
+    def __allocate_slots(self, state: State, asked: str, name: str | int, count: int) -> int:
+        index, resources, level = self.__allocating(state, asked, Stage.INSTANCE)
         n = _integer("the number of slots", count)
         if n < 0:
             raise ValueError(f"the number of slots cannot be negative, got {n}")
@@ -314,9 +316,9 @@ class StateAccess:
         slots.append((level, n))
         return first
 
-    def _allocating(self, state: State, asked: str, below: Stage) -> tuple[int, Resources, int]:
+    def __allocating(self, state: State, asked: str, below: Stage) -> tuple[int, Resources, int]:
         """Index, resources and the stage of a subsystem that may allocate now."""
-        index = self._index(state, asked)
+        index = self.__index(state, asked)
         resources = state._upd_resources()
         level = resources.stage_of(state, index)
         if level >= below:
@@ -331,75 +333,75 @@ class StateAccess:
 
     def get_q_start(self, state: State) -> int:
         """Place of its first q within the system's. Needs MODEL."""
-        return self._place(state, "get_q_start", "q")[0]
+        return self.__place(state, "get_q_start", "q")[0]
 
     def get_n_q(self, state: State) -> int:
         """How many q it has. Needs MODEL."""
-        return self._place(state, "get_n_q", "q")[1]
+        return self.__place(state, "get_n_q", "q")[1]
 
     def get_u_start(self, state: State) -> int:
         """Place of its first u within the system's. Needs MODEL."""
-        return self._place(state, "get_u_start", "u")[0]
+        return self.__place(state, "get_u_start", "u")[0]
 
     def get_n_u(self, state: State) -> int:
         """How many u it has. Needs MODEL."""
-        return self._place(state, "get_n_u", "u")[1]
+        return self.__place(state, "get_n_u", "u")[1]
 
     def get_z_start(self, state: State) -> int:
         """Place of its first z within the system's. Needs MODEL."""
-        return self._place(state, "get_z_start", "z")[0]
+        return self.__place(state, "get_z_start", "z")[0]
 
     def get_n_z(self, state: State) -> int:
         """How many z it has. Needs MODEL."""
-        return self._place(state, "get_n_z", "z")[1]
+        return self.__place(state, "get_n_z", "z")[1]
 
     def get_q(self, state: State) -> Array:
         """Its coordinates ``(nq,)``, as a read-only view. Needs MODEL."""
-        return self._part(state, "get_q", "q", state._q_view)
+        return self.__part(state, "get_q", "q", state._q_view)
 
     def get_u(self, state: State) -> Array:
         """Its speeds ``(nu,)``, as a read-only view. Needs MODEL."""
-        return self._part(state, "get_u", "u", state._u_view)
+        return self.__part(state, "get_u", "u", state._u_view)
 
     def get_z(self, state: State) -> Array:
         """Its auxiliary variables ``(nz,)``, as a read-only view. Needs MODEL."""
-        return self._part(state, "get_z", "z", state._z_view)
+        return self.__part(state, "get_z", "z", state._z_view)
 
     def upd_q(self, state: State) -> Array:
         """Its coordinates as a writable view; the state falls to TIME at most, now: fetch it again for each change."""
-        view = self._part(state, "upd_q", "q", state._q)
+        view = self.__part(state, "upd_q", "q", state._q)
         state._invalidate_q()
         return view
 
     def upd_u(self, state: State) -> Array:
         """Its speeds as a writable view; the state falls to POSITION at most, now: fetch it again for each change."""
-        view = self._part(state, "upd_u", "u", state._u)
+        view = self.__part(state, "upd_u", "u", state._u)
         state._invalidate_u()
         return view
 
     def upd_z(self, state: State) -> Array:
         """Its auxiliary variables as a writable view; the state falls to VELOCITY at most, now."""
-        view = self._part(state, "upd_z", "z", state._z)
+        view = self.__part(state, "upd_z", "z", state._z)
         state._invalidate_z()
         return view
 
     def set_q(self, state: State, q: npt.ArrayLike) -> None:
         """Set its coordinates ``(nq,)``; the state falls to TIME at most. `ValueError` for a wrong length."""
-        self._set(state, "q", q, state._q)
+        self.__set(state, "q", q, state._q)
         state._invalidate_q()
 
     def set_u(self, state: State, u: npt.ArrayLike) -> None:
         """Set its speeds ``(nu,)``; the state falls to POSITION at most. `ValueError` for a wrong length."""
-        self._set(state, "u", u, state._u)
+        self.__set(state, "u", u, state._u)
         state._invalidate_u()
 
     def set_z(self, state: State, z: npt.ArrayLike) -> None:
         """Set its auxiliary variables ``(nz,)``; the state falls to VELOCITY at most. `ValueError` for a wrong length."""
-        self._set(state, "z", z, state._z)
+        self.__set(state, "z", z, state._z)
         state._invalidate_z()
 
-    def _set(self, state: State, name: str, value: npt.ArrayLike, whole: Array) -> None:
-        part = self._part(state, f"set_{name}", name, whole)
+    def __set(self, state: State, name: str, value: npt.ArrayLike, whole: Array) -> None:
+        part = self.__part(state, f"set_{name}", name, whole)
         array = np.asarray(value, dtype=np.float64)
         if array.shape != part.shape:
             raise ValueError(f"{self!r} has {part.size} {name}, shape {part.shape}; got {array.shape}")
@@ -407,54 +409,54 @@ class StateAccess:
 
     def get_q_dot(self, state: State) -> Array:
         """Rates of its q, as a read-only view. Needs VELOCITY."""
-        return self._part(state, "get_q_dot", "q", state._q_dot_view, Stage.VELOCITY)
+        return self.__part(state, "get_q_dot", "q", state._q_dot_view, Stage.VELOCITY)
 
     def get_u_dot(self, state: State) -> Array:
         """Rates of its u, as a read-only view. Needs ACCELERATION."""
-        return self._part(state, "get_u_dot", "u", state._u_dot_view, Stage.ACCELERATION)
+        return self.__part(state, "get_u_dot", "u", state._u_dot_view, Stage.ACCELERATION)
 
     def get_z_dot(self, state: State) -> Array:
         """Rates of its z, as a read-only view. Needs DYNAMICS."""
-        return self._part(state, "get_z_dot", "z", state._z_dot_view, Stage.DYNAMICS)
+        return self.__part(state, "get_z_dot", "z", state._z_dot_view, Stage.DYNAMICS)
 
     def get_q_dot_dot(self, state: State) -> Array:
         """Second rates of its q, as a read-only view. Needs ACCELERATION."""
-        return self._part(state, "get_q_dot_dot", "q", state._q_dot_dot_view, Stage.ACCELERATION)
+        return self.__part(state, "get_q_dot_dot", "q", state._q_dot_dot_view, Stage.ACCELERATION)
 
     def upd_q_dot(self, state: State) -> Array:
         """Room for the rates of its q, for `realize_velocity` to write; no stage is lowered. Needs MODEL."""
-        return self._part(state, "upd_q_dot", "q", state._record.q_dot[:, 0])
+        return self.__part(state, "upd_q_dot", "q", state._record.q_dot[:, 0])
 
     def upd_u_dot(self, state: State) -> Array:
         """Room for the rates of its u, for `realize_acceleration` to write; no stage is lowered. Needs MODEL."""
-        return self._part(state, "upd_u_dot", "u", state._record.u_dot[:, 0])
+        return self.__part(state, "upd_u_dot", "u", state._record.u_dot[:, 0])
 
     def upd_z_dot(self, state: State) -> Array:
         """Room for the rates of its z, for `realize_dynamics` to write; no stage is lowered. Needs MODEL."""
-        return self._part(state, "upd_z_dot", "z", state._record.z_dot[:, 0])
+        return self.__part(state, "upd_z_dot", "z", state._record.z_dot[:, 0])
 
     def upd_q_dot_dot(self, state: State) -> Array:
         """Room for the second rates of its q, for `realize_acceleration` to write; no stage is lowered. Needs MODEL."""
-        return self._part(state, "upd_q_dot_dot", "q", state._record.q_dot_dot[:, 0])
+        return self.__part(state, "upd_q_dot_dot", "q", state._record.q_dot_dot[:, 0])
 
     def get_u_weights(self, state: State) -> Array:
         """Its part of `State.u_weights`, as a read-only view. Needs MODEL."""
-        return self._part(state, "get_u_weights", "u", state.u_weights)
+        return self.__part(state, "get_u_weights", "u", state.u_weights)
 
     def get_z_weights(self, state: State) -> Array:
         """Its part of `State.z_weights`, as a read-only view. Needs MODEL."""
-        return self._part(state, "get_z_weights", "z", state.z_weights)
+        return self.__part(state, "get_z_weights", "z", state.z_weights)
 
-    def _place(self, state: State, asked: str, name: str) -> tuple[int, int]:
+    def __place(self, state: State, asked: str, name: str) -> tuple[int, int]:
         """Where its q, u or z start, and how many there are."""
-        index = self._index(state, asked)
+        index = self.__index(state, asked)
         if state._stage < Stage.MODEL:
             state._refuse_model(asked)
         places = state._places()[name]
         return places[index]
 
-    def _part(self, state: State, asked: str, name: str, whole: Array, needed: Stage = Stage.MODEL) -> Array:
-        start, n = self._place(state, asked, name)
+    def __part(self, state: State, asked: str, name: str, whole: Array, needed: Stage = Stage.MODEL) -> Array:
+        start, n = self.__place(state, asked, name)
         if state._stage < needed:
             state._refuse(asked, needed)
         return whole[start : start + n]
@@ -463,105 +465,105 @@ class StateAccess:
 
     def get_q_err_start(self, state: State) -> int:
         """Place of its first q error within the system's. Needs INSTANCE."""
-        return self._slot_place(state, "get_q_err_start", "q_err")[0]
+        return self.__slot_place(state, "get_q_err_start", "q_err")[0]
 
     def get_n_q_err(self, state: State) -> int:
         """How many q errors it has. Needs INSTANCE."""
-        return self._slot_place(state, "get_n_q_err", "q_err")[1]
+        return self.__slot_place(state, "get_n_q_err", "q_err")[1]
 
     def get_u_err_start(self, state: State) -> int:
         """Place of its first u error within the system's. Needs INSTANCE."""
-        return self._slot_place(state, "get_u_err_start", "u_err")[0]
+        return self.__slot_place(state, "get_u_err_start", "u_err")[0]
 
     def get_n_u_err(self, state: State) -> int:
         """How many u errors it has. Needs INSTANCE."""
-        return self._slot_place(state, "get_n_u_err", "u_err")[1]
+        return self.__slot_place(state, "get_n_u_err", "u_err")[1]
 
     def get_u_dot_err_start(self, state: State) -> int:
         """Place of its first udot error within the system's. Needs INSTANCE."""
-        return self._slot_place(state, "get_u_dot_err_start", "u_dot_err")[0]
+        return self.__slot_place(state, "get_u_dot_err_start", "u_dot_err")[0]
 
     def get_n_u_dot_err(self, state: State) -> int:
         """How many udot errors it has. Needs INSTANCE."""
-        return self._slot_place(state, "get_n_u_dot_err", "u_dot_err")[1]
+        return self.__slot_place(state, "get_n_u_dot_err", "u_dot_err")[1]
 
     def get_multipliers_start(self, state: State) -> int:
         """Place of its first multiplier within the system's. Needs INSTANCE."""
-        return self._slot_place(state, "get_multipliers_start", "multipliers")[0]
+        return self.__slot_place(state, "get_multipliers_start", "multipliers")[0]
 
     def get_n_multipliers(self, state: State) -> int:
         """How many multipliers it has: one a udot error. Needs INSTANCE."""
-        return self._slot_place(state, "get_n_multipliers", "multipliers")[1]
+        return self.__slot_place(state, "get_n_multipliers", "multipliers")[1]
 
     def get_event_trigger_start_by_stage(self, state: State, stage: Stage) -> int:
         """Place of its first event trigger of *stage* within the system's of that stage. Needs INSTANCE."""
-        return self._slot_place(state, "get_event_trigger_start_by_stage", _trigger_stage(stage))[0]
+        return self.__slot_place(state, "get_event_trigger_start_by_stage", _trigger_stage(stage))[0]
 
     def get_n_event_triggers_by_stage(self, state: State, stage: Stage) -> int:
         """How many event triggers of *stage* it has. Needs INSTANCE."""
-        return self._slot_place(state, "get_n_event_triggers_by_stage", _trigger_stage(stage))[1]
+        return self.__slot_place(state, "get_n_event_triggers_by_stage", _trigger_stage(stage))[1]
 
     def get_q_err(self, state: State) -> Array:
         """Its errors of constraints on q, as a read-only view; the matter's end with its quaternions'. Needs POSITION."""
-        return self._slots(state, "get_q_err", "q_err", Stage.POSITION)
+        return self.__slots(state, "get_q_err", "q_err", Stage.POSITION)
 
     def get_u_err(self, state: State) -> Array:
         """Its errors of constraints on u, as a read-only view. Needs VELOCITY."""
-        return self._slots(state, "get_u_err", "u_err", Stage.VELOCITY)
+        return self.__slots(state, "get_u_err", "u_err", Stage.VELOCITY)
 
     def get_u_dot_err(self, state: State) -> Array:
         """Its errors of constraints on udot, as a read-only view. Needs ACCELERATION."""
-        return self._slots(state, "get_u_dot_err", "u_dot_err", Stage.ACCELERATION)
+        return self.__slots(state, "get_u_dot_err", "u_dot_err", Stage.ACCELERATION)
 
     def get_multipliers(self, state: State) -> Array:
         """Its multipliers, as a read-only view. Needs ACCELERATION."""
-        return self._slots(state, "get_multipliers", "multipliers", Stage.ACCELERATION)
+        return self.__slots(state, "get_multipliers", "multipliers", Stage.ACCELERATION)
 
     def get_event_triggers_by_stage(self, state: State, stage: Stage) -> Array:
         """Its event triggers of *stage*, as a read-only view. Needs that stage."""
         name = _trigger_stage(stage)
-        return self._slots(state, "get_event_triggers_by_stage", name, max(Stage(name), Stage.INSTANCE))
+        return self.__slots(state, "get_event_triggers_by_stage", name, max(Stage(name), Stage.INSTANCE))
 
     def upd_q_err(self, state: State) -> Array:
         """Room for its errors of constraints on q, for `realize_position` to write; no stage is lowered. Needs INSTANCE.
 
         The matter's last ones are of its quaternions: these are computed when they are read, whatever is written here.
         """
-        return self._slots(state, "upd_q_err", "q_err")
+        return self.__slots(state, "upd_q_err", "q_err")
 
     def upd_u_err(self, state: State) -> Array:
         """Room for its errors of constraints on u, for `realize_velocity` to write; no stage is lowered. Needs INSTANCE."""
-        return self._slots(state, "upd_u_err", "u_err")
+        return self.__slots(state, "upd_u_err", "u_err")
 
     def upd_u_dot_err(self, state: State) -> Array:
         """Room for its errors of constraints on udot, for `realize_acceleration` to write. Needs INSTANCE."""
-        return self._slots(state, "upd_u_dot_err", "u_dot_err")
+        return self.__slots(state, "upd_u_dot_err", "u_dot_err")
 
     def upd_multipliers(self, state: State) -> Array:
         """Room for its multipliers, for `realize_acceleration` to write; no stage is lowered. Needs INSTANCE."""
-        return self._slots(state, "upd_multipliers", "multipliers")
+        return self.__slots(state, "upd_multipliers", "multipliers")
 
     def upd_event_triggers_by_stage(self, state: State, stage: Stage) -> Array:
         """Room for its event triggers of *stage*, for the hook of that stage to write; no stage is lowered. Needs INSTANCE."""
-        return self._slots(state, "upd_event_triggers_by_stage", _trigger_stage(stage))
+        return self.__slots(state, "upd_event_triggers_by_stage", _trigger_stage(stage))
 
     def get_q_err_weights(self, state: State) -> Array:
         """Its part of `State.q_err_weights`, as a read-only view. Needs INSTANCE."""
-        start, n = self._slot_place(state, "get_q_err_weights", "q_err")
+        start, n = self.__slot_place(state, "get_q_err_weights", "q_err")
         return state.q_err_weights[start : start + n]
 
     def get_u_err_weights(self, state: State) -> Array:
         """Its part of `State.u_err_weights`, as a read-only view. Needs INSTANCE."""
-        start, n = self._slot_place(state, "get_u_err_weights", "u_err")
+        start, n = self.__slot_place(state, "get_u_err_weights", "u_err")
         return state.u_err_weights[start : start + n]
 
-    def _slot_place(self, state: State, asked: str, name: str | int) -> tuple[int, int]:
-        index = self._index(state, asked)
+    def __slot_place(self, state: State, asked: str, name: str | int) -> tuple[int, int]:
+        index = self.__index(state, asked)
         return state._slots(asked).slot_places[name][index]
 
-    def _slots(self, state: State, asked: str, name: str | int, needed: Stage | None = None) -> Array:
+    def __slots(self, state: State, asked: str, name: str | int, needed: Stage | None = None) -> Array:
         """A subsystem's run of slots: to be written, or read-only at a stage that is needed."""
-        start, n = self._slot_place(state, asked, name)
+        start, n = self.__slot_place(state, asked, name)
         whole = state._slots(asked).slots[name]
         if needed is None:
             return whole[start : start + n]
@@ -580,7 +582,7 @@ class StateAccess:
 
         That is the state's stage; while a stage is being realized, one less until this subsystem's hook has returned.
         """
-        index = self._index(state, "get_stage")
+        index = self.__index(state, "get_stage")
         resources = state._resources
         return Stage(state._stage if resources is None else resources.stage_of(state, index))
 
@@ -595,7 +597,7 @@ class StateAccess:
         StageError
             If *stage* is not one above the subsystem's own.
         """
-        index = self._index(state, "advance_to_stage")
+        index = self.__index(state, "advance_to_stage")
         wanted, now = _stage("stage", stage), self.get_stage(state)
         if wanted != now + 1:
             raise StageError(
@@ -607,7 +609,7 @@ class StateAccess:
 
     def get_discrete_variable(self, state: State, index: int) -> Any:
         """The value of a discrete variable: the stored object, not to be changed. `IndexError` where there is none."""
-        return self._one(state, "get_discrete_variable", "discrete variable", index).value
+        return self.__one(state, "get_discrete_variable", "discrete variable", index).value
 
     def upd_discrete_variable(self, state: State, index: int, v: Any = _SAME) -> Any:
         """The value of a discrete variable, to be changed in place; the stage it invalidates is invalidated, now.
@@ -625,8 +627,8 @@ class StateAccess:
         object
             The stored object. Fetch it again for each change.
         """
-        variable = self._one(state, "upd_discrete_variable", "discrete variable", index)
-        at = self._index(state, "upd_discrete_variable")
+        variable = self.__one(state, "upd_discrete_variable", "discrete variable", index)
+        at = self.__index(state, "upd_discrete_variable")
         if v is not _SAME:
             variable.value = _copy.deepcopy(v)
         assert state._resources is not None
@@ -636,11 +638,11 @@ class StateAccess:
 
     def get_discrete_var_last_update_time(self, state: State, dx: int) -> float:
         """When a discrete variable was last changed, by hand or by its own update; NaN before that; time."""
-        return float(self._one(state, "get_discrete_var_last_update_time", "discrete variable", dx).last_update_time)
+        return float(self.__one(state, "get_discrete_var_last_update_time", "discrete variable", dx).last_update_time)
 
     def get_discrete_var_update_index(self, state: State, dx: int) -> int:
         """The cache entry that holds a variable's next value; `ValueError` where it does not update itself."""
-        variable = self._one(state, "get_discrete_var_update_index", "discrete variable", dx)
+        variable = self.__one(state, "get_discrete_var_update_index", "discrete variable", dx)
         if variable.update < 0:
             raise ValueError(
                 f"discrete variable {dx} of {self!r} does not update itself; "
@@ -677,9 +679,9 @@ class StateAccess:
         IndexError
             If there is no such entry.
         """
-        entry = self._one(state, "get_cache_entry", "cache entry", index)
+        entry = self.__one(state, "get_cache_entry", "cache entry", index)
         assert state._resources is not None
-        if not state._resources.is_realized(state, self._index(state, "get_cache_entry"), int(index)):
+        if not state._resources.is_realized(state, self.__index(state, "get_cache_entry"), int(index)):
             how = "compute it, with upd_cache_entry and mark_cache_value_realized"
             if entry.computed_by != NEVER:
                 how = f"call system.realize(state, Stage.{named(entry.computed_by)}), or {how}"
@@ -691,16 +693,16 @@ class StateAccess:
 
     def upd_cache_entry(self, state: State, index: int, v: Any = _SAME) -> Any:
         """The value of a cache entry, to be changed in place, or replaced by *v*; neither stage nor validity changes."""
-        entry = self._one(state, "upd_cache_entry", "cache entry", index)
+        entry = self.__one(state, "upd_cache_entry", "cache entry", index)
         if v is not _SAME:
             entry.value = v
         return entry.value
 
     def is_cache_value_realized(self, state: State, cx: int) -> bool:
         """Whether the value of a cache entry is up to date, so that `get_cache_entry` gives it."""
-        self._one(state, "is_cache_value_realized", "cache entry", cx)
+        self.__one(state, "is_cache_value_realized", "cache entry", cx)
         assert state._resources is not None
-        return state._resources.is_realized(state, self._index(state, "is_cache_value_realized"), int(cx))
+        return state._resources.is_realized(state, self.__index(state, "is_cache_value_realized"), int(cx))
 
     def mark_cache_value_realized(self, state: State, cx: int) -> None:
         """Say that the value of a cache entry is up to date, until something changes that it depends on.
@@ -711,8 +713,8 @@ class StateAccess:
             If the state is more than one stage below what the entry depends on, or another entry that it depends on is
             out of date.
         """
-        entry = self._one(state, "mark_cache_value_realized", "cache entry", cx)
-        index = self._index(state, "mark_cache_value_realized")
+        entry = self.__one(state, "mark_cache_value_realized", "cache entry", cx)
+        index = self.__index(state, "mark_cache_value_realized")
         assert state._resources is not None
         reached = max(state._stage, state._resources.stage_of(state, index))
         if reached < entry.depends_on - 1:
@@ -721,18 +723,18 @@ class StateAccess:
 
     def mark_cache_value_not_realized(self, state: State, cx: int) -> None:
         """Say that the value of a cache entry is out of date."""
-        entry = self._one(state, "mark_cache_value_not_realized", "cache entry", cx)
+        entry = self.__one(state, "mark_cache_value_not_realized", "cache entry", cx)
         assert state._resources is not None
         state._resources.unmark(entry)
 
     # ------------------------------------------------------------------------------------------ checks
 
-    def _index(self, state: State, asked: str) -> int:
+    def __index(self, state: State, asked: str) -> int:
         return index_in(self, state, asked)  # type: ignore[arg-type]
 
-    def _one(self, state: State, asked: str, what: str, number: int) -> Any:
+    def __one(self, state: State, asked: str, what: str, number: int) -> Any:
         """A discrete variable or a cache entry by its index."""
-        index, n = self._index(state, asked), _integer(f"the index of a {what}", number)
+        index, n = self.__index(state, asked), _integer(f"the index of a {what}", number)
         found: Sequence[Any] = ()
         if state._resources is not None:
             part = state._resources.part(index)
