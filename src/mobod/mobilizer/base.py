@@ -565,37 +565,41 @@ class MobilizedBody:
 
     def get_my_part_q(self, state: State, qlike: ArrayLike) -> Any:
         """Its part of an ``(nq,)`` array of the whole system: a float for kinds with one coordinate."""
-        return self._one_or_all(_like(qlike, state.q.shape, "qlike")[self._q_slice(state)])
+        return self._one_or_all(_like(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[self._q_slice(state)])
 
     def get_my_part_u(self, state: State, ulike: ArrayLike) -> Any:
         """Its part of an ``(nu,)`` array of the whole system: a float for kinds with one speed."""
-        return self._one_or_all(_like(ulike, state.u.shape, "ulike")[self._u_slice(state)])
+        return self._one_or_all(_like(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[self._u_slice(state)])
 
     def upd_my_part_q(self, state: State, qlike: Array) -> Array:
         """Its part of an ``(nq,)`` float64 array of the whole system, as a writable view ``(n,)``."""
-        return _writable(qlike, state.q.shape, "qlike")[self._q_slice(state)]
+        return _writable(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[self._q_slice(state)]
 
     def upd_my_part_u(self, state: State, ulike: Array) -> Array:
         """Its part of an ``(nu,)`` float64 array of the whole system, as a writable view ``(n,)``."""
-        return _writable(ulike, state.u.shape, "ulike")[self._u_slice(state)]
+        return _writable(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[self._u_slice(state)]
 
     def get_one_from_q_partition(self, state: State, which: int, qlike: ArrayLike) -> float:
         """One entry of its part of an ``(nq,)`` array."""
-        return float(_like(qlike, state.q.shape, "qlike")[self._which(self._q_slice(state), which, "q")])
+        return float(
+            _like(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[self._which(self._q_slice(state), which, "q")]
+        )
 
     def get_one_from_u_partition(self, state: State, which: int, ulike: ArrayLike) -> float:
         """One entry of its part of an ``(nu,)`` array."""
-        return float(_like(ulike, state.u.shape, "ulike")[self._which(self._u_slice(state), which, "u")])
+        return float(
+            _like(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[self._which(self._u_slice(state), which, "u")]
+        )
 
     def upd_one_from_q_partition(self, state: State, which: int, qlike: Array) -> Array:
         """One entry of its part of an ``(nq,)`` float64 array, as a 0-d view: assign with ``view[...] = x``."""
         at = self._which(self._q_slice(state), which, "q")
-        return _writable(qlike, state.q.shape, "qlike")[at : at + 1].reshape(())
+        return _writable(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[at : at + 1].reshape(())
 
     def upd_one_from_u_partition(self, state: State, which: int, ulike: Array) -> Array:
         """One entry of its part of an ``(nu,)`` float64 array, as a 0-d view: assign with ``view[...] = x``."""
         at = self._which(self._u_slice(state), which, "u")
-        return _writable(ulike, state.u.shape, "ulike")[at : at + 1].reshape(())
+        return _writable(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[at : at + 1].reshape(())
 
     # ------------------------------------------------------------------------------------------ fitting q and u
 
@@ -1198,7 +1202,7 @@ class MobilizedBody:
 
     def apply_one_mobility_force(self, state: State, which: int, f: float, mobility_forces: Array) -> Array:
         """Add *f* to one mobility's entry of ``(nu,)`` *mobility_forces*, in place; returns the array."""
-        _writable(mobility_forces, state.u.shape, "mobility_forces")
+        _writable(mobility_forces, (state._tree.nu,), "mobility_forces")
         mobility_forces[self._which(self._u_slice(state), which, "u")] += f
         return mobility_forces
 
@@ -1235,7 +1239,7 @@ class MobilizedBody:
         """Generalized forces on the coordinates ``(nq,)`` as forces on the speeds: N^T fq. Needs POSITION."""
         state._need_positions(self, "convert_q_force_to_u_force")
         part = self._q_slice(state)
-        whole = np.zeros(state.q.shape)
+        whole = np.zeros(state._tree.nq)
         self._put(whole, part, fq, "q")
         result: Array = self._matter.multiply_by_n(state, True, whole)[self._u_slice(state)]
         return result
@@ -1274,6 +1278,11 @@ def _like(array: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     if value.shape != shape:
         raise ValueError(f"{what} has to have shape {shape}, got {value.shape}")
     return value
+
+
+def _size(array: Any, whole: tuple[int, ...], matter: int) -> tuple[int, ...]:
+    """The shape an array of all q or u has to have: the whole system's, or the matter's alone."""
+    return whole if np.shape(array) == whole else (matter,)
 
 
 def _writable(array: Any, shape: tuple[int, ...], what: str) -> Array:
