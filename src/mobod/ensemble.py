@@ -160,7 +160,7 @@ class Ensemble:
             return
         wanted = _WANTED.get(Stage(stage), 0)
         accelerations = stage >= Stage.ACCELERATION
-        if self._system._custom_forces:
+        if self._system._is_interpreted:
             self._realize_one_by_one(Stage(stage))
         elif wanted:
             address = _realize.advance.address(in_lanes=True)
@@ -242,7 +242,7 @@ class Ensemble:
         found = self._results.get(what)
         if found is None:
             found = np.zeros((self._groups * LANES, columns))
-            if self._system._custom_forces:
+            if self._system._is_interpreted:
                 self._collect_one_by_one(what, stage, found)
             else:
                 address, wanted = _realize.advance.address(in_lanes=True), _WANTED[stage]

@@ -289,10 +289,7 @@ class SimbodyMatterSubsystem(Subsystem):
         return block
 
     def _realize(self, state: State, entry: int) -> None:
-        status = _realize.realize(state._block, _realize.advance.address(), state._valid, entry)
-        if status:
-            self.get_system()._explain(state, status)
-        state._valid |= entry
+        self.get_system()._compute(state, entry)
 
     def realize_position_kinematics(self, state: State) -> None:
         """Compute poses and hinge columns now, whatever the stage, so that POSITION finds them. Needs INSTANCE."""

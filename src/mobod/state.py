@@ -49,6 +49,7 @@ class State:
         "_force_cache",
         "_own",
         "_pending_euler_angles",
+        "_preparing",
         "_q",
         "_q_dot_dot_view",
         "_q_dot_view",
@@ -82,6 +83,7 @@ class State:
         self._own: dict[str, npt.NDArray[Any]] = {}
         self._discrete: dict[Any, Any] = {}
         self._force_cache: dict[int, Any] = {}  # of custom forces that depend on q alone
+        self._preparing = 0  # b or -b while Python writes body b's rows of positions or of velocities
         self._stage = _MODEL
         self._valid = 0
         self._attach(tree, tree.new_record() if record is None else record)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import ModelError, StageError, TopologyError
+from .mobilizer._interpreted import write_position, write_velocity
 from .stage import Stage
 from .state import State
 from .subsystem import Subsystem
@@ -18,6 +19,7 @@ from .tree.tree import Tree
 if TYPE_CHECKING:
     from .forces import GeneralForceSubsystem
     from .matter import SimbodyMatterSubsystem
+    from .mobilizer.base import MobilizedBody
 
 Array = npt.NDArray[np.float64]
 
@@ -64,6 +66,7 @@ class MultibodySystem:
         self._topology_realized = False
         self._trees: dict[bool, Tree] = {}
         self._custom_forces: list[Any] = []
+        self._interpreted_bodies: list[MobilizedBody] = []
         self._kernel: Any = None
         self._address = 0
         self._default_state: State | None = None
@@ -168,15 +171,29 @@ class MultibodySystem:
         TopologyError
             If there is no matter subsystem.
         """
-        tree = self._tree(self.get_matter_subsystem()._default_use_euler_angles)
+        matter = self.get_matter_subsystem()
+        tree = self._tree(matter._default_use_euler_angles)
         self._custom_forces = [force for force in self._forces() if force._implementation is not None]
+        self._interpreted_bodies = [body for body in matter._bodies if body._interpreter is not None]
         self._topology_realized = True
         state = State(self, tree)
-        for force in self._custom_forces:
-            force._implementation.realize_topology(state)
-            force._implementation.realize_model(state)
+        for stage in ("topology", "model"):
+            self._tell_parts(stage, state)
         self._default_state = state.copy()
         return state
+
+    @property
+    def _is_interpreted(self) -> bool:
+        """Whether parts of users' own Python take part in realizing states."""
+        return bool(self._custom_forces or self._interpreted_bodies)
+
+    def _tell_parts(self, stage: str, state: State) -> None:
+        """Tell users' own parts that the state reaches *stage*."""
+        for body in self._interpreted_bodies:
+            assert body._interpreter is not None
+            body._interpreter.realize(stage, state)
+        for force in self._custom_forces:
+            getattr(force._implementation, f"realize_{stage}")(state)
 
     def get_default_state(self) -> State:
         """A copy of the state that `realize_topology` gave; `TopologyError` where it has not been called."""
@@ -200,8 +217,7 @@ class MultibodySystem:
                 record.share(name, array)
             state._use_euler_angles, state._valid = tree.use_euler_angles, 0
             state._attach(tree, record)
-        for force in self._custom_forces:
-            force._implementation.realize_model(state)
+        self._tell_parts("model", state)
         if state._stage < Stage.MODEL:
             state._stage = int(Stage.MODEL)
 
@@ -237,7 +253,7 @@ class MultibodySystem:
         reached = state._stage
         if reached >= level:
             return
-        if self._custom_forces or reached < 2:
+        if self._custom_forces or self._interpreted_bodies or reached < 2:
             self._realize_interpreted(state, Stage(stage))
             return
         valid = state._valid
@@ -259,27 +275,60 @@ class MultibodySystem:
         before = state._stage, state._valid
         try:
             for step in range(max(state._stage, Stage.MODEL) + 1, stage + 1):
-                wanted = _WANTED_OF[step] & ~state._valid
+                wanted, name = _WANTED_OF[step] & ~state._valid, Stage(step).name.lower()
+                told = False
+                if wanted:
+                    told = self._compute(state, wanted) == step
                 if step == Stage.DYNAMICS and wanted & _realize.FORCES:
-                    self._kernel_call(state, wanted)
-                    state._valid |= wanted & ~_realize.FORCES
+                    state._valid &= ~_realize.FORCES
                     self._add_custom_forces(state)
                     state._valid |= _realize.FORCES
-                elif wanted:
-                    self._kernel_call(state, wanted)
-                    state._valid |= wanted
+                if not told:  # a mobilizer hears of positions and velocities before its columns are asked for
+                    for body in self._interpreted_bodies:
+                        assert body._interpreter is not None
+                        body._interpreter.realize(name, state)
                 state._stage = step
-                hook = f"realize_{Stage(step).name.lower()}"
                 for force in self._custom_forces:
-                    getattr(force._implementation, hook)(state)
+                    getattr(force._implementation, f"realize_{name}")(state)
         except BaseException:
             state._stage, state._valid = before
             raise
 
+    def _compute(self, state: State, wanted: int) -> int:
+        """Compute what is wanted and not valid; mobilizers that Python computes write their rows before the sweeps.
+
+        Returns
+        -------
+        int
+            The last stage of which these mobilizers heard by that; 0 where they did not.
+        """
+        missing, told = wanted & ~state._valid, 0
+        if self._interpreted_bodies:
+            for entry, write, stage in (
+                (_realize.POSITIONS, write_position, Stage.POSITION),
+                (_realize.VELOCITIES, write_velocity, Stage.VELOCITY),
+            ):
+                if missing & entry:
+                    self._check_input(state, entry)
+                    for body in self._interpreted_bodies:
+                        write(body, state)
+                    self._kernel_call(state, entry)
+                    told = int(stage)
+        self._kernel_call(state, wanted)
+        return told
+
+    def _check_input(self, state: State, entry: int) -> None:
+        """Refuse values that are not finite, as the kernels do, before a user's function sees them."""
+        values = state._q if entry == _realize.POSITIONS else state._u
+        if not (np.isfinite(values).all() and np.isfinite(state._record.time[0, 0])):
+            self._explain(state, _realize.BAD_INPUT)
+
     def _kernel_call(self, state: State, wanted: int) -> None:
-        status = _realize.realize(state._block, _realize.advance.address(), state._valid, wanted)
-        if status:
-            self._explain(state, status)
+        if wanted & ~state._valid:
+            status = _realize.realize(state._block, _realize.advance.address(), state._valid, wanted)
+            if status:
+                self._explain(state, status)
+            state._valid |= wanted
 
     def _add_custom_forces(self, state: State) -> None:
         """Let every enabled custom force add its part to the applied forces; it sees the state at VELOCITY."""

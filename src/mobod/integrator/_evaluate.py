@@ -27,6 +27,8 @@ class Interpreted:
 
     def __init__(self, system: MultibodySystem, state: State) -> None:
         self.system, self.state, self.block, self.ny = system, state, state._block, len(state._y)
+        #: Why the last evaluation failed.
+        self.error: ModelError | None = None
 
     def evaluate(self) -> int:
         """Realize the state, of which kernels have changed time and y, to ACCELERATION; 0, or what `realize` returns."""
@@ -35,7 +37,8 @@ class Interpreted:
         state._invalidate_q()
         try:
             self.system.realize(state)
-        except ModelError:
+        except ModelError as error:
+            self.error = error
             return 1
         return 0
 

@@ -139,7 +139,7 @@ class Integrator:
         state = self._state
         assert state is not None
         state._valid = 0
-        if not self._system._custom_forces:
+        if not self._system._is_interpreted:
             self._counts[rk.ROUTINE] = advance.address()
             return int(kernel(state._block, *args))
         if self._model is None or self._model.state is not state:
@@ -197,10 +197,12 @@ class Integrator:
         self._leave_at(time)
         singular = "".join(f". {text}" for text in ({**self._singularities(), **found}).values())
         if status == rk.NOT_FINITE:
+            cause = None if self._model is None else self._model.error  # of a user's own part, which says more
+            why = "a force is infinite there, or a mobilizer at a singularity" if cause is None else str(cause)
             raise ConvergenceError(
-                f"accelerations are not finite beyond time {time:.9g}, however short the step (last tried {step:.3g}): a "
-                f"force is infinite there, or a mobilizer at a singularity{singular}. The state is the last good one"
-            )
+                f"accelerations are not finite beyond time {time:.9g}, however short the step (last tried {step:.3g}): "
+                f"{why}{singular}. The state is the last good one"
+            ) from cause
         raise ConvergenceError(
             f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}: the system is too stiff for "
             f"{type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy number or a smaller "

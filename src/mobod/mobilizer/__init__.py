@@ -8,6 +8,8 @@ from .base import Direction
 from .bendstretch import BendStretch
 from .bushing import Bushing
 from .cantileverfreebeam import CantileverFreeBeam
+from .custom import Custom
+from .custom_implementation import CustomImplementation
 from .cylinder import Cylinder
 from .ellipsoid import Ellipsoid
 from .free import Free
@@ -60,6 +62,8 @@ __all__ = [
     "CantileverFreeBeam",
     "Cartesian",
     "CartesianCoords",
+    "Custom",
+    "CustomImplementation",
     "Cylinder",
     "Direction",
     "Ellipsoid",
