@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from . import prescribing
 from .errors import ModelError, StageError, TopologyError
 from .mobilizer._interpreted import write_position, write_velocity
+from .motion import Custom
 from .stage import Stage
 from .state import State
 from .subsystem import Subsystem
 from .tree import momentum, rates
 from .tree import realize as _realize
+from .tree.known import DRIVEN
 from .tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -67,6 +70,9 @@ class MultibodySystem:
         self._trees: dict[bool, Tree] = {}
         self._custom_forces: list[Any] = []
         self._interpreted_bodies: list[MobilizedBody] = []
+        self._custom_motions: list[Custom] = []
+        #: Whether parts of users' own Python take part in realizing states.
+        self._is_interpreted = False
         self._kernel: Any = None
         self._address = 0
         self._default_state: State | None = None
@@ -175,17 +181,15 @@ class MultibodySystem:
         tree = self._tree(matter._default_use_euler_angles)
         self._custom_forces = [force for force in self._forces() if force._implementation is not None]
         self._interpreted_bodies = [body for body in matter._bodies if body._interpreter is not None]
+        motions = [body._motion for body in matter._bodies]
+        self._custom_motions = [motion for motion in motions if isinstance(motion, Custom)]
+        self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or self._custom_motions)
         self._topology_realized = True
         state = State(self, tree)
         for stage in ("topology", "model"):
             self._tell_parts(stage, state)
         self._default_state = state.copy()
         return state
-
-    @property
-    def _is_interpreted(self) -> bool:
-        """Whether parts of users' own Python take part in realizing states."""
-        return bool(self._custom_forces or self._interpreted_bodies)
 
     def _tell_parts(self, stage: str, state: State) -> None:
         """Tell users' own parts that the state reaches *stage*."""
@@ -194,6 +198,8 @@ class MultibodySystem:
             body._interpreter.realize(stage, state)
         for force in self._custom_forces:
             getattr(force._implementation, f"realize_{stage}")(state)
+        for motion in self._custom_motions:
+            getattr(motion._implementation, f"realize_{stage}")(state)
 
     def get_default_state(self) -> State:
         """A copy of the state that `realize_topology` gave; `TopologyError` where it has not been called."""
@@ -213,6 +219,9 @@ class MultibodySystem:
             tree = self._tree(state._pending_euler_angles)
             record = tree.new_record()
             record.time[:] = state._record.time
+            if "lock_q" in state._own:
+                q = self.get_matter_subsystem()._converted(state._own["lock_q"][:, 0], state._tree, tree)
+                state._own["lock_q"] = q[:, None]
             for name, array in state._own.items():
                 record.share(name, array)
             state._use_euler_angles, state._valid = tree.use_euler_angles, 0
@@ -253,7 +262,7 @@ class MultibodySystem:
         reached = state._stage
         if reached >= level:
             return
-        if self._custom_forces or self._interpreted_bodies or reached < 2:
+        if self._is_interpreted or reached < 2:
             self._realize_interpreted(state, Stage(stage))
             return
         valid = state._valid
@@ -277,6 +286,11 @@ class MultibodySystem:
             for step in range(max(state._stage, Stage.MODEL) + 1, stage + 1):
                 wanted, name = _WANTED_OF[step] & ~state._valid, Stage(step).name.lower()
                 told = False
+                if step == Stage.INSTANCE:
+                    for motion in self._custom_motions:
+                        state._settle_motion(motion._mobod, asked=True)
+                if wanted & _realize.ACCELERATIONS:
+                    prescribing.set_known_u_dot(self, state)
                 if wanted:
                     told = self._compute(state, wanted) == step
                 if step == Stage.DYNAMICS and wanted & _realize.FORCES:
@@ -290,6 +304,8 @@ class MultibodySystem:
                 state._stage = step
                 for force in self._custom_forces:
                     getattr(force._implementation, f"realize_{name}")(state)
+                for motion in self._custom_motions:
+                    getattr(motion._implementation, f"realize_{name}")(state)
         except BaseException:
             state._stage, state._valid = before
             raise
@@ -357,7 +373,13 @@ class MultibodySystem:
                 f"{name}[{i}], number {i - first[b]} of {matter._bodies[b]._name!r}, is {values[i]}; "
                 f"every {name} has to be finite"
             )
-        loose = np.flatnonzero(~np.isfinite(record.d_inverse[:, 0]))
+        of_mobility = np.repeat(state._field("together"), state._tree.num_u)
+        driven = np.flatnonzero((of_mobility == DRIVEN) & ~np.isfinite(record.known_u_dot[:, 0]))
+        if len(driven):
+            prescribing.check(self, state)
+            b = int(np.searchsorted(state._tree.first_u, driven[0], side="right")) - 1
+            raise ModelError(f"{matter._bodies[b]._motion!r} prescribes no finite accelerations at time {record.time[0, 0]}")
+        loose = np.flatnonzero(~np.isfinite(record.d_inverse[:, 0]) & (of_mobility >= 0))
         if len(loose):
             i = int(loose[-1])
             b = int(np.searchsorted(state._tree.first_u, i, side="right")) - 1
@@ -398,6 +420,59 @@ class MultibodySystem:
             return float(out[0, 0] + out[1, 0])
         return self.calc_kinetic_energy(state) + self.calc_potential_energy(state)
 
+    # ------------------------------------------------------------------------------------------ prescribed motion
+
+    def prescribe(self, state: State, stage: Stage | None = None) -> bool:
+        """Give q and u the values that locks and prescribed motions say, at the state's time. Needs MODEL.
+
+        Realizing a state never does that; integrators do it at every evaluation. What it needs is realized: TIME for q,
+        POSITION for u.
+
+        Parameters
+        ----------
+        state : State
+        stage : Stage, optional
+            ``POSITION`` sets q, ``VELOCITY`` sets u; both unless given.
+
+        Returns
+        -------
+        bool
+            Whether anything changed. The state then falls to TIME, or to POSITION.
+
+        Raises
+        ------
+        ValueError
+            If *stage* is another.
+        StageError
+            If the state is below MODEL.
+        ModelError
+            If a motion cannot be followed, or is not finite. The state's variables are then as they were.
+        """
+        if stage is not None and stage not in (Stage.POSITION, Stage.VELOCITY):
+            raise ValueError(f"prescribe takes Stage.POSITION, which sets q, or Stage.VELOCITY, which sets u, not {stage!r}")
+        self.realize(state, Stage.TIME)  # custom motions are asked for their level by that
+        if not state._has_known:
+            return False
+        q, u = state._q.copy(), state._u.copy()
+        try:
+            changed = False
+            if stage is not Stage.VELOCITY:
+                prescribing.set_q(self, state)
+                if not np.array_equal(q, state._q, equal_nan=True):
+                    changed = True
+                    state._invalidate_q()
+            if stage is not Stage.POSITION:
+                self.realize(state, Stage.POSITION)
+                prescribing.set_u(self, state)
+                if not np.array_equal(u, state._u, equal_nan=True):
+                    changed = True
+                    state._invalidate_u()
+        except BaseException:
+            state._q[:], state._u[:] = q, u
+            state._invalidate_q()
+            raise
+        return changed
+
     # ------------------------------------------------------------------------------------------ projection
 
     def project_q(self, state: State) -> bool:
@@ -411,13 +486,14 @@ class MultibodySystem:
         return changed
 
     def project(self, state: State, accuracy: float = 1e-8) -> bool:
-        """Bring q and u to their manifolds: quaternions are normalized to rounding, whatever *accuracy* asks.
+        """Bring q and u to what is prescribed and to their manifolds.
 
-        Returns whether anything changed.
+        Quaternions are normalized to rounding, whatever *accuracy* asks. Returns whether anything changed.
         """
         if not accuracy > 0.0:
             raise ValueError(f"accuracy has to be positive, got {accuracy}")
-        return self.project_q(state)
+        normalized = self.project_q(state)
+        return (self.prescribe(state) if state._has_known or self._custom_motions else False) or normalized
 
     # ------------------------------------------------------------------------------------------ applied forces
 

@@ -17,7 +17,7 @@ from ..algebra import articulated, spatial, vec3
 from ..algebra.memory import load3, load6, load_spatial, store3, store_spatial
 from ..algebra.record import attach
 from ..algebra.scalar import load, one, store, where, zero
-from . import blocks
+from . import blocks, known
 
 #: Squared, the least part of a column that its mobilizer's earlier ones must leave: some tens of roundings.
 DEPENDENT = 1e-28
@@ -88,8 +88,11 @@ def step(model: Any, b: int) -> None:
     if model.has_children[b] == 1:
         J2, F2, M2 = articulated.load_articulated(model.articulated, b)
         J, F, M = articulated.add(J, F, M, J2, F2, M2)
-    if model.together[b] > 0:
-        _block_step(model, b, J, F, M)
+    if model.together[b] != 0:
+        if model.together[b] < 0:
+            known.step(model, b, J, F, M)
+        else:
+            _block_step(model, b, J, F, M)
         return
     if n == 1:  # apart from the loop, whose 21 numbers go through memory
         J, F, M = free_one(model, first, first, -1, J, F, M)
@@ -156,7 +159,9 @@ def store_inertias(block: Any) -> None:
         if p == 0:
             continue
         first, n = model.first_u[b], model.num_u[b]
-        if n == 6:
+        if model.together[b] < 0:
+            J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))
+        elif n == 6:
             J, F, M = nothing(J[0])
         elif model.together[b] > 0:
             J, F, M = articulated.shift_linear(blocks.eliminate(model, b, J, F, M), _to_outboard_frame(model, b))
