@@ -8,7 +8,7 @@ field `motion_numbers`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -49,8 +49,8 @@ class Motion:
         If it is Ground or a weld, which do not move, or has a motion already.
     """
 
-    Level = _level.Level
-    Method = _level.Method
+    Level: TypeAlias = _level.Level
+    Method: TypeAlias = _level.Method
 
     #: What the sweeps call; None of a motion in Python.
     routine: ClassVar[Routine | None] = None
