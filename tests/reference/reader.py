@@ -100,6 +100,13 @@ def rigid_body(record: dict[str, Any]) -> Any:
     return mb.body.Rigid(mb.MassProperties(record["mass"], record["com"], inertia))
 
 
+def function(record: dict[str, Any]) -> Any:
+    """Return the mobod function of a record: its kind, and its arguments by name."""
+    import mobod as mb
+
+    return getattr(mb.function, record["kind"])(**{name: value for name, value in record.items() if name != "kind"})
+
+
 def build_model(case: Case) -> Model:
     """Build a case with mobod's public interface; the state is the default one, realized through MODEL."""
     import mobod as mb
@@ -114,6 +121,8 @@ def build_model(case: Case) -> Model:
     bodies = [matter.ground]
     for record in case.data["bodies"]:
         keywords = dict(record["parameters"])
+        if "functions" in keywords:
+            keywords["functions"] = [function(given) for given in keywords["functions"]]
         if record["direction"] != "forward":
             keywords["direction"] = mb.Direction[record["direction"].upper()]
         kind = getattr(mb.mobilizer, record["kind"])

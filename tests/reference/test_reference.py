@@ -33,7 +33,7 @@ LATER = {
 }
 
 # Kinds without a file of their own: the user's, for whom the reference has cases in later issues.
-WITHOUT_CASES = {"Ground", "Custom", "FunctionBased", "CantileverFreeBeam"}
+WITHOUT_CASES = {"Ground", "Custom", "CantileverFreeBeam"}
 
 # Suspect results that are one number a coordinate, or a speed: only those of the lines are in doubt, the others are compared.
 BY_COORDINATE = {

@@ -44,8 +44,8 @@ FIELDS = (
     _index("num_u", "nb", "how many u"),
     _index("has_hinge_dot", "nb", "1 where HDot_FM is not zero for all q and u"),
     _index("unit_column", "nu", "0, 1, 2: the column of H_FM is (x, y, z of F; 0), 3, 4, 5: (0; x, y, z); -1: any other"),
-    _index("together", "nb", "ROTATIONS, FREE, TURNING or MOVING where its mobilities are met together, by blocks.py; 0 where they "
-           "are met one by one; below 0 where they are known, by known.py"),
+    _index("together", "nb", "ROTATIONS, FREE, TURNING or MOVING where its mobilities are met together, by blocks.py; 0 where "
+           "they are met one by one; below 0 where they are known, by known.py"),
     _index("plain_outboard", "nb", "1 where X_BM is the identity: nothing to multiply by"),
     _index("massless", "nb", "1 where mass and inertia are zero: their rows in G stay at zero"),
     _index("is_last_child", "nb", "1 on the highest child of a parent: an inward sweep meets it first"),
