@@ -117,7 +117,9 @@ class Prescribed:
             prescribing.set_u(system, other)
             errors = (state._u - other._u)[self._selected(state, asked, 1, held)]
         elif stage == Stage.ACCELERATION:
-            state._need_accelerations(self._ground, asked)
+            state._tree_of(self._ground, asked)
+            if state._stage < Stage.ACCELERATION:
+                state._refuse(asked, Stage.ACCELERATION)
             record = state._record
             by = np.repeat(state._field("together"), state._tree.num_u)
             should = np.select([by == known.GIVEN, by == known.DRIVEN], [record.lock_u[:, 0], record.known_u_dot[:, 0]])
@@ -135,7 +137,9 @@ class Prescribed:
         locks and motions exert are -tau. Found by inverse dynamics with the accelerations that there are, in O(n).
         """
         asked = "find_motion_forces"
-        state._need_accelerations(self._ground, asked)
+        state._tree_of(self._ground, asked)
+        if state._stage < Stage.ACCELERATION:
+            state._refuse(asked, Stage.ACCELERATION)
         mask, record = self._known(state, asked), state._record
         residual = np.zeros(state._tree.nu)
         if mask.any():

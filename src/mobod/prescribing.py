@@ -48,7 +48,7 @@ def set_known_u_dot(system: MultibodySystem, state: State) -> None:
 def check(system: MultibodySystem, state: State) -> None:
     """Raise `ModelError` where a motion cannot be followed in this state."""
     for body in system.get_matter_subsystem()._bodies:
-        motion = body._motion
+        motion = body._driver
         if motion is not None and state._field("together")[body._index] == known.DRIVEN:
             objection = None if body.is_locked(state) else motion._objection(state)
             if objection:

@@ -181,7 +181,7 @@ class MultibodySystem:
         tree = self._tree(matter._default_use_euler_angles)
         self._custom_forces = [force for force in self._forces() if force._implementation is not None]
         self._interpreted_bodies = [body for body in matter._bodies if body._interpreter is not None]
-        motions = [body._motion for body in matter._bodies]
+        motions = [body._driver for body in matter._bodies]
         self._custom_motions = [motion for motion in motions if isinstance(motion, Custom)]
         self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or self._custom_motions)
         self._topology_realized = True
@@ -378,7 +378,7 @@ class MultibodySystem:
         if len(driven):
             prescribing.check(self, state)
             b = int(np.searchsorted(state._tree.first_u, driven[0], side="right")) - 1
-            raise ModelError(f"{matter._bodies[b]._motion!r} prescribes no finite accelerations at time {record.time[0, 0]}")
+            raise ModelError(f"{matter._bodies[b]._driver!r} prescribes no finite accelerations at time {record.time[0, 0]}")
         loose = np.flatnonzero(~np.isfinite(record.d_inverse[:, 0]) & (of_mobility >= 0))
         if len(loose):
             i = int(loose[-1])

@@ -26,7 +26,7 @@ class Locking:
     _name: str
     _index: int
     _default_lock_level: Level = Level.NO_LEVEL
-    _motion: Motion | None = None
+    _driver: Motion | None = None
 
     if TYPE_CHECKING:
 
@@ -174,7 +174,7 @@ class Locking:
 
     def has_motion(self) -> bool:
         """Whether a `Motion` was made for it."""
-        return self._motion is not None
+        return self._driver is not None
 
     def get_motion(self) -> Motion:
         """Its motion.
@@ -184,15 +184,15 @@ class Locking:
         ModelError
             If it has none.
         """
-        if self._motion is None:
+        if self._driver is None:
             raise ModelError(f"{self._name!r} has no motion; ask has_motion() first, or make one: mobod.motion")
-        return self._motion
+        return self._driver
 
     def clear_motion(self) -> None:
         """Take its motion off, for good; a topological change where there is one."""
-        if self._motion is not None:
-            self._motion._in_use = False
-            self._motion = None
+        if self._driver is not None:
+            self._driver._in_use = False
+            self._driver = None
             self._changed()
 
     def _methods(self, state: State, asked: str) -> tuple[Method, Method, Method]:
@@ -205,9 +205,9 @@ class Locking:
             q, u, udot = all_methods(level, Method.PRESCRIBED)
             zero = Method.ZERO  # above the level that is held nothing moves
             return q, zero if level is Level.POSITION else u, udot if level is Level.ACCELERATION else zero
-        if self._motion is None:
+        if self._driver is None:
             return Method.FREE, Method.FREE, Method.FREE
-        return self._motion.calc_all_methods(state)
+        return self._driver.calc_all_methods(state)
 
     def get_q_motion_method(self, state: State) -> Method:
         """How its q come about: FREE where they are integrated, ZERO of a weld. Needs INSTANCE."""

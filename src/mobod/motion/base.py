@@ -63,12 +63,12 @@ class Motion:
             raise TypeError(f"a motion is made for a mobilized body, not for {mobod!r}")
         if mobod.facts.num_u == 0:
             raise ModelError(f"{mobod!r} has no mobilities; a motion has nothing to move there")
-        if mobod._motion is not None:
-            raise ModelError(f"{mobod!r} has a motion already, {mobod._motion!r}; call clear_motion() first")
+        if mobod._driver is not None:
+            raise ModelError(f"{mobod!r} has a motion already, {mobod._driver!r}; call clear_motion() first")
         self._mobod = mobod
         self._disabled_by_default = False
         self._in_use = True
-        mobod._motion = self
+        mobod._driver = self
         mobod._changed()
 
     def __repr__(self) -> str:

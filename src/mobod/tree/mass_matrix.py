@@ -1,7 +1,7 @@
 """The mass matrix and its inverse: products in O(n), explicit in O(n times depth). Need positions.
 
 M a = J^T M_B J a                            an outward and an inward pass
-M^-1 f                                       the passes of `acceleration` at rest; with articulated inertias, free mobilities only
+M^-1 f                                       the passes of `acceleration` at rest, free mobilities only
 M[i, j] = H_i^T phi M_C H_j                  the composite rigid body algorithm, Featherstone 2008, section 6.2
 """
 

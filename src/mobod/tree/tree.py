@@ -85,7 +85,7 @@ class Tree:
         self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if body.facts.kinematics is not None]
         self._addresses: dict[Any, npt.NDArray[np.int64]] = {}
 
-        motions = [body._motion for body in bodies]
+        motions = [body._driver for body in bodies]
         self._motion_routines = [(b, m.routine) for b, m in enumerate(motions) if m is not None and m.routine is not None]
         motion_numbers = [() if m is None else m._numbers() for m in motions]
 
@@ -227,7 +227,7 @@ def how_known(body: MobilizedBody, free: int, lock: int, motion_is_on: bool, sta
         return free, 0
     if lock:
         return (known.GIVEN if lock - 1 == Level.ACCELERATION else known.LOCKED), lock
-    motion = body._motion
+    motion = body._driver
     if motion is None or not motion_is_on:
         return free, 0
     level, method = motion._rule(state)
