@@ -8,7 +8,7 @@ import pytest
 import mobod as mb
 from mobod import ModelError, Stage, TopologyError
 from mobod.algebra.record import DualRows
-from mobod.mobilizer import Ball, Bushing, Free, Gimbal, Pin, Planar, Slider, Universal, Weld
+from mobod.mobilizer import Ball, Bushing, Free, Gimbal, LineOrientation, Pin, Planar, Slider, Universal, Weld
 from mobod.tree import realize as _realize
 
 NO_LEVEL, ACCELERATION, VELOCITY, POSITION = mb.Motion.Level
@@ -30,7 +30,8 @@ def held(make, *, angles):
         if choice == 0:
             mb.motion.Steady(body, a)
         elif choice < 3:
-            levels = LEVELS if angles or not body.facts.has_quaternion else LEVELS[:2]
+            independent = body.facts.num_q - (angles and body.facts.has_quaternion) == body.facts.num_u
+            levels = LEVELS if independent else LEVELS[:2]
             mb.motion.Sinusoid(body, levels[rng.integers(len(levels))], a, w, p)
     model.made()
     state = model.state
@@ -354,7 +355,14 @@ def test_bad_motions(make):
 
 
 def test_a_quaternion_is_no_sinusoid(make):
-    """Everyone who meets it says so, and angles help."""
+    """Everyone who meets it says so, and angles help; not a line, which has three of them for two speeds."""
+    line = make.tree(1, kinds=(LineOrientation,))
+    mb.motion.Sinusoid(line.bodies[1], POSITION, 0.3, 1.0, 0.4)
+    line.made()
+    line.matter.set_use_euler_angles(line.state, True)
+    line.system.realize_model(line.state)
+    with pytest.raises(ModelError, match="only 2 are independent; prescribe the velocity"):
+        line.system.prescribe(line.state)
     model = make.tree(1, kinds=(Ball,))
     mb.motion.Sinusoid(model.bodies[1], POSITION, 0.3, 1.0, 0.4)
     state = model.system.realize_topology()

@@ -49,7 +49,7 @@ def move(model: Any, b: int, what: int) -> int:
         for j in range(nq):
             store(model.work_q, i + j, 0, m_dot_dot - load(model.work_q, i + j, 0))
         _rates.n_inv_times(model, b, model.work_q, i, model.known_u_dot, k)
-        if model.has_quaternion[b] == 1:  # four equal numbers are no orientation: whoever realizes the state hears of it
+        if nq != nu:  # equal numbers are no quaternion, nor the angles of a line: whoever realizes the state hears of it
             store(model.known_u_dot, k, 0, NAN)
     else:
         if level == VELOCITY:
@@ -67,8 +67,9 @@ class Sinusoid(Motion):
     mobod : MobilizedBody
         The body whose mobilizer it governs.
     level : Motion.Level
-        Whether q, u or udot is that function. POSITION is not for orientations by a quaternion, whose four numbers cannot be
-        equal: choose angles (`SimbodyMatterSubsystem.set_use_euler_angles`) or another level.
+        Whether q, u or udot is that function. POSITION is not for mobilizers with more q than u, such as an orientation by a
+        quaternion, whose four numbers cannot be equal: choose angles (`SimbodyMatterSubsystem.set_use_euler_angles`) or
+        another level. States in which it cannot be followed are refused by `MultibodySystem.prescribe` and when realized.
     amplitude : float
         Its largest value; angle or length, by time or time^2 at the other levels.
     rate : float
@@ -110,12 +111,13 @@ class Sinusoid(Motion):
 
     def _objection(self, state: State) -> str | None:
         body = self._mobod
-        if self._level is not Level.POSITION or body._index not in state._tree.quaternions:
+        q, u = body.get_num_q(state), body.get_num_u(state)
+        if self._level is not Level.POSITION or q == u:
             return None
-        return (
-            f"{self!r} would set all four numbers of a quaternion to the same value; choose angles with "
-            "matter.set_use_euler_angles(state, True), or prescribe the velocity"
-        )
+        remedy = "prescribe the velocity"
+        if body._index in state._tree.quaternions and q - 1 == u:
+            remedy = f"choose angles with matter.set_use_euler_angles(state, True), or {remedy}"
+        return f"{self!r} would set all {q} coordinates to the same value, of which only {u} are independent; {remedy}"
 
 
 __all__ = ["Sinusoid"]
