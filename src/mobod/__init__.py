@@ -4,7 +4,7 @@ Bodies connected by mobilizers in a tree, minimal coordinates, O(n) recursive dy
 stage: the concepts of Simbody, written in Python and compiled by Numba. ``import mobod as mb``; the README has a first example.
 """
 
-from . import body, decoration, examples, force, function, integrator, mobilizer
+from . import body, decoration, examples, force, function, integrator, mobilizer, motion
 from ._version import __version__
 from .body import Body
 from .ensemble import Ensemble
@@ -16,6 +16,7 @@ from .importer import Model, load_urdf
 from .integrator import Integrator
 from .matter import SimbodyMatterSubsystem
 from .mobilizer.base import Direction, MobilizedBody
+from .motion.base import Motion
 from .simulation import simulate
 from .stage import Stage
 from .state import State
@@ -53,6 +54,7 @@ __all__ = [
     "MobodError",
     "Model",
     "ModelError",
+    "Motion",
     "MultibodySystem",
     "Rotation",
     "SimbodyMatterSubsystem",
@@ -76,5 +78,6 @@ __all__ = [
     "integrator",
     "load_urdf",
     "mobilizer",
+    "motion",
     "simulate",
 ]

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .system import MultibodySystem
 
 Array = npt.NDArray[np.float64]
+#: Beside what `batch.collect` fetches: only Python's own parts have z.
+_Z_DOT = -1
 
 
 class Ensemble:
@@ -73,7 +75,7 @@ class Ensemble:
         padded = self._groups * LANES
         self._time = np.full((padded, 1), state.time)
         self._q, self._u, self._z = (np.repeat(part[None], padded, axis=0) for part in (state.q, state.u, state.z))
-        self._u_dot, self._failed = np.zeros((padded, tree.nu)), np.zeros((padded, 1))
+        self._u_dot, self._failed = np.zeros((padded, len(state.u))), np.zeros((padded, 1))
         self._reduced = ReducedTree(tree, self._template._field)
         #: One record a thread: of the reduced tree, and of the whole one.
         self._workers: list[Record] = []
@@ -267,6 +269,7 @@ class Ensemble:
                 fields = {
                     batch.Q_DOT: record.q_dot,
                     batch.Q_DOT_DOT: record.q_dot_dot,
+                    _Z_DOT: record.z_dot,
                     batch.BODY_VELOCITIES: record.V_GB,
                     batch.BODY_ACCELERATIONS: record.A_GB,
                 }
@@ -292,7 +295,9 @@ class Ensemble:
     def z_dot(self) -> Array:
         """Rates of z ``(n, nz)``. Needs DYNAMICS."""
         self._need("z_dot", Stage.DYNAMICS)
-        return np.zeros((self._n, self._z.shape[1]))
+        if not self._z.shape[1]:
+            return np.zeros((self._n, 0))
+        return self._collected("z_dot", Stage.DYNAMICS, _Z_DOT, self._z.shape[1])
 
     @property
     def body_transforms(self) -> Array:

@@ -415,7 +415,20 @@ struct Link {
     int parent;  // index of a body, Ground is 0
     bool reversed = false;
     bool massless = false;
+    Text held = "";  // what governs its motion: one of holds(); empty for none
 };
+
+// Locks, which are applied to a state, and motions, which belong to the model; each at a level.
+const std::vector<Text>& holds() {
+    static const std::vector<Text> all = {"lock_position", "lock_velocity", "lock_acceleration", "steady",
+                                          "sinusoid_position", "sinusoid_velocity", "sinusoid_acceleration"};
+    return all;
+}
+
+Motion::Level levelOf(const Text& hold) {
+    const Text level = hold.substr(hold.find('_') + 1);
+    return level == "position" ? Motion::Position : level == "velocity" ? Motion::Velocity : Motion::Acceleration;
+}
 
 class Model {
 public:
@@ -440,7 +453,14 @@ public:
     Force::Gravity gravity;
     std::vector<const Kind*> kind_of = {nullptr};  // Ground has none
     std::vector<Text> bodies;
+    std::vector<Text> held = {""};  // by body
     Text gravity_text;
+
+    bool isHeld() const {
+        for (const Text& what : held)
+            if (!what.empty()) return true;
+        return false;
+    }
 
 private:
     void add(const Link& link, Rng& random) {
@@ -467,6 +487,27 @@ private:
                              .add("inertia", inertia)
                              .add("parameters", parameters)
                              .text());
+        held.push_back(link.held);
+        if (!link.held.empty()) hold(mobod(nb() - 1), random);
+    }
+
+    // Give the newest body its motion, and write it down. A lock's value is drawn with the first state.
+    void hold(const MobilizedBody& mobod, Rng& random) {
+        MobilizedBody& body = matter.updMobilizedBody(mobod.getMobilizedBodyIndex());
+        const Text& what = held.back();
+        if (what.rfind("lock", 0) == 0) return;
+        Object motion;
+        const Vec3 numbers = random.vec3(1.5);
+        if (what == "steady") {
+            motion.add("kind", "Steady").add("rates", numbers[0]);
+            Motion::Steady(body, numbers[0]);
+        } else {
+            motion.add("kind", "Sinusoid").add("level", what.substr(what.find('_') + 1));
+            motion.add("amplitude", numbers[0]).add("rate", numbers[1]).add("phase", numbers[2]);
+            Motion::Sinusoid(body, levelOf(what), numbers[0], numbers[1], numbers[2]);
+        }
+        Text& written = bodies.back();
+        written.insert(written.size() - 1, ",\"motion\":" + motion.text());
     }
 };
 
@@ -478,6 +519,14 @@ public:
             for (int i = 0; i < model.mobod(b).getNumQ(state); ++i) m_slots.push_back(model.mobod(b).getFirstQIndex(state) + i);
     }
     int size() const { return int(m_slots.size()); }
+    std::vector<int> places(const Array_<QIndex>& slots) const {  // of those that are in use
+        std::vector<int> found;
+        for (const QIndex slot : slots) {
+            const auto at = std::find(m_slots.begin(), m_slots.end(), int(slot));
+            if (at != m_slots.end()) found.push_back(int(at - m_slots.begin()));
+        }
+        return found;
+    }
     Vector pack(const Vector& q) const {
         Vector packed(size());
         for (int i = 0; i < size(); ++i) packed[i] = q[m_slots[i]];
@@ -666,6 +715,19 @@ Object matterResults(const Model& model, const State& s, const Packing& packing,
     matter.calcTreeEquivalentMobilityForces(s, in.F_body, f);
     out.add("calc_tree_equivalent_mobility_forces", f);
 
+    // What locks and motions do.
+    if (model.isHeld()) {
+        const auto places = [](const Array_<UIndex>& indices) { return std::vector<int>(indices.begin(), indices.end()); };
+        out.add("get_free_q_index", packing.places(matter.getFreeQIndex(s)));
+        out.add("get_free_u_index", places(matter.getFreeUIndex(s)));
+        out.add("get_free_u_dot_index", places(matter.getFreeUDotIndex(s)));
+        out.add("get_known_u_dot_index", places(matter.getKnownUDotIndex(s)));
+        out.add("get_motion_multipliers", matter.getMotionMultipliers(s));
+        matter.findMotionForces(s, f);
+        out.add("find_motion_forces", f);
+        out.add("calc_motion_power", matter.calcMotionPower(s));
+    }
+
     // Reactions to the motion under gravity.
     matter.calcMobilizerReactionForces(s, A_GB);
     out.add("calc_mobilizer_reaction_forces", A_GB);
@@ -727,6 +789,18 @@ Object mobodResults(const Model& model, const State& s, bool with_reactions) {
              [&](const MobilizedBody& b) { return json(b.findMobilizerReactionOnParentAtFInGround(s)); }},
             {"find_mobilizer_reaction_on_parent_at_origin_in_ground",
              [&](const MobilizedBody& b) { return json(b.findMobilizerReactionOnParentAtOriginInGround(s)); }},
+        };
+        questions.insert(questions.end(), more.begin(), more.end());
+    }
+    if (model.isHeld()) {
+        const std::vector<std::pair<Text, Ask>> more = {
+            {"get_q_motion_method", [&](const MobilizedBody& b) { return json(int(b.getQMotionMethod(s))); }},
+            {"get_u_motion_method", [&](const MobilizedBody& b) { return json(int(b.getUMotionMethod(s))); }},
+            {"get_u_dot_motion_method",
+             [&](const MobilizedBody& b) { return json(int(b.getUDotMotionMethod(s))); }},
+            {"get_lock_value_as_vector", [&](const MobilizedBody& b) { return json(b.getLockValueAsVector(s)); }},
+            {"get_tau_as_vector",  // 3.7 fails for a mobilizer without mobilities
+             [&](const MobilizedBody& b) { return b.getNumU(s) ? json(b.getTauAsVector(s)) : Text("[]"); }},
         };
         questions.insert(questions.end(), more.begin(), more.end());
     }
@@ -937,6 +1011,26 @@ Names suspects(const Plan& plan) {
     return names;
 }
 
+// Draw a time; lock what is to be locked, in the first state, at the values just drawn; and bring q and u to what is held.
+void holdState(Model& model, State& s, bool first, Rng& random) {
+    s.updTime() = random.uniform(0, 3);
+    for (int b = 1; first && b < model.nb(); ++b) {
+        const Text& what = model.held[b];
+        if (what.rfind("lock", 0) != 0) continue;
+        const MobilizedBody& mobod = model.mobod(b);
+        const Motion::Level level = levelOf(what);
+        const Vector value = level == Motion::Position ? mobod.getQAsVector(s) : random.vector(mobod.getNumU(s));
+        mobod.lockAt(s, value, level);
+        Text& written = model.bodies[b - 1];
+        const Object lock = Object().add("level", what.substr(what.find('_') + 1)).add("value", value);
+        written.insert(written.size() - 1, ",\"lock\":" + lock.text());
+    }
+    model.system.realize(s, Stage::Time);
+    model.system.prescribeQ(s);
+    model.system.realize(s, Stage::Position);
+    model.system.prescribeU(s);
+}
+
 Text makeCase(const Plan& plan) {
     Rng random(seedOf(plan.name));
     Model model(plan.links, random);
@@ -951,6 +1045,7 @@ Text makeCase(const Plan& plan) {
         drawCoordinates(model, s, random);
         s.updU() = random.vector(s.getNU());
         const Inputs inputs(model, packing, s.getNU(), random, plan.num_tasks);
+        if (model.isHeld()) holdState(model, s, i == 0, random);
         model.system.realize(s, Stage::Acceleration);
 
         Object results;
@@ -968,6 +1063,7 @@ Text makeCase(const Plan& plan) {
         }
         Object state;
         state.add("q", packing.pack(s.getQ())).add("u", Vector(s.getU()));
+        if (model.isHeld()) state.add("time", s.getTime());
         inputs.addTo(state);
         states.push_back(state.add("results", results).text());
     }
@@ -1073,6 +1169,29 @@ Plan masslessBodies(bool euler) {
     return plan;
 }
 
+// Two bodies in three are locked or driven, in all the ways there are. A sinusoidal quaternion makes no sense, and a Weld does
+// not move.
+Plan heldTree(int num_bodies, const Text& label, bool euler) {
+    Plan plan;
+    plan.name = "held_" + std::to_string(num_bodies) + "_" + label + (euler ? "_euler" : "");
+    Rng random(seedOf("links of " + plan.name));
+    const Names choice = {"Pin",       "Slider", "Translation", "Ball",    "Free",      "Planar", "Universal",
+                          "Ellipsoid", "Screw",  "Gimbal",      "Bushing", "BendStretch", "Weld"};
+    for (int b = 1; b <= num_bodies; ++b) {
+        const Kind& kind = kindNamed(choice[random.index(int(choice.size()))]);
+        const int one = random.index(b), two = random.index(b);
+        Link link = {"b" + std::to_string(b), kind.name, std::max(one, two), random.coin() && kind.reversible};
+        const Text hold = holds()[random.index(int(holds().size()))];
+        const bool quaternion = kind.quaternion && !euler;
+        if (random.index(3) && kind.name != "Weld" && !(quaternion && hold == "sinusoid_position")) link.held = hold;
+        plan.links.push_back(link);
+    }
+    plan.use_euler_angles = euler;
+    plan.states_with_matrices = num_bodies < 20 ? 2 : 1;
+    plan.num_tasks = 4;
+    return plan;
+}
+
 Text lowerSnake(const Text& words) {
     Text name;
     for (const char c : words) {
@@ -1129,6 +1248,8 @@ int main(int argc, char** argv) {
         writeFile(folder, "mixed_5", fives);
         writeFile(folder, "mixed_12", twelves);
         writeFile(folder, "mixed_30", thirties);
+        writeFile(folder, "held", {heldTree(6, "a", false), heldTree(6, "b", true), heldTree(12, "a", false),
+                                   heldTree(12, "b", true), heldTree(30, "a", false), heldTree(30, "b", true)});
         writeFile(folder, "chain", {pinChain(40)});
         writeFile(folder, "massless", {masslessBodies(false), masslessBodies(true)});
     } catch (const std::exception& error) {

@@ -40,6 +40,11 @@ class Case(NamedTuple):
         return {body["kind"] for body in self.data["bodies"]}
 
     @property
+    def is_held(self) -> bool:
+        """Whether some mobilizers are locked, or follow a motion."""
+        return any("lock" in body or "motion" in body for body in self.data["bodies"])
+
+    @property
     def suspect(self) -> set[str]:
         """Keys of results, as `matter.multiply_by_n`, in which the reference is known to be wrong."""
         return set(self.data["suspect"])
@@ -130,11 +135,26 @@ def build_model(case: Case) -> Model:
             **keywords,
         )
         bodies.append(mobod)
+        if "motion" in record:
+            _move(mobod, record["motion"])
     state = system.realize_topology()
     if case.data["use_euler_angles"]:
         matter.set_use_euler_angles(state, True)
         system.realize_model(state)
+    for mobod, record in zip(bodies[1:], case.data["bodies"], strict=True):
+        if "lock" in record:
+            mobod.lock_at(state, record["lock"]["value"], mb.Motion.Level[record["lock"]["level"].upper()])
     return Model(system, matter, bodies, state, gravity)
+
+
+def _move(mobod: Any, record: dict[str, Any]) -> None:
+    """Give a body the motion of a record."""
+    import mobod as mb
+
+    arguments = {key: value for key, value in record.items() if key != "kind"}
+    if "level" in arguments:
+        arguments["level"] = mb.Motion.Level[arguments["level"].upper()]
+    getattr(mb.motion, record["kind"])(mobod, **arguments)
 
 
 def build(case: Case) -> tuple[Any, Any, list[Any], Any]:

@@ -35,6 +35,7 @@ from ..value import (
     UnitInertia,
 )
 from ._singular import middle_angle
+from .locking import Locking
 
 if TYPE_CHECKING:
     from ..matter import SimbodyMatterSubsystem
@@ -83,8 +84,9 @@ class Facts:
         How many numbers the kind keeps beside q: a pitch, radii. A state can change them.
     has_matrix_n : bool
         Whether q_dot = N u with an N of the kind's own, which its routine keeps in the record.
-    can_be_singular : bool
-        Whether the hinge columns become dependent at some q.
+    turns_in_every_way : bool
+        Whether the first three speeds turn M about its origin in every way (but at a singular q), and three more, if there are
+        any, are p_FM's rate: `tree.blocks` then meets them together.
     kinematics : Routine, optional
         What the switch calls by address; see `_by_address`.
     """
@@ -101,7 +103,7 @@ class Facts:
     hinge_euler: Callable[..., Any] | None = None
     num_parameters: int = 0
     has_matrix_n: bool = False
-    can_be_singular: bool = False
+    turns_in_every_way: bool = False
     kinematics: Routine | None = None
 
     def __post_init__(self) -> None:
@@ -114,7 +116,7 @@ class Facts:
         return self.transform_euler is not None
 
 
-class MobilizedBody:
+class MobilizedBody(Locking):
     """A body and the mobilizer that connects it to its parent. Base class of every kind in `mobod.mobilizer`.
 
     Parameters
@@ -144,6 +146,8 @@ class MobilizedBody:
     _always_arrays: bool = False
     #: What computes the kinematics where Python does; see `_interpreted`.
     _interpreter: Interpreter | None = None
+    #: Whether users' functions, which can give anything, are compiled into its kinematics.
+    _is_of_users_functions: bool = False
     #: What a file called the joint, for naming its coordinates; the body's own name serves where there is none.
     _joint_name: str | None = None
     _X_PF: Transform
@@ -266,6 +270,7 @@ class MobilizedBody:
         """A new body of the same kind and settings on another parent, whose system it joins, under a name of its own."""
         other = type(self)(parent, self._body, X_PF=self._X_PF, X_BM=self._X_BM, direction=self._direction, **self._settings())
         other._default_q = self._default_q.copy()
+        other._default_lock_level = self._default_lock_level
         other._inboard_decorations = list(self._inboard_decorations)
         other._outboard_decorations = list(self._outboard_decorations)
         return other
@@ -462,8 +467,12 @@ class MobilizedBody:
         ------
         ValueError
             If there are not `nq` numbers. NaN is found when the state is realized.
+        ModelError
+            If q is locked.
         """
         part = self._q_slice(state, "set_q")
+        if state._has_locks:
+            self._refuse_locked(state, "q")
         self._put(state._q, part, q, "q")
         state._invalidate_q()
 
@@ -472,8 +481,18 @@ class MobilizedBody:
         return self._one_or_all(state._u[self._u_slice(state, "get_u")])
 
     def set_u(self, state: State, u: ArrayLike) -> None:
-        """Set its speeds; the state falls to POSITION at most."""
+        """Set its speeds; the state falls to POSITION at most.
+
+        Raises
+        ------
+        ValueError
+            If there are not `nu` numbers.
+        ModelError
+            If u is locked.
+        """
         part = self._u_slice(state, "set_u")
+        if state._has_locks:
+            self._refuse_locked(state, "u")
         self._put(state._u, part, u, "u")
         state._invalidate_u()
 
@@ -539,13 +558,19 @@ class MobilizedBody:
         return float(state._u[self._which(self._u_slice(state, "get_one_u"), which, "u")])
 
     def set_one_q(self, state: State, which: int, v: float) -> None:
-        """Set one coordinate; the state falls to TIME at most."""
-        state._q[self._which(self._q_slice(state, "set_one_q"), which, "q")] = v
+        """Set one coordinate; the state falls to TIME at most. `ModelError` where it is locked."""
+        at = self._which(self._q_slice(state, "set_one_q"), which, "q")
+        if state._has_locks:
+            self._refuse_locked(state, "q")
+        state._q[at] = v
         state._invalidate_q()
 
     def set_one_u(self, state: State, which: int, v: float) -> None:
-        """Set one speed; the state falls to POSITION at most."""
-        state._u[self._which(self._u_slice(state, "set_one_u"), which, "u")] = v
+        """Set one speed; the state falls to POSITION at most. `ModelError` where it is locked."""
+        at = self._which(self._u_slice(state, "set_one_u"), which, "u")
+        if state._has_locks:
+            self._refuse_locked(state, "u")
+        state._u[at] = v
         state._invalidate_u()
 
     def get_one_q_dot(self, state: State, which: int) -> float:
@@ -562,37 +587,41 @@ class MobilizedBody:
 
     def get_my_part_q(self, state: State, qlike: ArrayLike) -> Any:
         """Its part of an ``(nq,)`` array of the whole system: a float for kinds with one coordinate."""
-        return self._one_or_all(_like(qlike, state.q.shape, "qlike")[self._q_slice(state)])
+        return self._one_or_all(_like(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[self._q_slice(state)])
 
     def get_my_part_u(self, state: State, ulike: ArrayLike) -> Any:
         """Its part of an ``(nu,)`` array of the whole system: a float for kinds with one speed."""
-        return self._one_or_all(_like(ulike, state.u.shape, "ulike")[self._u_slice(state)])
+        return self._one_or_all(_like(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[self._u_slice(state)])
 
     def upd_my_part_q(self, state: State, qlike: Array) -> Array:
         """Its part of an ``(nq,)`` float64 array of the whole system, as a writable view ``(n,)``."""
-        return _writable(qlike, state.q.shape, "qlike")[self._q_slice(state)]
+        return _writable(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[self._q_slice(state)]
 
     def upd_my_part_u(self, state: State, ulike: Array) -> Array:
         """Its part of an ``(nu,)`` float64 array of the whole system, as a writable view ``(n,)``."""
-        return _writable(ulike, state.u.shape, "ulike")[self._u_slice(state)]
+        return _writable(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[self._u_slice(state)]
 
     def get_one_from_q_partition(self, state: State, which: int, qlike: ArrayLike) -> float:
         """One entry of its part of an ``(nq,)`` array."""
-        return float(_like(qlike, state.q.shape, "qlike")[self._which(self._q_slice(state), which, "q")])
+        return float(
+            _like(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[self._which(self._q_slice(state), which, "q")]
+        )
 
     def get_one_from_u_partition(self, state: State, which: int, ulike: ArrayLike) -> float:
         """One entry of its part of an ``(nu,)`` array."""
-        return float(_like(ulike, state.u.shape, "ulike")[self._which(self._u_slice(state), which, "u")])
+        return float(
+            _like(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[self._which(self._u_slice(state), which, "u")]
+        )
 
     def upd_one_from_q_partition(self, state: State, which: int, qlike: Array) -> Array:
         """One entry of its part of an ``(nq,)`` float64 array, as a 0-d view: assign with ``view[...] = x``."""
         at = self._which(self._q_slice(state), which, "q")
-        return _writable(qlike, state.q.shape, "qlike")[at : at + 1].reshape(())
+        return _writable(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[at : at + 1].reshape(())
 
     def upd_one_from_u_partition(self, state: State, which: int, ulike: Array) -> Array:
         """One entry of its part of an ``(nu,)`` float64 array, as a 0-d view: assign with ``view[...] = x``."""
         at = self._which(self._u_slice(state), which, "u")
-        return _writable(ulike, state.u.shape, "ulike")[at : at + 1].reshape(())
+        return _writable(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[at : at + 1].reshape(())
 
     # ------------------------------------------------------------------------------------------ fitting q and u
 
@@ -771,6 +800,10 @@ class MobilizedBody:
         R_FM = np.asarray(X_MF.R).T
         w, v = H[:3], H[3:]
         return np.vstack([-R_FM @ w, R_FM @ (np.cross(w, np.asarray(X_MF.p)[:, None], axis=0) - v)])
+
+    def _not_finite(self, state: State) -> str | None:
+        """What to say of a user's function that gave what is not finite at q and u; None unless one did."""
+        return None
 
     def _singularity(self, state: State) -> str | None:
         """What to say of a singular configuration that q is near; None elsewhere. Asked when something has gone wrong.
@@ -1191,7 +1224,7 @@ class MobilizedBody:
 
     def apply_one_mobility_force(self, state: State, which: int, f: float, mobility_forces: Array) -> Array:
         """Add *f* to one mobility's entry of ``(nu,)`` *mobility_forces*, in place; returns the array."""
-        _writable(mobility_forces, state.u.shape, "mobility_forces")
+        _writable(mobility_forces, (state._tree.nu,), "mobility_forces")
         mobility_forces[self._which(self._u_slice(state), which, "u")] += f
         return mobility_forces
 
@@ -1228,7 +1261,7 @@ class MobilizedBody:
         """Generalized forces on the coordinates ``(nq,)`` as forces on the speeds: N^T fq. Needs POSITION."""
         state._need_positions(self, "convert_q_force_to_u_force")
         part = self._q_slice(state)
-        whole = np.zeros(state.q.shape)
+        whole = np.zeros(state._tree.nq)
         self._put(whole, part, fq, "q")
         result: Array = self._matter.multiply_by_n(state, True, whole)[self._u_slice(state)]
         return result
@@ -1267,6 +1300,11 @@ def _like(array: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     if value.shape != shape:
         raise ValueError(f"{what} has to have shape {shape}, got {value.shape}")
     return value
+
+
+def _size(array: Any, whole: tuple[int, ...], matter: int) -> tuple[int, ...]:
+    """The shape an array of all q or u has to have: the whole system's, or the matter's alone."""
+    return whole if np.shape(array) == whole else (matter,)
 
 
 def _writable(array: Any, shape: tuple[int, ...], what: str) -> Array:

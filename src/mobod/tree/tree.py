@@ -9,22 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.record import Record
+from ..level import Level, Method, all_methods
 from ..mobilizer import _rates
-from . import blocks, records
+from . import blocks, known, records
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
+    from ..state import State
 
 #: Fields of the tree that a state may own a copy of: what an Instance-stage change touches.
 INSTANCE_FIELDS = tuple(
     field.name
     for field in records.FIELDS
-    if field.what == "parameter" or field.name in ("force_enabled", "force_integers", "plain_outboard")
+    if field.what == "parameter"
+    or field.name
+    in ("force_enabled", "force_integers", "plain_outboard", "together", "lock_level", "known_level", "motion_enabled")
 )
-
-
-#: Columns of mobilities that are met together, whatever the kind.
-_BLOCKS = {(0, 1, 2): blocks.ROTATIONS, (0, 1, 2, 3, 4, 5): blocks.FREE}
 
 
 class Tree:
@@ -38,8 +38,6 @@ class Tree:
         What each compiled force element keeps.
     use_euler_angles : bool
         Whether orientations are angles rather than quaternions.
-    nz : int
-        Number of auxiliary variables.
     """
 
     def __init__(
@@ -47,7 +45,6 @@ class Tree:
         bodies: Sequence[MobilizedBody],
         forces: Sequence[tuple[int, bool, Sequence[int], Sequence[float]]],
         use_euler_angles: bool,
-        nz: int = 0,
     ) -> None:
         self.nb = len(bodies)
         self.use_euler_angles = use_euler_angles
@@ -70,7 +67,9 @@ class Tree:
                 rates.append(_rates.MATRIX)
             else:
                 rates.append(_rates.EULER if euler else _rates.QUATERNION if facts.has_quaternion else _rates.SAME)
-        self.nq, self.nu, self.nz = nq, nu, nz
+        self.nq, self.nu = nq, nu
+        #: How many q, u and z the matter's mobilizers have.
+        self.sizes = {"q": nq, "u": nu, "z": 0}
         parents = [0 if body._parent is None else body._parent._index for body in bodies]
         reverse = [body.direction.value for body in bodies]
         variable = [body.facts.has_hinge_dot for body in bodies]
@@ -81,12 +80,19 @@ class Tree:
         #: Bodies whose first four coordinates are a quaternion, in order: the pool.
         self.quaternions = [b for b, body in enumerate(bodies) if body.facts.has_quaternion and not use_euler_angles]
         matrices = [nq * nu if r == _rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
-        freed = [body.facts.num_u if body.facts.can_be_singular else 0 for body in bodies]
         parameters, choices = [body._parameters() for body in bodies], [body._choices() for body in bodies]
         self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if body.facts.kinematics is not None]
-        self._addresses: dict[tuple[bool, ...], npt.NDArray[np.int64]] = {}
+        self._addresses: dict[Any, npt.NDArray[np.int64]] = {}
+
+        motions = [body._driver for body in bodies]
+        self._motion_routines = [(b, m.routine) for b, m in enumerate(motions) if m is not None and m.routine is not None]
+        motion_numbers = [() if m is None else m._numbers() for m in motions]
 
         unit_columns = [_unit_columns(body) for body in bodies]
+        #: The field `together` of mobilizers that are free.
+        self.together_if_free = [_block(body, columns) for body, columns in zip(bodies, unit_columns, strict=True)]
+        #: Whether a default state has locks.
+        self.has_default_locks = any(body._default_lock_level >= 0 for body in bodies)
         integers: dict[str, list[int]] = {
             "parent": parents,
             "kind": kinds,
@@ -103,9 +109,8 @@ class Tree:
             "num_q": self.num_q,
             "num_u": self.num_u,
             "has_hinge_dot": [int(n > 0 and (v or r)) for n, v, r in zip(self.num_u, variable, reverse, strict=True)],
-            "first_freed": [at if n else -1 for at, n in zip(_starts(freed), freed, strict=True)],
             "unit_column": [place for columns in unit_columns for place in columns],
-            "together": [_BLOCKS.get(tuple(columns), 0) for columns in unit_columns],
+            "together": [],
             "is_last_child": is_last_child,
             "has_children": has_children,
             "force_kind": [kind for kind, _, _, _ in forces],
@@ -113,7 +118,18 @@ class Tree:
             "force_first_integer": _starts([len(i) for _, _, i, _ in forces]),
             "force_first_number": _starts([len(x) for _, _, _, x in forces]),
             "force_integers": [i for _, _, run, _ in forces for i in run],
+            "lock_level": [body._default_lock_level + 1 for body in bodies],
+            "known_level": [],
+            "motion_enabled": [int(m is not None and not m._disabled_by_default) for m in motions],
+            "moved": [b for b, _ in self._motion_routines],
+            "motion": [0] * self.nb,
+            "first_motion_number": _starts([len(run) for run in motion_numbers]),
         }
+        for b, body in enumerate(bodies):
+            lock, on = integers["lock_level"][b], bool(integers["motion_enabled"][b])
+            together, level = how_known(body, self.together_if_free[b], lock, on, None)
+            integers["together"].append(together)
+            integers["known_level"].append(level)
         mass_properties = [body._body.get_default_rigid_body_mass_properties() for body in bodies]
         inboard = [body.get_default_inboard_frame() for body in bodies]
         outboard = [body.get_default_outboard_frame() for body in bodies]
@@ -127,6 +143,9 @@ class Tree:
             "inertia": [_six(np.asarray(m.inertia)) for m in mass_properties],
             "parameters": np.array([x for run in parameters for x in run], np.float64).reshape(-1, 1),
             "force_numbers": np.array([x for _, _, _, run in forces for x in run], np.float64).reshape(-1, 1),
+            "motion_numbers": np.array([x for run in motion_numbers for x in run], np.float64).reshape(-1, 1),
+            "lock_q": np.zeros((nq, 1)),
+            "lock_u": np.zeros((nu, 1)),
         }
         # two shortcuts that robots' files make worthwhile: links whose frame is the joint's, and links without mass
         integers["plain_outboard"] = [int(np.array_equal(np.asarray(X), np.eye(4))) for X in outboard]
@@ -139,38 +158,59 @@ class Tree:
             "nb": self.nb,
             "nq": nq,
             "nu": nu,
-            "nz": nz,
-            "ny": nq + nu + nz,
+            "whole_nq": nq,
+            "whole_nu": nu,
+            "nz": 0,
+            "ny": nq + nu,
             "nf": len(forces),
+            "nm": len(self._motion_routines),
             "one": 1,
             "parameters_size": len(self.fields["parameters"]),
             "choices_size": len(integers["choices"]),
             "n_size": sum(matrices),
-            "freed_size": sum(freed),
             "force_integers_size": len(integers["force_integers"]),
             "force_numbers_size": len(self.fields["force_numbers"]),
+            "motion_numbers_size": len(self.fields["motion_numbers"]),
         }
         self.default_q = np.zeros(nq)
         self._columns: list[tuple[int, str, Any]] = []  # (body, field, columns) of the kinds that never change them
         for b, body in enumerate(bodies):
             self.default_q[self.first_q[b] : self.first_q[b] + self.num_q[b]] = body._packed_default_q(use_euler_angles)
+            if integers["lock_level"][b]:
+                part = slice(self.first_q[b], self.first_q[b] + self.num_q[b])
+                self.fields["lock_q"][part, 0] = self.default_q[part]
             if body.facts.constant_hinge and body.facts.num_u:
                 columns = body.facts.hinge(tuple(body._default_q.tolist()))
                 self._columns.append((b, "H_MF" if reverse[b] else "H_FM", columns))
 
     def _kinematics(self, *scalar: bool) -> npt.NDArray[np.int64]:
         """The addresses of the kinds' routines that the switch calls, compiled or loaded now if need be."""
-        if scalar not in self._addresses:
-            addresses = np.zeros(self.nb, np.int64)
-            for b, routine in self._routines:
-                addresses[b] = routine.address(*scalar)
-            self._addresses[scalar] = addresses
-        return self._addresses[scalar]
+        return self._addresses_of("kinematics", self._routines, scalar)
 
-    def new_record(self, in_lanes: bool = False, with_tangents: bool = False) -> Record:
-        """A record at the default coordinates, with what kernels never write already in place, and no tangents set."""
-        shared = {**self.fields, "kinematics": self._kinematics(in_lanes, with_tangents)}
-        record = Record(self.counts, shared, in_lanes, with_tangents)
+    def _motions(self, *scalar: bool) -> npt.NDArray[np.int64]:
+        """The same of the motions' routines."""
+        return self._addresses_of("motion", self._motion_routines, scalar)
+
+    def _addresses_of(self, what: str, routines: list[Any], scalar: tuple[bool, ...]) -> npt.NDArray[np.int64]:
+        if (what, scalar) not in self._addresses:
+            addresses = np.zeros(self.nb, np.int64)
+            for b, routine in routines:
+                addresses[b] = routine.address(*scalar)
+            self._addresses[what, scalar] = addresses
+        return self._addresses[what, scalar]
+
+    def new_record(self, in_lanes: bool = False, with_tangents: bool = False, more: tuple[int, int, int] = (0, 0, 0)) -> Record:
+        """A record at the default coordinates, with what kernels never write already in place, and no tangents set.
+
+        It has room for *more* q, u and z of other subsystems after the matter's.
+        """
+        scalar = in_lanes, with_tangents
+        shared = {**self.fields, "kinematics": self._kinematics(*scalar), "motion": self._motions(*scalar)}
+        counts = self.counts
+        if any(more):
+            whole_nq, whole_nu, nz = self.nq + more[0], self.nu + more[1], more[2]
+            counts = {**counts, "whole_nq": whole_nq, "whole_nu": whole_nu, "nz": nz, "ny": whole_nq + whole_nu + nz}
+        record = Record(counts, shared, in_lanes, with_tangents)
 
         def spread(values: Any) -> Any:
             array = np.asarray(values, dtype=np.float64)
@@ -179,11 +219,31 @@ class Tree:
         identity = spread(np.eye(3).ravel())
         record.R_FM[:] = identity
         record.R_GB[0] = identity
-        record.q[:, 0] = spread(self.default_q)
+        record.q[: self.nq, 0] = spread(self.default_q)
         for b, field, columns in self._columns:
             first = self.first_u[b]
             getattr(record, field)[first : first + self.num_u[b]] = spread(np.reshape(columns, (-1, 6)))
         return record
+
+
+def how_known(body: MobilizedBody, free: int, lock: int, motion_is_on: bool, state: State | None) -> tuple[int, int]:
+    """The fields `together`, which is *free* where motion is, and `known_level` of a body.
+
+    *lock* is the level of its lock and 1, or 0. A motion in Python is asked with the state, and is free without one.
+    """
+    if body.facts.num_u == 0:
+        return free, 0
+    if lock:
+        return (known.GIVEN if lock - 1 == Level.ACCELERATION else known.LOCKED), lock
+    motion = body._driver
+    if motion is None or not motion_is_on:
+        return free, 0
+    level, method = motion._rule(state)
+    of_u_dot = all_methods(level, method)[2]
+    together = free
+    if of_u_dot is not Method.FREE:
+        together = known.LOCKED if motion._is_steady or of_u_dot is not Method.PRESCRIBED else known.DRIVEN
+    return together, 0 if motion.routine is None else level + 1
 
 
 def _unit_columns(body: MobilizedBody) -> list[int]:
@@ -193,6 +253,15 @@ def _unit_columns(body: MobilizedBody) -> list[int]:
         return [-1] * facts.num_u
     columns = np.reshape(facts.hinge(tuple(body._default_q.tolist()) or (0.0,)), (-1, 6))
     return [int(np.argmax(h)) if np.array_equal(np.sort(h), [0, 0, 0, 0, 0, 1]) else -1 for h in columns]
+
+
+def _block(body: MobilizedBody, unit_columns: list[int]) -> int:
+    """Whether and how its mobilities are met together."""
+    if not body.facts.turns_in_every_way:
+        return 0
+    if unit_columns == [0, 1, 2, 3, 4, 5][: len(unit_columns)]:
+        return blocks.ROTATIONS if len(unit_columns) == 3 else blocks.FREE
+    return blocks.TURNING if len(unit_columns) == 3 else blocks.MOVING
 
 
 def _starts(lengths: list[int]) -> list[int]:
