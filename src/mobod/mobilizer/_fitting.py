@@ -3,6 +3,7 @@
 The distance of two poses is |R - R'|^2 / 2 (Frobenius; for a small angle its square) + |p - p'|^2 / L^2, where L is the larger
 distance of M from F at the start, so that units of length do not matter. It is minimized by the method of Levenberg and
 Marquardt (Nocedal and Wright 2006, section 10.3) from the q there is, and where that does not get there, from others.
+The nearest of poses that miss is polished by Newton's method.
 """
 
 from __future__ import annotations
@@ -59,6 +60,8 @@ def fit_q(body: MobilizedBody, state: State, R: Array | None, p: Array | None) -
                 break
     if not np.isfinite(cost):
         return q
+    if cost > REACHED:
+        best = _polished(misfit, best, cost)
     if has_quaternion:
         norm = np.linalg.norm(best[:4])
         best[:4] = q[:4] if norm == 0.0 else best[:4] / norm
@@ -128,6 +131,30 @@ def _descend(misfit: Callable[[Array], Array | None], start: Array) -> tuple[Arr
         if not improved or gain < 1e-15 * cost:
             break
     return q, cost
+
+
+def _polished(misfit: Callable[[Array], Array | None], q: Array, cost: float) -> Array:
+    """Newton's method near a minimum that is not zero, where that of Levenberg and Marquardt can be slow."""
+    for _ in range(5):
+        slope, H = _slope(misfit, q), np.zeros((len(q), len(q)))
+        for i, step in enumerate(1e-4 * np.maximum(1.0, np.abs(q)) * np.eye(len(q))):  # the fourth root of the rounding
+            H[:, i] = (_slope(misfit, q + step) - _slope(misfit, q - step)) / (2.0 * step[i])
+        if not (np.isfinite(H).all() and np.isfinite(slope).all()):
+            break
+        bends, ways = np.linalg.eigh(H + H.T)
+        bends = 0.5 * np.abs(bends)
+        down = -(ways.T @ slope) / np.where(bends > 1e-8 * bends.max(initial=0.0), bends, np.inf)  # not along a valley
+        trial = misfit(q + ways @ down)
+        if trial is None or trial @ trial >= cost:
+            break
+        q, cost = q + ways @ down, float(trial @ trial)
+    return q
+
+
+def _slope(misfit: Callable[[Array], Array | None], q: Array) -> Array:
+    """The gradient of |misfit|^2; NaN where the misfit fails."""
+    r = misfit(q)
+    return np.full(len(q), np.nan) if r is None else 2.0 * _jacobian(misfit, q, r).T @ r
 
 
 def _jacobian(misfit: Callable[[Array], Array | None], q: Array, r: Array) -> Array:
