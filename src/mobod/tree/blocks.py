@@ -51,7 +51,8 @@ def eliminate(model: Any, b: int, J: Any, F: Any, M: Any) -> Any:
 
 
 @generic
-def _load_K(model: Any, i: int) -> Any:
+def load_K(model: Any, i: int) -> Any:
+    """K, from the rows of `gain`."""
     a, b, c, d, e, f = load6(model.gain, i + 1, 0)
     g, h, k = load3(model.gain, i + 2, 0)
     return a, b, c, d, e, f, g, h, k
@@ -61,7 +62,7 @@ def _load_K(model: Any, i: int) -> Any:
 def absorb(model: Any, b: int, f: Any, zw: Any, zv: Any) -> Any:
     """`acceleration.absorb` of a block."""
     i = model.first_u[b]
-    r, R_FG, K = load3(model.p_BM_G, b, 0), axes(model, i), _load_K(model, i)
+    r, R_FG, K = load3(model.p_BM_G, b, 0), axes(model, i), load_K(model, i)
     tau = mat33.transpose_mul_vec(R_FG, vector3(f, i))
     rest = vec3.sub(tau, vec3.sub(zw, vec3.cross(r, zv)))
     put3(model.epsilon, i, sym33.mul_vec(load6(model.gain, i, 0), rest))
@@ -83,6 +84,6 @@ def release(model: Any, b: int, w: Any, v: Any, udot: Any) -> Any:
         own = vector3(model.epsilon, i + 3)
         put3(udot, i + 3, mat33.mul_vec(R_FG, vec3.sub(own, v)))
         v = own
-    own = vec3.sub(vector3(model.epsilon, i), mat33.mul_vec(_load_K(model, i), v))
+    own = vec3.sub(vector3(model.epsilon, i), mat33.mul_vec(load_K(model, i), v))
     put3(udot, i, mat33.mul_vec(R_FG, vec3.sub(own, w)))
     return own, vec3.add(v, vec3.cross(r, own))

@@ -108,6 +108,7 @@ class Tree:
             "together": [_BLOCKS.get(tuple(columns), 0) for columns in unit_columns],
             "is_last_child": is_last_child,
             "has_children": has_children,
+            **depth_first_fields(parents, self.first_u, self.num_u),
             "force_kind": [kind for kind, _, _, _ in forces],
             "force_enabled": [int(enabled) for _, enabled, _, _ in forces],
             "force_first_integer": _starts([len(i) for _, _, i, _ in forces]),
@@ -150,6 +151,10 @@ class Tree:
             "force_integers_size": len(integers["force_integers"]),
             "force_numbers_size": len(self.fields["force_numbers"]),
         }
+        #: How many scratches an outward sweep of columns takes.
+        self.num_slots = 1 + int(self.fields["slot"].max())
+        #: What stands for no forces, for kernels that read these.
+        self.no_mobility_forces, self.no_body_forces = np.zeros(nu), np.zeros((self.nb, 6))
         self.default_q = np.zeros(nq)
         self._columns: list[tuple[int, str, Any]] = []  # (body, field, columns) of the kinds that never change them
         for b, body in enumerate(bodies):
@@ -193,6 +198,42 @@ def _unit_columns(body: MobilizedBody) -> list[int]:
         return [-1] * facts.num_u
     columns = np.reshape(facts.hinge(tuple(body._default_q.tolist()) or (0.0,)), (-1, 6))
     return [int(np.argmax(h)) if np.array_equal(np.sort(h), [0, 0, 0, 0, 0, 1]) else -1 for h in columns]
+
+
+def depth_first_fields(parents: Sequence[int], first_u: Sequence[int], num_u: Sequence[int]) -> dict[str, list[int]]:
+    """The fields that say in which order `columns` meets bodies and mobilities."""
+    nb = len(parents)
+    children: list[list[int]] = [[] for _ in range(nb)]
+    for b in range(1, nb):
+        children[parents[b]].append(b)
+    order: list[int] = []
+    slot = [0] * nb
+    waiting = [0]
+    while waiting:
+        b = waiting.pop()
+        order.append(b)
+        for child in children[b][:-1]:
+            slot[child] = slot[b] + 1 if b else 0
+        waiting += reversed(children[b])
+        if children[b]:
+            slot[children[b][-1]] = slot[b]
+    first_place, end_place, end_of_base, mobility_at = [0] * nb, [0] * nb, [0] * nb, []
+    for b in order:
+        first_place[b] = len(mobility_at)
+        mobility_at += range(first_u[b] + num_u[b] - 1, first_u[b] - 1, -1)
+        end_place[b] = len(mobility_at)
+    for b in range(nb - 1, 0, -1):  # the children's indices are larger
+        end_place[parents[b]] = max(end_place[parents[b]], end_place[b])
+    for b in order[1:]:
+        end_of_base[b] = end_of_base[parents[b]] if parents[b] else end_place[b]
+    return {
+        "depth_first": order,
+        "first_place": first_place,
+        "end_place": end_place,
+        "end_of_base": end_of_base,
+        "mobility_at": mobility_at,
+        "slot": slot,
+    }
 
 
 def _starts(lengths: list[int]) -> list[int]:

@@ -1,0 +1,210 @@
+"""The inverse of the mass matrix, explicit, in O(n^2). Needs positions and articulated inertias.
+
+    inward    e_ij = -h_i.Z_j for j outboard of mobility i, e_ii = 1;   epsilon_ij = e_ij / d_i,   Z_j += (P h_i / d_i) e_ij
+    outward   M^-1[i, j] = epsilon_ij - (P h_i / d_i).A_j,   A_j += h_i M^-1[i, j]
+
+are the passes of `acceleration` at rest for unit forces, one column each. A column has no force inward before its own
+mobility, and outward only those that come after mobility i by place are taken: the matrix is symmetric, and is so to the
+last bit. All columns go side by side, see `columns`. Source: Carpentier and Mansard, Analytical inverse of the joint space
+inertia matrix, 2018; Jain 2011, section 7.3.
+"""
+
+from typing import Any
+
+from .._jit import compiled, generic
+from ..algebra import mat33, spatial, sym33, vec3
+from ..algebra.memory import load3, load6, load_spatial
+from ..algebra.record import attach, call_routine
+from ..algebra.scalar import load, store, zero
+from . import blocks, columns
+from .columns import RESULTS
+from .realize import ARTICULATED, DONE
+
+
+@generic
+def inward_step(model: Any, b: int, flat: Any, wide: Any) -> None:
+    """The epsilon of body b's mobilities, of which it is the turn, and all columns outboard moved to the parent's origin."""
+    n = columns.width(flat, wide)
+    count, end = model.num_u[b], model.end_place[b]
+    top = model.first_place[b] + count
+    r = load3(model.p_PB_G, b, 0)
+    done = top // n
+    if end > top:
+        done = columns.blocks_until(end, n)
+    for jb in range(top // n, done):
+        zw, zv = columns.load_column(wide, 0, jb)
+        zw, zv = _absorb(model, b, wide, top, jb, zw, zv)
+        zw, zv = spatial.shift_force(zw, zv, r)
+        if n * (jb + 1) > end:
+            keep = columns.inside(wide, jb, end)
+            for row in range(RESULTS + top - count, RESULTS + top):
+                store(wide, row, jb, columns.only(keep, load(wide, row, jb)))
+            columns.store_inside(wide, jb, keep, zw, zv)
+        else:
+            columns.store_column(wide, 0, jb, zw, zv)
+    for row in range(RESULTS + top - count, RESULTS + top):
+        for jb in range(done, columns.blocks_until(model.end_of_base[b], n)):
+            store(wide, row, jb, 0.0)
+    if model.together[b] > 0:
+        _own_columns_of_block(model, b, flat, top, r)
+    else:
+        _own_columns(model, b, flat, top, r)
+
+
+@generic
+def _absorb(model: Any, b: int, wide: Any, top: int, jb: int, zw: Any, zv: Any) -> Any:
+    """`acceleration.absorb` without forces on the mobilities, whose epsilon is kept at their places."""
+    first = model.first_u[b]
+    if model.together[b] > 0:
+        return _absorb_by_block(model, b, wide, top, jb, zw, zv)
+    for i in range(first, first + model.num_u[b]):
+        hw, hv = load_spatial(model.H, i)
+        gw, gv = load_spatial(model.gain, i)
+        e = -(vec3.dot(hw, zw) + vec3.dot(hv, zv))
+        zw, zv = vec3.add_scaled(zw, e, gw), vec3.add_scaled(zv, e, gv)
+        store(wide, RESULTS + top - 1 - (i - first), jb, e * load(model.d_inverse, i, 0))
+    return zw, zv
+
+
+@generic
+def _own_columns(model: Any, b: int, flat: Any, top: int, r: Any) -> None:
+    """The columns that begin at body b."""
+    first = model.first_u[b]
+    end = first + model.num_u[b]
+    for i in range(first, end):
+        place = top - 1 - (i - first)
+        zw, zv = load_spatial(model.gain, i)
+        store(flat, RESULTS + place, place, load(model.d_inverse, i, 0))
+        for k in range(i + 1, end):
+            hw, hv = load_spatial(model.H, k)
+            gw, gv = load_spatial(model.gain, k)
+            e = -(vec3.dot(hw, zw) + vec3.dot(hv, zv))
+            zw, zv = vec3.add_scaled(zw, e, gw), vec3.add_scaled(zv, e, gv)
+            store(flat, RESULTS + top - 1 - (k - first), place, e * load(model.d_inverse, k, 0))
+        zw, zv = spatial.shift_force(zw, zv, r)
+        columns.store_column(flat, 0, place, zw, zv)
+
+
+@generic
+def _absorb_by_block(model: Any, b: int, wide: Any, top: int, jb: int, zw: Any, zv: Any) -> Any:
+    """The same where the mobilities are met together; what is kept at their places is the epsilon of `blocks`."""
+    i = model.first_u[b]
+    r, K = load3(model.p_BM_G, b, 0), blocks.load_K(model, i)
+    rest = vec3.sub(vec3.cross(r, zv), zw)
+    _store_three(wide, RESULTS + top, jb, sym33.mul_vec(load6(model.gain, i, 0), rest))
+    zv = vec3.add(zv, mat33.transpose_mul_vec(K, rest))
+    o = zero(zv[0])
+    zw = vec3.cross(r, zv)
+    if model.together[b] == blocks.FREE:
+        own = sym33.mul_vec(load6(model.gain, i + 3, 0), vec3.neg(zv))
+        _store_three(wide, RESULTS + top - 3, jb, own)
+        zw, zv = (o, o, o), (o, o, o)
+    return zw, zv
+
+
+@generic
+def _own_columns_of_block(model: Any, b: int, flat: Any, top: int, r_PB: Any) -> None:
+    """The columns that begin at body b, where the mobilities are met together: turned about and moved along the axes of F."""
+    i = model.first_u[b]
+    r, K, J_inverse = load3(model.p_BM_G, b, 0), blocks.load_K(model, i), load6(model.gain, i, 0)
+    for k in range(3):
+        axis, place = load3(model.H, i + k, 0), top - 1 - k
+        _store_three(flat, RESULTS + top, place, sym33.mul_vec(J_inverse, axis))
+        zw, zv = axis, mat33.transpose_mul_vec(K, axis)
+        if model.together[b] == blocks.FREE:
+            own = sym33.mul_vec(load6(model.gain, i + 3, 0), vec3.neg(zv))
+            _store_three(flat, RESULTS + top - 3, place, own)
+            o = zero(zv[0])
+            zv = o, o, o
+        zw, zv = spatial.shift_force(vec3.add(zw, vec3.cross(r, zv)), zv, r_PB)
+        columns.store_column(flat, 0, place, zw, zv)
+    if model.together[b] == blocks.FREE:
+        M_inverse = load6(model.gain, i + 3, 0)
+        o = zero(r[0])
+        for k in range(3):
+            axis, place = load3(model.H, i + k, 0), top - 4 - k
+            _store_three(flat, RESULTS + top, place, (o, o, o))
+            _store_three(flat, RESULTS + top - 3, place, sym33.mul_vec(M_inverse, axis))
+            zw, zv = spatial.shift_force(vec3.cross(r, axis), axis, r_PB)
+            columns.store_column(flat, 0, place, zw, zv)
+
+
+@generic
+def _store_three(rows: Any, end: int, j: int, v: Any) -> None:
+    """Of three mobilities, the first at the row before *end*: places fall where mobilities rise."""
+    store(rows, end - 1, j, v[0])
+    store(rows, end - 2, j, v[1])
+    store(rows, end - 3, j, v[2])
+
+
+@generic
+def _load_three(rows: Any, end: int, j: int) -> Any:
+    return load(rows, end - 1, j), load(rows, end - 2, j), load(rows, end - 3, j)
+
+
+@generic
+def outward_step(model: Any, b: int, flat: Any, wide: Any) -> None:
+    """From epsilon to the matrix, for body b's rows from their diagonal on; the parent's motions are there."""
+    n, p = columns.width(flat, wide), model.parent[b]
+    slots = RESULTS + model.nu
+    source, target = slots + 6 * model.slot[p], slots + 6 * model.slot[b]
+    top = model.first_place[b] + model.num_u[b]
+    r = load3(model.p_PB_G, b, 0)
+    for jb in range(model.first_place[b] // n, columns.blocks_until(model.end_of_base[b], n)):
+        w, v = columns.load_column(wide, source, jb)
+        if p == 0:
+            o = zero(w[0])
+            w, v = (o, o, o), (o, o, o)
+        w, v = spatial.shift_motion(w, v, r)
+        if model.together[b] > 0:
+            w, v = _release_by_block(model, b, wide, top, jb, w, v)
+        else:
+            w, v = _release(model, b, wide, top, jb, w, v)
+        if model.has_children[b] == 1:
+            columns.store_column(wide, target, jb, w, v)
+
+
+@generic
+def _release(model: Any, b: int, wide: Any, top: int, jb: int, w: Any, v: Any) -> Any:
+    """`acceleration.release` with epsilon and udot at the mobilities' places."""
+    first = model.first_u[b]
+    for i in range(first + model.num_u[b] - 1, first - 1, -1):
+        row = RESULTS + top - 1 - (i - first)
+        gw, gv = load_spatial(model.gain, i)
+        hw, hv = load_spatial(model.H, i)
+        a = load(wide, row, jb) - (vec3.dot(gw, w) + vec3.dot(gv, v))
+        store(wide, row, jb, a)
+        w, v = vec3.add_scaled(w, a, hw), vec3.add_scaled(v, a, hv)
+    return w, v
+
+
+@generic
+def _release_by_block(model: Any, b: int, wide: Any, top: int, jb: int, w: Any, v: Any) -> Any:
+    """The same where the mobilities are met together."""
+    i, end = model.first_u[b], RESULTS + top
+    r, R_FG = load3(model.p_BM_G, b, 0), blocks.axes(model, i)
+    v = vec3.add(v, vec3.cross(w, r))
+    if model.together[b] == blocks.FREE:
+        own = _load_three(wide, end - 3, jb)
+        _store_three(wide, end - 3, jb, mat33.mul_vec(R_FG, vec3.sub(own, v)))
+        v = own
+    own = vec3.sub(_load_three(wide, end, jb), mat33.mul_vec(blocks.load_K(model, i), v))
+    _store_three(wide, end, jb, mat33.mul_vec(R_FG, vec3.sub(own, w)))
+    return own, vec3.add(v, vec3.cross(r, own))
+
+
+@compiled
+def calc_m_inv(block: Any, address: int, valid: int, flat: Any, wide: Any, M_inv: Any) -> int:
+    """M^-1; the articulated inertias too, by `realize.advance` at *address*, unless they are *valid*. Returns its status."""
+    model = attach(block)
+    if valid & ARTICULATED == 0:
+        status = call_routine(address, model, valid, ARTICULATED)
+        if status != DONE:
+            return status
+    for at in range(model.nb - 1, 0, -1):
+        inward_step(model, model.depth_first[at], flat, wide)
+    for at in range(1, model.nb):
+        b = model.depth_first[at]
+        outward_step(model, b, flat, wide)
+        columns.spread(model, flat, b, model.end_of_base[b], M_inv)
+    return DONE
