@@ -11,7 +11,7 @@ from .errors import ModelError, StageError, TopologyError
 from .stage import Stage
 from .state import State
 from .subsystem import Subsystem
-from .tree import momentum, rates
+from .tree import articulated_inertia, momentum, rates
 from .tree import realize as _realize
 from .tree.tree import Tree
 
@@ -312,11 +312,13 @@ class MultibodySystem:
         if len(loose):
             i = int(loose[-1])
             b = int(np.searchsorted(state._tree.first_u, i, side="right")) - 1
-            singular = matter._bodies[b]._singularity(state)
-            if singular:
+            row, first_u = int(record.first_freed[b]), state._tree.first_u[b]
+            which = int(loose[loose >= first_u][0]) - first_u
+            if row >= 0 and articulated_inertia.is_dependent(record.freed[row + which], record.H[first_u + which]):
+                why = matter._bodies[b]._singularity(state) or "that is so at its present q; start elsewhere"
                 raise ModelError(
-                    f"mobility {i - state._tree.first_u[b]} of {matter._bodies[b]._name!r} moves nothing that its others do "
-                    f"not, so that the mass matrix is singular: {singular}"
+                    f"mobility {which} of {matter._bodies[b]._name!r} moves nothing that its others do not, so that the mass "
+                    f"matrix is singular: {why}"
                 )
             raise ModelError(
                 f"mobility {i - state._tree.first_u[b]} of {matter._bodies[b]._name!r} has no inertia to move: the body "

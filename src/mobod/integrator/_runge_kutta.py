@@ -286,7 +286,7 @@ def advance(
                     growth = min(5.0, 0.8 * (control[ACCURACY] / error) ** (1.0 / order))
                 # steps that hardly change cost nothing; a clipped one says nothing of the next
                 if (growth > 1.1 or growth < 1.0) and (not clipped or growth * h > control[STEP]):
-                    control[STEP] = growth * h
+                    control[STEP] = max(control[MIN_STEP], growth * h)
             continue
         counts[ERROR_FAILURES] += 1
         if control[FIXED_STEP] > 0.0 or h <= control[MIN_STEP] or time + 0.1 * h == time:

@@ -30,25 +30,25 @@ PolarCoords = BendStretch
 Cartesian = CartesianCoords = Translation
 Orientation = Spherical = Ball
 
-#: Every kind that can be made, for tests that hold for all of them.
+#: Every kind that can be made, for tests that hold for all of them: the usual ones first, of which they make small trees.
 KINDS = (
     Pin,
     Slider,
-    Screw,
     Cylinder,
     Universal,
-    BendStretch,
     Planar,
     Gimbal,
     Bushing,
     Translation,
-    SphericalCoords,
     Ball,
     Ellipsoid,
     Free,
     LineOrientation,
     FreeLine,
     Weld,
+    Screw,
+    BendStretch,
+    SphericalCoords,
     CantileverFreeBeam,
 )
 

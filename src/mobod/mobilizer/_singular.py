@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 #: From how far off, in radians, a singular angle is worth a word: farther off it does not bring steps down.
-NEAR = 0.05
+NEAR = 0.1
 
 
 def middle_angle(what: str, place: int, angle: float, remedy: str) -> str | None:

@@ -272,23 +272,24 @@ class SphericalCoords(MobilizedBody):
         """
         present = tuple(q.tolist()), tuple(parameters.tolist())
         R, e = np.array(transform(*present)[0]), np.array(_axes(*present)[2])
-        distance = math.hypot(*p)
-        if np.linalg.norm(p - (p @ e) * e) <= 1e-12 * distance:
-            q[2] = p @ e
+        distance, along = math.hypot(*p), float(p @ e)
+        aside = math.hypot(*(p - along * e))
+        if aside <= 1e-12 * distance:
+            q[2] = along
             return
-        azimuth, along_x = parameters[0] * q[0] + parameters[1], parameters[4] != 0.0
-        best = -np.inf
-        for sign in (1.0, -1.0):
-            x, y, z = sign * (parameters[4] + parameters[5]) * p  # where M's axis has to point
-            across = np.hypot(x, y)
-            a = np.arctan2(y, x) if across > 0.0 else azimuth
-            b = np.arctan2(-z, across) if along_x else np.arctan2(across, z)
-            for angles in ((a, b), (a + np.pi, (np.pi - b) if along_x else -b)):
-                likeness = float(R @ np.array(rotation.about_z_then_y(*map(float, angles))))  # the trace: 3 if it need not turn
-                if likeness > best and (sign > 0.0 or likeness > 3.0 - 1e-12):
-                    best = likeness
-                    _set_angles(q, parameters, *angles)
-                    q[2] = sign * distance
+        sign = -1.0 if along < 0.0 and aside < 1e-6 * distance else 1.0
+        x, y, z = sign * (parameters[4] + parameters[5]) * p  # where M's axis has to point
+        across = np.hypot(x, y)
+        azimuth = np.arctan2(y, x) if across > 0.0 else parameters[0] * q[0] + parameters[1]
+        if parameters[4] != 0.0:
+            zenith = np.arctan2(-z, across)
+            ways = (azimuth, zenith), (azimuth + np.pi, np.pi - zenith)
+        else:
+            zenith = np.arctan2(across, z)
+            ways = (azimuth, zenith), (azimuth + np.pi, -zenith)
+        likeness = [float(R @ np.array(rotation.about_z_then_y(*map(float, way)))) for way in ways]  # traces
+        _set_angles(q, parameters, *ways[int(np.argmax(likeness))])
+        q[2] = sign * distance
 
     def _fit_translation_reversed(self, p: Array, q: Array, parameters: Array) -> None:
         q[2] = -(parameters[4] * p[0] + parameters[5] * p[2])  # p = -R_MF^T p_MF is on the radial axis, whatever the angles

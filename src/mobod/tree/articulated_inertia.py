@@ -45,6 +45,11 @@ def unless_dependent(model: Any, i: int, d_inverse: Any, hw: Any, hv: Any) -> An
     return d_inverse / where(left > DEPENDENT * whole, one(left), zero(left))
 
 
+def is_dependent(left: Any, whole: Any) -> bool:
+    """The same question afterwards, of rows of `freed` and `H`; not where something else has left no number."""
+    return bool(left @ left <= DEPENDENT * (whole @ whole))
+
+
 @generic
 def free_one(model: Any, first: int, i: int, row: int, J: Any, F: Any, M: Any) -> Any:
     """Eliminate mobility i, of those from *first* on, and keep what the passes of `acceleration` need of it.
