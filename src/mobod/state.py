@@ -312,8 +312,9 @@ class State:
     def copy(self) -> State:
         """A state equal to this one in everything, realized as far, and independent of it."""
         other = object.__new__(State)
-        for name in State.__slots__[1:]:
-            setattr(other, name, getattr(self, name))
+        for name in State.__slots__:
+            if name != "__weakref__":
+                setattr(other, name, getattr(self, name))
         other._own = {name: array.copy() for name, array in self._own.items()}
         other._discrete = _copy.deepcopy(self._discrete)
         other._force_cache = dict(self._force_cache)
