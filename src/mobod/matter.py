@@ -16,7 +16,6 @@ from .stage import Stage
 from .subsystem import Subsystem
 from .tree import (
     articulated_inertia,
-    columns,
     composite_inertia,
     explicit_mass_matrix,
     forward_dynamics,
@@ -24,6 +23,7 @@ from .tree import (
     inverse_mass_matrix,
     jacobian,
     mass_matrix,
+    mobilizer_motion,
     momentum,
     rates,
     reaction,
@@ -786,7 +786,7 @@ class SimbodyMatterSubsystem(Subsystem):
 
         Notes
         -----
-        F = P A' + Z, with the articulated inertia of the body and the force that was left to be balanced there when accelerations
+        F = P A' + Z, with the articulated inertia of the body and the force left to be balanced there when accelerations
         were computed: about a hundred operations a body. Source: Jain 2011, section 7.3.
         """
         block = self._accelerations(state, "calc_mobilizer_reaction_forces")
@@ -808,6 +808,18 @@ class SimbodyMatterSubsystem(Subsystem):
         block = self._accelerations(state, "calc_mobilizer_reaction_forces_using_freebody_method")
         out = np.empty((len(self._bodies), 2, 3))
         reaction.calc_reactions_by_free_bodies(block, out.reshape(-1, 6))
+        return out
+
+    def _mobilizer_velocity(self, state: State, b: int) -> Array:
+        """V_FM of body *b* of a state that is known to have velocities."""
+        out = np.empty((2, 3))
+        mobilizer_motion.find_velocity.dispatcher(state._block, b, out.reshape(1, 6))
+        return out
+
+    def _mobilizer_acceleration(self, state: State, b: int) -> Array:
+        """A_FM of body *b* of a state that is known to have accelerations."""
+        out = np.empty((2, 3))
+        mobilizer_motion.find_acceleration.dispatcher(state._block, b, out.reshape(1, 6))
         return out
 
     def _find_reaction(self, state: State, asked: str, b: int, place: str) -> Array:

@@ -24,13 +24,7 @@ SMALLEST_SCALE = 1e-3
 FIT_TOLERANCE = 1e-8
 
 # What later issues bring. Delete a line when its method is there.
-LATER = {
-    "matter.calc_mobilizer_reaction_forces",
-    "mobod.find_mobilizer_reaction_on_body_at_m_in_ground",
-    "mobod.find_mobilizer_reaction_on_body_at_origin_in_ground",
-    "mobod.find_mobilizer_reaction_on_parent_at_f_in_ground",
-    "mobod.find_mobilizer_reaction_on_parent_at_origin_in_ground",
-}
+LATER: set[str] = set()
 
 # Kinds without a file of their own: the user's, for whom the reference has cases in later issues.
 WITHOUT_CASES = {"Ground", "Custom", "FunctionBased", "CantileverFreeBeam"}

@@ -428,14 +428,10 @@ class MobilizedBody:
         return state._tree_of(self, "get_first_u_index").first_u[self._index]
 
     def _q_slice(self, state: State, asked: str = "q") -> slice:
-        tree = state._tree_of(self, asked)
-        first = tree.first_q[self._index]
-        return slice(first, first + tree.num_q[self._index])
+        return state._tree_of(self, asked).q_slices[self._index]
 
     def _u_slice(self, state: State, asked: str = "u") -> slice:
-        tree = state._tree_of(self, asked)
-        first = tree.first_u[self._index]
-        return slice(first, first + tree.num_u[self._index])
+        return state._tree_of(self, asked).u_slices[self._index]
 
     def _one_or_all(self, values: Array) -> Any:
         return float(values[0]) if self.facts.num_u == 1 and len(values) == 1 else values.copy()
@@ -760,7 +756,8 @@ class MobilizedBody:
 
     def get_mobilizer_transform(self, state: State) -> Transform:
         """X_FM, the pose of M in F. Needs POSITION."""
-        state._need_positions(self, "get_mobilizer_transform")
+        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+            state._need_positions(self, "get_mobilizer_transform")
         b = self._index
         return Transform._trusted(state._R_FM[b].copy(), state._record.p_FM[b].copy())
 
@@ -782,9 +779,7 @@ class MobilizedBody:
     def get_mobilizer_velocity(self, state: State) -> Array:
         """V_FM ``(2, 3)``: velocity of M in F, expressed in F. Needs VELOCITY."""
         state._need_velocities(self, "get_mobilizer_velocity")
-        part = self._u_slice(state)
-        V: Array = (state._u[part] @ state._record.H_FM[part]).reshape(2, 3)
-        return V
+        return self._matter._mobilizer_velocity(state, self._index)
 
     def get_body_acceleration(self, state: State) -> Array:
         """A_GB ``(2, 3)``: angular acceleration, and acceleration of the body's origin, in Ground. Needs ACCELERATION."""
@@ -804,9 +799,7 @@ class MobilizedBody:
     def get_mobilizer_acceleration(self, state: State) -> Array:
         """A_FM ``(2, 3)``: the derivative of V_FM, taken and expressed in F: H_FM udot + HDot_FM u. Needs ACCELERATION."""
         state._need_accelerations(self, "get_mobilizer_acceleration")
-        part, record = self._u_slice(state), state._record
-        A: Array = record.u_dot[part, 0] @ record.H_FM[part] + state._u[part] @ record.HDot_FM[part]
-        return A.reshape(2, 3)
+        return self._matter._mobilizer_acceleration(state, self._index)
 
     def get_h_fm_col(self, state: State, ux: int) -> Array:
         """Column *ux* of H_FM ``(2, 3)``: velocity of M in F a unit of that speed, in F. Needs POSITION."""
@@ -1479,7 +1472,10 @@ def _writable(array: Any, shape: tuple[int, ...], what: str) -> Array:
     return array
 
 
+#: Which of xx yy zz xy xz yz is where in a symmetric 3 x 3 matrix.
+_PLACES_OF_SIX = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
+
+
 def _full(six: Sequence[float] | Array) -> Array:
     """3 x 3 from xx yy zz xy xz yz."""
-    xx, yy, zz, xy, xz, yz = six
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return np.asarray(six).take(_PLACES_OF_SIX)

@@ -40,7 +40,9 @@ def put(rows: Any, first: int, target: Any) -> None:
 
 
 @compiled
-def calc_m(block: Any, address: int, begin: int, end: int, time: Any, q: Any, u: Any, z: Any, work: Any, M: Any, out: Any) -> None:
+def calc_m(
+    block: Any, address: int, begin: int, end: int, time: Any, q: Any, u: Any, z: Any, work: Any, M: Any, out: Any
+) -> None:
     """M of groups *begin* to *end*."""
     model = attach(block)
     for g in range(begin, end):

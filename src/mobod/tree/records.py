@@ -57,7 +57,7 @@ FIELDS = (
     _index("end_place", "nb", "the place after the last of what hangs on the body"),
     _index("end_of_base", "nb", "end_place of the body on Ground that this one hangs on"),
     _index("mobility_at", "nu", "the mobility at each place"),
-    _index("slot", "nb", "which scratch an outward sweep of columns keeps the body's motions in; a last child takes its parent's"),
+    _index("slot", "nb", "where an outward sweep of columns keeps the body's motions; a last child takes its parent's"),
     # ---- the tree: instance parameters, which a state may own a copy of
     _parameter("R_PF", "nb", 9, "orientation of F in P"),
     _parameter("p_PF", "nb", 3, "origin of F from P's, in P"),

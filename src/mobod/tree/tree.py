@@ -71,6 +71,8 @@ class Tree:
             else:
                 rates.append(_rates.EULER if euler else _rates.QUATERNION if facts.has_quaternion else _rates.SAME)
         self.nq, self.nu, self.nz = nq, nu, nz
+        self.q_slices = [slice(first, first + n) for first, n in zip(self.first_q, self.num_q, strict=True)]
+        self.u_slices = [slice(first, first + n) for first, n in zip(self.first_u, self.num_u, strict=True)]
         parents = [0 if body._parent is None else body._parent._index for body in bodies]
         reverse = [body.direction.value for body in bodies]
         variable = [body.facts.has_hinge_dot for body in bodies]
@@ -217,7 +219,8 @@ def depth_first_fields(parents: Sequence[int], first_u: Sequence[int], num_u: Se
         waiting += reversed(children[b])
         if children[b]:
             slot[children[b][-1]] = slot[b]
-    first_place, end_place, end_of_base, mobility_at = [0] * nb, [0] * nb, [0] * nb, []
+    first_place, end_place, end_of_base = [0] * nb, [0] * nb, [0] * nb
+    mobility_at: list[int] = []
     for b in order:
         first_place[b] = len(mobility_at)
         mobility_at += range(first_u[b] + num_u[b] - 1, first_u[b] - 1, -1)
