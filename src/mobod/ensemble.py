@@ -351,7 +351,7 @@ class Ensemble:
         """
         self._need(asked, stage)
         self._template._check_owner(self._system, asked)
-        if self._system._custom_forces or getattr(self._system, "_interpreted_bodies", ()):
+        if self._system._custom_forces or getattr(self._system, "_interpreted_bodies", None):
             result = np.full((self._n, *out), np.nan)
             for i in range(self._n):
                 state = self._state(i)

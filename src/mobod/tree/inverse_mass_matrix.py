@@ -12,10 +12,10 @@ inertia matrix, 2018; Jain 2011, section 7.3.
 from typing import Any
 
 from .._jit import compiled, generic
-from ..algebra import mat33, spatial, sym33, vec3
-from ..algebra.memory import load3, load6, load_spatial
+from ..algebra import spatial, vec3
+from ..algebra.memory import load3, load_spatial
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import load, store, zero
+from ..algebra.scalar import load, one, store, zero
 from . import blocks, columns
 from .columns import RESULTS
 from .realize import ARTICULATED, DONE
@@ -88,45 +88,41 @@ def _own_columns(model: Any, b: int, flat: Any, top: int, r: Any) -> None:
 @generic
 def _absorb_by_block(model: Any, b: int, wide: Any, top: int, jb: int, zw: Any, zv: Any) -> Any:
     """The same where the mobilities are met together; what is kept at their places is the epsilon of `blocks`."""
-    i = model.first_u[b]
-    r, K = load3(model.p_BM_G, b, 0), blocks.load_K(model, i)
-    rest = vec3.sub(vec3.cross(r, zv), zw)
-    _store_three(wide, RESULTS + top, jb, sym33.mul_vec(load6(model.gain, i, 0), rest))
-    zv = vec3.add(zv, mat33.transpose_mul_vec(K, rest))
-    o = zero(zv[0])
-    zw = vec3.cross(r, zv)
-    if model.together[b] == blocks.FREE:
-        own = sym33.mul_vec(load6(model.gain, i + 3, 0), vec3.neg(zv))
-        _store_three(wide, RESULTS + top - 3, jb, own)
-        zw, zv = (o, o, o), (o, o, o)
+    o = zero(zw[0])
+    nothing = o, o, o
+    own_w, own_v, zw, zv = blocks.absorb_torque(model, b, nothing, nothing, zw, zv)
+    _store_three(wide, RESULTS + top, jb, own_w)
+    if model.num_u[b] == 6:
+        _store_three(wide, RESULTS + top - 3, jb, own_v)
     return zw, zv
 
 
 @generic
-def _own_columns_of_block(model: Any, b: int, flat: Any, top: int, r_PB: Any) -> None:
-    """The columns that begin at body b, where the mobilities are met together: turned about and moved along the axes of F."""
-    i = model.first_u[b]
-    r, K, J_inverse = load3(model.p_BM_G, b, 0), blocks.load_K(model, i), load6(model.gain, i, 0)
-    for k in range(3):
-        axis, place = load3(model.H, i + k, 0), top - 1 - k
-        _store_three(flat, RESULTS + top, place, sym33.mul_vec(J_inverse, axis))
-        zw, zv = axis, mat33.transpose_mul_vec(K, axis)
-        if model.together[b] == blocks.FREE:
-            own = sym33.mul_vec(load6(model.gain, i + 3, 0), vec3.neg(zv))
-            _store_three(flat, RESULTS + top - 3, place, own)
-            o = zero(zv[0])
-            zv = o, o, o
-        zw, zv = spatial.shift_force(vec3.add(zw, vec3.cross(r, zv)), zv, r_PB)
-        columns.store_column(flat, 0, place, zw, zv)
-    if model.together[b] == blocks.FREE:
-        M_inverse = load6(model.gain, i + 3, 0)
-        o = zero(r[0])
-        for k in range(3):
-            axis, place = load3(model.H, i + k, 0), top - 4 - k
-            _store_three(flat, RESULTS + top, place, (o, o, o))
-            _store_three(flat, RESULTS + top - 3, place, sym33.mul_vec(M_inverse, axis))
-            zw, zv = spatial.shift_force(vec3.cross(r, axis), axis, r_PB)
-            columns.store_column(flat, 0, place, zw, zv)
+def _own_columns_of_block(model: Any, b: int, flat: Any, top: int, r: Any) -> None:
+    """The columns that begin at body b, where the mobilities are met together."""
+    x = load(model.p_GB, b, 0)
+    o, i = zero(x), one(x)
+    nothing = o, o, o
+    _own_column_of_block(model, b, flat, top, top - 1, r, (i, o, o), nothing)
+    _own_column_of_block(model, b, flat, top, top - 2, r, (o, i, o), nothing)
+    _own_column_of_block(model, b, flat, top, top - 3, r, (o, o, i), nothing)
+    if model.num_u[b] == 6:
+        _own_column_of_block(model, b, flat, top, top - 4, r, nothing, (i, o, o))
+        _own_column_of_block(model, b, flat, top, top - 5, r, nothing, (o, i, o))
+        _own_column_of_block(model, b, flat, top, top - 6, r, nothing, (o, o, i))
+
+
+@generic
+def _own_column_of_block(model: Any, b: int, flat: Any, top: int, place: int, r: Any, f_w: Any, f_v: Any) -> None:
+    """One of them: of unit force (f_w; f_v) on the mobilities."""
+    o = zero(r[0])
+    tau, force = blocks.torque_and_force(model, b, f_w, f_v)
+    own_w, own_v, zw, zv = blocks.absorb_torque(model, b, tau, force, (o, o, o), (o, o, o))
+    _store_three(flat, RESULTS + top, place, own_w)
+    if model.num_u[b] == 6:
+        _store_three(flat, RESULTS + top - 3, place, own_v)
+    zw, zv = spatial.shift_force(zw, zv, r)
+    columns.store_column(flat, 0, place, zw, zv)
 
 
 @generic
@@ -181,16 +177,14 @@ def _release(model: Any, b: int, wide: Any, top: int, jb: int, w: Any, v: Any) -
 @generic
 def _release_by_block(model: Any, b: int, wide: Any, top: int, jb: int, w: Any, v: Any) -> Any:
     """The same where the mobilities are met together."""
-    i, end = model.first_u[b], RESULTS + top
-    r, R_FG = load3(model.p_BM_G, b, 0), blocks.axes(model, i)
-    v = vec3.add(v, vec3.cross(w, r))
-    if model.together[b] == blocks.FREE:
-        own = _load_three(wide, end - 3, jb)
-        _store_three(wide, end - 3, jb, mat33.mul_vec(R_FG, vec3.sub(own, v)))
-        v = own
-    own = vec3.sub(_load_three(wide, end, jb), mat33.mul_vec(blocks.load_K(model, i), v))
-    _store_three(wide, end, jb, mat33.mul_vec(R_FG, vec3.sub(own, w)))
-    return own, vec3.add(v, vec3.cross(r, own))
+    own_v = v
+    if model.num_u[b] == 6:
+        own_v = _load_three(wide, RESULTS + top - 3, jb)
+    udot_w, udot_v, w, v = blocks.release_own(model, b, _load_three(wide, RESULTS + top, jb), own_v, w, v)
+    _store_three(wide, RESULTS + top, jb, udot_w)
+    if model.num_u[b] == 6:
+        _store_three(wide, RESULTS + top - 3, jb, udot_v)
+    return w, v
 
 
 @compiled
