@@ -282,17 +282,19 @@ class SimbodyMatterSubsystem(Subsystem):
 
     def _positions(self, state: State, asked: str) -> Any:
         """The block of a state with positions."""
-        if state._system is not self._system or state._version != self._system._topology_version:
+        if state._token is not self._system._topology_token:  # type: ignore[union-attr]
             state._check_owner(self._system, asked)
         if not state._valid & _realize.POSITIONS:
             state._refuse(asked, Stage.POSITION)
         return state._block
 
     def _velocities(self, state: State, asked: str) -> Any:
-        block = self._positions(state, asked)
-        if not state._valid & _realize.VELOCITIES:
-            state._refuse(asked, Stage.VELOCITY)
-        return block
+        # one look where all is there, which is what operators are called with
+        if state._valid & 3 != 3 or state._token is not self._system._topology_token:  # type: ignore[union-attr]
+            self._positions(state, asked)
+            if not state._valid & _realize.VELOCITIES:
+                state._refuse(asked, Stage.VELOCITY)
+        return state._block
 
     def _articulated(self, state: State, asked: str) -> Any:
         block = self._positions(state, asked)
@@ -597,10 +599,10 @@ class SimbodyMatterSubsystem(Subsystem):
     def calc_m(self, state: State) -> Array:
         """The mass matrix ``(nu, nu)``, symmetric and positive definite. Needs POSITION."""
         block = self._positions(state, "calc_m")
-        nu, realized = state._tree.nu, state._valid & _realize.COMPOSITE != 0
+        nu, realized = state._tree.nu, state._valid & 4 != 0
         M = np.empty((nu, nu))
         if nu:
-            flat, wide = state._columns()
+            flat, wide = state._scratch or state._columns()
             explicit_mass_matrix.calc_m.dispatcher(block, realized, flat, wide, M)
             state._valid |= _realize.COMPOSITE
         return M
@@ -614,7 +616,7 @@ class SimbodyMatterSubsystem(Subsystem):
         nu = state._tree.nu
         M_inv = np.empty((nu, nu))
         if nu:
-            flat, wide = state._columns()
+            flat, wide = state._scratch or state._columns()
             address = 0 if state._valid & _realize.ARTICULATED else _realize.advance.address()
             status = inverse_mass_matrix.calc_m_inv.dispatcher(block, address, state._valid, flat, wide, M_inv)
             if status:
@@ -713,10 +715,14 @@ class SimbodyMatterSubsystem(Subsystem):
         residual = M udot + (forces of the velocities) - f - J^T F; each argument is zero where None or empty.
         """
         block = self._velocities(state, "calc_residual_force_ignoring_constraints")
-        f = self._mobility_vector(state, "applied_mobility_forces", applied_mobility_forces)
-        F = self._body_forces(state, "applied_body_forces", applied_body_forces)
+        tree = state._tree
+        f, F = tree.no_mobility_forces, tree.no_body_forces
+        if applied_mobility_forces is not None:
+            f = self._mobility_vector(state, "applied_mobility_forces", applied_mobility_forces)
+        if applied_body_forces is not None:
+            F = self._body_forces(state, "applied_body_forces", applied_body_forces)
         udot = self._mobility_vector(state, "known_udot", known_udot)
-        residual = np.empty(state._tree.nu)
+        residual = np.empty(tree.nu)
         inverse_dynamics.calc_residual_force.dispatcher(block, f, F, udot, residual)
         return residual
 

@@ -211,6 +211,8 @@ def check_results(receiver, model, record, key, expected, doubtful=()):
         part = slice(first, first + getattr(body, f"get_num_{what}")(model.state))
         expected = np.array(expected, dtype=np.float64)
         actual[part] = expected[part] = 0.0
+    if key.startswith("find_mobilizer_reaction"):  # what a Free body transmits is rounding, of the size of the others' forces
+        expected, actual = np.array(expected[1:]), np.array(actual[1:])
     return differences(expected, actual)
 
 
@@ -343,10 +345,7 @@ def test_every_operator_is_compared_for_every_kind():
             found.setdefault(kind, set()).update(names)
     prefixes = ("calc_", "find_", "multiply_by_", "express_", "get_total_c", "get_gyro", "get_composite", "get_articulated")
     operators = {
-        name
-        for owner in (mb.SimbodyMatterSubsystem, mb.MobilizedBody)
-        for name in vars(owner)
-        if name.startswith(prefixes)
+        name for owner in (mb.SimbodyMatterSubsystem, mb.MobilizedBody) for name in vars(owner) if name.startswith(prefixes)
     }
     for kind, names in found.items():
         assert operators - names <= set(OTHERWISE_TESTED), kind

@@ -742,8 +742,10 @@ class MobilizedBody:
 
     def get_body_transform(self, state: State) -> Transform:
         """X_GB, the pose of the body's frame in Ground. Needs POSITION."""
-        R = self._rotation_array(state, "get_body_transform").copy()
-        return Transform._trusted(R, state._record.p_GB[self._index].copy())
+        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+            state._need_positions(self, "get_body_transform")
+        b = self._index
+        return Transform._trusted(state._R_GB[b].copy(), state._record.p_GB[b].copy())
 
     def get_body_rotation(self, state: State) -> Rotation:
         """R_GB, the orientation of the body in Ground. Needs POSITION."""

@@ -27,15 +27,18 @@ def scratch_rows(nu: int, num_slots: int) -> int:
 
 
 @generic
-def width(flat: Any, wide: Any) -> int:
-    """Columns a number of *wide*."""
-    return flat.shape[1] // wide.shape[1]
+def bits(flat: Any, wide: Any) -> int:
+    """Columns a number of *wide*, as a power of two: 3 or 0. A division takes as long as a body's whole column."""
+    shift = 0
+    if flat.shape[1] != wide.shape[1]:
+        shift = 3
+    return shift
 
 
 @generic
-def blocks_until(end: int, n: int) -> int:
-    """How many numbers of *wide* hold the columns before *end*, n in each."""
-    return (end + n - 1) // n
+def numbers_until(end: int, shift: int) -> int:
+    """How many numbers of *wide* hold the columns before *end*."""
+    return (end + (1 << shift) - 1) >> shift
 
 
 @generic
@@ -53,6 +56,25 @@ def store_column(rows: Any, first: int, j: int, w: Any, v: Any) -> None:
     for k in range(3):
         store(rows, first + k, j, w[k])
         store(rows, first + 3 + k, j, v[k])
+
+
+@generic
+def begin_column(flat: Any, wide: Any, shift: int, place: int, w: Any, v: Any) -> None:
+    """One column's spatial vector into the first six rows.
+
+    As whole vectors where there are any: the parent's turn loads these, and a load that has to gather parts from stores on
+    their way to the cache waits for them.
+    """
+    if shift == 0:
+        store_column(flat, 0, place, w, v)
+    else:
+        j = place >> shift
+        here = load(wide, PLACES, j)
+        keep = where(here == 1.0 * place, one(here), zero(here))
+        w_old, v_old = load_column(wide, 0, j)
+        w = (_choose(keep, w[0], w_old[0]), _choose(keep, w[1], w_old[1]), _choose(keep, w[2], w_old[2]))
+        v = (_choose(keep, v[0], v_old[0]), _choose(keep, v[1], v_old[1]), _choose(keep, v[2], v_old[2]))
+        store_column(wide, 0, j, w, v)
 
 
 @generic

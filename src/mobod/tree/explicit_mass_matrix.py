@@ -19,18 +19,18 @@ from .columns import RESULTS
 
 
 @generic
-def step(model: Any, b: int, flat: Any, wide: Any) -> None:
+def step(model: Any, b: int, shift: int, flat: Any, wide: Any) -> None:
     """The rows of body b's mobilities, and all columns outboard moved to the parent's origin."""
-    first, n = model.first_u[b], columns.width(flat, wide)
+    first = model.first_u[b]
     end_u, end = first + model.num_u[b], model.end_place[b]
     top = model.first_place[b] + model.num_u[b]  # mobility i has place top - 1 - (i - first)
     r = load3(model.p_PB_G, b, 0)
-    for jb in range(top // n, columns.blocks_until(end, n)):
+    for jb in range(top >> shift, columns.numbers_until(end, shift)):
         torque, force = columns.load_column(wide, 0, jb)
         for i in range(first, end_u):
             store(wide, RESULTS + top - 1 - (i - first), jb, _along(model, i, torque, force))
         torque, force = spatial.shift_force(torque, force, r)
-        if n * (jb + 1) > end:
+        if (jb + 1) << shift > end:
             columns.store_inside(wide, jb, columns.inside(wide, jb, end), torque, force)
         else:
             columns.store_column(wide, 0, jb, torque, force)
@@ -42,7 +42,7 @@ def step(model: Any, b: int, flat: Any, wide: Any) -> None:
         for k in range(i, end_u):
             store(flat, RESULTS + top - 1 - (k - first), place, _along(model, k, torque, force))
         torque, force = spatial.shift_force(torque, force, r)
-        columns.store_column(flat, 0, place, torque, force)
+        columns.begin_column(flat, wide, shift, place, torque, force)
 
 
 @generic
@@ -57,7 +57,8 @@ def calc_m(block: Any, realized: bool, flat: Any, wide: Any, M: Any) -> None:
     model = attach(block)
     if not realized:
         composite_inertia.sweep(model)
+    shift = columns.bits(flat, wide)
     for at in range(model.nb - 1, 0, -1):
         b = model.depth_first[at]
-        step(model, b, flat, wide)
+        step(model, b, shift, flat, wide)
         columns.spread(model, flat, b, model.end_place[b], M)

@@ -22,20 +22,19 @@ from .realize import ARTICULATED, DONE
 
 
 @generic
-def inward_step(model: Any, b: int, flat: Any, wide: Any) -> None:
+def inward_step(model: Any, b: int, shift: int, flat: Any, wide: Any) -> None:
     """The epsilon of body b's mobilities, of which it is the turn, and all columns outboard moved to the parent's origin."""
-    n = columns.width(flat, wide)
     count, end = model.num_u[b], model.end_place[b]
     top = model.first_place[b] + count
     r = load3(model.p_PB_G, b, 0)
-    done = top // n
+    done = top >> shift
     if end > top:
-        done = columns.blocks_until(end, n)
-    for jb in range(top // n, done):
+        done = columns.numbers_until(end, shift)
+    for jb in range(top >> shift, done):
         zw, zv = columns.load_column(wide, 0, jb)
         zw, zv = _absorb(model, b, wide, top, jb, zw, zv)
         zw, zv = spatial.shift_force(zw, zv, r)
-        if n * (jb + 1) > end:
+        if (jb + 1) << shift > end:
             keep = columns.inside(wide, jb, end)
             for row in range(RESULTS + top - count, RESULTS + top):
                 store(wide, row, jb, columns.only(keep, load(wide, row, jb)))
@@ -43,12 +42,12 @@ def inward_step(model: Any, b: int, flat: Any, wide: Any) -> None:
         else:
             columns.store_column(wide, 0, jb, zw, zv)
     for row in range(RESULTS + top - count, RESULTS + top):
-        for jb in range(done, columns.blocks_until(model.end_of_base[b], n)):
+        for jb in range(done, columns.numbers_until(model.end_of_base[b], shift)):
             store(wide, row, jb, 0.0)
     if model.together[b] > 0:
-        _own_columns_of_block(model, b, flat, top, r)
+        _own_columns_of_block(model, b, shift, flat, wide, top, r)
     else:
-        _own_columns(model, b, flat, top, r)
+        _own_columns(model, b, shift, flat, wide, top, r)
 
 
 @generic
@@ -67,7 +66,7 @@ def _absorb(model: Any, b: int, wide: Any, top: int, jb: int, zw: Any, zv: Any) 
 
 
 @generic
-def _own_columns(model: Any, b: int, flat: Any, top: int, r: Any) -> None:
+def _own_columns(model: Any, b: int, shift: int, flat: Any, wide: Any, top: int, r: Any) -> None:
     """The columns that begin at body b."""
     first = model.first_u[b]
     end = first + model.num_u[b]
@@ -82,7 +81,7 @@ def _own_columns(model: Any, b: int, flat: Any, top: int, r: Any) -> None:
             zw, zv = vec3.add_scaled(zw, e, gw), vec3.add_scaled(zv, e, gv)
             store(flat, RESULTS + top - 1 - (k - first), place, e * load(model.d_inverse, k, 0))
         zw, zv = spatial.shift_force(zw, zv, r)
-        columns.store_column(flat, 0, place, zw, zv)
+        columns.begin_column(flat, wide, shift, place, zw, zv)
 
 
 @generic
@@ -98,22 +97,24 @@ def _absorb_by_block(model: Any, b: int, wide: Any, top: int, jb: int, zw: Any, 
 
 
 @generic
-def _own_columns_of_block(model: Any, b: int, flat: Any, top: int, r: Any) -> None:
+def _own_columns_of_block(model: Any, b: int, shift: int, flat: Any, wide: Any, top: int, r: Any) -> None:
     """The columns that begin at body b, where the mobilities are met together."""
     x = load(model.p_GB, b, 0)
     o, i = zero(x), one(x)
     nothing = o, o, o
-    _own_column_of_block(model, b, flat, top, top - 1, r, (i, o, o), nothing)
-    _own_column_of_block(model, b, flat, top, top - 2, r, (o, i, o), nothing)
-    _own_column_of_block(model, b, flat, top, top - 3, r, (o, o, i), nothing)
+    _own_column_of_block(model, b, shift, flat, wide, top, top - 1, r, (i, o, o), nothing)
+    _own_column_of_block(model, b, shift, flat, wide, top, top - 2, r, (o, i, o), nothing)
+    _own_column_of_block(model, b, shift, flat, wide, top, top - 3, r, (o, o, i), nothing)
     if model.num_u[b] == 6:
-        _own_column_of_block(model, b, flat, top, top - 4, r, nothing, (i, o, o))
-        _own_column_of_block(model, b, flat, top, top - 5, r, nothing, (o, i, o))
-        _own_column_of_block(model, b, flat, top, top - 6, r, nothing, (o, o, i))
+        _own_column_of_block(model, b, shift, flat, wide, top, top - 4, r, nothing, (i, o, o))
+        _own_column_of_block(model, b, shift, flat, wide, top, top - 5, r, nothing, (o, i, o))
+        _own_column_of_block(model, b, shift, flat, wide, top, top - 6, r, nothing, (o, o, i))
 
 
 @generic
-def _own_column_of_block(model: Any, b: int, flat: Any, top: int, place: int, r: Any, f_w: Any, f_v: Any) -> None:
+def _own_column_of_block(
+    model: Any, b: int, shift: int, flat: Any, wide: Any, top: int, place: int, r: Any, f_w: Any, f_v: Any
+) -> None:
     """One of them: of unit force (f_w; f_v) on the mobilities."""
     o = zero(r[0])
     tau, force = blocks.torque_and_force(model, b, f_w, f_v)
@@ -122,7 +123,7 @@ def _own_column_of_block(model: Any, b: int, flat: Any, top: int, place: int, r:
     if model.num_u[b] == 6:
         _store_three(flat, RESULTS + top - 3, place, own_v)
     zw, zv = spatial.shift_force(zw, zv, r)
-    columns.store_column(flat, 0, place, zw, zv)
+    columns.begin_column(flat, wide, shift, place, zw, zv)
 
 
 @generic
@@ -139,14 +140,14 @@ def _load_three(rows: Any, end: int, j: int) -> Any:
 
 
 @generic
-def outward_step(model: Any, b: int, flat: Any, wide: Any) -> None:
+def outward_step(model: Any, b: int, shift: int, wide: Any) -> None:
     """From epsilon to the matrix, for body b's rows from their diagonal on; the parent's motions are there."""
-    n, p = columns.width(flat, wide), model.parent[b]
+    p = model.parent[b]
     slots = RESULTS + model.nu
     source, target = slots + 6 * model.slot[p], slots + 6 * model.slot[b]
     top = model.first_place[b] + model.num_u[b]
     r = load3(model.p_PB_G, b, 0)
-    for jb in range(model.first_place[b] // n, columns.blocks_until(model.end_of_base[b], n)):
+    for jb in range(model.first_place[b] >> shift, columns.numbers_until(model.end_of_base[b], shift)):
         w, v = columns.load_column(wide, source, jb)
         if p == 0:
             o = zero(w[0])
@@ -195,10 +196,11 @@ def calc_m_inv(block: Any, address: int, valid: int, flat: Any, wide: Any, M_inv
         status = call_routine(address, model, valid, ARTICULATED)
         if status != DONE:
             return status
+    shift = columns.bits(flat, wide)
     for at in range(model.nb - 1, 0, -1):
-        inward_step(model, model.depth_first[at], flat, wide)
+        inward_step(model, model.depth_first[at], shift, flat, wide)
     for at in range(1, model.nb):
         b = model.depth_first[at]
-        outward_step(model, b, flat, wide)
+        outward_step(model, b, shift, wide)
         columns.spread(model, flat, b, model.end_of_base[b], M_inv)
     return DONE
