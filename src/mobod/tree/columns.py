@@ -78,6 +78,15 @@ def begin_column(flat: Any, wide: Any, shift: int, place: int, w: Any, v: Any) -
 
 
 @generic
+def with_column(wide: Any, shift: int, j: int, place: int, own: Any, x: Any) -> Any:
+    """Number *j* of a row, which holds column *place*: x, but *own* in that column."""
+    result = zero(x) + own
+    if shift > 0:
+        result = where(load(wide, PLACES, j) == 1.0 * place, result, x)
+    return result
+
+
+@generic
 def inside(wide: Any, j: int, end: int) -> Any:
     """1 for the columns of a number that come before *end*, 0 for the others."""
     place = load(wide, PLACES, j)
@@ -91,6 +100,15 @@ def store_inside(wide: Any, j: int, keep: Any, w: Any, v: Any) -> None:
     w = (_choose(keep, w[0], w_old[0]), _choose(keep, w[1], w_old[1]), _choose(keep, w[2], w_old[2]))
     v = (_choose(keep, v[0], v_old[0]), _choose(keep, v[1], v_old[1]), _choose(keep, v[2], v_old[2]))
     store_column(wide, 0, j, w, v)
+
+
+@generic
+def store_before(wide: Any, shift: int, j: int, end: int, end_of_base: int, w: Any, v: Any) -> None:
+    """A spatial vector into the first six rows; columns from *end* on stay as they are where they are still needed."""
+    if (j + 1) << shift > end and end < end_of_base:
+        store_inside(wide, j, inside(wide, j, end), w, v)
+    else:
+        store_column(wide, 0, j, w, v)
 
 
 @generic

@@ -30,10 +30,7 @@ def step(model: Any, b: int, shift: int, flat: Any, wide: Any) -> None:
         for i in range(first, end_u):
             store(wide, RESULTS + top - 1 - (i - first), jb, _along(model, i, torque, force))
         torque, force = spatial.shift_force(torque, force, r)
-        if (jb + 1) << shift > end:
-            columns.store_inside(wide, jb, columns.inside(wide, jb, end), torque, force)
-        else:
-            columns.store_column(wide, 0, jb, torque, force)
+        columns.store_before(wide, shift, jb, end, model.end_of_base[b], torque, force)
     m, mc, inertia = load(model.composite, b, 0), load3(model.composite, b, 1), load6(model.composite, b, 4)
     for i in range(first, end_u):
         w, v = load_spatial(model.H, i)
@@ -43,6 +40,37 @@ def step(model: Any, b: int, shift: int, flat: Any, wide: Any) -> None:
             store(flat, RESULTS + top - 1 - (k - first), place, _along(model, k, torque, force))
         torque, force = spatial.shift_force(torque, force, r)
         columns.begin_column(flat, wide, shift, place, torque, force)
+
+
+@generic
+def step_of_one(model: Any, b: int, shift: int, wide: Any) -> None:
+    """`step` of a body with one mobility, all in registers: most bodies of most models."""
+    i, place, end = model.first_u[b], model.first_place[b], model.end_place[b]
+    m, mc, inertia = load(model.composite, b, 0), load3(model.composite, b, 1), load6(model.composite, b, 4)
+    w, v = load_spatial(model.H, i)
+    r = load3(model.p_PB_G, b, 0)
+    t, f = spatial.mul_inertia(m, mc, inertia, w, v)
+    diagonal = vec3.dot(w, t) + vec3.dot(v, f)
+    t, f = spatial.shift_force(t, f, r)
+    begin = place >> shift
+    for jb in range(begin, columns.numbers_until(end, shift)):
+        torque, force = columns.load_column(wide, 0, jb)
+        x = vec3.dot(w, torque) + vec3.dot(v, force)
+        torque, force = spatial.shift_force(torque, force, r)
+        if jb == begin:
+            x = columns.with_column(wide, shift, jb, place, diagonal, x)
+            torque = (
+                columns.with_column(wide, shift, jb, place, t[0], torque[0]),
+                columns.with_column(wide, shift, jb, place, t[1], torque[1]),
+                columns.with_column(wide, shift, jb, place, t[2], torque[2]),
+            )
+            force = (
+                columns.with_column(wide, shift, jb, place, f[0], force[0]),
+                columns.with_column(wide, shift, jb, place, f[1], force[1]),
+                columns.with_column(wide, shift, jb, place, f[2], force[2]),
+            )
+        store(wide, RESULTS + place, jb, x)
+        columns.store_before(wide, shift, jb, end, model.end_of_base[b], torque, force)
 
 
 @generic
@@ -60,5 +88,8 @@ def calc_m(block: Any, realized: bool, flat: Any, wide: Any, M: Any) -> None:
     shift = columns.bits(flat, wide)
     for at in range(model.nb - 1, 0, -1):
         b = model.depth_first[at]
-        step(model, b, shift, flat, wide)
+        if model.num_u[b] == 1:
+            step_of_one(model, b, shift, wide)
+        else:
+            step(model, b, shift, flat, wide)
         columns.spread(model, flat, b, model.end_place[b], M)

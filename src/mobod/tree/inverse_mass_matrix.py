@@ -34,13 +34,11 @@ def inward_step(model: Any, b: int, shift: int, flat: Any, wide: Any) -> None:
         zw, zv = columns.load_column(wide, 0, jb)
         zw, zv = _absorb(model, b, wide, top, jb, zw, zv)
         zw, zv = spatial.shift_force(zw, zv, r)
-        if (jb + 1) << shift > end:
+        if (jb + 1) << shift > end and end < model.end_of_base[b]:
             keep = columns.inside(wide, jb, end)
             for row in range(RESULTS + top - count, RESULTS + top):
                 store(wide, row, jb, columns.only(keep, load(wide, row, jb)))
-            columns.store_inside(wide, jb, keep, zw, zv)
-        else:
-            columns.store_column(wide, 0, jb, zw, zv)
+        columns.store_before(wide, shift, jb, end, model.end_of_base[b], zw, zv)
     for row in range(RESULTS + top - count, RESULTS + top):
         for jb in range(done, columns.numbers_until(model.end_of_base[b], shift)):
             store(wide, row, jb, 0.0)
@@ -48,6 +46,41 @@ def inward_step(model: Any, b: int, shift: int, flat: Any, wide: Any) -> None:
         _own_columns_of_block(model, b, shift, flat, wide, top, r)
     else:
         _own_columns(model, b, shift, flat, wide, top, r)
+
+
+@generic
+def inward_step_of_one(model: Any, b: int, shift: int, wide: Any) -> None:
+    """`inward_step` of a body with one mobility, all in registers: most bodies of most models."""
+    i, place, end, end_of_base = model.first_u[b], model.first_place[b], model.end_place[b], model.end_of_base[b]
+    hw, hv = load_spatial(model.H, i)
+    gw, gv = load_spatial(model.gain, i)
+    d_inverse, r = load(model.d_inverse, i, 0), load3(model.p_PB_G, b, 0)
+    t, f = spatial.shift_force(gw, gv, r)
+    begin, done = place >> shift, columns.numbers_until(end, shift)
+    for jb in range(begin, done):
+        zw, zv = columns.load_column(wide, 0, jb)
+        e = -(vec3.dot(hw, zw) + vec3.dot(hv, zv))
+        zw, zv = vec3.add_scaled(zw, e, gw), vec3.add_scaled(zv, e, gv)
+        zw, zv = spatial.shift_force(zw, zv, r)
+        x = e * d_inverse
+        if jb == begin:
+            x = columns.with_column(wide, shift, jb, place, d_inverse, x)
+            zw = (
+                columns.with_column(wide, shift, jb, place, t[0], zw[0]),
+                columns.with_column(wide, shift, jb, place, t[1], zw[1]),
+                columns.with_column(wide, shift, jb, place, t[2], zw[2]),
+            )
+            zv = (
+                columns.with_column(wide, shift, jb, place, f[0], zv[0]),
+                columns.with_column(wide, shift, jb, place, f[1], zv[1]),
+                columns.with_column(wide, shift, jb, place, f[2], zv[2]),
+            )
+        if (jb + 1) << shift > end and end < end_of_base:
+            x = columns.only(columns.inside(wide, jb, end), x)
+        store(wide, RESULTS + place, jb, x)
+        columns.store_before(wide, shift, jb, end, end_of_base, zw, zv)
+    for jb in range(done, columns.numbers_until(end_of_base, shift)):
+        store(wide, RESULTS + place, jb, 0.0)
 
 
 @generic
@@ -162,6 +195,29 @@ def outward_step(model: Any, b: int, shift: int, wide: Any) -> None:
 
 
 @generic
+def outward_step_of_one(model: Any, b: int, shift: int, wide: Any) -> None:
+    """`outward_step` of a body with one mobility."""
+    p, i, place = model.parent[b], model.first_u[b], model.first_place[b]
+    slots = RESULTS + model.nu
+    source, target = slots + 6 * model.slot[p], slots + 6 * model.slot[b]
+    hw, hv = load_spatial(model.H, i)
+    gw, gv = load_spatial(model.gain, i)
+    r, kept = load3(model.p_PB_G, b, 0), model.has_children[b] == 1
+    for jb in range(place >> shift, columns.numbers_until(model.end_of_base[b], shift)):
+        a = load(wide, RESULTS + place, jb)
+        w, v = columns.load_column(wide, source, jb)
+        if p == 0:  # nothing moves it: the matrix is epsilon already
+            w, v = vec3.scale(a, hw), vec3.scale(a, hv)
+        else:
+            w, v = spatial.shift_motion(w, v, r)
+            a = a - (vec3.dot(gw, w) + vec3.dot(gv, v))
+            store(wide, RESULTS + place, jb, a)
+            w, v = vec3.add_scaled(w, a, hw), vec3.add_scaled(v, a, hv)
+        if kept:
+            columns.store_column(wide, target, jb, w, v)
+
+
+@generic
 def _release(model: Any, b: int, wide: Any, top: int, jb: int, w: Any, v: Any) -> Any:
     """`acceleration.release` with epsilon and udot at the mobilities' places."""
     first = model.first_u[b]
@@ -198,9 +254,16 @@ def calc_m_inv(block: Any, address: int, valid: int, flat: Any, wide: Any, M_inv
             return status
     shift = columns.bits(flat, wide)
     for at in range(model.nb - 1, 0, -1):
-        inward_step(model, model.depth_first[at], shift, flat, wide)
+        b = model.depth_first[at]
+        if model.num_u[b] == 1:
+            inward_step_of_one(model, b, shift, wide)
+        else:
+            inward_step(model, b, shift, flat, wide)
     for at in range(1, model.nb):
         b = model.depth_first[at]
-        outward_step(model, b, shift, wide)
+        if model.num_u[b] == 1:
+            outward_step_of_one(model, b, shift, wide)
+        else:
+            outward_step(model, b, shift, wide)
         columns.spread(model, flat, b, model.end_of_base[b], M_inv)
     return DONE
