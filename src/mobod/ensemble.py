@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .system import MultibodySystem
 
 Array = npt.NDArray[np.float64]
+#: Beside what `batch.collect` fetches: only Python's own parts have z.
+_Z_DOT = -1
 
 
 class Ensemble:
@@ -73,7 +75,7 @@ class Ensemble:
         padded = self._groups * LANES
         self._time = np.full((padded, 1), state.time)
         self._q, self._u, self._z = (np.repeat(part[None], padded, axis=0) for part in (state.q, state.u, state.z))
-        self._u_dot, self._failed = np.zeros((padded, tree.nu)), np.zeros((padded, 1))
+        self._u_dot, self._failed = np.zeros((padded, len(state.u))), np.zeros((padded, 1))
         self._reduced = ReducedTree(tree, self._template._field)
         #: One record a thread: of the reduced tree, and of the whole one.
         self._workers: list[Record] = []
@@ -160,7 +162,7 @@ class Ensemble:
             return
         wanted = _WANTED.get(Stage(stage), 0)
         accelerations = stage >= Stage.ACCELERATION
-        if self._system._custom_forces:
+        if self._system._is_interpreted:
             self._realize_one_by_one(Stage(stage))
         elif wanted:
             address = _realize.advance.address(in_lanes=True)
@@ -242,7 +244,7 @@ class Ensemble:
         found = self._results.get(what)
         if found is None:
             found = np.zeros((self._groups * LANES, columns))
-            if self._system._custom_forces:
+            if self._system._is_interpreted:
                 self._collect_one_by_one(what, stage, found)
             else:
                 address, wanted = _realize.advance.address(in_lanes=True), _WANTED[stage]
@@ -267,6 +269,7 @@ class Ensemble:
                 fields = {
                     batch.Q_DOT: record.q_dot,
                     batch.Q_DOT_DOT: record.q_dot_dot,
+                    _Z_DOT: record.z_dot,
                     batch.BODY_VELOCITIES: record.V_GB,
                     batch.BODY_ACCELERATIONS: record.A_GB,
                 }
@@ -292,7 +295,9 @@ class Ensemble:
     def z_dot(self) -> Array:
         """Rates of z ``(n, nz)``. Needs DYNAMICS."""
         self._need("z_dot", Stage.DYNAMICS)
-        return np.zeros((self._n, self._z.shape[1]))
+        if not self._z.shape[1]:
+            return np.zeros((self._n, 0))
+        return self._collected("z_dot", Stage.DYNAMICS, _Z_DOT, self._z.shape[1])
 
     @property
     def body_transforms(self) -> Array:
@@ -351,7 +356,7 @@ class Ensemble:
         """
         self._need(asked, stage)
         self._template._check_owner(self._system, asked)
-        if self._system._custom_forces or getattr(self._system, "_interpreted_bodies", None):
+        if self._system._is_interpreted:
             result = np.full((self._n, *out), np.nan)
             for i in range(self._n):
                 state = self._state(i)
@@ -411,7 +416,7 @@ class Ensemble:
         --------
         SimbodyMatterSubsystem.calc_m : the same of one state.
         """
-        nu, matter = self._u.shape[1], self._system.matter
+        nu, matter = self._template._tree.nu, self._system.matter
         return self._operate(
             "calc_m",
             Stage.POSITION,
@@ -424,7 +429,7 @@ class Ensemble:
 
     def calc_m_inv(self) -> Array:
         """The inverse of the mass matrix of every state ``(n, nu, nu)``. Needs POSITION. See `calc_m`."""
-        nu, matter = self._u.shape[1], self._system.matter
+        nu, matter = self._template._tree.nu, self._system.matter
         return self._operate(
             "calc_m_inv",
             Stage.POSITION,
@@ -452,7 +457,7 @@ class Ensemble:
         ValueError
             If *a* has another shape.
         """
-        nu, matter = self._u.shape[1], self._system.matter
+        nu, matter = self._template._tree.nu, self._system.matter
         return self._operate(
             "multiply_by_m",
             Stage.POSITION,
@@ -464,7 +469,7 @@ class Ensemble:
 
     def multiply_by_m_inv(self, v: npt.ArrayLike) -> Array:
         """M^-1 v of every state ``(n, nu)``, v ``(n, nu)`` or ``(nu,)`` for all. Needs POSITION. See `calc_m`."""
-        nu, matter = self._u.shape[1], self._system.matter
+        nu, matter = self._template._tree.nu, self._system.matter
         return self._operate(
             "multiply_by_m_inv",
             Stage.POSITION,
@@ -501,7 +506,7 @@ class Ensemble:
         SimbodyMatterSubsystem.calc_residual_force_ignoring_constraints : the same of one state.
         calc_m : on what all operators of an ensemble share.
         """
-        nu, nb, matter = self._u.shape[1], self._template._tree.nb, self._system.matter
+        nu, nb, matter = self._template._tree.nu, self._template._tree.nb, self._system.matter
         given = {
             "f": self._rows("applied_mobility_forces", applied_mobility_forces, (nu,)),
             "F": self._rows("applied_body_forces", applied_body_forces, (nb, 2, 3)),
@@ -539,7 +544,7 @@ class Ensemble:
 
     def _times_frame_jacobian(self, asked: str, on_body_b: Any, stations: npt.ArrayLike, u: npt.ArrayLike) -> Array:
         bodies, points, bare = self._tasks(on_body_b, stations)
-        nu, matter = self._u.shape[1], self._system.matter
+        nu, matter = self._template._tree.nu, self._system.matter
         V = self._operate(
             asked,
             Stage.POSITION,
@@ -567,7 +572,7 @@ class Ensemble:
             Stage.POSITION,
             batch_operators.calc_frame_jacobian,
             {},
-            (rows * len(bodies), self._u.shape[1]),
+            (rows * len(bodies), self._template._tree.nu),
             before=(bodies, points, rows),
             alone=lambda state, _: matter._frame_jacobian(state, asked, bodies, points[..., 0].copy(), rows),
         )

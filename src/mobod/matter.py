@@ -222,8 +222,7 @@ class SimbodyMatterSubsystem(Subsystem):
         state._check_owner(self._system, "set_use_euler_angles")
         if bool(use_euler_angles) != state._pending_euler_angles:
             state._pending_euler_angles = bool(use_euler_angles)
-            state._valid = 0
-            state._lower(int(Stage.TOPOLOGY))
+            state._invalidate_model()
 
     def get_use_euler_angles(self, state: State) -> bool:
         """Whether orientations are angles in this state."""
@@ -270,7 +269,8 @@ class SimbodyMatterSubsystem(Subsystem):
                 else:
                     part = np.concatenate([Rotation.from_body_fixed_xyz(part[:3]).to_quaternion(), part[3:]])
             q[new.first_q[b] : new.first_q[b] + new.num_q[b]] = part
-        other.u, other.z, other.time = state.u, state.z, state.time
+        other.upd_u()[: new.nu] = state._u[: old.nu]
+        other.time = state.time
         return other
 
     def normalize_quaternions(self, state: State) -> None:
@@ -303,10 +303,7 @@ class SimbodyMatterSubsystem(Subsystem):
         return block
 
     def _realize(self, state: State, entry: int) -> None:
-        status = _realize.realize(state._block, _realize.advance.address(), state._valid, entry)
-        if status:
-            self.get_system()._explain(state, status)
-        state._valid |= entry
+        self.get_system()._compute(state, entry)
 
     def realize_position_kinematics(self, state: State) -> None:
         """Compute poses and hinge columns now, whatever the stage, so that POSITION finds them. Needs INSTANCE."""
@@ -655,7 +652,7 @@ class SimbodyMatterSubsystem(Subsystem):
         """Second rates of q ``(nq,)`` that accelerations *udot* would give: N udot + NDot u. Needs VELOCITY."""
         self._velocities(state, "calc_q_dot_dot")
         first = self._rate_product(state, "calc_q_dot_dot", rates.multiply_by_n, False, False, udot)
-        return first + self.multiply_by_n_dot(state, False, state._u)
+        return first + self.multiply_by_n_dot(state, False, state._u[: state._tree.nu])
 
     # ------------------------------------------------------------------------------------------ dynamics
 

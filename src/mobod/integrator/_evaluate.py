@@ -27,6 +27,8 @@ class Interpreted:
 
     def __init__(self, system: MultibodySystem, state: State) -> None:
         self.system, self.state, self.block, self.ny = system, state, state._block, len(state._y)
+        #: Why the last evaluation failed.
+        self.error: ModelError | None = None
 
     def evaluate(self) -> int:
         """Realize the state, of which kernels have changed time and y, to ACCELERATION; 0, or what `realize` returns."""
@@ -35,8 +37,21 @@ class Interpreted:
         state._invalidate_q()
         try:
             self.system.realize(state)
-        except ModelError:
+        except ModelError as error:
+            self.error = error
             return 1
+        return 0
+
+    def finish_step(self) -> int:
+        """A step has ended at the state as it is realized: variables that update themselves have their next values."""
+        if self.state._resources is not None:
+            self.state._resources.keep_updates(self.state)
+        return 0
+
+    def begin_step(self, time: float) -> int:
+        """A step begins at *time*: they take these values."""
+        if self.state._resources is not None:
+            self.state._resources.apply_updates(time)
         return 0
 
     def energy(self) -> float:
@@ -58,6 +73,26 @@ def evaluate(model: Any, address: int) -> int:
 @compiled_form_of(evaluate)
 def _evaluate(model: Any, address: int) -> int:
     return call_routine(address, model, 0, EVERYTHING)
+
+
+def finish_step(model: Any) -> int:
+    """Told at the end of each step, with the state realized there; of use to users' own parts only."""
+    return model.finish_step()
+
+
+@compiled_form_of(finish_step)
+def _finish_step(model: Any) -> int:
+    return 0
+
+
+def begin_step(model: Any, time: float) -> int:
+    """Told at the beginning of each step, and again where it is tried anew."""
+    return model.begin_step(time)
+
+
+@compiled_form_of(begin_step)
+def _begin_step(model: Any, time: float) -> int:
+    return 0
 
 
 def energy(model: Any, address: int) -> float:

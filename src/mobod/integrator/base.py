@@ -18,6 +18,7 @@ from ..stage import Stage
 from ..tree.realize import advance
 from . import _runge_kutta as rk
 from ._evaluate import Interpreted
+from ._weights import error_weights
 
 if TYPE_CHECKING:
     from ..state import State
@@ -34,7 +35,8 @@ class Integrator:
     system : MultibodySystem
         Its topology is realized, at the latest when stepping begins.
     accuracy : float
-        Largest local error of a step in any of q, u and z, relative for what exceeds 1.
+        Largest local error of a step in any of q, u and z, relative for what exceeds 1. The state's weights, where it has
+        some when stepping begins, say what stands for 1: `State.u_weights`, which q follow, and `State.z_weights`.
     constraint_tolerance : float, optional
         How far from their manifold constraints may be; a tenth of the accuracy unless given.
     initial_step_size, min_step_size, max_step_size : float, optional
@@ -117,7 +119,8 @@ class Integrator:
         ny = len(state._y)
         self._table = np.ascontiguousarray(self.table)
         stages = self._table.shape[1] - 1
-        self._work = np.zeros((rk.FIRST_STAGE + stages + 2, ny))
+        self._work = np.zeros((rk.FIRST_STAGE + stages + 3, ny))
+        self._work[rk.FIRST_STAGE + stages] = error_weights(state)
         self._no_energies = np.zeros(0)
         self._counts[:] = 0
         self._warned.clear()
@@ -139,7 +142,7 @@ class Integrator:
         state = self._state
         assert state is not None
         state._valid = 0
-        if not self._system._custom_forces:
+        if not self._system._is_interpreted:
             self._counts[rk.ROUTINE] = advance.address()
             return int(kernel(state._block, *args))
         if self._model is None or self._model.state is not state:
@@ -197,10 +200,12 @@ class Integrator:
         self._leave_at(time)
         singular = "".join(f". {text}" for text in ({**self._singularities(), **found}).values())
         if status == rk.NOT_FINITE:
+            cause = None if self._model is None else self._model.error  # of a user's own part, which says more
+            why = "a force is infinite there, or a mobilizer at a singularity" if cause is None else str(cause)
             raise ConvergenceError(
-                f"accelerations are not finite beyond time {time:.9g}, however short the step (last tried {step:.3g}): a "
-                f"force is infinite there, or a mobilizer at a singularity{singular}. The state is the last good one"
-            )
+                f"accelerations are not finite beyond time {time:.9g}, however short the step (last tried {step:.3g}): "
+                f"{why}{singular}. The state is the last good one"
+            ) from cause
         raise ConvergenceError(
             f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}: the system is too stiff for "
             f"{type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy number or a smaller "

@@ -7,7 +7,7 @@ from ..algebra.record import Field, layout
 
 # fmt: off
 COUNTS = (
-    "nb", "nq", "nu", "nz", "ny", "nf", "one", "parameters_size", "choices_size", "n_size",
+    "nb", "nq", "nu", "whole_nq", "whole_nu", "nz", "ny", "nf", "one", "parameters_size", "choices_size", "n_size",
     "force_integers_size", "force_numbers_size",
 )
 # fmt: on
@@ -76,15 +76,16 @@ FIELDS = (
     # ---- the state's variables: y, then its rates. A leading + says that a field touches the one before,
     # a leading = that it is another name for several
     _state("time", "one", 1, "time"),
-    _state("q", "nq", 1, "coordinates"),
-    _state("u", "nu", 1, "+ speeds"),
+    # q, u and their rates: the matter's first, nq and nu, which is all that sweeps know; then other subsystems'
+    _state("q", "whole_nq", 1, "coordinates"),
+    _state("u", "whole_nu", 1, "+ speeds"),
     _state("z", "nz", 1, "+ auxiliary variables"),
     _state("y", "ny", 1, "= q and u and z, end to end"),
-    _state("q_dot", "nq", 1, "N u"),
-    _state("u_dot", "nu", 1, "+ accelerations"),
+    _state("q_dot", "whole_nq", 1, "N u"),
+    _state("u_dot", "whole_nu", 1, "+ accelerations"),
     _state("z_dot", "nz", 1, "+ rates of the auxiliary variables"),
     _state("y_dot", "ny", 1, "= q_dot and u_dot and z_dot, end to end"),
-    _state("q_dot_dot", "nq", 1, "N udot + NDot u"),
+    _state("q_dot_dot", "whole_nq", 1, "N udot + NDot u"),
     # ---- position kinematics
     _state("R_FM", "nb", 9, "orientation of M in F"),
     _state("p_FM", "nb", 3, "origin of M from F's, in F"),

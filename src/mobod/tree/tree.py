@@ -34,8 +34,6 @@ class Tree:
         What each compiled force element keeps.
     use_euler_angles : bool
         Whether orientations are angles rather than quaternions.
-    nz : int
-        Number of auxiliary variables.
     """
 
     def __init__(
@@ -43,7 +41,6 @@ class Tree:
         bodies: Sequence[MobilizedBody],
         forces: Sequence[tuple[int, bool, Sequence[int], Sequence[float]]],
         use_euler_angles: bool,
-        nz: int = 0,
     ) -> None:
         self.nb = len(bodies)
         self.use_euler_angles = use_euler_angles
@@ -66,7 +63,9 @@ class Tree:
                 rates.append(_rates.MATRIX)
             else:
                 rates.append(_rates.EULER if euler else _rates.QUATERNION if facts.has_quaternion else _rates.SAME)
-        self.nq, self.nu, self.nz = nq, nu, nz
+        self.nq, self.nu = nq, nu
+        #: How many q, u and z the matter's mobilizers have.
+        self.sizes = {"q": nq, "u": nu, "z": 0}
         self.q_slices = [slice(first, first + n) for first, n in zip(self.first_q, self.num_q, strict=True)]
         self.u_slices = [slice(first, first + n) for first, n in zip(self.first_u, self.num_u, strict=True)]
         parents = [0 if body._parent is None else body._parent._index for body in bodies]
@@ -136,8 +135,10 @@ class Tree:
             "nb": self.nb,
             "nq": nq,
             "nu": nu,
-            "nz": nz,
-            "ny": nq + nu + nz,
+            "whole_nq": nq,
+            "whole_nu": nu,
+            "nz": 0,
+            "ny": nq + nu,
             "nf": len(forces),
             "one": 1,
             "parameters_size": len(self.fields["parameters"]),
@@ -167,10 +168,17 @@ class Tree:
             self._addresses[scalar] = addresses
         return self._addresses[scalar]
 
-    def new_record(self, in_lanes: bool = False, with_tangents: bool = False) -> Record:
-        """A record at the default coordinates, with what kernels never write already in place, and no tangents set."""
+    def new_record(self, in_lanes: bool = False, with_tangents: bool = False, more: tuple[int, int, int] = (0, 0, 0)) -> Record:
+        """A record at the default coordinates, with what kernels never write already in place, and no tangents set.
+
+        It has room for *more* q, u and z of other subsystems after the matter's.
+        """
         shared = {**self.fields, "kinematics": self._kinematics(in_lanes, with_tangents)}
-        record = Record(self.counts, shared, in_lanes, with_tangents)
+        counts = self.counts
+        if any(more):
+            whole_nq, whole_nu, nz = self.nq + more[0], self.nu + more[1], more[2]
+            counts = {**counts, "whole_nq": whole_nq, "whole_nu": whole_nu, "nz": nz, "ny": whole_nq + whole_nu + nz}
+        record = Record(counts, shared, in_lanes, with_tangents)
 
         def spread(values: Any) -> Any:
             array = np.asarray(values, dtype=np.float64)
@@ -179,7 +187,7 @@ class Tree:
         identity = spread(np.eye(3).ravel())
         record.R_FM[:] = identity
         record.R_GB[0] = identity
-        record.q[:, 0] = spread(self.default_q)
+        record.q[: self.nq, 0] = spread(self.default_q)
         for b, field, columns in self._columns:
             first = self.first_u[b]
             getattr(record, field)[first : first + self.num_u[b]] = spread(np.reshape(columns, (-1, 6)))
