@@ -1181,7 +1181,7 @@ class MobilizedBody:
         float, or (n,) array where one of the locations is (n, 3)
         """
         r = self.find_station_location_in_ground(state, location_on_body_b)
-        return _size(r - self._other(body_a).find_station_location_in_ground(state, location_on_body_a))
+        return _length(r - self._other(body_a).find_station_location_in_ground(state, location_on_body_a))
 
     def calc_station_to_station_distance_time_derivative(
         self, state: State, location_on_body_b: ArrayLike, body_a: Any, location_on_body_a: ArrayLike
@@ -1494,7 +1494,7 @@ def _alike(**given: ArrayLike) -> list[Array]:
     return list(arrays.values())
 
 
-def _size(r: Array) -> Any:
+def _length(r: Array) -> Any:
     """The length of a vector, or of each of several."""
     d = np.sqrt(np.sum(r * r, axis=-1))
     return float(d) if r.ndim == 1 else d
@@ -1502,19 +1502,19 @@ def _size(r: Array) -> Any:
 
 def _distance_rate(r: Array, v: Array) -> Any:
     """The rate of |r|: r.v / |r|, or |v| where r is zero."""
-    d = np.asarray(_size(r))
+    d = np.asarray(_length(r))
     apart = d > 0.0
-    rate = np.where(apart, np.sum(r * v, axis=-1) / np.where(apart, d, 1.0), _size(v))
+    rate = np.where(apart, np.sum(r * v, axis=-1) / np.where(apart, d, 1.0), _length(v))
     return float(rate) if r.ndim == 1 else rate
 
 
 def _distance_second_rate(r: Array, v: Array, a: Array) -> Any:
     """The second rate of |r|; where r is zero a.v / |v|, or |a| where that is zero too."""
-    d, speed = np.asarray(_size(r)), np.asarray(_size(v))
+    d, speed = np.asarray(_length(r)), np.asarray(_length(v))
     apart, moving = d > 0.0, speed > 0.0
     d_dot = _distance_rate(r, v)
     far = (speed * speed + np.sum(r * a, axis=-1) - np.square(d_dot)) / np.where(apart, d, 1.0)
-    near = np.where(moving, np.sum(a * v, axis=-1) / np.where(moving, speed, 1.0), _size(a))
+    near = np.where(moving, np.sum(a * v, axis=-1) / np.where(moving, speed, 1.0), _length(a))
     rate = np.where(apart, far, near)
     return float(rate) if r.ndim == 1 else rate
 
