@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .algebra.record import Record
+from .algebra.record import LANES, Record, aligned_zeros
 from .errors import StageError, TopologyError
 from .resources import VARIABLES, Resources, subsystem_order, unchanged
 from .stage import Stage
+from .tree import columns as _columns
 from .tree import realize as _realize
 from .tree.tree import INSTANCE_FIELDS, Tree, how_known
 
@@ -27,6 +28,8 @@ _KEPT_BY_TIME = ~(_realize.FORCES | _realize.ACCELERATIONS | unchanged(Stage.POS
 
 # plain integers: comparing with an enum's members costs more than all the rest of a setter
 _TOPOLOGY, _MODEL, _INSTANCE, _TIME, _POSITION, _VELOCITY, _DYNAMICS, _ACCELERATION = (int(s) for s in list(Stage)[1:9])
+#: Mobilities above which a state does not keep the scratch of explicit matrices, which is as large as these.
+_LARGE = 256
 
 
 class State:
@@ -46,6 +49,10 @@ class State:
 
     # slots: setters and `realize` touch a dozen attributes a call, and a dictionary's take half as long again
     __slots__ = (
+        "_A_GB",
+        "_R_FM",
+        "_R_GB",
+        "_V_GB",
         "__weakref__",
         "_block",
         "_discrete",
@@ -60,6 +67,7 @@ class State:
         "_q_view",
         "_record",
         "_resources",
+        "_scratch",
         "_stage",
         "_system",
         "_token",
@@ -96,12 +104,28 @@ class State:
     def _attach(self, tree: Tree, record: Record) -> None:
         """Take *record*, and make the views that are handed out."""
         self._tree, self._record, self._block = tree, record, record.block
+        self._scratch: tuple[Array, Array] | None = None
+        # with a body's rows in the shape that getters hand out: reshaping each time takes as long as all the rest
+        self._R_GB, self._R_FM = record.R_GB.reshape(-1, 3, 3), record.R_FM.reshape(-1, 3, 3)
+        self._V_GB, self._A_GB = record.V_GB.reshape(-1, 2, 3), record.A_GB.reshape(-1, 2, 3)
         self._q, self._u, self._z = record.q[:, 0], record.u[:, 0], record.z[:, 0]
         self._y = record.y[:, 0]
         self._q_shape, self._u_shape = self._q.shape, self._u.shape
         self._q_view, self._u_view, self._z_view, self._y_view = map(_read_only, (self._q, self._u, self._z, self._y))
         self._q_dot_view, self._u_dot_view = _read_only(record.q_dot[:, 0]), _read_only(record.u_dot[:, 0])
         self._z_dot_view, self._q_dot_dot_view = _read_only(record.z_dot[:, 0]), _read_only(record.q_dot_dot[:, 0])
+
+    def _columns(self) -> tuple[Array, Array]:
+        """The scratch of the explicit matrices, flat and wide; see `mobod.tree.columns`. There has to be a mobility."""
+        found = self._scratch
+        if found is None:
+            rows, blocks = _columns.scratch_rows(self._tree.nu, self._tree.num_slots), -(-self._tree.nu // LANES)
+            flat = aligned_zeros((rows, LANES * blocks))
+            flat[_columns.PLACES] = np.arange(LANES * blocks)
+            found = flat, flat.reshape(rows, blocks, LANES)
+            if self._tree.nu <= _LARGE:
+                self._scratch = found
+        return found
 
     def __repr__(self) -> str:
         return (
@@ -498,8 +522,9 @@ class State:
     def copy(self) -> State:
         """A state equal to this one in everything, realized as far, and independent of it."""
         other = object.__new__(State)
-        for name in State.__slots__[1:]:
-            setattr(other, name, getattr(self, name))
+        for name in State.__slots__:
+            if name != "__weakref__":
+                setattr(other, name, getattr(self, name))
         other._own = {name: array.copy() for name, array in self._own.items()}
         other._discrete = _copy.deepcopy(self._discrete)
         other._force_cache = dict(self._force_cache)

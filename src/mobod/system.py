@@ -35,6 +35,8 @@ _WANTED = {
     Stage.REPORT: 63 & ~_realize.COMPOSITE,
 }
 _ACCELERATION, _EVERYTHING = Stage.ACCELERATION, _WANTED[Stage.ACCELERATION]
+_VELOCITY, _MOTION = Stage.VELOCITY, _WANTED[Stage.VELOCITY]
+_POSITION, _PLACES = Stage.POSITION, _WANTED[Stage.POSITION]
 _WANTED_OF = [0] * 5 + [_WANTED[Stage(stage)] for stage in range(5, 10)]
 
 
@@ -310,6 +312,10 @@ class MultibodySystem:
             state._check_owner(self, "realize")
         if stage is _ACCELERATION:
             level, wanted = 8, _EVERYTHING
+        elif stage is _VELOCITY:
+            level, wanted = 6, _MOTION
+        elif stage is _POSITION:
+            level, wanted = 5, _PLACES
         else:
             level = int(Stage(stage))
             wanted = _WANTED_OF[level]

@@ -50,6 +50,14 @@ FIELDS = (
     _index("massless", "nb", "1 where mass and inertia are zero: their rows in G stay at zero"),
     _index("is_last_child", "nb", "1 on the highest child of a parent: an inward sweep meets it first"),
     _index("has_children", "nb", "1 where some body hangs on this one"),
+    # mobilities by place: depth first, a body's in falling order, so that what moves a mobility's body has places before it,
+    # and what it moves a run of places after it
+    _index("depth_first", "nb", "the bodies, each before its children and these before its siblings; Ground first"),
+    _index("first_place", "nb", "the least place of the body's mobilities, or of what hangs on it where it has none"),
+    _index("end_place", "nb", "the place after the last of what hangs on the body"),
+    _index("end_of_base", "nb", "end_place of the body on Ground that this one hangs on"),
+    _index("mobility_at", "nu", "the mobility at each place"),
+    _index("slot", "nb", "where an outward sweep of columns keeps the body's motions; a last child takes its parent's"),
     # ---- the tree: instance parameters, which a state may own a copy of
     _parameter("R_PF", "nb", 9, "orientation of F in P"),
     _parameter("p_PF", "nb", 3, "origin of F from P's, in P"),

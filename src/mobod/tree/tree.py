@@ -70,6 +70,8 @@ class Tree:
         self.nq, self.nu = nq, nu
         #: How many q, u and z the matter's mobilizers have.
         self.sizes = {"q": nq, "u": nu, "z": 0}
+        self.q_slices = [slice(first, first + n) for first, n in zip(self.first_q, self.num_q, strict=True)]
+        self.u_slices = [slice(first, first + n) for first, n in zip(self.first_u, self.num_u, strict=True)]
         parents = [0 if body._parent is None else body._parent._index for body in bodies]
         reverse = [body.direction.value for body in bodies]
         variable = [body.facts.has_hinge_dot for body in bodies]
@@ -113,6 +115,7 @@ class Tree:
             "together": [],
             "is_last_child": is_last_child,
             "has_children": has_children,
+            **depth_first_fields(parents, self.first_u, self.num_u),
             "force_kind": [kind for kind, _, _, _ in forces],
             "force_enabled": [int(enabled) for _, enabled, _, _ in forces],
             "force_first_integer": _starts([len(i) for _, _, i, _ in forces]),
@@ -172,6 +175,10 @@ class Tree:
             "force_numbers_size": len(self.fields["force_numbers"]),
             "motion_numbers_size": len(self.fields["motion_numbers"]),
         }
+        #: How many scratches an outward sweep of columns takes.
+        self.num_slots = 1 + int(self.fields["slot"].max())
+        #: What stands for no forces, for kernels that read these.
+        self.no_mobility_forces, self.no_body_forces = np.zeros(nu), np.zeros((self.nb, 6))
         self.default_q = np.zeros(nq)
         self._columns: list[tuple[int, str, Any]] = []  # (body, field, columns) of the kinds that never change them
         for b, body in enumerate(bodies):
@@ -253,6 +260,43 @@ def _unit_columns(body: MobilizedBody) -> list[int]:
         return [-1] * facts.num_u
     columns = np.reshape(facts.hinge(tuple(body._default_q.tolist()) or (0.0,)), (-1, 6))
     return [int(np.argmax(h)) if np.array_equal(np.sort(h), [0, 0, 0, 0, 0, 1]) else -1 for h in columns]
+
+
+def depth_first_fields(parents: Sequence[int], first_u: Sequence[int], num_u: Sequence[int]) -> dict[str, list[int]]:
+    """The fields that say in which order `columns` meets bodies and mobilities."""
+    nb = len(parents)
+    children: list[list[int]] = [[] for _ in range(nb)]
+    for b in range(1, nb):
+        children[parents[b]].append(b)
+    order: list[int] = []
+    slot = [0] * nb
+    waiting = [0]
+    while waiting:
+        b = waiting.pop()
+        order.append(b)
+        for child in children[b][:-1]:
+            slot[child] = slot[b] + 1 if b else 0
+        waiting += reversed(children[b])
+        if children[b]:
+            slot[children[b][-1]] = slot[b]
+    first_place, end_place, end_of_base = [0] * nb, [0] * nb, [0] * nb
+    mobility_at: list[int] = []
+    for b in order:
+        first_place[b] = len(mobility_at)
+        mobility_at += range(first_u[b] + num_u[b] - 1, first_u[b] - 1, -1)
+        end_place[b] = len(mobility_at)
+    for b in range(nb - 1, 0, -1):  # the children's indices are larger
+        end_place[parents[b]] = max(end_place[parents[b]], end_place[b])
+    for b in order[1:]:
+        end_of_base[b] = end_of_base[parents[b]] if parents[b] else end_place[b]
+    return {
+        "depth_first": order,
+        "first_place": first_place,
+        "end_place": end_place,
+        "end_of_base": end_of_base,
+        "mobility_at": mobility_at,
+        "slot": slot,
+    }
 
 
 def _block(body: MobilizedBody, unit_columns: list[int]) -> int:
