@@ -142,6 +142,7 @@ class MultibodySystem:
         self._topology_token = object()
         self._topology_realized = False
         self._trees = {}
+        self._kernel = None
         self._default_state = None
 
     def system_topology_has_been_realized(self) -> bool:
@@ -310,8 +311,7 @@ class MultibodySystem:
         if wanted & ~valid:
             kernel = self._kernel
             if kernel is None:
-                self._address = _realize.advance.address()
-                kernel = self._kernel = _realize.realize.dispatcher
+                kernel = self._choose_kernel()
             status = kernel(state._block, self._address, valid, wanted)
             if status:
                 self._explain(state, status)
@@ -424,10 +424,18 @@ class MultibodySystem:
 
     def _kernel_call(self, state: State, wanted: int) -> None:
         if wanted & ~state._valid:
-            status = _realize.realize(state._block, _realize.advance.address(), state._valid, wanted)
+            kernel = self._kernel or self._choose_kernel()
+            status = kernel(state._block, self._address, state._valid, wanted)
             if status:
                 self._explain(state, status)
             state._valid |= wanted
+
+    def _choose_kernel(self) -> Any:
+        """What realizes states: with users' compiled functions it looks at what these give, too."""
+        checked = any(body._is_of_users_functions for body in self.get_matter_subsystem()._bodies)
+        self._address = _realize.advance.address()
+        self._kernel = (_realize.realize_checked if checked else _realize.realize).dispatcher
+        return self._kernel
 
     def _add_custom_forces(self, state: State) -> None:
         """Let every enabled custom force add its part to the applied forces; it sees the state at VELOCITY."""
@@ -457,6 +465,10 @@ class MultibodySystem:
                 f"{name}[{i}], number {i - first[b]} of {matter._bodies[b]._name!r}, is {values[i]}; "
                 f"every {name} has to be finite"
             )
+        for body in matter._bodies:
+            said = body._not_finite(state)
+            if said:
+                raise ModelError(said)
         loose = np.flatnonzero(~np.isfinite(record.d_inverse[:, 0]))
         if len(loose):
             i = int(loose[-1])

@@ -145,6 +145,8 @@ class MobilizedBody:
     _always_arrays: bool = False
     #: What computes the kinematics where Python does; see `_interpreted`.
     _interpreter: Interpreter | None = None
+    #: Whether users' functions, which can give anything, are compiled into its kinematics.
+    _is_of_users_functions: bool = False
     #: What a file called the joint, for naming its coordinates; the body's own name serves where there is none.
     _joint_name: str | None = None
     _X_PF: Transform
@@ -776,6 +778,10 @@ class MobilizedBody:
         R_FM = np.asarray(X_MF.R).T
         w, v = H[:3], H[3:]
         return np.vstack([-R_FM @ w, R_FM @ (np.cross(w, np.asarray(X_MF.p)[:, None], axis=0) - v)])
+
+    def _not_finite(self, state: State) -> str | None:
+        """What to say of a user's function that gave what is not finite at q and u; None unless one did."""
+        return None
 
     def _singularity(self, state: State) -> str | None:
         """What to say of a singular configuration that q is near; None elsewhere. Asked when something has gone wrong.
