@@ -72,7 +72,7 @@ class MultibodySystem:
         self._trees: dict[bool, Tree] = {}
         self._custom_forces: list[Any] = []
         self._interpreted_bodies: list[MobilizedBody] = []
-        self._hooked: dict[int, list[bool]] = {}  # for each stage: which subsystems have a hook of their own
+        self._hooked: dict[int, list[int]] = {}  # for each stage: which subsystems have a hook of their own
         self._custom_motions: list[Custom] = []
         #: Whether parts of users' own Python take part in realizing states.
         self._is_interpreted = False
@@ -191,10 +191,12 @@ class MultibodySystem:
         self._custom_forces = [force for force in self._forces() if force._implementation is not None]
         self._interpreted_bodies = [body for body in matter._bodies if body._interpreter is not None]
         self._hooked = {
-            int(stage): [getattr(type(one), hook) is not getattr(Subsystem, hook) for one in self._subsystems]
+            int(stage): [
+                i for i, one in enumerate(self._subsystems) if getattr(type(one), hook) is not getattr(Subsystem, hook)
+            ]
             for stage, hook in HOOKS.items()
         }
-        hooks = any(any(hooked) for hooked in self._hooked.values())
+        hooks = any(self._hooked.values())
         motions = [body._driver for body in matter._bodies]
         self._custom_motions = [motion for motion in motions if isinstance(motion, Custom)]
         self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or self._custom_motions or hooks)
@@ -234,14 +236,14 @@ class MultibodySystem:
 
     def _tell_subsystems(self, state: State, stage: int) -> None:
         """Call the subsystems' hooks of a stage; what each computes by that stage is there when its own returns."""
-        resources = state._resources
-        if resources is None:  # no part of this system has any, or they would have been made with the state
+        resources, hooked = state._resources, self._hooked[stage]
+        if resources is None or not (hooked or stage in resources.computing):
             return
-        for i, hooked in enumerate(self._hooked[stage]):
+        for i, subsystem in enumerate(self._subsystems):
             resources.turn = i
-            if (hooked or i in resources.parts) and resources.stage_of(state, i) < stage:
-                if hooked:
-                    getattr(self._subsystems[i], HOOKS[Stage(stage)])(state)
+            if (i in hooked or i in resources.parts) and resources.stage_of(state, i) < stage:
+                if i in hooked:
+                    getattr(subsystem, HOOKS[Stage(stage)])(state)
                 resources.finish(state, i, stage)
 
     def get_default_state(self) -> State:
