@@ -576,7 +576,11 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
         return f
 
     def multiply_by_m_inv(self, state: State, v: ArrayLike) -> Array:
-        """a = M^-1 v ``(nu,)``, in O(n), by articulated inertias, computed where they are not there. Needs POSITION."""
+        """a = M^-1 v ``(nu,)``, in O(n), by articulated inertias, computed where they are not there. Needs POSITION.
+
+        With locks or prescribed motion M is that of the free mobilities: only their entries of v are read, the others come back
+        as zeros.
+        """
         block = self._articulated(state, "multiply_by_m_inv")
         a = np.empty(state._tree.nu)
         mass_matrix.multiply_by_m_inv(block, self._mobility_vector(state, "v", v), a)
@@ -591,7 +595,7 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
         return M
 
     def calc_m_inv(self, state: State) -> Array:
-        """The inverse of the mass matrix ``(nu, nu)``. Needs POSITION."""
+        """The inverse of the mass matrix ``(nu, nu)``; that of its free part, zero at known mobilities. Needs POSITION."""
         block = self._articulated(state, "calc_m_inv")
         nu = state._tree.nu
         M_inv = np.empty((nu, nu))
