@@ -597,7 +597,11 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
         return f
 
     def multiply_by_m_inv(self, state: State, v: ArrayLike) -> Array:
-        """a = M^-1 v ``(nu,)``, in O(n), by articulated inertias, computed where they are not there. Needs POSITION."""
+        """a = M^-1 v ``(nu,)``, in O(n), by articulated inertias, computed where they are not there. Needs POSITION.
+
+        With locks or prescribed motion M is that of the free mobilities: only their entries of v are read, the others come back
+        as zeros.
+        """
         block = self._articulated(state, "multiply_by_m_inv")
         a = np.empty(state._tree.nu)
         mass_matrix.multiply_by_m_inv.dispatcher(block, self._mobility_vector(state, "v", v), a)
@@ -617,7 +621,7 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
     def calc_m_inv(self, state: State) -> Array:
         """The inverse of the mass matrix ``(nu, nu)``, symmetric. Needs POSITION.
 
-        In O(nu^2), from articulated inertias, which are computed where they are not there; M itself is not made.
+        With locks or prescribed motion that of its free part, zero at known mobilities. In O(nu^2), from articulated inertias, which are computed where they are not there; M itself is not made.
         """
         block = self._positions(state, "calc_m_inv")
         nu = state._tree.nu

@@ -593,8 +593,9 @@ class MultibodySystem:
                     changed = True
                     state._invalidate_u()
         except BaseException:
-            state._q[:], state._u[:] = q, u
-            state._invalidate_q()
+            if not (np.array_equal(q, state._q, equal_nan=True) and np.array_equal(u, state._u, equal_nan=True)):
+                state._q[:], state._u[:] = q, u
+                state._invalidate_q()
             raise
         return changed
 
