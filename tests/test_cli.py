@@ -65,7 +65,7 @@ def test_without_a_model_it_lists_the_examples(capsys):
     assert main(["simulate"]) == 0
     lines = capsys.readouterr().out.splitlines()
     names = [line.split()[0] for line in lines[1:]]
-    assert {"double_pendulum", "tumbling_handle", "chain", "drop_tower", "panda", "g1"} <= set(names)
+    assert {"double_pendulum", "tumbling_handle", "chain", "drop_tower", "knee", "panda", "g1"} <= set(names)
     assert all(len(line.split()) > 4 for line in lines[1:])
 
 

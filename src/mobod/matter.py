@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from . import prescribing
 from .errors import ModelError, TopologyError
 from .mobilizer.base import MobilizedBody, _full
 from .mobilizer.ground import Ground
+from .prescribed import Prescribed
 from .stage import Stage
 from .subsystem import Subsystem
 from .tree import (
@@ -34,6 +36,7 @@ from .value import ArticulatedInertia, Inertia, MassProperties, Rotation, Spatia
 if TYPE_CHECKING:
     from .state import State
     from .system import MultibodySystem
+    from .tree.tree import Tree
 
 Array = npt.NDArray[np.float64]
 #: A bit of State._valid that kernels do not know: articulated inertias are in their rows.
@@ -85,7 +88,7 @@ class Bodies(Sequence[MobilizedBody]):
         return f"<{len(self)} bodies: {names}{', ...' if len(self) > 8 else ''}>"
 
 
-class SimbodyMatterSubsystem(Subsystem):
+class SimbodyMatterSubsystem(Prescribed, Subsystem):
     """The bodies and mobilizers of a system, and everything that can be asked of them.
 
     Parameters
@@ -260,18 +263,25 @@ class SimbodyMatterSubsystem(Subsystem):
             return other
         self.set_use_euler_angles(other, euler)
         self.get_system().realize_model(other)
-        q, new = other.upd_q(), other._tree
-        for b, body in enumerate(self._bodies):
-            part = state._q[old.first_q[b] : old.first_q[b] + old.num_q[b]]
-            if body.facts.has_quaternion:
-                if euler:
-                    part = np.concatenate([Rotation.from_quaternion(part[:4]).to_body_fixed_xyz(), part[4:]])
-                else:
-                    part = np.concatenate([Rotation.from_body_fixed_xyz(part[:3]).to_quaternion(), part[3:]])
-            q[new.first_q[b] : new.first_q[b] + new.num_q[b]] = part
-        other.upd_u()[: new.nu] = state._u[: old.nu]
+        other.upd_q()[: other._tree.nq] = self._converted(state._q, old, other._tree)
+        other.upd_u()[: other._tree.nu] = state._u[: old.nu]
         other.time = state.time
         return other
+
+    def _converted(self, q: Array, old: Tree, new: Tree) -> Array:
+        """q of one tree in the representation of the other; a body whose quaternion is zero has no q to convert."""
+        converted = np.zeros(new.nq)
+        for b, body in enumerate(self._bodies):
+            part = q[old.first_q[b] : old.first_q[b] + old.num_q[b]]
+            if body.facts.has_quaternion and old.use_euler_angles != new.use_euler_angles:
+                if old.use_euler_angles:
+                    part = np.concatenate([Rotation.from_body_fixed_xyz(part[:3]).to_quaternion(), part[3:]])
+                elif np.any(part[:4]):
+                    part = np.concatenate([Rotation.from_quaternion(part[:4]).to_body_fixed_xyz(), part[4:]])
+                else:
+                    part = part[1:]
+            converted[new.first_q[b] : new.first_q[b] + new.num_q[b]] = part
+        return converted
 
     def normalize_quaternions(self, state: State) -> None:
         """Scale every quaternion of q to length 1; integrators do this by themselves. Needs MODEL."""
@@ -605,9 +615,9 @@ class SimbodyMatterSubsystem(Subsystem):
         return M
 
     def calc_m_inv(self, state: State) -> Array:
-        """The inverse of the mass matrix ``(nu, nu)``, symmetric. Needs POSITION.
+        """The inverse of the mass matrix of the free mobilities ``(nu, nu)``, symmetric. Needs POSITION.
 
-        In O(nu^2), from articulated inertias, which are computed where they are not there; M itself is not made.
+        Rows and columns of mobilities that a lock or a motion prescribes are zero. In O(nu^2), from articulated inertias, which are computed where they are not there; M itself is not made.
         """
         block = self._positions(state, "calc_m_inv")
         nu = state._tree.nu
@@ -684,6 +694,7 @@ class SimbodyMatterSubsystem(Subsystem):
         f = self._mobility_vector(state, "applied_mobility_forces", applied_mobility_forces)
         F = self._body_forces(state, "applied_body_forces", applied_body_forces)
         udot, A = np.empty(state._tree.nu), np.empty((len(self._bodies), 2, 3))
+        prescribing.set_known_u_dot(self.get_system(), state)
         forward_dynamics.calc_acceleration(block, f, F, udot, A.reshape(-1, 6))
         return udot, A
 

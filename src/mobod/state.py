@@ -14,7 +14,7 @@ from .resources import VARIABLES, Resources, subsystem_order, unchanged
 from .stage import Stage
 from .tree import columns as _columns
 from .tree import realize as _realize
-from .tree.tree import INSTANCE_FIELDS, Tree
+from .tree.tree import INSTANCE_FIELDS, Tree, how_known
 
 if TYPE_CHECKING:
     from .mobilizer.base import MobilizedBody
@@ -626,6 +626,30 @@ class State:
     def _field(self, name: str) -> npt.NDArray[Any]:
         """An Instance field as it is in this state."""
         return self._own.get(name, self._tree.fields[name])
+
+    def _settle_motion(self, mobod: MobilizedBody, asked: bool = False) -> None:
+        """Let the sweeps know what a body's lock and motion, as they are now, make of its mobilizer.
+
+        A custom motion is *asked* for its level when the state reaches INSTANCE; the stage stays.
+        """
+        b, tree = mobod._index, self._tree
+        lock, on = int(self._field("lock_level")[b]), bool(self._field("motion_enabled")[b])
+        found = how_known(mobod, tree.together_if_free[b], lock, on, self if asked else None)
+        for name, value in zip(("together", "known_level"), found, strict=True):
+            if self._field(name)[b] != value:
+                stage = self._stage
+                self._own_field(name)[b] = value
+                self._stage = stage
+
+    @property
+    def _has_locks(self) -> bool:
+        """Whether some mobilizer may be locked; False costs no look at each of them."""
+        return "lock_level" in self._own or self._tree.has_default_locks
+
+    @property
+    def _has_known(self) -> bool:
+        """Whether some motion is known beforehand."""
+        return bool(np.any(self._field("together") < 0))
 
 
 def _restore(system: MultibodySystem, data: dict[str, Any]) -> State:

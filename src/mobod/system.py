@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from . import prescribing
 from .errors import ModelError, StageError, TopologyError
 from .mobilizer._interpreted import write_position, write_velocity
+from .motion import Custom
 from .stage import Stage
 from .state import State
 from .subsystem import HOOKS, Subsystem
 from .tree import blocks, momentum, rates
 from .tree import realize as _realize
+from .tree.known import DRIVEN
 from .tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -70,7 +73,9 @@ class MultibodySystem:
         self._custom_forces: list[Any] = []
         self._interpreted_bodies: list[MobilizedBody] = []
         self._hooked: dict[int, list[bool]] = {}  # for each stage: which subsystems have a hook of their own
-        self._is_interpreted = False  # whether users' Python takes part in realizing states
+        self._custom_motions: list[Custom] = []
+        #: Whether parts of users' own Python take part in realizing states.
+        self._is_interpreted = False
         self._kernel: Any = None
         self._address = 0
         self._default_state: State | None = None
@@ -190,7 +195,9 @@ class MultibodySystem:
             for stage, hook in HOOKS.items()
         }
         hooks = any(any(hooked) for hooked in self._hooked.values())
-        self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or hooks)
+        motions = [body._driver for body in matter._bodies]
+        self._custom_motions = [motion for motion in motions if isinstance(motion, Custom)]
+        self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or self._custom_motions or hooks)
         realized_before, self._topology_realized = self._topology_realized, True
         state = State(self, tree)
         if self._is_interpreted:
@@ -217,6 +224,8 @@ class MultibodySystem:
                 body._interpreter.realize(stage.name.lower(), state)
             for force in self._custom_forces:
                 getattr(force._implementation, HOOKS[stage])(state)
+            for motion in self._custom_motions:
+                getattr(motion._implementation, HOOKS[stage])(state)
             self._tell_subsystems(state, stage)
         finally:
             if resources is not None:
@@ -257,16 +266,20 @@ class MultibodySystem:
             return
         tree, record, resources = state._tree, state._record, state._resources
         kept = {} if resources is None else resources.snapshot()
+        own = dict(state._own)
         try:
             if state._pending_euler_angles != state._use_euler_angles:
                 new_tree = self._tree(state._pending_euler_angles)
                 new_record = new_tree.new_record()
                 new_record.time[:] = record.time
+                if "lock_q" in state._own:
+                    q = self.get_matter_subsystem()._converted(state._own["lock_q"][:, 0], tree, new_tree)
+                    state._own["lock_q"] = q[:, None]
                 state._use_euler_angles, state._valid = new_tree.use_euler_angles, 0
                 state._attach_own(new_tree, new_record)
             self._settle(state, Stage.MODEL)
         except BaseException:
-            state._use_euler_angles = tree.use_euler_angles
+            state._use_euler_angles, state._own = tree.use_euler_angles, own
             state._attach_own(tree, record)
             if resources is not None:
                 resources.restore(kept)
@@ -336,6 +349,11 @@ class MultibodySystem:
                 told = False
                 if resources is not None:
                     self._check_subsystems(state, step)
+                if step == Stage.INSTANCE:
+                    for motion in self._custom_motions:
+                        state._settle_motion(motion._mobod, asked=True)
+                if wanted & _realize.ACCELERATIONS:
+                    prescribing.set_known_u_dot(self, state)
                 if wanted:
                     told = self._compute(state, wanted) == step
                 if step == Stage.DYNAMICS and wanted & _realize.FORCES:
@@ -351,6 +369,8 @@ class MultibodySystem:
                     resources.step, resources.turn = step, 0
                 for force in self._custom_forces:
                     getattr(force._implementation, f"realize_{name}")(state)
+                for motion in self._custom_motions:
+                    getattr(motion._implementation, f"realize_{name}")(state)
                 self._tell_subsystems(state, step)
                 if resources is not None:
                     resources.step = 0
@@ -474,7 +494,13 @@ class MultibodySystem:
             said = body._not_finite(state)
             if said:
                 raise ModelError(said)
-        loose = np.flatnonzero(~np.isfinite(record.d_inverse[:, 0]))
+        of_mobility = np.repeat(state._field("together"), state._tree.num_u)
+        driven = np.flatnonzero((of_mobility == DRIVEN) & ~np.isfinite(record.known_u_dot[:, 0]))
+        if len(driven):
+            prescribing.check(self, state)
+            b = int(np.searchsorted(state._tree.first_u, driven[0], side="right")) - 1
+            raise ModelError(f"{matter._bodies[b]._driver!r} prescribes no finite accelerations at time {record.time[0, 0]}")
+        loose = np.flatnonzero(~np.isfinite(record.d_inverse[:, 0]) & (of_mobility >= 0))
         if len(loose):
             i = int(loose[-1])
             b = int(np.searchsorted(state._tree.first_u, i, side="right")) - 1
@@ -517,6 +543,59 @@ class MultibodySystem:
             return float(out[0, 0] + out[1, 0])
         return self.calc_kinetic_energy(state) + self.calc_potential_energy(state)
 
+    # ------------------------------------------------------------------------------------------ prescribed motion
+
+    def prescribe(self, state: State, stage: Stage | None = None) -> bool:
+        """Give q and u the values that locks and prescribed motions say, at the state's time. Needs MODEL.
+
+        Realizing a state never does that; integrators do it at every evaluation. What it needs is realized: TIME for q,
+        POSITION for u.
+
+        Parameters
+        ----------
+        state : State
+        stage : Stage, optional
+            ``POSITION`` sets q, ``VELOCITY`` sets u; both unless given.
+
+        Returns
+        -------
+        bool
+            Whether anything changed. The state then falls to TIME, or to POSITION.
+
+        Raises
+        ------
+        ValueError
+            If *stage* is another.
+        StageError
+            If the state is below MODEL.
+        ModelError
+            If a motion cannot be followed, or is not finite. The state's variables are then as they were.
+        """
+        if stage is not None and stage not in (Stage.POSITION, Stage.VELOCITY):
+            raise ValueError(f"prescribe takes Stage.POSITION, which sets q, or Stage.VELOCITY, which sets u, not {stage!r}")
+        self.realize(state, Stage.TIME)  # custom motions are asked for their level by that
+        if not state._has_known:
+            return False
+        q, u = state._q.copy(), state._u.copy()
+        try:
+            changed = False
+            if stage is not Stage.VELOCITY:
+                prescribing.set_q(self, state)
+                if not np.array_equal(q, state._q, equal_nan=True):
+                    changed = True
+                    state._invalidate_q()
+            if stage is not Stage.POSITION:
+                self.realize(state, Stage.POSITION)
+                prescribing.set_u(self, state)
+                if not np.array_equal(u, state._u, equal_nan=True):
+                    changed = True
+                    state._invalidate_u()
+        except BaseException:
+            state._q[:], state._u[:] = q, u
+            state._invalidate_q()
+            raise
+        return changed
+
     # ------------------------------------------------------------------------------------------ projection
 
     def project_q(self, state: State) -> bool:
@@ -530,13 +609,14 @@ class MultibodySystem:
         return changed
 
     def project(self, state: State, accuracy: float = 1e-8) -> bool:
-        """Bring q and u to their manifolds: quaternions are normalized to rounding, whatever *accuracy* asks.
+        """Bring q and u to what is prescribed and to their manifolds.
 
-        Returns whether anything changed.
+        Quaternions are normalized to rounding, whatever *accuracy* asks. Returns whether anything changed.
         """
         if not accuracy > 0.0:
             raise ValueError(f"accuracy has to be positive, got {accuracy}")
-        return self.project_q(state)
+        normalized = self.project_q(state)
+        return (self.prescribe(state) if state._has_known or self._custom_motions else False) or normalized
 
     # ------------------------------------------------------------------------------------------ applied forces
 

@@ -4,6 +4,9 @@
     error     h w sum e_j k_j, the largest of any variable, relative where the variable exceeds 1 / w, w being its weight
     report    Hermite's polynomial of both ends of the step that passes the time asked for, see `interpolate`
 
+Prescribed q and u are set at every stage, before the rates are found, and their errors are none of the method's. So are they
+in reports.
+
 so that the steps taken do not depend on when reports are wanted, and an interrupted run repeats the uninterrupted one.
 Source: Hairer, Norsett and Wanner 1993, II.4 (step size, starting step) and II.6 (dense output).
 
@@ -18,13 +21,14 @@ from .._jit import compiled
 from ..algebra.record import attach
 from ..algebra.scalar import load, store
 from ..mobilizer import _rates
-from ._evaluate import begin_step, energy, evaluate, finish_step
+from ._evaluate import begin_step, energy, evaluate, finish_step, prescribe
 
 # places in the array `control`
 TIME, PREVIOUS_TIME, STEP, TARGET, FINAL_TIME, ACCURACY, MIN_STEP, MAX_STEP, FIXED_STEP, LAST_STEP, COLLAPSE = range(11)
 # places in the array `counts`
-STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REPORT, LIMIT, ROUTINE = range(7)
-# rows of the array `work`; the stages' rates come after, then weights, and at the end q_dot_dot of the last step's two ends
+STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REPORT, LIMIT, ROUTINE, PRESCRIBER = range(8)
+# rows of the array `work`; the stages' rates come after, then weights (0 for what is prescribed), and at the end q_dot_dot of
+# the last step's two ends
 Y_PREVIOUS, RATE_PREVIOUS, Y, RATE = range(4)
 FIRST_STAGE = 3  # the first stage's rate is that at y: row RATE
 
@@ -165,7 +169,7 @@ def scaled_norms(block: Any, work: Any, norms: Any) -> None:
     a = b = c = 0.0
     weights = work.shape[0] - 3
     for i in range(model.ny):
-        scale = max(1.0 / work[weights, i], abs(work[Y, i]))
+        scale = max(1.0 / max(work[weights, i], 1e-300), abs(work[Y, i]))
         a = a + (work[Y, i] / scale) ** 2
         b = b + (work[RATE, i] / scale) ** 2
         c = c + ((work[RATE, i] - load(model.y_dot, i, 0)) / scale) ** 2
@@ -180,7 +184,7 @@ def start(block: Any, work: Any, table: Any, order: int, control: Any, counts: A
     """The rate at the initial y, and a first step: Hairer, Norsett and Wanner, II.4, starting step size."""
     model = attach(block)
     normalize(model)
-    status = evaluate(model, counts[ROUTINE])
+    status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
     counts[EVALUATIONS] += 1
     if status != 0:
         return NOT_FINITE
@@ -195,7 +199,7 @@ def start(block: Any, work: Any, table: Any, order: int, control: Any, counts: A
         h0 = 0.01 * norms[0] / norms[1]
     h0 = min(h0, control[MAX_STEP])
     euler_step(model, work, control[TIME], h0)
-    status = evaluate(model, counts[ROUTINE])
+    status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
     counts[EVALUATIONS] += 1
     if status != 0:
         control[STEP] = h0
@@ -235,6 +239,7 @@ def advance(
         if times[counts[REPORT]] <= control[TIME]:
             k = counts[REPORT]
             interpolate(model, work, control[PREVIOUS_TIME], control[TIME], times[k])
+            prescribe(model, counts[ROUTINE], counts[PRESCRIBER])
             report_row(model, results[k])
             if energies.shape[0] == times.shape[0]:
                 energies[k] = energy(model, counts[ROUTINE])
@@ -259,7 +264,7 @@ def advance(
         status = 0
         for s in range(1, stages):
             set_stage(model, work, table, s, time, h)
-            status = evaluate(model, counts[ROUTINE])
+            status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
             counts[EVALUATIONS] += 1
             if status != 0:
                 break
@@ -272,7 +277,7 @@ def advance(
                 error = 0.0
             if error <= control[ACCURACY]:
                 normalize(model)
-                status = evaluate(model, counts[ROUTINE])
+                status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
                 counts[EVALUATIONS] += 1
                 if status != 0:
                     error = 1e300

@@ -35,6 +35,7 @@ from ..value import (
     UnitInertia,
 )
 from ._singular import middle_angle
+from .locking import Locking
 
 if TYPE_CHECKING:
     from ..matter import SimbodyMatterSubsystem
@@ -115,7 +116,7 @@ class Facts:
         return self.transform_euler is not None
 
 
-class MobilizedBody:
+class MobilizedBody(Locking):
     """A body and the mobilizer that connects it to its parent. Base class of every kind in `mobod.mobilizer`.
 
     Parameters
@@ -269,6 +270,7 @@ class MobilizedBody:
         """A new body of the same kind and settings on another parent, whose system it joins, under a name of its own."""
         other = type(self)(parent, self._body, X_PF=self._X_PF, X_BM=self._X_BM, direction=self._direction, **self._settings())
         other._default_q = self._default_q.copy()
+        other._default_lock_level = self._default_lock_level
         other._inboard_decorations = list(self._inboard_decorations)
         other._outboard_decorations = list(self._outboard_decorations)
         return other
@@ -461,8 +463,12 @@ class MobilizedBody:
         ------
         ValueError
             If there are not `nq` numbers. NaN is found when the state is realized.
+        ModelError
+            If q is locked.
         """
         part = self._q_slice(state, "set_q")
+        if state._has_locks:
+            self._refuse_locked(state, "q")
         self._put(state._q, part, q, "q")
         state._invalidate_q()
 
@@ -471,8 +477,18 @@ class MobilizedBody:
         return self._one_or_all(state._u[self._u_slice(state, "get_u")])
 
     def set_u(self, state: State, u: ArrayLike) -> None:
-        """Set its speeds; the state falls to POSITION at most."""
+        """Set its speeds; the state falls to POSITION at most.
+
+        Raises
+        ------
+        ValueError
+            If there are not `nu` numbers.
+        ModelError
+            If u is locked.
+        """
         part = self._u_slice(state, "set_u")
+        if state._has_locks:
+            self._refuse_locked(state, "u")
         self._put(state._u, part, u, "u")
         state._invalidate_u()
 
@@ -538,13 +554,19 @@ class MobilizedBody:
         return float(state._u[self._which(self._u_slice(state, "get_one_u"), which, "u")])
 
     def set_one_q(self, state: State, which: int, v: float) -> None:
-        """Set one coordinate; the state falls to TIME at most."""
-        state._q[self._which(self._q_slice(state, "set_one_q"), which, "q")] = v
+        """Set one coordinate; the state falls to TIME at most. `ModelError` where it is locked."""
+        at = self._which(self._q_slice(state, "set_one_q"), which, "q")
+        if state._has_locks:
+            self._refuse_locked(state, "q")
+        state._q[at] = v
         state._invalidate_q()
 
     def set_one_u(self, state: State, which: int, v: float) -> None:
-        """Set one speed; the state falls to POSITION at most."""
-        state._u[self._which(self._u_slice(state, "set_one_u"), which, "u")] = v
+        """Set one speed; the state falls to POSITION at most. `ModelError` where it is locked."""
+        at = self._which(self._u_slice(state, "set_one_u"), which, "u")
+        if state._has_locks:
+            self._refuse_locked(state, "u")
+        state._u[at] = v
         state._invalidate_u()
 
     def get_one_q_dot(self, state: State, which: int) -> float:

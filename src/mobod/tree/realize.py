@@ -9,7 +9,7 @@ from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load
 from ..force import _switch as forces
 from ..mobilizer._by_address import BY_ADDRESS
-from . import acceleration, articulated_inertia, position, velocity
+from . import acceleration, articulated_inertia, position, prescribe, velocity
 
 #: Beside what is wanted: do not look for values that are not finite. In lanes, where a bad state must not stop the others.
 UNCHECKED = 64
@@ -61,6 +61,8 @@ def advance(model: Any, valid: int, wanted: int) -> int:
     if missing & FORCES != 0:
         forces.sweep(model)
     articulated, accelerations = missing & ARTICULATED != 0, missing & ACCELERATIONS != 0
+    if accelerations:
+        prescribe.sweep(model)
     for b in range(model.nb - 1, 0, -1):
         if articulated:
             articulated_inertia.step(model, b)
