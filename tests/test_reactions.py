@@ -15,7 +15,7 @@ class Push(mb.force.CustomImplementation):
         mobility_forces += np.cos(np.arange(mobility_forces.size))
 
 
-@pytest.fixture(params=["tree", "chain", "euler"])
+@pytest.fixture(params=["tree", "chain", "euler", "known"])
 def model(request, make):
     model = make.tree(chain=request.param == "chain")
     mb.force.Custom(model.forces, Push())
@@ -24,7 +24,20 @@ def model(request, make):
         model.matter.set_use_euler_angles(model.state, True)
         model.system.realize_model(model.state)
     model.randomize()
+    if request.param == "known":
+        lock_some(model)
     return model
+
+
+def lock_some(model):
+    """Every third body that can move held still, or given accelerations."""
+    state, Level = model.state, mb.Motion.Level
+    for k, body in enumerate(b for b in model.bodies[1:] if b.facts.num_u > 0):
+        if k % 6 == 0:
+            body.lock(state)
+        elif k % 6 == 3:
+            body.lock_at(state, model.rng.normal(size=body.facts.num_u), Level.ACCELERATION)
+    model.system.realize(state)
 
 
 def moved(F, r):
@@ -44,8 +57,9 @@ def test_both_methods_agree(model, close):
     close(model.bodies[1].find_mobilizer_reaction_on_body_at_m_in_ground(state), free[1], 1e-10, np.abs(free).max())
 
 
-def test_along_its_mobilities_a_reaction_is_the_applied_mobility_force(model, close):
-    state, f = model.state, model.system.get_mobility_forces(model.state)
+def test_along_its_mobilities_a_reaction_is_the_mobility_force_that_is_applied_or_prescribes(model, close):
+    state = model.state
+    f = model.system.get_mobility_forces(state) + model.matter.find_motion_forces(state)
     found = np.zeros_like(f)
     for body in model.bodies[1:]:
         F = body.find_mobilizer_reaction_on_body_at_origin_in_ground(state)

@@ -48,6 +48,24 @@ def test_explicit_matrices_are_their_products_with_unit_vectors(model, close):
         close(M @ M_inv, np.eye(nu), 1e-7)
 
 
+def test_known_mobilities_have_rows_and_columns_of_zeros_in_the_inverse(model, close):
+    matter, state = model.matter, model.state
+    bodies = [b for b in model.bodies[1:] if b.facts.num_u > 0]
+    for body in bodies[::3]:
+        body.lock(state)
+    for body in bodies[1::6]:
+        body.lock_at(state, np.ones(body.facts.num_u), mb.Motion.Level.ACCELERATION)
+    model.system.realize(state, mb.Stage.POSITION)
+    nu = len(state.u)
+    M, M_inv = matter.calc_m(state), matter.calc_m_inv(state)
+    free = np.array(matter.get_free_u_dot_index(state), dtype=int)
+    expected = np.zeros((nu, nu))
+    expected[np.ix_(free, free)] = np.linalg.inv(M[np.ix_(free, free)])
+    close(M_inv, expected, 1e-8)  # rounding times the condition of M
+    close(M_inv, columns(lambda e: matter.multiply_by_m_inv(state, e), nu), 1e-9)
+    assert np.array_equal(M_inv, M_inv.T)
+
+
 def test_explicit_matrices_realize_what_they_need_and_leave_it(model):
     matter, state = model.matter, model.state
     assert not matter.is_articulated_body_inertias_realized(state)

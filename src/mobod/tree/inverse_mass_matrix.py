@@ -5,7 +5,7 @@
 
 are the passes of `acceleration` at rest for unit forces, one column each. A column has no force inward before its own
 mobility, and outward only those that come after mobility i by place are taken: the matrix is symmetric, and is so to the
-last bit. All columns go side by side, see `columns`. Source: Carpentier and Mansard, Analytical inverse of the joint space
+last bit. Known mobilities are left out, see `known`: their rows and columns are zero. All columns go side by side, see `columns`. Source: Carpentier and Mansard, Analytical inverse of the joint space
 inertia matrix, 2018; Jain 2011, section 7.3.
 """
 
@@ -42,7 +42,9 @@ def inward_step(model: Any, b: int, shift: int, flat: Any, wide: Any) -> None:
     for row in range(RESULTS + top - count, RESULTS + top):
         for jb in range(done, columns.numbers_until(model.end_of_base[b], shift)):
             store(wide, row, jb, 0.0)
-    if model.together[b] > 0:
+    if model.together[b] < 0:
+        _own_columns_of_known(model, b, shift, flat, wide, top)
+    elif model.together[b] > 0:
         _own_columns_of_block(model, b, shift, flat, wide, top, r)
     else:
         _own_columns(model, b, shift, flat, wide, top, r)
@@ -87,7 +89,11 @@ def inward_step_of_one(model: Any, b: int, shift: int, wide: Any) -> None:
 def _absorb(model: Any, b: int, wide: Any, top: int, jb: int, zw: Any, zv: Any) -> Any:
     """`acceleration.absorb` without forces on the mobilities, whose epsilon is kept at their places."""
     first = model.first_u[b]
-    if model.together[b] > 0:
+    if model.together[b] != 0:
+        if model.together[b] < 0:  # known: a weld, and a row of zeros
+            for row in range(RESULTS + top - model.num_u[b], RESULTS + top):
+                store(wide, row, jb, 0.0)
+            return zw, zv
         return _absorb_by_block(model, b, wide, top, jb, zw, zv)
     for i in range(first, first + model.num_u[b]):
         hw, hv = load_spatial(model.H, i)
@@ -115,6 +121,16 @@ def _own_columns(model: Any, b: int, shift: int, flat: Any, wide: Any, top: int,
             store(flat, RESULTS + top - 1 - (k - first), place, e * load(model.d_inverse, k, 0))
         zw, zv = spatial.shift_force(zw, zv, r)
         columns.begin_column(flat, wide, shift, place, zw, zv)
+
+
+@generic
+def _own_columns_of_known(model: Any, b: int, shift: int, flat: Any, wide: Any, top: int) -> None:
+    """The columns of known mobilities: zeros."""
+    o = zero(load(model.p_GB, b, 0))
+    for place in range(top - model.num_u[b], top):
+        for row in range(RESULTS + top - model.num_u[b], RESULTS + top):
+            store(flat, row, place, o)
+        columns.begin_column(flat, wide, shift, place, (o, o, o), (o, o, o))
 
 
 @generic
@@ -188,7 +204,7 @@ def outward_step(model: Any, b: int, shift: int, wide: Any) -> None:
         w, v = spatial.shift_motion(w, v, r)
         if model.together[b] > 0:
             w, v = _release_by_block(model, b, wide, top, jb, w, v)
-        else:
+        elif model.together[b] == 0:
             w, v = _release(model, b, wide, top, jb, w, v)
         if model.has_children[b] == 1:
             columns.store_column(wide, target, jb, w, v)
@@ -255,13 +271,13 @@ def calc_m_inv(block: Any, address: int, valid: int, flat: Any, wide: Any, M_inv
     shift = columns.bits(flat, wide)
     for at in range(model.nb - 1, 0, -1):
         b = model.depth_first[at]
-        if model.num_u[b] == 1:
+        if model.num_u[b] == 1 and model.together[b] == 0:
             inward_step_of_one(model, b, shift, wide)
         else:
             inward_step(model, b, shift, flat, wide)
     for at in range(1, model.nb):
         b = model.depth_first[at]
-        if model.num_u[b] == 1:
+        if model.num_u[b] == 1 and model.together[b] == 0:
             outward_step_of_one(model, b, shift, wide)
         else:
             outward_step(model, b, shift, wide)

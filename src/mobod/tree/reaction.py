@@ -15,7 +15,7 @@ from ..algebra import articulated, mat33, spatial, sym33, vec3
 from ..algebra.memory import add_spatial, load3, load6, load9, load_spatial, store_spatial
 from ..algebra.record import attach
 from ..algebra.scalar import load, zero
-from . import articulated_inertia, passes
+from . import articulated_inertia, known, passes
 
 #: Where a reaction acts, and on whom: on the body at its origin, at M; on the parent at F, at the parent's origin.
 AT_BODY_ORIGIN, AT_M, ON_PARENT_AT_F, ON_PARENT_AT_ORIGIN = range(4)
@@ -35,7 +35,7 @@ def on_body(model: Any, b: int, stored: bool) -> Any:
         w, v = load_spatial(model.A_GB, b)
         w0, v0 = load_spatial(model.coriolis, b)
         w, v = vec3.sub(w, w0), vec3.sub(v, v0)
-        if stored:
+        if stored or model.together[b] < known.LOCKED:  # which keep P in any case
             J, F, M = articulated.load_articulated(model.articulated, b)
         else:
             J, F, M = articulated_inertia.of_body(model, b)
