@@ -102,9 +102,9 @@ class Routine:
         self._kept: list[Any] = []  # what the addresses point at
         generic(function)
 
-    def address(self, in_lanes: bool = False, with_tangents: bool = False) -> int:
+    def address(self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False) -> int:
         """Where the compiled code for a record's scalar is, compiled or loaded when it is first asked for."""
-        scalar = "lanes" if in_lanes else "duals" if with_tangents else "state"
+        scalar = "varied" if own_parameters else "lanes" if in_lanes else "duals" if with_tangents else "state"
         address = self._addresses.get(scalar)
         if address is None:
             with _lock:

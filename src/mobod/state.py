@@ -12,7 +12,7 @@ from .algebra.record import Record
 from .errors import StageError, TopologyError
 from .stage import Stage
 from .tree import realize as _realize
-from .tree.tree import INSTANCE_FIELDS, Tree
+from .tree.tree import INSTANCE_FIELDS, OF_MASS, Tree
 
 if TYPE_CHECKING:
     from .mobilizer.base import MobilizedBody
@@ -37,8 +37,8 @@ class State:
     ----------
     time : float
     q, u, z : (nq,), (nu,), (nz,) arrays
-    y : (nq + nu + nz,) array
-        The three end to end.
+    y : (nq + nu + nz + 6 np,) array
+        The three end to end, and then the locations and the velocities of the particles, if there are any.
     """
 
     # slots: setters and `realize` touch a dozen attributes a call, and a dictionary's take half as long again
@@ -98,9 +98,10 @@ class State:
 
     def __repr__(self) -> str:
         tree = self._tree
+        particles = f", {tree.num_particles} particles" if tree.num_particles else ""
         return (
             f"<State at {Stage(self._stage).name}, time {self.time:.6g}, "
-            f"{tree.nq} q, {tree.nu} u, {tree.nz} z, of {self._system.name!r}>"
+            f"{tree.nq} q, {tree.nu} u, {tree.nz} z{particles}, of {self._system.name!r}>"
         )
 
     # ------------------------------------------------------------------------------------------ variables
@@ -167,7 +168,7 @@ class State:
 
     @property
     def y(self) -> Array:
-        """q, u and z end to end. Assigning leaves the state at TIME at most."""
+        """q, u, z and the particles' locations and velocities, end to end. Assigning leaves the state at TIME at most."""
         return self._y_view
 
     @y.setter
@@ -386,6 +387,13 @@ class State:
             self._record.share(name, self._own[name])
         self._invalidate_instance()
         return self._own[name]
+
+    def _leave_out(self, flag: str, b: int, holds: bool) -> None:
+        """Say whether a shortcut of the kernels holds for body b: what they then leave out has to be zero already."""
+        self._own_field(flag)[b] = holds
+        if holds and flag == "massless":
+            for name in OF_MASS:
+                getattr(self._record, name)[b] = 0.0
 
     def _field(self, name: str) -> npt.NDArray[Any]:
         """An Instance field as it is in this state."""

@@ -34,7 +34,7 @@ class Integrator:
     system : MultibodySystem
         Its topology is realized, at the latest when stepping begins.
     accuracy : float
-        Largest local error of a step in any of q, u and z, relative for what exceeds 1.
+        Largest local error of a step in any of q, u, z and what particles have, relative for what exceeds 1.
     constraint_tolerance : float, optional
         How far from their manifold constraints may be; a tenth of the accuracy unless given.
     initial_step_size, min_step_size, max_step_size : float, optional

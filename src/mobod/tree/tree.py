@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..algebra.record import Record
+from ..algebra.record import LANES, Record, aligned_zeros
 from ..mobilizer import _rates
 from . import blocks, records
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
 
+#: Fields of numbers that a state may own a copy of, and each lane of an Ensemble a value of its own.
+PARAMETERS = tuple(field.name for field in records.FIELDS if field.what == "parameter")
+#: What tells kernels of work that they can leave out: zero is always right.
+SHORTCUTS = ("plain_outboard", "massless")
 #: Fields of the tree that a state may own a copy of: what an Instance-stage change touches.
-INSTANCE_FIELDS = tuple(
-    field.name
-    for field in records.FIELDS
-    if field.what == "parameter" or field.name in ("force_enabled", "force_integers", "plain_outboard")
-)
+INSTANCE_FIELDS = (*PARAMETERS, "force_enabled", "force_integers", *SHORTCUTS)
+#: Rows that kernels leave at zero where `massless` holds.
+OF_MASS = ("com_G", "inertia_G", "centrifugal")
 
 
 #: Columns of mobilities that are met together, whatever the kind.
@@ -40,6 +42,8 @@ class Tree:
         Whether orientations are angles rather than quaternions.
     nz : int
         Number of auxiliary variables.
+    particles : (masses, locations, velocities)
+        ``(np,)``, ``(np, 3)`` and ``(np, 3)``, of a default state.
     """
 
     def __init__(
@@ -48,6 +52,7 @@ class Tree:
         forces: Sequence[tuple[int, bool, Sequence[int], Sequence[float]]],
         use_euler_angles: bool,
         nz: int = 0,
+        particles: Sequence[Any] = ((), (), ()),
     ) -> None:
         self.nb = len(bodies)
         self.use_euler_angles = use_euler_angles
@@ -71,6 +76,7 @@ class Tree:
             else:
                 rates.append(_rates.EULER if euler else _rates.QUATERNION if facts.has_quaternion else _rates.SAME)
         self.nq, self.nu, self.nz = nq, nu, nz
+        self.num_particles = len(particles[0])
         parents = [0 if body._parent is None else body._parent._index for body in bodies]
         reverse = [body.direction.value for body in bodies]
         variable = [body.facts.has_hinge_dot for body in bodies]
@@ -127,6 +133,7 @@ class Tree:
             "inertia": [_six(np.asarray(m.inertia)) for m in mass_properties],
             "parameters": np.array([x for run in parameters for x in run], np.float64).reshape(-1, 1),
             "force_numbers": np.array([x for _, _, _, run in forces for x in run], np.float64).reshape(-1, 1),
+            "particle_mass": np.array(particles[0], np.float64).reshape(-1, 1),
         }
         # two shortcuts that robots' files make worthwhile: links whose frame is the joint's, and links without mass
         integers["plain_outboard"] = [int(np.array_equal(np.asarray(X), np.eye(4))) for X in outboard]
@@ -140,7 +147,7 @@ class Tree:
             "nq": nq,
             "nu": nu,
             "nz": nz,
-            "ny": nq + nu + nz,
+            "ny": nq + nu + nz + 6 * self.num_particles,
             "nf": len(forces),
             "one": 1,
             "parameters_size": len(self.fields["parameters"]),
@@ -149,7 +156,11 @@ class Tree:
             "freed_size": sum(freed),
             "force_integers_size": len(integers["force_integers"]),
             "force_numbers_size": len(self.fields["force_numbers"]),
+            "num_particles": self.num_particles,
+            "particle_size": 3 * self.num_particles,
         }
+        #: Locations and velocities of the particles in a default state, as columns.
+        self.default_particles = [np.array(v, np.float64).ravel() for v in particles[1:]]
         self.default_q = np.zeros(nq)
         self._columns: list[tuple[int, str, Any]] = []  # (body, field, columns) of the kinds that never change them
         for b, body in enumerate(bodies):
@@ -167,10 +178,12 @@ class Tree:
             self._addresses[scalar] = addresses
         return self._addresses[scalar]
 
-    def new_record(self, in_lanes: bool = False, with_tangents: bool = False) -> Record:
+    def new_record(self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False) -> Record:
         """A record at the default coordinates, with what kernels never write already in place, and no tangents set."""
-        shared = {**self.fields, "kinematics": self._kinematics(in_lanes, with_tangents)}
-        record = Record(self.counts, shared, in_lanes, with_tangents)
+        shared = {**self.fields, "kinematics": self._kinematics(in_lanes, with_tangents, own_parameters)}
+        if own_parameters:
+            shared.update((name, in_each_lane(shared[name])) for name in PARAMETERS)
+        record = Record(self.counts, shared, in_lanes, with_tangents, own_parameters)
 
         def spread(values: Any) -> Any:
             array = np.asarray(values, dtype=np.float64)
@@ -180,10 +193,18 @@ class Tree:
         record.R_FM[:] = identity
         record.R_GB[0] = identity
         record.q[:, 0] = spread(self.default_q)
+        record.particle_location[:, 0], record.particle_velocity[:, 0] = map(spread, self.default_particles)
         for b, field, columns in self._columns:
             first = self.first_u[b]
             getattr(record, field)[first : first + self.num_u[b]] = spread(np.reshape(columns, (-1, 6)))
         return record
+
+
+def in_each_lane(array: npt.NDArray[Any], *groups: int) -> npt.NDArray[np.float64]:
+    """The numbers of a parameter field once a lane, and once a group of lanes."""
+    out = aligned_zeros(*groups, *array.shape, LANES)
+    out[...] = array[..., None]
+    return out
 
 
 def _unit_columns(body: MobilizedBody) -> list[int]:
