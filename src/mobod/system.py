@@ -11,7 +11,7 @@ from .errors import ModelError, StageError, TopologyError
 from .stage import Stage
 from .state import State
 from .subsystem import Subsystem
-from .tree import articulated_inertia, momentum, rates
+from .tree import blocks, momentum, rates
 from .tree import realize as _realize
 from .tree.tree import Tree
 
@@ -319,18 +319,18 @@ class MultibodySystem:
         if len(loose):
             i = int(loose[-1])
             b = int(np.searchsorted(state._tree.first_u, i, side="right")) - 1
-            row, first_u = int(record.first_freed[b]), state._tree.first_u[b]
-            which = int(loose[loose >= first_u][0]) - first_u
-            if row >= 0 and articulated_inertia.is_dependent(record.freed[row + which], record.H[first_u + which]):
-                why = matter._bodies[b]._singularity(state) or "that is so at its present q; start elsewhere"
-                raise ModelError(
-                    f"mobility {which} of {matter._bodies[b]._name!r} moves nothing that its others do not, so that the mass "
-                    f"matrix is singular: {why}"
-                )
             raise ModelError(
                 f"mobility {i - state._tree.first_u[b]} of {matter._bodies[b]._name!r} has no inertia to move: the body "
                 "and all that hangs on it is massless, or turns about a line without inertia. Give it mass, or weld it"
             )
+        for body in matter._bodies:
+            k = state._tree.first_u[body._index]
+            if body.facts.turns_in_every_way and (which := blocks.first_dependent(record.H[k : k + 3, :3])) >= 0:
+                why = body._singularity(state) or "that is so at its present q; start elsewhere"
+                raise ModelError(
+                    f"mobility {which} of {body._name!r} moves nothing that its others do not, so that the mass matrix is "
+                    f"singular: {why}"
+                )
         raise ModelError(
             "accelerations are not finite: a force is infinite or not a number, or the mass properties differ by more "
             f"than double precision holds{''.join(f'. {text}' for text in matter._singularities(state).values())}"

@@ -65,6 +65,8 @@ VECTORS = [
     (mat33.add, (9, 9), lambda A, B: [A + B]),
     (sym33.mul_vec, (6, 3), lambda S, v: [full(S) @ v]),
     (sym33.add, (6, 6), lambda S, T: [S + T]),
+    (sym33.sub, (6, 6), lambda S, T: [S - T]),
+    (sym33.mul_mat, (6, 9), lambda S, A: [full(S) @ A.reshape(3, 3)]),
     (sym33.rotate, (9, 6), lambda R, S: [six(R.reshape(3, 3) @ full(S) @ R.reshape(3, 3).T)]),
     (sym33.point_mass, (0, 3), lambda m, r: [six(m * (r @ r * np.eye(3) - np.outer(r, r)))]),
     (spatial.shift_motion, (3, 3, 3), lambda w, v, r: [w, v + np.cross(w, r)]),
@@ -100,6 +102,7 @@ VECTORS = [
         lambda m, mc, I: [I, tilde(mc), six(m * np.eye(3))],
     ),
     (articulated.shift, (6, 9, 6, 3), lambda J, F, M, r: unpacked(phi(r) @ whole(J, F, M) @ phi(r).T)),
+    (articulated.shift_linear, (6, 3), lambda M, r: unpacked(phi(r) @ whole(np.zeros(6), np.zeros(9), M) @ phi(r).T)),
 ]
 
 
@@ -130,7 +133,8 @@ def test_function_is_what_matrices_say(entry, data):
 
 
 def test_every_function_of_the_tuple_algebra_is_compared():
-    compared = {entry[0] for entry in VECTORS} | {articulated.eliminate}
+    compared = {entry[0] for entry in VECTORS}
+    compared |= {articulated.eliminate, articulated.eliminate_rotations, sym33.inverse, sym33.of_product}
     for module in (vec3, mat33, sym33, spatial, articulated):
         for name, value in vars(module).items():
             if callable(value) and getattr(value, "__module__", "") == module.__name__ and "articulated" not in name:
@@ -201,6 +205,26 @@ def test_a_freed_direction_takes_no_force(rng):
     P, h = positive_definite(rng), rng.normal(size=6)
     J, F, M, *_ = articulated.eliminate(*(tuple(np.ravel(x)) for x in unpacked(P)), tuple(h[:3]), tuple(h[3:]))
     assert np.allclose(whole(J, F, M) @ h, 0.0, atol=1e-12 * np.abs(P).max() * np.abs(h).max())
+
+
+def test_all_rotations_freed_at_once_are_three_directions_freed_in_turn(rng):
+    """Whatever the three directions, P+ is the same; K and J^-1 are its blocks' own."""
+    J, F, M = (tuple(np.ravel(x)) for x in unpacked(positive_definite(rng)))
+    left, J_inverse, K, d_inverse = articulated.eliminate_rotations(J, F, M)
+    assert np.allclose(full(J_inverse) @ full(J), np.eye(3), atol=1e-12)
+    assert np.allclose(np.reshape(K, (3, 3)), full(J_inverse) @ np.reshape(F, (3, 3)), atol=1e-12)
+    assert np.isclose(d_inverse, 1.0 / np.linalg.det(full(J)), rtol=1e-12)
+    J2, F2, M2 = J, F, M
+    for h in rng.normal(size=(3, 3)):
+        J2, F2, M2, *_ = articulated.eliminate(J2, F2, M2, tuple(h), (0.0, 0.0, 0.0))
+    P = np.abs(whole(J, F, M)).max()
+    assert np.allclose(left, M2, atol=1e-10 * P)  # three random directions lose some digits
+    assert np.allclose(J2, 0.0, atol=1e-10 * P) and np.allclose(F2, 0.0, atol=1e-10 * P)
+
+
+def test_of_product_is_the_product_where_that_is_symmetric(rng):
+    A, S = rng.normal(size=(3, 3)), full(rng.normal(size=6))
+    assert np.allclose(full(sym33.of_product(tuple(A.ravel()), tuple((S @ A).ravel()))), A.T @ S @ A, atol=1e-13)
 
 
 @few

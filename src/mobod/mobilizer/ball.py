@@ -44,7 +44,14 @@ class Ball(DrawnAsBall):
     """Turn in any way about the point that F and M share: a quaternion (or three angles), the angular velocity in F."""
 
     facts = Facts(
-        KIND, num_q=4, num_u=3, transform=transform, hinge=hinge, kind_euler=KIND_EULER, transform_euler=transform_euler
+        KIND,
+        num_q=4,
+        num_u=3,
+        transform=transform,
+        hinge=hinge,
+        kind_euler=KIND_EULER,
+        transform_euler=transform_euler,
+        turns_in_every_way=True,
     )
 
     def get_default_rotation(self) -> Rotation:

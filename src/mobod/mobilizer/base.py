@@ -82,8 +82,9 @@ class Facts:
         How many numbers the kind keeps beside q: a pitch, radii. A state can change them.
     has_matrix_n : bool
         Whether q_dot = N u with an N of the kind's own, which its routine keeps in the record.
-    can_be_singular : bool
-        Whether the hinge columns become dependent at some q.
+    turns_in_every_way : bool
+        Whether the first three speeds turn M about its origin in every way (but at a singular q), and three more, if there are
+        any, are p_FM's rate: `tree.blocks` then meets them together.
     kinematics : Routine, optional
         What the switch calls by address; see `_by_address`.
     """
@@ -100,7 +101,7 @@ class Facts:
     hinge_euler: Callable[..., Any] | None = None
     num_parameters: int = 0
     has_matrix_n: bool = False
-    can_be_singular: bool = False
+    turns_in_every_way: bool = False
     kinematics: Routine | None = None
 
     def __post_init__(self) -> None:

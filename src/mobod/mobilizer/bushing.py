@@ -59,7 +59,7 @@ class Bushing(MobilizedBody):
         transform=transform,
         hinge=hinge,
         constant_hinge=False,
-        can_be_singular=True,
+        turns_in_every_way=True,
         kinematics=kinematics,
     )
 

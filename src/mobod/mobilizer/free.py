@@ -65,6 +65,7 @@ class Free(MobilizedBody):
         hinge=hinge,
         kind_euler=KIND_EULER,
         transform_euler=_transform_euler,
+        turns_in_every_way=True,
     )
 
     def get_default_transform(self) -> Transform:

@@ -58,7 +58,7 @@ class Gimbal(DrawnAsBall):
         transform=transform,
         hinge=hinge,
         constant_hinge=False,
-        can_be_singular=True,
+        turns_in_every_way=True,
         kinematics=kinematics,
     )
 

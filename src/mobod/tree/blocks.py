@@ -1,13 +1,17 @@
-"""Mobilizers that let M turn or move in every way: their three or six mobilities met together, about M's origin.
+"""Mobilizers that let M turn in every way, or move in every way: their three or six mobilities met together, about M's origin.
 
-A body of which all rotations about M's origin are free (a Ball) transmits no torque but what is applied. With the articulated
-inertia P = [J F; F^T M] about M's origin, in Ground, and K = J^-1 F, the recursion of `acceleration` is
+A body of which all rotations about M's origin are free (a Ball, a Gimbal) transmits no torque but what is applied. With the
+articulated inertia P = [J F; F^T M] about M's origin, in Ground, and K = J^-1 F, the recursion of `acceleration` is
 
     P+ = [0 0; 0 M - F^T K]       Z+ = (tau; z_v + K^T (tau - z_w))       w' = J^-1 (tau - z_w) - K v'
 
 for z = (z_w; z_v) the force to be balanced and tau the applied torque; w' is the angular acceleration in Ground, whatever the
-parent's, so that the mobilizer's axes matter only at the ends: tau = R_GF f, udot = R_GF^T (w' - w'_P). A Free mobilizer does
-the same with what is left of M, and hands nothing but applied forces to its parent. Derived from Featherstone 2008, section 7.
+parent's. The mobilizer's own columns matter only at the ends, as H = [W 0; L V] about M's origin, with L = 0 and no V for three
+mobilities: of f = H^T (tau; s), s = V f_v and tau = W^-T (f_w - L^T s), and udot_w = W^-1 (w' - w'_P),
+udot_v = V^T (v' - v'_P - L udot_w). V is a rotation. Where W is singular only udot is, not what the rest of the tree feels.
+With six mobilities the same is done with what is left of M, and nothing but applied forces goes to the parent. Derived from
+Featherstone 2008, section 7.
+
 In the rows of `gain`: J^-1 in the first, K in the next two, in the fourth the inverse of what was left of M.
 """
 
@@ -16,19 +20,62 @@ from typing import Any
 from .._jit import generic
 from ..algebra import articulated, mat33, sym33, vec3
 from ..algebra.memory import load3, load6, store3, store6
-from ..algebra.scalar import store
+from ..algebra.scalar import store, where, zero
 from ..mobilizer._access import put3, vector3
 
-#: Three mobilities, about the axes of F.
+#: Three mobilities, about the axes of F: W = R_GF.
 ROTATIONS = 1
-#: Six: about the axes of F, and along them.
+#: Six: about the axes of F, and along them, with L = 0.
 FREE = 2
+#: Three that turn M about its origin, about any axes.
+TURNING = 3
+#: Six of which the first three turn M about any axes, and move its origin too; the last three move it alone.
+MOVING = 4
+
+#: The least determinant of axes that are taken for independent: some tens of roundings of their unit lengths.
+DEPENDENT = 1e-14
 
 
 @generic
 def axes(model: Any, i: int) -> Any:
-    """The axes of F, which are columns i to i + 2 of H, as R_GF by columns: its transpose by rows."""
+    """W^T: its columns are the angular parts of columns i to i + 2 of H."""
     x, y, z = load3(model.H, i, 0), load3(model.H, i + 1, 0), load3(model.H, i + 2, 0)
+    return *x, *y, *z
+
+
+@generic
+def inverse_axes(model: Any, b: int) -> Any:
+    """W^-1: W^T where the axes are those of a frame; infinite where they are dependent."""
+    W_inverse = axes(model, model.first_u[b])
+    if model.together[b] >= TURNING:
+        W_inverse = _inverse_of_rows(W_inverse)
+    return W_inverse
+
+
+@generic
+def _inverse_of_rows(A: Any) -> Any:
+    """The inverse of A^T."""
+    x, y, z = (A[0], A[1], A[2]), (A[3], A[4], A[5]), (A[6], A[7], A[8])
+    yz, zx, xy = vec3.cross(y, z), vec3.cross(z, x), vec3.cross(x, y)
+    d = vec3.dot(x, yz)
+    d_inverse = 1.0 / where(d * d > DEPENDENT * DEPENDENT, d, zero(d))
+    return *vec3.scale(d_inverse, yz), *vec3.scale(d_inverse, zx), *vec3.scale(d_inverse, xy)
+
+
+@generic
+def _linear_axes(model: Any, i: int) -> Any:
+    """V^T: its columns are the linear parts of columns i + 3 to i + 5 of H."""
+    x, y, z = load3(model.H, i + 3, 3), load3(model.H, i + 4, 3), load3(model.H, i + 5, 3)
+    return *x, *y, *z
+
+
+@generic
+def _sliding(model: Any, b: int) -> Any:
+    """L^T: the first three columns' velocity of M's origin, where H has that of B's."""
+    i, r = model.first_u[b], load3(model.p_BM_G, b, 0)
+    x = vec3.sub(load3(model.H, i, 3), vec3.cross(r, load3(model.H, i, 0)))
+    y = vec3.sub(load3(model.H, i + 1, 3), vec3.cross(r, load3(model.H, i + 1, 0)))
+    z = vec3.sub(load3(model.H, i + 2, 3), vec3.cross(r, load3(model.H, i + 2, 0)))
     return *x, *y, *z
 
 
@@ -43,7 +90,7 @@ def eliminate(model: Any, b: int, J: Any, F: Any, M: Any) -> Any:
     store6(model.gain, i + 1, 0, (K[0], K[1], K[2], K[3], K[4], K[5]))
     store3(model.gain, i + 2, 0, (K[6], K[7], K[8]))
     store(model.d_inverse, i + 2, 0, d_inverse)
-    if model.together[b] == FREE:
+    if model.num_u[b] == 6:
         M_inverse, d_inverse = sym33.inverse(M)
         store6(model.gain, i + 3, 0, M_inverse)
         store(model.d_inverse, i + 5, 0, d_inverse)
@@ -61,13 +108,17 @@ def _load_K(model: Any, i: int) -> Any:
 def absorb(model: Any, b: int, f: Any, zw: Any, zv: Any) -> Any:
     """`acceleration.absorb` of a block."""
     i = model.first_u[b]
-    r, R_FG, K = load3(model.p_BM_G, b, 0), axes(model, i), _load_K(model, i)
-    tau = mat33.transpose_mul_vec(R_FG, vector3(f, i))
+    r, K = load3(model.p_BM_G, b, 0), _load_K(model, i)
+    f_w, force = vector3(f, i), zv
+    if model.num_u[b] == 6:
+        force = mat33.transpose_mul_vec(_linear_axes(model, i), vector3(f, i + 3))
+        if model.together[b] == MOVING:
+            f_w = vec3.sub(f_w, mat33.mul_vec(_sliding(model, b), force))
+    tau = mat33.transpose_mul_vec(inverse_axes(model, b), f_w)
     rest = vec3.sub(tau, vec3.sub(zw, vec3.cross(r, zv)))
     put3(model.epsilon, i, sym33.mul_vec(load6(model.gain, i, 0), rest))
     zv = vec3.add(zv, mat33.transpose_mul_vec(K, rest))
-    if model.together[b] == FREE:
-        force = mat33.transpose_mul_vec(R_FG, vector3(f, i + 3))
+    if model.num_u[b] == 6:
         put3(model.epsilon, i + 3, sym33.mul_vec(load6(model.gain, i + 3, 0), vec3.sub(force, zv)))
         zv = force
     return vec3.add(tau, vec3.cross(r, zv)), zv
@@ -77,12 +128,25 @@ def absorb(model: Any, b: int, f: Any, zw: Any, zv: Any) -> Any:
 def release(model: Any, b: int, w: Any, v: Any, udot: Any) -> Any:
     """`acceleration.release` of a block."""
     i = model.first_u[b]
-    r, R_FG = load3(model.p_BM_G, b, 0), axes(model, i)
+    r = load3(model.p_BM_G, b, 0)
     v = vec3.add(v, vec3.cross(w, r))
-    if model.together[b] == FREE:
-        own = vector3(model.epsilon, i + 3)
-        put3(udot, i + 3, mat33.mul_vec(R_FG, vec3.sub(own, v)))
-        v = own
-    own = vec3.sub(vector3(model.epsilon, i), mat33.mul_vec(_load_K(model, i), v))
-    put3(udot, i, mat33.mul_vec(R_FG, vec3.sub(own, w)))
-    return own, vec3.add(v, vec3.cross(r, own))
+    v_own = v
+    if model.num_u[b] == 6:
+        v_own = vector3(model.epsilon, i + 3)
+    w_own = vec3.sub(vector3(model.epsilon, i), mat33.mul_vec(_load_K(model, i), v_own))
+    udot_w = mat33.mul_vec(inverse_axes(model, b), vec3.sub(w_own, w))
+    put3(udot, i, udot_w)
+    if model.num_u[b] == 6:
+        v = vec3.sub(v_own, v)
+        if model.together[b] == MOVING:
+            v = vec3.sub(v, mat33.transpose_mul_vec(_sliding(model, b), udot_w))
+        put3(udot, i + 3, mat33.mul_vec(_linear_axes(model, i), v))
+    return w_own, vec3.add(v_own, vec3.cross(r, w_own))
+
+
+def first_dependent(W: Any) -> int:
+    """Which of three axes (3, 3), one a row, those before it make superfluous; -1 where all are independent."""
+    (x, y, z) = W
+    if abs(vec3.dot(x, vec3.cross(y, z))) > DEPENDENT:
+        return -1
+    return 1 if vec3.dot(vec3.cross(x, y), vec3.cross(x, y)) <= DEPENDENT**2 else 2

@@ -7,7 +7,7 @@ from ..algebra.record import Field, layout
 
 # fmt: off
 COUNTS = (
-    "nb", "nq", "nu", "nz", "ny", "nf", "one", "parameters_size", "choices_size", "n_size", "freed_size",
+    "nb", "nq", "nu", "nz", "ny", "nf", "one", "parameters_size", "choices_size", "n_size",
     "force_integers_size", "force_numbers_size", "num_particles", "particle_size",
 )
 # fmt: on
@@ -43,9 +43,8 @@ FIELDS = (
     _index("num_q", "nb", "how many q"),
     _index("num_u", "nb", "how many u"),
     _index("has_hinge_dot", "nb", "1 where HDot_FM is not zero for all q and u"),
-    _index("first_freed", "nb", "its run in freed starts here; -1 where its columns are never dependent"),
     _index("unit_column", "nu", "0, 1, 2: the column of H_FM is (x, y, z of F; 0), 3, 4, 5: (0; x, y, z); -1: any other"),
-    _index("together", "nb", "ROTATIONS or FREE where its mobilities are met together, by blocks.py; else 0"),
+    _index("together", "nb", "ROTATIONS, FREE, TURNING or MOVING where its mobilities are met together, by blocks.py; else 0"),
     _index("plain_outboard", "nb", "1 where X_BM is the identity: nothing to multiply by"),
     _index("massless", "nb", "1 where mass and inertia are zero: their rows in G stay at zero"),
     _index("is_last_child", "nb", "1 on the highest child of a parent: an inward sweep meets it first"),
@@ -107,7 +106,6 @@ FIELDS = (
     # ---- lazy entries that depend on position only
     _state("composite", "nb", 10, "mass, first moment and inertia of B and all outboard, about B's origin, in G"),
     _state("articulated", "nb", 21, "what children handed in; or, when asked for, the articulated body inertia P of B"),
-    _state("freed", "freed_size", 6, "hinge columns that can be dependent, less what they share with those before them"),
     _state("gain", "nu", 6, "P h / d of each mobility, P as it was when its turn came; of a block what blocks.py says"),
     _state("d_inverse", "nu", 1, "1 / (h^T P h); of a block 1 over a determinant"),
     # ---- forces

@@ -25,10 +25,6 @@ INSTANCE_FIELDS = (*PARAMETERS, "force_enabled", "force_integers", *SHORTCUTS)
 OF_MASS = ("com_G", "inertia_G", "centrifugal")
 
 
-#: Columns of mobilities that are met together, whatever the kind.
-_BLOCKS = {(0, 1, 2): blocks.ROTATIONS, (0, 1, 2, 3, 4, 5): blocks.FREE}
-
-
 class Tree:
     """The arrays of the tree, built from its mobilized bodies, Ground first, and its compiled force elements.
 
@@ -87,7 +83,6 @@ class Tree:
         #: Bodies whose first four coordinates are a quaternion, in order: the pool.
         self.quaternions = [b for b, body in enumerate(bodies) if body.facts.has_quaternion and not use_euler_angles]
         matrices = [nq * nu if r == _rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
-        freed = [body.facts.num_u if body.facts.can_be_singular else 0 for body in bodies]
         parameters, choices = [body._parameters() for body in bodies], [body._choices() for body in bodies]
         self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if body.facts.kinematics is not None]
         self._addresses: dict[tuple[bool, ...], npt.NDArray[np.int64]] = {}
@@ -109,9 +104,8 @@ class Tree:
             "num_q": self.num_q,
             "num_u": self.num_u,
             "has_hinge_dot": [int(n > 0 and (v or r)) for n, v, r in zip(self.num_u, variable, reverse, strict=True)],
-            "first_freed": [at if n else -1 for at, n in zip(_starts(freed), freed, strict=True)],
             "unit_column": [place for columns in unit_columns for place in columns],
-            "together": [_BLOCKS.get(tuple(columns), 0) for columns in unit_columns],
+            "together": [_block(body, columns) for body, columns in zip(bodies, unit_columns, strict=True)],
             "is_last_child": is_last_child,
             "has_children": has_children,
             "force_kind": [kind for kind, _, _, _ in forces],
@@ -153,7 +147,6 @@ class Tree:
             "parameters_size": len(self.fields["parameters"]),
             "choices_size": len(integers["choices"]),
             "n_size": sum(matrices),
-            "freed_size": sum(freed),
             "force_integers_size": len(integers["force_integers"]),
             "force_numbers_size": len(self.fields["force_numbers"]),
             "num_particles": self.num_particles,
@@ -214,6 +207,15 @@ def _unit_columns(body: MobilizedBody) -> list[int]:
         return [-1] * facts.num_u
     columns = np.reshape(facts.hinge(tuple(body._default_q.tolist()) or (0.0,)), (-1, 6))
     return [int(np.argmax(h)) if np.array_equal(np.sort(h), [0, 0, 0, 0, 0, 1]) else -1 for h in columns]
+
+
+def _block(body: MobilizedBody, unit_columns: list[int]) -> int:
+    """Whether and how its mobilities are met together."""
+    if not body.facts.turns_in_every_way:
+        return 0
+    if unit_columns == [0, 1, 2, 3, 4, 5][: len(unit_columns)]:
+        return blocks.ROTATIONS if len(unit_columns) == 3 else blocks.FREE
+    return blocks.TURNING if len(unit_columns) == 3 else blocks.MOVING
 
 
 def _starts(lengths: list[int]) -> list[int]:

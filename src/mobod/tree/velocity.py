@@ -32,12 +32,12 @@ def step(model: Any, b: int, row: int, rates: bool) -> None:
     o = zero(wP[0])
     w_PB, v_PB = (o, o, o), (o, o, o)
     r, p_BM_G = load3(model.p_PB_G, b, 0), load3(model.p_BM_G, b, 0)
-    if model.together[b] > 0:
-        R_FG = blocks.axes(model, first)
-        w_PB = mat33.transpose_mul_vec(R_FG, vector3(model.u, first))
+    if model.together[b] > 0 and model.together[b] < blocks.MOVING:
+        W_transposed = blocks.axes(model, first)
+        w_PB = mat33.transpose_mul_vec(W_transposed, vector3(model.u, first))
         v_PB = vec3.cross(p_BM_G, w_PB)
         if model.together[b] == blocks.FREE:
-            v_PB = vec3.add(v_PB, mat33.transpose_mul_vec(R_FG, vector3(model.u, first + 3)))
+            v_PB = vec3.add(v_PB, mat33.transpose_mul_vec(W_transposed, vector3(model.u, first + 3)))
     else:
         for i in range(first, end):
             u = load(model.u, i, 0)
