@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .value import MassProperties, Transform
 
 Array = npt.NDArray[np.float64]
+#: Beside what `batch.collect` fetches: only Python's own parts have z.
+_Z_DOT = -1
 
 
 class Ensemble:
@@ -79,9 +81,10 @@ class Ensemble:
         particles = np.concatenate([state._record.particle_location, state._record.particle_velocity])[:, 0]
         self._particles = np.repeat(particles[None], padded, axis=0)
         self._particle_accelerations = np.zeros((padded, 3 * tree.num_particles))
-        self._u_dot, self._failed = np.zeros((padded, tree.nu)), np.zeros((padded, 1))
-        #: Parameter fields that each state has its own of, ``(groups, rows, columns, 8)``.
+        self._u_dot, self._failed = np.zeros((padded, len(state.u))), np.zeros((padded, 1))
+        #: Parameter fields that each state has its own of, ``(groups, rows, columns, 8)``, and where kernels find them.
         self._own: dict[str, Array] = {}
+        self._own_places = np.zeros((0, 3), np.int64)
         self._reduced = ReducedTree(tree, self._template._field)
         #: One record a thread: of the reduced tree, and of the whole one.
         self._workers: list[Record] = []
@@ -241,6 +244,8 @@ class Ensemble:
             if not np.array_equal(flags, template._field(name)):
                 template._own_field(name)[:] = flags
         self._own.update(changed)
+        places = [(layout.places[name], a.ctypes.data, a.strides[0]) for name, a in self._own.items()]
+        self._own_places = np.array(places, np.int64).reshape(-1, 3)  # as `batch.fill` takes them
         self._stage, self._results = min(self._stage, Stage.MODEL), {}
         self._workers, self._whole_workers = [], []
 
@@ -305,12 +310,12 @@ class Ensemble:
             return
         wanted = _WANTED.get(Stage(stage), 0)
         accelerations = stage >= Stage.ACCELERATION
-        if self._system._custom_forces:
+        if self._system._is_interpreted:
             self._realize_one_by_one(Stage(stage))
         elif wanted:
             address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
             results = self._u_dot, self._particle_accelerations, self._failed
-            data = self._own_fields(), *self._variables, *results
+            data = self._own_places, *self._variables, *results
             if self._reduced.ground_acceleration is not None and not self._own:
                 wanted &= ~_realize.FORCES
 
@@ -324,11 +329,6 @@ class Ensemble:
     @property
     def _variables(self) -> tuple[Array, ...]:
         return self._time, self._q, self._u, self._z, self._particles
-
-    def _own_fields(self) -> npt.NDArray[np.int64]:
-        """Where kernels find the parameters that each state has its own of; see `batch.fill`."""
-        rows = [(layout.places[name], a.ctypes.data, a.strides[0]) for name, a in self._own.items()]
-        return np.array(rows, np.int64).reshape(-1, 3)
 
     def _share_out(
         self, work: Callable[[Record, int, int], None], threads: int, records: list[Record], new_record: Callable[[], Record]
@@ -403,11 +403,11 @@ class Ensemble:
         found = self._results.get(what)
         if found is None:
             found = np.zeros((self._groups * LANES, columns))
-            if self._system._custom_forces:
+            if self._system._is_interpreted:
                 self._collect_one_by_one(what, stage, found)
             else:
                 address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
-                wanted, data = _WANTED[stage], (self._own_fields(), *self._variables)
+                wanted, data = _WANTED[stage], (self._own_places, *self._variables)
 
                 def work(record: Record, begin: int, end: int) -> None:
                     batch.collect(record, address, wanted, begin, end, what, *data, found)
@@ -428,6 +428,7 @@ class Ensemble:
                 fields = {
                     batch.Q_DOT: record.q_dot,
                     batch.Q_DOT_DOT: record.q_dot_dot,
+                    _Z_DOT: record.z_dot,
                     batch.BODY_VELOCITIES: record.V_GB,
                     batch.BODY_ACCELERATIONS: record.A_GB,
                 }
@@ -459,7 +460,9 @@ class Ensemble:
     def z_dot(self) -> Array:
         """Rates of z ``(n, nz)``. Needs DYNAMICS."""
         self._need("z_dot", Stage.DYNAMICS)
-        return np.zeros((self._n, self._z.shape[1]))
+        if not self._z.shape[1]:
+            return np.zeros((self._n, 0))
+        return self._collected("z_dot", Stage.DYNAMICS, _Z_DOT, self._z.shape[1])
 
     @property
     def body_transforms(self) -> Array:

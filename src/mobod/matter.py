@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from . import prescribing
 from .errors import ModelError, TopologyError
 from .mobilizer.base import MobilizedBody, _full
 from .mobilizer.ground import Ground
 from .particles import ParticleSubsystem
+from .prescribed import Prescribed
 from .stage import Stage
 from .tree import (
     articulated_inertia,
@@ -30,6 +32,7 @@ from .value import ArticulatedInertia, Inertia, MassProperties, Rotation, Spatia
 if TYPE_CHECKING:
     from .state import State
     from .system import MultibodySystem
+    from .tree.tree import Tree
 
 Array = npt.NDArray[np.float64]
 #: A bit of State._valid that kernels do not know: articulated inertias are in their rows.
@@ -73,7 +76,7 @@ class Bodies(Sequence[MobilizedBody]):
         return f"<{len(self)} bodies: {names}{', ...' if len(self) > 8 else ''}>"
 
 
-class SimbodyMatterSubsystem(ParticleSubsystem):
+class SimbodyMatterSubsystem(Prescribed, ParticleSubsystem):
     """The bodies, mobilizers and particles of a system, and everything that can be asked of them.
 
     Parameters
@@ -212,8 +215,7 @@ class SimbodyMatterSubsystem(ParticleSubsystem):
         state._check_owner(self._system, "set_use_euler_angles")
         if bool(use_euler_angles) != state._pending_euler_angles:
             state._pending_euler_angles = bool(use_euler_angles)
-            state._valid = 0
-            state._lower(int(Stage.TOPOLOGY))
+            state._invalidate_model()
 
     def get_use_euler_angles(self, state: State) -> bool:
         """Whether orientations are angles in this state."""
@@ -251,17 +253,25 @@ class SimbodyMatterSubsystem(ParticleSubsystem):
             return other
         self.set_use_euler_angles(other, euler)
         self.get_system().realize_model(other)
-        q, new = other.upd_q(), other._tree
+        other.upd_q()[: other._tree.nq] = self._converted(state._q, old, other._tree)
+        other.upd_u()[: other._tree.nu] = state._u[: old.nu]
+        other.time = state.time
+        return other
+
+    def _converted(self, q: Array, old: Tree, new: Tree) -> Array:
+        """q of one tree in the representation of the other; a body whose quaternion is zero has no q to convert."""
+        converted = np.zeros(new.nq)
         for b, body in enumerate(self._bodies):
-            part = state._q[old.first_q[b] : old.first_q[b] + old.num_q[b]]
-            if body.facts.has_quaternion:
-                if euler:
+            part = q[old.first_q[b] : old.first_q[b] + old.num_q[b]]
+            if body.facts.has_quaternion and old.use_euler_angles != new.use_euler_angles:
+                if old.use_euler_angles:
+                    part = np.concatenate([Rotation.from_body_fixed_xyz(part[:3]).to_quaternion(), part[3:]])
+                elif np.any(part[:4]):
                     part = np.concatenate([Rotation.from_quaternion(part[:4]).to_body_fixed_xyz(), part[4:]])
                 else:
-                    part = np.concatenate([Rotation.from_body_fixed_xyz(part[:3]).to_quaternion(), part[3:]])
-            q[new.first_q[b] : new.first_q[b] + new.num_q[b]] = part
-        other.u, other.z, other.time = state.u, state.z, state.time
-        return other
+                    part = part[1:]
+            converted[new.first_q[b] : new.first_q[b] + new.num_q[b]] = part
+        return converted
 
     def normalize_quaternions(self, state: State) -> None:
         """Scale every quaternion of q to length 1; integrators do this by themselves. Needs MODEL."""
@@ -291,10 +301,7 @@ class SimbodyMatterSubsystem(ParticleSubsystem):
         return block
 
     def _realize(self, state: State, entry: int) -> None:
-        status = _realize.realize(state._block, _realize.advance.address(), state._valid, entry)
-        if status:
-            self.get_system()._explain(state, status)
-        state._valid |= entry
+        self.get_system()._compute(state, entry)
 
     def realize_position_kinematics(self, state: State) -> None:
         """Compute poses and hinge columns now, whatever the stage, so that POSITION finds them. Needs INSTANCE."""
@@ -625,7 +632,7 @@ class SimbodyMatterSubsystem(ParticleSubsystem):
         """Second rates of q ``(nq,)`` that accelerations *udot* would give: N udot + NDot u. Needs VELOCITY."""
         self._velocities(state, "calc_q_dot_dot")
         first = self._rate_product(state, "calc_q_dot_dot", rates.multiply_by_n, False, False, udot)
-        return first + self.multiply_by_n_dot(state, False, state._u)
+        return first + self.multiply_by_n_dot(state, False, state._u[: state._tree.nu])
 
     # ------------------------------------------------------------------------------------------ dynamics
 
@@ -657,6 +664,7 @@ class SimbodyMatterSubsystem(ParticleSubsystem):
         f = self._mobility_vector(state, "applied_mobility_forces", applied_mobility_forces)
         F = self._body_forces("applied_body_forces", applied_body_forces)
         udot, A = np.empty(state._tree.nu), np.empty((len(self._bodies), 2, 3))
+        prescribing.set_known_u_dot(self.get_system(), state)
         forward_dynamics.calc_acceleration(block, f, F, udot, A.reshape(-1, 6))
         return udot, A
 

@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from . import prescribing
 from .errors import ModelError, StageError, TopologyError
+from .mobilizer._interpreted import write_position, write_velocity
+from .motion import Custom
 from .stage import Stage
 from .state import State
-from .subsystem import Subsystem
+from .subsystem import HOOKS, Subsystem
 from .tree import blocks, momentum, rates
 from .tree import realize as _realize
-from .tree.tree import Tree
+from .tree.known import DRIVEN
+from .tree.tree import OUTSIDE_MATTER, Tree
 
 if TYPE_CHECKING:
     from .forces import GeneralForceSubsystem
     from .matter import SimbodyMatterSubsystem
+    from .mobilizer.base import MobilizedBody
 
 Array = npt.NDArray[np.float64]
 
@@ -64,6 +69,11 @@ class MultibodySystem:
         self._topology_realized = False
         self._trees: dict[bool, Tree] = {}
         self._custom_forces: list[Any] = []
+        self._interpreted_bodies: list[MobilizedBody] = []
+        self._hooked: dict[int, list[bool]] = {}  # for each stage: which subsystems have a hook of their own
+        self._custom_motions: list[Custom] = []
+        #: Whether parts of users' own Python take part in realizing states.
+        self._is_interpreted = False
         self._kernel: Any = None
         self._address = 0
         self._default_state: State | None = None
@@ -137,6 +147,7 @@ class MultibodySystem:
         self._topology_token = object()
         self._topology_realized = False
         self._trees = {}
+        self._kernel = None
         self._default_state = None
 
     def system_topology_has_been_realized(self) -> bool:
@@ -168,16 +179,69 @@ class MultibodySystem:
         ------
         TopologyError
             If there is no matter subsystem.
+
+        Notes
+        -----
+        Users' own parts (subsystems, forces, mobilizers) are told of TOPOLOGY and then of MODEL, which is when they allocate
+        what they keep in the state: it is at EMPTY, and then at TOPOLOGY.
         """
-        tree = self._tree(self.get_matter_subsystem()._default_use_euler_angles)
+        matter = self.get_matter_subsystem()
+        tree = self._tree(matter._default_use_euler_angles)
         self._custom_forces = [force for force in self._forces() if force._implementation is not None]
-        self._topology_realized = True
+        self._interpreted_bodies = [body for body in matter._bodies if body._interpreter is not None]
+        self._hooked = {
+            int(stage): [getattr(type(one), hook) is not getattr(Subsystem, hook) for one in self._subsystems]
+            for stage, hook in HOOKS.items()
+        }
+        hooks = any(any(hooked) for hooked in self._hooked.values())
+        motions = [body._driver for body in matter._bodies]
+        self._custom_motions = [motion for motion in motions if isinstance(motion, Custom)]
+        self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or self._custom_motions or hooks)
+        realized_before, self._topology_realized = self._topology_realized, True
         state = State(self, tree)
-        for force in self._custom_forces:
-            force._implementation.realize_topology(state)
-            force._implementation.realize_model(state)
+        if self._is_interpreted:
+            state._stage = int(Stage.EMPTY)
+            state._upd_resources()
+            try:
+                self._settle(state, Stage.TOPOLOGY)
+                self._settle(state, Stage.MODEL)
+            except BaseException:
+                self._topology_realized = realized_before
+                raise
+            state._make_room(tree, state._record)
         self._default_state = state.copy()
         return state
+
+    def _settle(self, state: State, stage: Stage) -> None:
+        """Realize TOPOLOGY or MODEL by telling users' own parts, which see the state one stage below."""
+        resources = state._resources
+        if resources is not None:
+            resources.step, resources.turn = int(stage), 0
+        try:
+            for body in self._interpreted_bodies:
+                assert body._interpreter is not None
+                body._interpreter.realize(stage.name.lower(), state)
+            for force in self._custom_forces:
+                getattr(force._implementation, HOOKS[stage])(state)
+            for motion in self._custom_motions:
+                getattr(motion._implementation, HOOKS[stage])(state)
+            self._tell_subsystems(state, stage)
+        finally:
+            if resources is not None:
+                resources.step = 0
+        state._stage = int(stage)
+
+    def _tell_subsystems(self, state: State, stage: int) -> None:
+        """Call the subsystems' hooks of a stage; what each computes by that stage is there when its own returns."""
+        resources = state._resources
+        if resources is None:  # no part of this system has any, or they would have been made with the state
+            return
+        for i, hooked in enumerate(self._hooked[stage]):
+            resources.turn = i
+            if (hooked or i in resources.parts) and resources.stage_of(state, i) < stage:
+                if hooked:
+                    getattr(self._subsystems[i], HOOKS[Stage(stage)])(state)
+                resources.finish(state, i, stage)
 
     def get_default_state(self) -> State:
         """A copy of the state that `realize_topology` gave; `TopologyError` where it has not been called."""
@@ -189,23 +253,38 @@ class MultibodySystem:
         return self._default_state.copy()
 
     def realize_model(self, state: State) -> None:
-        """Settle the modelling choices: q gets its size, and its default values where that changed. Needs TOPOLOGY."""
+        """Settle the modelling choices: q gets its size, and its default values where that changed. Needs TOPOLOGY.
+
+        Users' own parts are told of it, and subsystems allocate anew what depends on such choices: of q, u and z those keep
+        their values of which there are as many as before. A state at MODEL or above is left as it is.
+        """
         state._check_owner(self, "realize_model")
         if state._stage < Stage.TOPOLOGY:
             raise StageError("realize_model needs Stage.TOPOLOGY; call state = system.realize_topology()")
-        if state._pending_euler_angles != state._use_euler_angles:
-            tree = self._tree(state._pending_euler_angles)
-            record = tree.new_record()
-            for name in ("time", "particle_location", "particle_velocity"):
-                getattr(record, name)[:] = getattr(state._record, name)
-            for name, array in state._own.items():
-                record.share(name, array)
-            state._use_euler_angles, state._valid = tree.use_euler_angles, 0
-            state._attach(tree, record)
-        for force in self._custom_forces:
-            force._implementation.realize_model(state)
-        if state._stage < Stage.MODEL:
-            state._stage = int(Stage.MODEL)
+        if state._stage >= Stage.MODEL:
+            return
+        tree, record, resources = state._tree, state._record, state._resources
+        kept = {} if resources is None else resources.snapshot()
+        own = dict(state._own)
+        try:
+            if state._pending_euler_angles != state._use_euler_angles:
+                new_tree = self._tree(state._pending_euler_angles)
+                new_record = new_tree.new_record()
+                for name in OUTSIDE_MATTER:
+                    getattr(new_record, name)[:] = getattr(record, name)
+                if "lock_q" in state._own:
+                    q = self.get_matter_subsystem()._converted(state._own["lock_q"][:, 0], tree, new_tree)
+                    state._own["lock_q"] = q[:, None]
+                state._use_euler_angles, state._valid = new_tree.use_euler_angles, 0
+                state._attach_own(new_tree, new_record)
+            self._settle(state, Stage.MODEL)
+        except BaseException:
+            state._use_euler_angles, state._own = tree.use_euler_angles, own
+            state._attach_own(tree, record)
+            if resources is not None:
+                resources.restore(kept)
+            raise
+        state._make_room(tree, record)
 
     # ------------------------------------------------------------------------------------------ realization
 
@@ -239,15 +318,14 @@ class MultibodySystem:
         reached = state._stage
         if reached >= level:
             return
-        if self._custom_forces or reached < 2:
+        if self._is_interpreted or reached < 2:
             self._realize_interpreted(state, Stage(stage))
             return
         valid = state._valid
         if wanted & ~valid:
             kernel = self._kernel
             if kernel is None:
-                self._address = _realize.advance.address()
-                kernel = self._kernel = _realize.realize.dispatcher
+                kernel = self._choose_kernel()
             status = kernel(state._block, self._address, valid, wanted)
             if status:
                 self._explain(state, status)
@@ -258,30 +336,127 @@ class MultibodySystem:
         """The same stage by stage, with Python's parts called where their turn comes."""
         if state._stage < Stage.MODEL:
             raise StageError("realize needs Stage.MODEL; call system.realize_model(state)")
-        before = state._stage, state._valid
+        before, resources = (state._stage, state._valid), state._resources
+        # what INSTANCE's hooks allocate goes again if they fail
+        allocated = resources.snapshot() if resources is not None and before[0] < Stage.INSTANCE else {}
         try:
             for step in range(max(state._stage, Stage.MODEL) + 1, stage + 1):
-                wanted = _WANTED_OF[step] & ~state._valid
+                wanted, name = _WANTED_OF[step] & ~state._valid, Stage(step).name.lower()
+                told = False
+                if resources is not None:
+                    self._check_subsystems(state, step)
+                if step == Stage.INSTANCE:
+                    for motion in self._custom_motions:
+                        state._settle_motion(motion._mobod, asked=True)
+                if wanted & _realize.ACCELERATIONS:
+                    prescribing.set_known_u_dot(self, state)
+                if wanted:
+                    told = self._compute(state, wanted) == step
                 if step == Stage.DYNAMICS and wanted & _realize.FORCES:
-                    self._kernel_call(state, wanted)
-                    state._valid |= wanted & ~_realize.FORCES
+                    state._valid &= ~_realize.FORCES
                     self._add_custom_forces(state)
                     state._valid |= _realize.FORCES
-                elif wanted:
-                    self._kernel_call(state, wanted)
-                    state._valid |= wanted
+                if not told:  # a mobilizer hears of positions and velocities before its columns are asked for
+                    for body in self._interpreted_bodies:
+                        assert body._interpreter is not None
+                        body._interpreter.realize(name, state)
                 state._stage = step
-                hook = f"realize_{Stage(step).name.lower()}"
+                if resources is not None:
+                    resources.step, resources.turn = step, 0
                 for force in self._custom_forces:
-                    getattr(force._implementation, hook)(state)
+                    getattr(force._implementation, f"realize_{name}")(state)
+                for motion in self._custom_motions:
+                    getattr(motion._implementation, f"realize_{name}")(state)
+                self._tell_subsystems(state, step)
+                if resources is not None:
+                    resources.step = 0
+                    if step == Stage.ACCELERATION:
+                        self._check_rates(state)
         except BaseException:
             state._stage, state._valid = before
+            if resources is not None:
+                resources.step = 0
+                if before[0] < Stage.INSTANCE:
+                    resources.restore(allocated)
             raise
 
+    def _compute(self, state: State, wanted: int) -> int:
+        """Compute what is wanted and not valid; mobilizers that Python computes write their rows before the sweeps.
+
+        Returns
+        -------
+        int
+            The last stage of which these mobilizers heard by that; 0 where they did not.
+        """
+        missing, told = wanted & ~state._valid, 0
+        if self._interpreted_bodies:
+            for entry, write, stage in (
+                (_realize.POSITIONS, write_position, Stage.POSITION),
+                (_realize.VELOCITIES, write_velocity, Stage.VELOCITY),
+            ):
+                if missing & entry:
+                    self._check_input(state, entry)
+                    for body in self._interpreted_bodies:
+                        write(body, state)
+                    self._kernel_call(state, entry)
+                    told = int(stage)
+        self._kernel_call(state, wanted)
+        return told
+
+    def _check_input(self, state: State, entry: int) -> None:
+        """Refuse values that are not finite, as the kernels do, before a user's function sees them."""
+        tree = state._tree
+        values = state._q[: tree.nq] if entry == _realize.POSITIONS else state._u[: tree.nu]
+        if not (np.isfinite(values).all() and np.isfinite(state._record.time[0, 0])):
+            self._explain(state, _realize.BAD_INPUT)
+
+    def _check_subsystems(self, state: State, step: int) -> None:
+        """Refuse values of subsystems' q, u and z that are not finite, before anything is computed from them."""
+        tree = state._tree
+        if step == Stage.POSITION:
+            name, first, values = "q", tree.nq, state._q
+        elif step == Stage.VELOCITY:
+            name, first, values = "u", tree.nu, state._u
+        elif step == Stage.DYNAMICS:
+            name, first, values = "z", 0, state._z
+        else:
+            return
+        if len(values) > first and not np.isfinite(values[first:]).all():
+            i = first + int(np.flatnonzero(~np.isfinite(values[first:]))[0])
+            raise ModelError(f"{self._owner(state, name, i)}, is {values[i]}; every {name} has to be finite")
+
+    def _check_rates(self, state: State) -> None:
+        """Refuse rates that a subsystem has written and that are not finite."""
+        record, tree = state._record, state._tree
+        if len(record.y_dot) == tree.nq + tree.nu or np.isfinite(record.y_dot).all():
+            return
+        for name, column in (("q", record.q_dot), ("u", record.u_dot), ("z", record.z_dot)):
+            wrong = np.flatnonzero(~np.isfinite(column[:, 0]))
+            if len(wrong):
+                i = int(wrong[0])
+                raise ModelError(f"the rate of {self._owner(state, name, i)}, is {column[i, 0]}; it has to be finite")
+
+    def _owner(self, state: State, name: str, i: int) -> str:
+        """Number *i* of the system's q, u or z, and which subsystem's it is."""
+        for subsystem, (start, n) in state._places()[name].items():
+            if start <= i < start + n:
+                return f"{name}[{i}], number {i - start} of {self._subsystems[subsystem]!r}"
+        return f"{name}[{i}]"
+
     def _kernel_call(self, state: State, wanted: int) -> None:
-        status = _realize.realize(state._block, _realize.advance.address(), state._valid, wanted)
-        if status:
-            self._explain(state, status)
+        if wanted & ~state._valid:
+            kernel = self._kernel or self._choose_kernel()
+            status = kernel(state._block, self._address, state._valid, wanted)
+            if status:
+                self._explain(state, status)
+            state._valid |= wanted
+
+    def _choose_kernel(self) -> Any:
+        """What realizes states: with users' compiled functions it looks at what these give, too."""
+        checked = any(body._is_of_users_functions for body in self.get_matter_subsystem()._bodies)
+        self._address = _realize.advance.address()
+        self._kernel = (_realize.realize_checked if checked else _realize.realize).dispatcher
+        return self._kernel
 
     def _add_custom_forces(self, state: State) -> None:
         """Let every enabled custom force add its part to the applied forces; it sees the state at VELOCITY."""
@@ -306,16 +481,27 @@ class MultibodySystem:
                 if len(bad):
                     row = getattr(record, f"particle_{name}").reshape(-1, 3)[bad[0] // 3]
                     raise ModelError(f"the {name} of particle {bad[0] // 3} is {row}; it has to be finite")
-            name, values, first = "q", state._q, state._tree.first_q
+            tree = state._tree
+            name, values, first = "q", state._q[: tree.nq], tree.first_q
             if np.all(np.isfinite(values)):
-                name, values, first = "u", state._u, state._tree.first_u
+                name, values, first = "u", state._u[: tree.nu], tree.first_u
             i = int(np.flatnonzero(~np.isfinite(values))[0])
             b = int(np.searchsorted(first, i, side="right")) - 1
             raise ModelError(
                 f"{name}[{i}], number {i - first[b]} of {matter._bodies[b]._name!r}, is {values[i]}; "
                 f"every {name} has to be finite"
             )
-        loose = np.flatnonzero(~np.isfinite(record.d_inverse[:, 0]))
+        for body in matter._bodies:
+            said = body._not_finite(state)
+            if said:
+                raise ModelError(said)
+        of_mobility = np.repeat(state._field("together"), state._tree.num_u)
+        driven = np.flatnonzero((of_mobility == DRIVEN) & ~np.isfinite(record.known_u_dot[:, 0]))
+        if len(driven):
+            prescribing.check(self, state)
+            b = int(np.searchsorted(state._tree.first_u, driven[0], side="right")) - 1
+            raise ModelError(f"{matter._bodies[b]._driver!r} prescribes no finite accelerations at time {record.time[0, 0]}")
+        loose = np.flatnonzero(~np.isfinite(record.d_inverse[:, 0]) & (of_mobility >= 0))
         if len(loose):
             i = int(loose[-1])
             b = int(np.searchsorted(state._tree.first_u, i, side="right")) - 1
@@ -358,6 +544,59 @@ class MultibodySystem:
             return float(out[0, 0] + out[1, 0])
         return self.calc_kinetic_energy(state) + self.calc_potential_energy(state)
 
+    # ------------------------------------------------------------------------------------------ prescribed motion
+
+    def prescribe(self, state: State, stage: Stage | None = None) -> bool:
+        """Give q and u the values that locks and prescribed motions say, at the state's time. Needs MODEL.
+
+        Realizing a state never does that; integrators do it at every evaluation. What it needs is realized: TIME for q,
+        POSITION for u.
+
+        Parameters
+        ----------
+        state : State
+        stage : Stage, optional
+            ``POSITION`` sets q, ``VELOCITY`` sets u; both unless given.
+
+        Returns
+        -------
+        bool
+            Whether anything changed. The state then falls to TIME, or to POSITION.
+
+        Raises
+        ------
+        ValueError
+            If *stage* is another.
+        StageError
+            If the state is below MODEL.
+        ModelError
+            If a motion cannot be followed, or is not finite. The state's variables are then as they were.
+        """
+        if stage is not None and stage not in (Stage.POSITION, Stage.VELOCITY):
+            raise ValueError(f"prescribe takes Stage.POSITION, which sets q, or Stage.VELOCITY, which sets u, not {stage!r}")
+        self.realize(state, Stage.TIME)  # custom motions are asked for their level by that
+        if not state._has_known:
+            return False
+        q, u = state._q.copy(), state._u.copy()
+        try:
+            changed = False
+            if stage is not Stage.VELOCITY:
+                prescribing.set_q(self, state)
+                if not np.array_equal(q, state._q, equal_nan=True):
+                    changed = True
+                    state._invalidate_q()
+            if stage is not Stage.POSITION:
+                self.realize(state, Stage.POSITION)
+                prescribing.set_u(self, state)
+                if not np.array_equal(u, state._u, equal_nan=True):
+                    changed = True
+                    state._invalidate_u()
+        except BaseException:
+            state._q[:], state._u[:] = q, u
+            state._invalidate_q()
+            raise
+        return changed
+
     # ------------------------------------------------------------------------------------------ projection
 
     def project_q(self, state: State) -> bool:
@@ -371,13 +610,14 @@ class MultibodySystem:
         return changed
 
     def project(self, state: State, accuracy: float = 1e-8) -> bool:
-        """Bring q and u to their manifolds: quaternions are normalized to rounding, whatever *accuracy* asks.
+        """Bring q and u to what is prescribed and to their manifolds.
 
-        Returns whether anything changed.
+        Quaternions are normalized to rounding, whatever *accuracy* asks. Returns whether anything changed.
         """
         if not accuracy > 0.0:
             raise ValueError(f"accuracy has to be positive, got {accuracy}")
-        return self.project_q(state)
+        normalized = self.project_q(state)
+        return (self.prescribe(state) if state._has_known or self._custom_motions else False) or normalized
 
     # ------------------------------------------------------------------------------------------ applied forces
 

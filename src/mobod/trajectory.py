@@ -57,6 +57,8 @@ class Trajectory:
         Auxiliary variables, where the system has some.
     particle_locations, particle_velocities : array_like (nt, np, 3), optional
         Of the particles, in Ground, where the system has some; length, length/time.
+    auxiliary_names : sequence of str, optional
+        One a column of `z`; numbers unless given.
     state : State, optional
         The state that the motion started from. `states` are copies of it with time, q, u, z and particles replaced, so that
         whatever else was chosen or set in it holds for them too.
@@ -69,7 +71,7 @@ class Trajectory:
     ----------
     time, q, u, z, energy, particle_locations, particle_velocities : arrays
         Read-only.
-    coordinate_names, speed_names : tuple of str
+    coordinate_names, speed_names, auxiliary_names : tuple of str
     system : MultibodySystem or None
     model_variables, statistics : dict
 
@@ -99,6 +101,7 @@ class Trajectory:
         z: ArrayLike | None = None,
         particle_locations: ArrayLike | None = None,
         particle_velocities: ArrayLike | None = None,
+        auxiliary_names: Sequence[str] | None = None,
         state: State | None = None,
         model_variables: Mapping[str, Any] | None = None,
         statistics: Mapping[str, Any] | None = None,
@@ -120,6 +123,10 @@ class Trajectory:
             )
         self.coordinate_names = _names(coordinate_names, "coordinate_names", "q", self.q.shape[1])
         self.speed_names = _names(speed_names, "speed_names", "u", self.u.shape[1])
+        numbers = [str(number) for number in range(self.z.shape[1])]
+        self.auxiliary_names = _names(
+            numbers if auxiliary_names is None else auxiliary_names, "auxiliary_names", "z", self.z.shape[1]
+        )
         if (np.diff(self.time) < 0.0).any():
             raise ValueError(f"time must not go backward; it does after index {int(np.argmax(np.diff(self.time) < 0))}")
         self.system = system
@@ -231,7 +238,7 @@ class Trajectory:
     # ------------------------------------------------------------------------------------------ tables and files
 
     def to_pandas(self) -> pd.DataFrame:
-        """Make a table: a row a time, the index; columns ``q.NAME``, ``u.NAME``, ``z.0`` and so on, and ``energy``.
+        """Make a table: a row a time, the index; columns ``q.NAME``, ``u.NAME``, ``z.NAME``, and ``energy``.
 
         Particles, where there are some, have six columns each: ``location.0.x`` to ``velocity.0.z``.
 
@@ -331,6 +338,7 @@ class Trajectory:
             arrays[what] = np.column_stack(found or [np.zeros((nt, 0))]).reshape(nt, -1, 3)
         about.setdefault("coordinate_names", [name[2:] for name in parts["q"]])
         about.setdefault("speed_names", [name[2:] for name in parts["u"]])
+        about.setdefault("auxiliary_names", [name[2:] for name in parts["z"]])
         arrays.update(time=columns["time"], energy=columns["energy"])
         return cls(system=system, **arrays, **about)
 
@@ -339,7 +347,7 @@ class Trajectory:
         columns = {"time": self.time}
         columns.update((f"q.{name}", column) for name, column in zip(self.coordinate_names, self.q.T, strict=True))
         columns.update((f"u.{name}", column) for name, column in zip(self.speed_names, self.u.T, strict=True))
-        columns.update((f"z.{number}", column) for number, column in enumerate(self.z.T))
+        columns.update((f"z.{name}", column) for name, column in zip(self.auxiliary_names, self.z.T, strict=True))
         columns["energy"] = self.energy
         for name, rows in (("location", self.particle_locations), ("velocity", self.particle_velocities)):
             columns.update((f"{name}.{p}.{axis}", rows[:, p, k]) for p in range(rows.shape[1]) for k, axis in enumerate("xyz"))
@@ -350,6 +358,7 @@ class Trajectory:
         return {
             "coordinate_names": list(self.coordinate_names),
             "speed_names": list(self.speed_names),
+            "auxiliary_names": list(self.auxiliary_names),
             "model_variables": _plain(self.model_variables),
             "statistics": _plain(self.statistics),
         }

@@ -3,15 +3,20 @@
 `mobod.MobilizedBody` is their base class. CONTRIBUTING.md says how to add one.
 """
 
+from ._check_custom import CustomReport, check_custom
 from .ball import Ball
 from .base import Direction
 from .bendstretch import BendStretch
 from .bushing import Bushing
 from .cantileverfreebeam import CantileverFreeBeam
+from .compiled_functions import CompiledFunctions
+from .custom import Custom
+from .custom_implementation import CustomImplementation
 from .cylinder import Cylinder
 from .ellipsoid import Ellipsoid
 from .free import Free
 from .freeline import FreeLine
+from .function_based import FunctionBased
 from .gimbal import Gimbal
 from .ground import Ground
 from .lineorientation import LineOrientation
@@ -60,11 +65,16 @@ __all__ = [
     "CantileverFreeBeam",
     "Cartesian",
     "CartesianCoords",
+    "CompiledFunctions",
+    "Custom",
+    "CustomImplementation",
+    "CustomReport",
     "Cylinder",
     "Direction",
     "Ellipsoid",
     "Free",
     "FreeLine",
+    "FunctionBased",
     "Gimbal",
     "Ground",
     "LineOrientation",
@@ -82,4 +92,5 @@ __all__ = [
     "Translation",
     "Universal",
     "Weld",
+    "check_custom",
 ]

@@ -26,6 +26,7 @@ from .._jit import Routine
 from ..body import Body
 from ..decoration import own_copy
 from ..errors import ModelError, TopologyError
+from ..stage import Stage
 from ..value import (
     Inertia,
     MassProperties,
@@ -35,10 +36,12 @@ from ..value import (
     UnitInertia,
 )
 from ._singular import middle_angle
+from .locking import Locking
 
 if TYPE_CHECKING:
     from ..matter import SimbodyMatterSubsystem
     from ..state import State
+    from ._interpreted import Interpreter
 
 Array = npt.NDArray[np.float64]
 ArrayLike = npt.ArrayLike
@@ -114,7 +117,7 @@ class Facts:
         return self.transform_euler is not None
 
 
-class MobilizedBody:
+class MobilizedBody(Locking):
     """A body and the mobilizer that connects it to its parent. Base class of every kind in `mobod.mobilizer`.
 
     Parameters
@@ -140,6 +143,12 @@ class MobilizedBody:
 
     facts: Facts
 
+    #: Whether one coordinate is handed out as an array too, and never as a float: of kinds whose number of coordinates varies.
+    _always_arrays: bool = False
+    #: What computes the kinematics where Python does; see `_interpreted`.
+    _interpreter: Interpreter | None = None
+    #: Whether users' functions, which can give anything, are compiled into its kinematics.
+    _is_of_users_functions: bool = False
     #: What a file called the joint, for naming its coordinates; the body's own name serves where there is none.
     _joint_name: str | None = None
     _X_PF: Transform
@@ -184,10 +193,9 @@ class MobilizedBody:
         self._level = parent._level + 1
         self._base = self if parent._index == 0 else parent._base
 
-    @classmethod
-    def _initial_q(cls) -> Array:
-        q = np.zeros(cls.facts.num_q)
-        if cls.facts.has_quaternion:
+    def _initial_q(self) -> Array:
+        q = np.zeros(self.facts.num_q)
+        if self.facts.has_quaternion:
             q[0] = 1.0
         return q
 
@@ -263,6 +271,7 @@ class MobilizedBody:
         """A new body of the same kind and settings on another parent, whose system it joins, under a name of its own."""
         other = type(self)(parent, self._body, X_PF=self._X_PF, X_BM=self._X_BM, direction=self._direction, **self._settings())
         other._default_q = self._default_q.copy()
+        other._default_lock_level = self._default_lock_level
         other._inboard_decorations = [(X, own_copy(geometry)) for X, geometry in self._inboard_decorations]
         other._outboard_decorations = [(X, own_copy(geometry)) for X, geometry in self._outboard_decorations]
         return other
@@ -334,7 +343,8 @@ class MobilizedBody:
 
     def get_default_q(self) -> Any:
         """The coordinates of a default state: a float for kinds with one, else an ``(nq,)`` array."""
-        return float(self._default_q[0]) if self.facts.num_q == 1 else self._default_q.copy()
+        one = self.facts.num_q == 1 and not self._always_arrays
+        return float(self._default_q[0]) if one else self._default_q.copy()
 
     def set_default_q(self, q: ArrayLike) -> MobilizedBody:
         """Change the coordinates of a default state; a topological change. Returns the mobilized body.
@@ -425,6 +435,10 @@ class MobilizedBody:
         """The geometry of decoration *i* on the frame F, for changing."""
         return self._decoration(self._inboard_decorations, i, "inboard")
 
+    def _calc_decorations(self, state: State) -> list[Any]:
+        """What to draw on the body besides, placed in its frame, at a state that is at POSITION."""
+        return []
+
     # ------------------------------------------------------------------------------------------ q and u
 
     def get_num_q(self, state: State) -> int:
@@ -454,7 +468,8 @@ class MobilizedBody:
         return slice(first, first + tree.num_u[self._index])
 
     def _one_or_all(self, values: Array) -> Any:
-        return float(values[0]) if self.facts.num_u == 1 and len(values) == 1 else values.copy()
+        one = self.facts.num_u == 1 and len(values) == 1 and not self._always_arrays
+        return float(values[0]) if one else values.copy()
 
     def get_q(self, state: State) -> Any:
         """Its coordinates: a float for kinds with one, else an ``(nq,)`` array. Needs MODEL."""
@@ -467,8 +482,12 @@ class MobilizedBody:
         ------
         ValueError
             If there are not `nq` numbers. NaN is found when the state is realized.
+        ModelError
+            If q is locked.
         """
         part = self._q_slice(state, "set_q")
+        if state._has_locks:
+            self._refuse_locked(state, "q")
         self._put(state._q, part, q, "q")
         state._invalidate_q()
 
@@ -477,8 +496,18 @@ class MobilizedBody:
         return self._one_or_all(state._u[self._u_slice(state, "get_u")])
 
     def set_u(self, state: State, u: ArrayLike) -> None:
-        """Set its speeds; the state falls to POSITION at most."""
+        """Set its speeds; the state falls to POSITION at most.
+
+        Raises
+        ------
+        ValueError
+            If there are not `nu` numbers.
+        ModelError
+            If u is locked.
+        """
         part = self._u_slice(state, "set_u")
+        if state._has_locks:
+            self._refuse_locked(state, "u")
         self._put(state._u, part, u, "u")
         state._invalidate_u()
 
@@ -544,13 +573,19 @@ class MobilizedBody:
         return float(state._u[self._which(self._u_slice(state, "get_one_u"), which, "u")])
 
     def set_one_q(self, state: State, which: int, v: float) -> None:
-        """Set one coordinate; the state falls to TIME at most."""
-        state._q[self._which(self._q_slice(state, "set_one_q"), which, "q")] = v
+        """Set one coordinate; the state falls to TIME at most. `ModelError` where it is locked."""
+        at = self._which(self._q_slice(state, "set_one_q"), which, "q")
+        if state._has_locks:
+            self._refuse_locked(state, "q")
+        state._q[at] = v
         state._invalidate_q()
 
     def set_one_u(self, state: State, which: int, v: float) -> None:
-        """Set one speed; the state falls to POSITION at most."""
-        state._u[self._which(self._u_slice(state, "set_one_u"), which, "u")] = v
+        """Set one speed; the state falls to POSITION at most. `ModelError` where it is locked."""
+        at = self._which(self._u_slice(state, "set_one_u"), which, "u")
+        if state._has_locks:
+            self._refuse_locked(state, "u")
+        state._u[at] = v
         state._invalidate_u()
 
     def get_one_q_dot(self, state: State, which: int) -> float:
@@ -567,37 +602,41 @@ class MobilizedBody:
 
     def get_my_part_q(self, state: State, qlike: ArrayLike) -> Any:
         """Its part of an ``(nq,)`` array of the whole system: a float for kinds with one coordinate."""
-        return self._one_or_all(_like(qlike, state.q.shape, "qlike")[self._q_slice(state)])
+        return self._one_or_all(_like(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[self._q_slice(state)])
 
     def get_my_part_u(self, state: State, ulike: ArrayLike) -> Any:
         """Its part of an ``(nu,)`` array of the whole system: a float for kinds with one speed."""
-        return self._one_or_all(_like(ulike, state.u.shape, "ulike")[self._u_slice(state)])
+        return self._one_or_all(_like(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[self._u_slice(state)])
 
     def upd_my_part_q(self, state: State, qlike: Array) -> Array:
         """Its part of an ``(nq,)`` float64 array of the whole system, as a writable view ``(n,)``."""
-        return _writable(qlike, state.q.shape, "qlike")[self._q_slice(state)]
+        return _writable(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[self._q_slice(state)]
 
     def upd_my_part_u(self, state: State, ulike: Array) -> Array:
         """Its part of an ``(nu,)`` float64 array of the whole system, as a writable view ``(n,)``."""
-        return _writable(ulike, state.u.shape, "ulike")[self._u_slice(state)]
+        return _writable(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[self._u_slice(state)]
 
     def get_one_from_q_partition(self, state: State, which: int, qlike: ArrayLike) -> float:
         """One entry of its part of an ``(nq,)`` array."""
-        return float(_like(qlike, state.q.shape, "qlike")[self._which(self._q_slice(state), which, "q")])
+        return float(
+            _like(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[self._which(self._q_slice(state), which, "q")]
+        )
 
     def get_one_from_u_partition(self, state: State, which: int, ulike: ArrayLike) -> float:
         """One entry of its part of an ``(nu,)`` array."""
-        return float(_like(ulike, state.u.shape, "ulike")[self._which(self._u_slice(state), which, "u")])
+        return float(
+            _like(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[self._which(self._u_slice(state), which, "u")]
+        )
 
     def upd_one_from_q_partition(self, state: State, which: int, qlike: Array) -> Array:
         """One entry of its part of an ``(nq,)`` float64 array, as a 0-d view: assign with ``view[...] = x``."""
         at = self._which(self._q_slice(state), which, "q")
-        return _writable(qlike, state.q.shape, "qlike")[at : at + 1].reshape(())
+        return _writable(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[at : at + 1].reshape(())
 
     def upd_one_from_u_partition(self, state: State, which: int, ulike: Array) -> Array:
         """One entry of its part of an ``(nu,)`` float64 array, as a 0-d view: assign with ``view[...] = x``."""
         at = self._which(self._u_slice(state), which, "u")
-        return _writable(ulike, state.u.shape, "ulike")[at : at + 1].reshape(())
+        return _writable(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[at : at + 1].reshape(())
 
     # ------------------------------------------------------------------------------------------ fitting q and u
 
@@ -709,13 +748,48 @@ class MobilizedBody:
 
     def _own_transform(self, state: State) -> Transform:
         """X_FM at the state's q, or X_MF of a reversed mobilizer; the state need not be realized."""
-        R, p = self._function_of_q(state, self.facts.transform, self.facts.transform_euler)
-        return Transform._trusted(np.array(R).reshape(3, 3), np.array(p))
+        R, p = self._own_pose(state)(self.get_q_as_vector(state))
+        return Transform._trusted(R.copy(), p.copy())
 
-    def _function_of_q(self, state: State, function: Callable[..., Any], euler: Callable[..., Any] | None) -> Any:
-        """One of the kind's functions at the state's q and parameters; *euler* in its place where angles are chosen."""
+    def _own_pose(self, state: State) -> Callable[[Array], tuple[Array, Array]]:
+        """R ``(3, 3)`` and p ``(3,)`` of M in F as a function of q, or of F in M for a reversed mobilizer."""
+        if self._interpreter is not None:
+            interpreter, at_instance = self._interpreter, self._realized(state, Stage.INSTANCE)
+            return lambda q: interpreter.transform(at_instance, q)
+
+        def pose(q: Array) -> tuple[Array, Array]:
+            R, p = self._function_of_q(state, self.facts.transform, self.facts.transform_euler, q)
+            return np.array(R).reshape(3, 3), np.array(p)
+
+        return pose
+
+    def _pose_in_f(self, state: State) -> Callable[[Array], tuple[Array, Array]]:
+        """R and p of M in F as a function of q, in either direction."""
+        own = self._own_pose(state)
+        if self._direction is Direction.FORWARD:
+            return own
+
+        def pose(q: Array) -> tuple[Array, Array]:
+            R, p = own(q)
+            return R.T, -(R.T @ p)
+
+        return pose
+
+    def _realized(self, state: State, stage: Stage) -> State:
+        """The state if it is at *stage* or above, else a copy of it that is."""
+        state._tree_of(self, "its kinematics")
+        if state._stage >= stage:
+            return state
+        other = state.copy()
+        self._matter.get_system().realize(other, stage)
+        return other
+
+    def _function_of_q(
+        self, state: State, function: Callable[..., Any], euler: Callable[..., Any] | None, at: Array | None = None
+    ) -> Any:
+        """One of the kind's functions at the state's q (or *at* another) and parameters; *euler* where angles are chosen."""
         chosen = euler if euler is not None and self._is_euler(state) else function
-        q = tuple(self.get_q_as_vector(state).tolist()) or (0.0,)
+        q = tuple((self.get_q_as_vector(state) if at is None else at).tolist()) or (0.0,)
         return chosen(q, tuple(self._state_parameters(state).tolist())) if self.facts.num_parameters else chosen(q)
 
     def _state_parameters(self, state: State) -> Array:
@@ -730,6 +804,9 @@ class MobilizedBody:
 
     def _hinge_matrix(self, state: State) -> Array:
         """H_FM ``(6, nu)`` at the state's q; the state need not be realized."""
+        if self._interpreter is not None:
+            written: Array = self._realized(state, Stage.POSITION)._record.H_FM[self._u_slice(state)]
+            return written.T.copy()
         columns = self._function_of_q(state, self.facts.hinge, self.facts.hinge_euler)
         H = np.array(columns, dtype=np.float64).reshape(-1, 6).T
         if self._direction is Direction.FORWARD or not H.shape[1]:
@@ -738,6 +815,10 @@ class MobilizedBody:
         R_FM = np.asarray(X_MF.R).T
         w, v = H[:3], H[3:]
         return np.vstack([-R_FM @ w, R_FM @ (np.cross(w, np.asarray(X_MF.p)[:, None], axis=0) - v)])
+
+    def _not_finite(self, state: State) -> str | None:
+        """What to say of a user's function that gave what is not finite at q and u; None unless one did."""
+        return None
 
     def _singularity(self, state: State) -> str | None:
         """What to say of a singular configuration that q is near; None elsewhere. Asked when something has gone wrong.
@@ -1187,7 +1268,7 @@ class MobilizedBody:
 
     def apply_one_mobility_force(self, state: State, which: int, f: float, mobility_forces: Array) -> Array:
         """Add *f* to one mobility's entry of ``(nu,)`` *mobility_forces*, in place; returns the array."""
-        _writable(mobility_forces, state.u.shape, "mobility_forces")
+        _writable(mobility_forces, (state._tree.nu,), "mobility_forces")
         mobility_forces[self._which(self._u_slice(state), which, "u")] += f
         return mobility_forces
 
@@ -1224,7 +1305,7 @@ class MobilizedBody:
         """Generalized forces on the coordinates ``(nq,)`` as forces on the speeds: N^T fq. Needs POSITION."""
         state._need_positions(self, "convert_q_force_to_u_force")
         part = self._q_slice(state)
-        whole = np.zeros(state.q.shape)
+        whole = np.zeros(state._tree.nq)
         self._put(whole, part, fq, "q")
         result: Array = self._matter.multiply_by_n(state, True, whole)[self._u_slice(state)]
         return result
@@ -1263,6 +1344,11 @@ def _like(array: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     if value.shape != shape:
         raise ValueError(f"{what} has to have shape {shape}, got {value.shape}")
     return value
+
+
+def _size(array: Any, whole: tuple[int, ...], matter: int) -> tuple[int, ...]:
+    """The shape an array of all q or u has to have: the whole system's, or the matter's alone."""
+    return whole if np.shape(array) == whole else (matter,)
 
 
 def _writable(array: Any, shape: tuple[int, ...], what: str) -> Array:

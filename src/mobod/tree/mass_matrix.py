@@ -1,7 +1,7 @@
 """The mass matrix and its inverse: products in O(n), explicit in O(n times depth). Need positions.
 
 M a = J^T M_B J a                            an outward and an inward pass
-M^-1 f                                       the passes of `acceleration` at rest; needs articulated inertias
+M^-1 f                                       the passes of `acceleration` at rest, free mobilities only
 M[i, j] = H_i^T phi M_C H_j                  the composite rigid body algorithm, Featherstone 2008, section 6.2
 """
 
@@ -30,11 +30,11 @@ def multiply_by_m(block: Any, a: Any, f: Any) -> None:
 
 @generic
 def solve(model: Any, f: Any, a: Any) -> None:
-    """a = M^-1 f."""
+    """a = M^-1 f, M being that of the free mobilities; a is zero at the others, where f is not read."""
     passes.clear(model.work_F, model.nb)
     for b in range(model.nb - 1, 0, -1):
         zw, zv = load_spatial(model.work_F, b)
-        zw, zv = acceleration.absorb(model, b, f, zw, zv)
+        zw, zv = acceleration.absorb(model, b, f, zw, zv, False)
         zw, zv = spatial.shift_force(zw, zv, load3(model.p_PB_G, b, 0))
         add_spatial(model.work_F, model.parent[b], zw, zv)
     o = zero(load(model.p_GB, 0, 0))
@@ -42,7 +42,7 @@ def solve(model: Any, f: Any, a: Any) -> None:
     for b in range(1, model.nb):
         w, v = load_spatial(model.work_A, model.parent[b])
         w, v = spatial.shift_motion(w, v, load3(model.p_PB_G, b, 0))
-        w, v = acceleration.release(model, b, w, v, a)
+        w, v = acceleration.release(model, b, w, v, a, False)
         store_spatial(model.work_A, b, w, v)
 
 

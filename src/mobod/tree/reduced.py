@@ -59,7 +59,7 @@ class ReducedTree:
         """A record of lanes."""
         record = self._tree.new_record(in_lanes=True)
         for name, array in self._fields.items():
-            if name != "kinematics":
+            if name not in ("kinematics", "motion"):  # the addresses are those of lanes
                 record.share(name, array)
         if self.ground_acceleration is not None:
             record.coriolis[0] = record.A_GB[0] = self.ground_acceleration[:, None]
@@ -104,6 +104,7 @@ def _merge_welds(tree: Tree, fields: dict[str, npt.NDArray[Any]], pulled: list[n
     fields["mass"], fields["com"] = mass[keep][:, None], com[keep]
     fields["inertia"] = np.array([[I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]] for I in inertia[keep]])
     fields["massless"] = (mass[keep] == 0.0).astype(np.int64)
+    fields["moved"] = np.array([place[int(b)] for b in fields["moved"]], np.int64)
     children = [np.flatnonzero(fields["parent"][1:] == i) + 1 for i in range(len(keep))]
     fields["has_children"] = np.array([int(len(c) > 0) for c in children])
     fields["is_last_child"] = np.zeros(len(keep), np.int64)
@@ -114,6 +115,7 @@ def _merge_welds(tree: Tree, fields: dict[str, npt.NDArray[Any]], pulled: list[n
     merged.first_u, merged.num_u = fields["first_u"].tolist(), fields["num_u"].tolist()
     merged._columns = [(place[b], name, columns) for b, name, columns in tree._columns]
     merged._routines = [(place[b], routine) for b, routine in tree._routines]
+    merged._motion_routines = [(place[b], routine) for b, routine in tree._motion_routines]
     merged._addresses = {}
     return merged, fields, [flags[keep] for flags in pulled]
 

@@ -203,6 +203,7 @@ def _read_links(system: MultibodySystem, state: State) -> list[Link]:
         X_PF = np.asarray(mobod.get_inboard_frame(state))
         X_BM = np.asarray(mobod.get_outboard_frame(state))
         decorations += [(geometry, X_BM @ np.asarray(X)) for X, geometry in mobod._outboard_decorations]
+        decorations += [(geometry, np.eye(4)) for geometry in mobod._calc_decorations(state)]
         links[parent].decorations += [(geometry, X_PF @ np.asarray(X)) for X, geometry in mobod._inboard_decorations]
         properties = mobod.get_body_mass_properties(state)
         links.append(

@@ -1,0 +1,144 @@
+"""Fits of q by search, for mobilizers whose transform is known only as a function: the nearest pose that there is.
+
+The distance of two poses is |R - R'|^2 / 2 (Frobenius; for a small angle its square) + |p - p'|^2 / L^2, where L is the larger
+distance of M from F at the start, so that units of length do not matter. It is minimized by the method of Levenberg and
+Marquardt (Nocedal and Wright 2006, section 10.3) from the q there is, and where that does not get there, from others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from ..state import State
+    from .base import MobilizedBody
+
+Array = npt.NDArray[np.float64]
+#: R ``(3, 3)`` and p ``(3,)`` of M in F at any q.
+Pose = Callable[[Array], tuple[Array, Array]]
+
+#: A cost below this is a target reached: rounding of numbers of order one, squared.
+REACHED = 1e-24
+#: How many other places to start from where the nearest is none.
+STARTS = 24
+
+
+def fit_q(body: MobilizedBody, state: State, R: Array | None, p: Array | None) -> Array:
+    """The q of *body* at which the pose of M in F is nearest to R and p, or to the one that is given; the state stays.
+
+    It is looked for near the state's q first. Of a q at which the body's transform fails, or is not finite, nothing comes.
+    """
+    q = body.get_q_as_vector(state)
+    pose = body._pose_in_f(state)
+    has_quaternion = body.facts.has_quaternion and not state._use_euler_angles
+    start = _safely(pose, q)
+    size = max([float(np.linalg.norm(x)) for x in (p, None if start is None else start[1]) if x is not None], default=0.0)
+
+    def misfit(x: Array) -> Array | None:
+        found = _safely(pose, x)
+        if found is None:
+            return None
+        parts = []
+        if R is not None:
+            parts.append((found[0] - R).ravel() * np.sqrt(0.5))
+        if p is not None:
+            parts.append((found[1] - p) / (size or 1.0))
+        return np.concatenate(parts)
+
+    best, cost = _descend(misfit, q)
+    if cost > REACHED:
+        for other in _starts(q, body, has_quaternion):
+            x, c = _descend(misfit, other)
+            if c < cost * (1.0 - 1e-6):
+                best, cost = x, c
+            if cost <= REACHED:
+                break
+    if not np.isfinite(cost):
+        return q
+    if has_quaternion:
+        norm = np.linalg.norm(best[:4])
+        best[:4] = q[:4] if norm == 0.0 else best[:4] / norm
+    return best
+
+
+def fit_translation(body: MobilizedBody, state: State, p: Array) -> Array:
+    """The q at which M's origin is nearest to p in F: without turning M if that can be."""
+    R, _ = body._pose_in_f(state)(body.get_q_as_vector(state))
+    still = fit_q(body, state, R, p)
+    R_still, p_still = body._pose_in_f(state)(still)
+    size = max(float(np.linalg.norm(p)), float(np.linalg.norm(p_still)), 1e-300)
+    if np.abs(R_still - R).max() < 1e-10 and np.abs(p_still - p).max() < 1e-10 * size:  # tens of roundings, squared costs
+        return still
+    other = fit_q(body, state, None, p)
+    _, p_other = body._pose_in_f(state)(other)
+    return other if np.linalg.norm(p_other - p) < np.linalg.norm(p_still - p) else still
+
+
+def _safely(pose: Pose, q: Array) -> tuple[Array, Array] | None:
+    """The pose at q, or None where the function fails there: a trial of the search is not an error."""
+    try:
+        with np.errstate(all="ignore"):
+            R, p = pose(q)
+    except (ArithmeticError, ValueError):  # ModelError is a ValueError
+        return None
+    return (R, p) if np.isfinite(R).all() and np.isfinite(p).all() else None
+
+
+def _starts(q: Array, body: MobilizedBody, has_quaternion: bool) -> list[Array]:
+    """Other places to look from: the same ones whenever it is asked."""
+    rng = np.random.default_rng(len(q))
+    default = body._packed_default_q(not has_quaternion).copy()
+    starts = [default]
+    for i in range(STARTS):
+        x = rng.uniform(-np.pi, np.pi, len(q)) if i % 2 else q + rng.normal(size=len(q))
+        if has_quaternion:
+            x[:4] = rng.normal(size=4)
+        starts.append(x)
+    return starts
+
+
+def _descend(misfit: Callable[[Array], Array | None], start: Array) -> tuple[Array, float]:
+    """The local minimum of |misfit|^2 below *start*, and its cost; infinite where there is no misfit at *start*."""
+    q = start.copy()
+    r = misfit(q)
+    if r is None:
+        return q, np.inf
+    cost, damping, n = float(r @ r), 1e-3, len(q)
+    for _ in range(100):
+        if cost <= 1e-6 * REACHED:
+            break
+        J = _jacobian(misfit, q, r)
+        slope = 2.0 * J.T @ r
+        if not np.isfinite(slope).all() or np.abs(slope).max(initial=0.0) == 0.0:
+            break
+        improved = False
+        while damping < 1e12:
+            step = np.linalg.lstsq(np.vstack([J, np.sqrt(damping) * np.eye(n)]), np.append(-r, np.zeros(n)), rcond=None)[0]
+            trial = misfit(q + step)
+            if trial is not None and trial @ trial < cost:
+                gain = cost - float(trial @ trial)
+                q, r, improved = q + step, trial, True
+                cost, damping = float(r @ r), max(0.1 * damping, 1e-16)
+                break
+            damping *= 10.0
+        if not improved or gain < 1e-15 * cost:
+            break
+    return q, cost
+
+
+def _jacobian(misfit: Callable[[Array], Array | None], q: Array, r: Array) -> Array:
+    """By central differences; zero where the misfit fails beside q."""
+    J = np.zeros((len(r), len(q)))
+    for i in range(len(q)):
+        h = 6e-6 * max(1.0, abs(q[i]))  # the third root of the rounding
+        forward, back = q.copy(), q.copy()
+        forward[i] += h
+        back[i] -= h
+        ahead, behind = misfit(forward), misfit(back)
+        if ahead is not None and behind is not None:
+            J[:, i] = (ahead - behind) / (forward[i] - back[i])
+    return J
