@@ -17,7 +17,7 @@ from .subsystem import HOOKS, Subsystem
 from .tree import blocks, momentum, rates
 from .tree import realize as _realize
 from .tree.known import DRIVEN
-from .tree.tree import Tree
+from .tree.tree import OUTSIDE_MATTER, Tree
 
 if TYPE_CHECKING:
     from .forces import GeneralForceSubsystem
@@ -164,7 +164,8 @@ class MultibodySystem:
             for e, force in enumerate(forces):
                 force._element = e
             entries = [force._entry() for force in forces]
-            tree = Tree(self.get_matter_subsystem()._bodies, entries, use_euler_angles)
+            matter = self.get_matter_subsystem()
+            tree = Tree(matter._bodies, entries, use_euler_angles, particles=matter._particles)
             self._trees[use_euler_angles] = tree
         return tree
 
@@ -273,7 +274,8 @@ class MultibodySystem:
             if state._pending_euler_angles != state._use_euler_angles:
                 new_tree = self._tree(state._pending_euler_angles)
                 new_record = new_tree.new_record()
-                new_record.time[:] = record.time
+                for name in OUTSIDE_MATTER:
+                    getattr(new_record, name)[:] = getattr(record, name)
                 if "lock_q" in state._own:
                     q = self.get_matter_subsystem()._converted(state._own["lock_q"][:, 0], tree, new_tree)
                     state._own["lock_q"] = q[:, None]
@@ -467,12 +469,12 @@ class MultibodySystem:
     def _add_custom_forces(self, state: State) -> None:
         """Let every enabled custom force add its part to the applied forces; it sees the state at VELOCITY."""
         record = state._record
-        body_forces = record.body_forces.reshape(-1, 2, 3)
+        body_forces, particle_forces = record.body_forces.reshape(-1, 2, 3), record.particle_forces.reshape(-1, 3)
         mobility_forces = record.mobility_forces[:, 0]
         state._stage = int(Stage.VELOCITY)
         for force in self._custom_forces:
             if not force.is_disabled(state):
-                force._add_force(state, body_forces, mobility_forces)
+                force._add_force(state, body_forces, particle_forces, mobility_forces)
         body_forces[0] = 0.0
 
     def _explain(self, state: State, status: int) -> None:
@@ -482,6 +484,11 @@ class MultibodySystem:
         if status == _realize.BAD_INPUT:
             if not np.isfinite(record.time[0, 0]):
                 raise ModelError(f"time is {record.time[0, 0]}; it has to be finite")
+            for name in ("location", "velocity"):
+                bad = np.flatnonzero(~np.isfinite(getattr(record, f"particle_{name}")[:, 0]))
+                if len(bad):
+                    row = getattr(record, f"particle_{name}").reshape(-1, 3)[bad[0] // 3]
+                    raise ModelError(f"the {name} of particle {bad[0] // 3} is {row}; it has to be finite")
             tree = state._tree
             name, values, first = "q", state._q[: tree.nq], tree.first_q
             if np.all(np.isfinite(values)):
@@ -633,6 +640,12 @@ class MultibodySystem:
         """Applied generalized forces ``(nu,)``. Needs DYNAMICS."""
         self._need_dynamics(state, "get_mobility_forces")
         f: Array = state._record.mobility_forces[:, 0].copy()
+        return f
+
+    def get_particle_forces(self, state: State) -> Array:
+        """Applied forces on the particles ``(np, 3)``, in Ground. Needs DYNAMICS."""
+        self._need_dynamics(state, "get_particle_forces")
+        f: Array = state._record.particle_forces.reshape(-1, 3).copy()
         return f
 
     def _need_dynamics(self, state: State, asked: str) -> None:
