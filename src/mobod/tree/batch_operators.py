@@ -15,9 +15,11 @@ from .realize import ARTICULATED, NO_RATES, POSITIONS, UNCHECKED, VELOCITIES
 
 
 @generic
-def realize(model: Any, address: int, wanted: int, first: int, time: Any, q: Any, u: Any, z: Any) -> None:
+def realize(
+    model: Any, address: int, wanted: int, first: int, own: Any, time: Any, q: Any, u: Any, z: Any, particles: Any
+) -> None:
     """States *first* to *first* + 7, realized."""
-    fill(model, first, time, q, u, z)
+    fill(model, first, own, time, q, u, z, particles)
     call_routine(address, model, 0, wanted | UNCHECKED | NO_RATES)
 
 
@@ -41,36 +43,73 @@ def put(rows: Any, first: int, target: Any) -> None:
 
 @compiled
 def calc_m(
-    block: Any, address: int, begin: int, end: int, time: Any, q: Any, u: Any, z: Any, work: Any, M: Any, out: Any
+    block: Any,
+    address: int,
+    begin: int,
+    end: int,
+    own: Any,
+    time: Any,
+    q: Any,
+    u: Any,
+    z: Any,
+    particles: Any,
+    work: Any,
+    M: Any,
+    out: Any,
 ) -> None:
     """M of groups *begin* to *end*."""
     model = attach(block)
     for g in range(begin, end):
-        realize(model, address, POSITIONS, 8 * g, time, q, u, z)
+        realize(model, address, POSITIONS, 8 * g, own, time, q, u, z, particles)
         explicit_mass_matrix.calc_m(model, False, work, work, M)
         put(M, 8 * g, out)
 
 
 @compiled
 def calc_m_inv(
-    block: Any, address: int, begin: int, end: int, time: Any, q: Any, u: Any, z: Any, work: Any, M: Any, out: Any
+    block: Any,
+    address: int,
+    begin: int,
+    end: int,
+    own: Any,
+    time: Any,
+    q: Any,
+    u: Any,
+    z: Any,
+    particles: Any,
+    work: Any,
+    M: Any,
+    out: Any,
 ) -> None:
     """M^-1."""
     model = attach(block)
     for g in range(begin, end):
-        realize(model, address, POSITIONS | ARTICULATED, 8 * g, time, q, u, z)
+        realize(model, address, POSITIONS | ARTICULATED, 8 * g, own, time, q, u, z, particles)
         inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M)
         put(M, 8 * g, out)
 
 
 @compiled
 def multiply_by_m(
-    block: Any, address: int, begin: int, end: int, time: Any, q: Any, u: Any, z: Any, a: Any, a8: Any, f8: Any, f: Any
+    block: Any,
+    address: int,
+    begin: int,
+    end: int,
+    own: Any,
+    time: Any,
+    q: Any,
+    u: Any,
+    z: Any,
+    particles: Any,
+    a: Any,
+    a8: Any,
+    f8: Any,
+    f: Any,
 ) -> None:
     """f = M a."""
     model = attach(block)
     for g in range(begin, end):
-        realize(model, address, POSITIONS, 8 * g, time, q, u, z)
+        realize(model, address, POSITIONS, 8 * g, own, time, q, u, z, particles)
         take(a, 8 * g, a8)
         mass_matrix.multiply_by_m(model, a8, f8)
         put(f8, 8 * g, f)
@@ -78,12 +117,25 @@ def multiply_by_m(
 
 @compiled
 def multiply_by_m_inv(
-    block: Any, address: int, begin: int, end: int, time: Any, q: Any, u: Any, z: Any, f: Any, f8: Any, a8: Any, a: Any
+    block: Any,
+    address: int,
+    begin: int,
+    end: int,
+    own: Any,
+    time: Any,
+    q: Any,
+    u: Any,
+    z: Any,
+    particles: Any,
+    f: Any,
+    f8: Any,
+    a8: Any,
+    a: Any,
 ) -> None:
     """a = M^-1 f."""
     model = attach(block)
     for g in range(begin, end):
-        realize(model, address, POSITIONS | ARTICULATED, 8 * g, time, q, u, z)
+        realize(model, address, POSITIONS | ARTICULATED, 8 * g, own, time, q, u, z, particles)
         take(f, 8 * g, f8)
         mass_matrix.multiply_by_m_inv(model, f8, a8)
         put(a8, 8 * g, a)
@@ -111,7 +163,7 @@ def calc_residual_force(
     """residual = M udot + J^T (F0 - F) - f."""
     model = attach(block)
     for g in range(begin, end):
-        realize(model, address, POSITIONS | VELOCITIES, 8 * g, time, q, u, z)
+        realize(model, address, POSITIONS | VELOCITIES, 8 * g, own, time, q, u, z, particles)
         take(f, 8 * g, f8)
         take(F, 8 * g, F8)
         take(udot, 8 * g, udot8)
@@ -139,7 +191,7 @@ def multiply_by_frame_jacobian(
     """V[t] = (w; v_S) of each task for speeds v; the stations are lanes that are all alike."""
     model = attach(block)
     for g in range(begin, end):
-        realize(model, address, POSITIONS, 8 * g, time, q, u, z)
+        realize(model, address, POSITIONS, 8 * g, own, time, q, u, z, particles)
         take(v, 8 * g, v8)
         jacobian.multiply_by_frame_jacobian(model, bodies, stations, v8, V8)
         put(V8, 8 * g, V)
@@ -164,7 +216,7 @@ def calc_frame_jacobian(
     """The Jacobian of each task, *rows* a task; J8 is zero to begin with, where it is not written."""
     model = attach(block)
     for g in range(begin, end):
-        realize(model, address, POSITIONS, 8 * g, time, q, u, z)
+        realize(model, address, POSITIONS, 8 * g, own, time, q, u, z, particles)
         jacobian.calc_frame_jacobian(model, bodies, stations, rows, J8)
         put(J8, 8 * g, J)
 
@@ -187,6 +239,6 @@ def calc_bias_for_frame_jacobian(
     """Jdot u of each task."""
     model = attach(block)
     for g in range(begin, end):
-        realize(model, address, POSITIONS | VELOCITIES, 8 * g, time, q, u, z)
+        realize(model, address, POSITIONS | VELOCITIES, 8 * g, own, time, q, u, z, particles)
         jacobian.calc_bias_for_frame_jacobian(model, bodies, stations, bias8)
         put(bias8, 8 * g, bias)
