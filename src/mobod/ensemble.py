@@ -35,7 +35,7 @@ class Ensemble:
     n : int
         How many states; any number, though a multiple of eight wastes nothing.
     state : State, optional
-        Where the states start, and whose modelling and Instance choices (Euler angles, locks, parameters, disabled forces) all share;
+        Where the states start, and whose modelling and Instance choices (angles, locks, parameters, disabled forces) all share;
         the system's default state unless given.
     threads : int
         On how many threads `realize` works.
