@@ -36,3 +36,13 @@ def test_the_first_example_of_the_readme_runs(tmp_path, monkeypatch):
     assert (tmp_path / "pendulum.png").stat().st_size > 10_000
     assert len(code.strip().splitlines()) <= 20
     assert names["trajectory"].time[-1] == 20.0
+
+
+def test_the_page_on_subsystems_runs(capsys):
+    code = re.findall(r"```python\n(.*?)```", (README.parent / "docs" / "subsystems.md").read_text(), flags=re.DOTALL)
+    names = {}
+    for block in code:
+        exec(compile(block, "subsystems.md", "exec"), names)
+    assert "('tank',) ('tank',) [1.213" in capsys.readouterr().out  # 2 exp(-1/2)
+    state, sensor = names["state"], names["sensor"]
+    assert not sensor.is_cache_value_realized(state, sensor.reading)

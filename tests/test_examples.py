@@ -8,7 +8,7 @@ from scipy.interpolate import CubicSpline
 from scipy.special import ellipk
 
 import mobod as mb
-from mobod.examples import chain, double_pendulum, knee, tumbling_handle
+from mobod.examples import chain, double_pendulum, drop_tower, knee, tumbling_handle
 
 
 @pytest.mark.parametrize(
@@ -121,6 +121,41 @@ def test_the_chain_starts_to_fall_as_rods_in_a_row_do():
     origins = accelerations[:, 1, 1]
     tip = origins[-1] + length * accelerations[-1, 0, 2]  # at rest: no centripetal part
     assert_allclose([*origins[1:], tip], expected, atol=1e-9)
+
+
+def test_the_drop_tower_brakes_as_its_equations_say():
+    """The same three equations, for height, speed and temperature, by SciPy's integrator."""
+    d = drop_tower
+
+    def rates(_, y):
+        q, v, temperature = y
+        critical = d.PEAK_SPEED * (1 + d.RESISTIVITY * (temperature - d.AIR))
+        s = np.clip((d.TOP - q) / d.OVERLAP, 0, 1)
+        drag = s**2 * (3 - 2 * s) * 2 * d.PEAK_FORCE * v * critical / (v**2 + critical**2)
+        return [v, -d.GRAVITY - drag / d.MASS, (drag * v - d.TO_AIR * (temperature - d.AIR)) / d.HEAT_CAPACITY]
+
+    system, state = d.build()
+    motion = mb.simulate(system, state, d.TIME, accuracy=1e-8)
+    expected = solve_ivp(rates, (0, d.TIME), [d.START, 0, d.AIR], rtol=1e-11, atol=1e-11, max_step=0.05).y[:, -1]
+    # a hundred steps of 1e-8, relative; the brake forgets what came before it
+    assert_allclose([motion.q[-1, 0], motion.u[-1, 0], motion.z[-1, 0]], expected, rtol=1e-6)
+    assert motion.auxiliary_names == ("fin temperature",)
+
+
+def test_what_the_drop_tower_brakes_becomes_heat():
+    d = drop_tower
+    system, state = d.build()
+    motion = mb.simulate(system, state, d.TIME, accuracy=1e-7, report_interval=0.01)
+    warmth = motion.z[:, 0] - d.AIR
+    given_off = d.TO_AIR * 0.01 * (warmth.sum() - 0.5 * warmth[-1])
+    lost = motion.energy[0] - motion.energy[-1]
+    # the trapezoidal rule's error over 700 pieces, of some forty thousand joules given off
+    assert_allclose(d.HEAT_CAPACITY * warmth[-1] + given_off, lost, rtol=1e-6)
+    assert 20 < warmth[-1] < 40
+    assert 1 < -motion.u[-1, 0] < 3  # at a walking pace
+    fall = np.sqrt(2 * d.GRAVITY * (d.START - d.TOP))
+    assert -fall * 1.05 < motion.u.min() < -fall
+    assert 20 < len(d.__doc__.partition("\n")[0]) < 100
 
 
 def test_the_knee_swings_as_lagrange_says():

@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -34,6 +34,7 @@ KERNEL_FOLDERS = ("algebra", "function", "mobilizer", "force", "motion", "tree",
 OPTIONS: dict[str, Any] = {"fastmath": {"contract"}, "error_model": "numpy", "_nrt": False}
 
 _pending: list[Callable[..., Any]] = []
+_generic: set[Callable[..., Any]] = set()
 _substitutes: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
 _lock = threading.RLock()
 _home_checked: set[str] = set()
@@ -57,7 +58,13 @@ def generic(function: F) -> F:
     """Let kernels call *function*; from Python it remains what it is."""
     _check_home(function)
     _pending.append(function)
+    _generic.add(function)
     return function
+
+
+def is_generic(function: Callable[..., Any]) -> bool:
+    """Whether kernels can call *function*, of the package."""
+    return function in _generic
 
 
 class Kernel:
@@ -126,12 +133,86 @@ class Routine:
                 callback: Any = CFunc(
                     entry, (signature.args, signature.return_type), locals={}, options=dict(OPTIONS, nopython=True)
                 )
-                callback._cache = _DiskCache(entry)
+                self._keep_on_disk(callback, entry, scalar)
                 _compiling(callback.compile)()
                 self._kept.append(callback)
                 address = self._addresses[scalar] = int(callback.address)
                 record.interpreted[address] = function
         return address
+
+    def _keep_on_disk(self, callback: Any, entry: Callable[..., Any], scalar: str) -> None:
+        callback._cache = _DiskCache(entry)
+
+
+class UsersRoutine(Routine):
+    """A `Routine` that calls users' functions, which live outside the hashed folders.
+
+    Parameters
+    ----------
+    function : callable
+        The kernel, of the package.
+    parts : sequence of function
+        The users' functions, frozen: see `_frozen`.
+    fingerprint : str or None
+        What names the compiled code on disk, beside the hash of the package's kernels; None if it cannot be kept.
+    explain : callable
+        ``explain(scalar, error) -> Exception`` turns an error of Numba's into what is raised; *scalar* is what `Routine`
+        was being compiled for: "state", "lanes" or "duals".
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        parts: Sequence[Callable[..., Any]],
+        fingerprint: str | None,
+        explain: Callable[[str, Exception], Exception],
+    ) -> None:
+        super().__init__(function)
+        _pending.extend(parts)
+        self._fingerprint, self._explain = fingerprint, explain
+
+    def address(self, in_lanes: bool = False, with_tangents: bool = False) -> int:
+        """Where the compiled code is; what Numba cannot compile is an error of the user's function, in plain words."""
+        try:
+            return super().address(in_lanes, with_tangents)
+        except OSError:
+            raise
+        except Exception as error:  # Numba's own, and what it meets in places where it does not expect a user's function
+            scalar = "lanes" if in_lanes else "duals" if with_tangents else "state"
+            raise self._explain(scalar, error) from None
+
+    def _keep_on_disk(self, callback: Any, entry: Callable[..., Any], scalar: str) -> None:
+        if self._fingerprint is not None:
+            callback._cache = _DiskCache(entry, f"users.{self._fingerprint}.{scalar}")
+
+    def __deepcopy__(self, memo: Any) -> UsersRoutine:
+        return self
+
+
+def why_not(function: Callable[..., Any], lengths: Sequence[int], scalar: str) -> str | None:
+    """What keeps Numba from compiling *function* of tuples of so many numbers; None if nothing does."""
+    with _lock:
+        numba = _numba()
+        from numba.core import types
+
+        from .algebra.compiled_dual import dual8
+        from .algebra.lanes import lanes
+
+        number = {"state": types.float64, "lanes": lanes, "duals": dual8}[scalar]
+        arguments = tuple(types.UniTuple(number, n) for n in lengths)
+
+        def of_two(a: Any, b: Any) -> Any:
+            return function(a, b)
+
+        def of_three(a: Any, b: Any, c: Any) -> Any:
+            return function(a, b, c)
+
+        alone = of_two if len(lengths) == 2 else of_three
+        try:
+            numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)(alone).compile(arguments)
+        except Exception as error:
+            return str(error)
+        return None
 
 
 def routine(function: Callable[..., Any]) -> Routine:
@@ -263,11 +344,11 @@ def clear_cache() -> None:
 
 
 class _DiskCache:
-    """What Numba's dispatcher asks of a cache: load a compiled signature, or save it."""
+    """What Numba's dispatcher asks of a cache: load a compiled signature, or save it. *stem* begins a file's name."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], stem: str | None = None) -> None:
         module = function.__module__.removeprefix("mobod.")
-        self._stem = f"{module}.{function.__qualname__}"
+        self._stem = stem or f"{module}.{function.__qualname__}"
         self._enabled = True
         self._started = 0.0
 

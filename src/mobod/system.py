@@ -13,7 +13,7 @@ from .mobilizer._interpreted import write_position, write_velocity
 from .motion import Custom
 from .stage import Stage
 from .state import State
-from .subsystem import Subsystem
+from .subsystem import HOOKS, Subsystem
 from .tree import blocks, momentum, rates
 from .tree import realize as _realize
 from .tree.known import DRIVEN
@@ -35,6 +35,8 @@ _WANTED = {
     Stage.REPORT: 63 & ~_realize.COMPOSITE,
 }
 _ACCELERATION, _EVERYTHING = Stage.ACCELERATION, _WANTED[Stage.ACCELERATION]
+_VELOCITY, _MOTION = Stage.VELOCITY, _WANTED[Stage.VELOCITY]
+_POSITION, _PLACES = Stage.POSITION, _WANTED[Stage.POSITION]
 _WANTED_OF = [0] * 5 + [_WANTED[Stage(stage)] for stage in range(5, 10)]
 
 
@@ -70,6 +72,7 @@ class MultibodySystem:
         self._trees: dict[bool, Tree] = {}
         self._custom_forces: list[Any] = []
         self._interpreted_bodies: list[MobilizedBody] = []
+        self._hooked: dict[int, list[int]] = {}  # for each stage: which subsystems have a hook of their own
         self._custom_motions: list[Custom] = []
         #: Whether parts of users' own Python take part in realizing states.
         self._is_interpreted = False
@@ -146,6 +149,7 @@ class MultibodySystem:
         self._topology_token = object()
         self._topology_realized = False
         self._trees = {}
+        self._kernel = None
         self._default_state = None
 
     def system_topology_has_been_realized(self) -> bool:
@@ -176,30 +180,71 @@ class MultibodySystem:
         ------
         TopologyError
             If there is no matter subsystem.
+
+        Notes
+        -----
+        Users' own parts (subsystems, forces, mobilizers) are told of TOPOLOGY and then of MODEL, which is when they allocate
+        what they keep in the state: it is at EMPTY, and then at TOPOLOGY.
         """
         matter = self.get_matter_subsystem()
         tree = self._tree(matter._default_use_euler_angles)
         self._custom_forces = [force for force in self._forces() if force._implementation is not None]
         self._interpreted_bodies = [body for body in matter._bodies if body._interpreter is not None]
+        self._hooked = {
+            int(stage): [
+                i for i, one in enumerate(self._subsystems) if getattr(type(one), hook) is not getattr(Subsystem, hook)
+            ]
+            for stage, hook in HOOKS.items()
+        }
+        hooks = any(self._hooked.values())
         motions = [body._driver for body in matter._bodies]
         self._custom_motions = [motion for motion in motions if isinstance(motion, Custom)]
-        self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or self._custom_motions)
-        self._topology_realized = True
+        self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or self._custom_motions or hooks)
+        realized_before, self._topology_realized = self._topology_realized, True
         state = State(self, tree)
-        for stage in ("topology", "model"):
-            self._tell_parts(stage, state)
+        if self._is_interpreted:
+            state._stage = int(Stage.EMPTY)
+            state._upd_resources()
+            try:
+                self._settle(state, Stage.TOPOLOGY)
+                self._settle(state, Stage.MODEL)
+            except BaseException:
+                self._topology_realized = realized_before
+                raise
+            state._make_room(tree, state._record)
         self._default_state = state.copy()
         return state
 
-    def _tell_parts(self, stage: str, state: State) -> None:
-        """Tell users' own parts that the state reaches *stage*."""
-        for body in self._interpreted_bodies:
-            assert body._interpreter is not None
-            body._interpreter.realize(stage, state)
-        for force in self._custom_forces:
-            getattr(force._implementation, f"realize_{stage}")(state)
-        for motion in self._custom_motions:
-            getattr(motion._implementation, f"realize_{stage}")(state)
+    def _settle(self, state: State, stage: Stage) -> None:
+        """Realize TOPOLOGY or MODEL by telling users' own parts, which see the state one stage below."""
+        resources = state._resources
+        if resources is not None:
+            resources.step, resources.turn = int(stage), 0
+        try:
+            for body in self._interpreted_bodies:
+                assert body._interpreter is not None
+                body._interpreter.realize(stage.name.lower(), state)
+            for force in self._custom_forces:
+                getattr(force._implementation, HOOKS[stage])(state)
+            for motion in self._custom_motions:
+                getattr(motion._implementation, HOOKS[stage])(state)
+            self._tell_subsystems(state, stage)
+        finally:
+            if resources is not None:
+                resources.step = 0
+        state._stage = int(stage)
+
+    def _tell_subsystems(self, state: State, stage: int) -> None:
+        """Call the subsystems' hooks of a stage; what each computes by that stage is there when its own returns."""
+        resources, hooked = state._resources, self._hooked[stage]
+        if resources is None or not (hooked or stage in resources.computing):
+            return
+        for i, subsystem in enumerate(self._subsystems):
+            resources.turn = i
+            if (i in hooked or i in resources.parts) and resources.stage_of(state, i) < stage:
+                if i in hooked:
+                    getattr(subsystem, HOOKS[Stage(stage)])(state)
+                resources.finish(state, i, stage)
 
     def get_default_state(self) -> State:
         """A copy of the state that `realize_topology` gave; `TopologyError` where it has not been called."""
@@ -211,24 +256,37 @@ class MultibodySystem:
         return self._default_state.copy()
 
     def realize_model(self, state: State) -> None:
-        """Settle the modelling choices: q gets its size, and its default values where that changed. Needs TOPOLOGY."""
+        """Settle the modelling choices: q gets its size, and its default values where that changed. Needs TOPOLOGY.
+
+        Users' own parts are told of it, and subsystems allocate anew what depends on such choices: of q, u and z those keep
+        their values of which there are as many as before. A state at MODEL or above is left as it is.
+        """
         state._check_owner(self, "realize_model")
         if state._stage < Stage.TOPOLOGY:
             raise StageError("realize_model needs Stage.TOPOLOGY; call state = system.realize_topology()")
-        if state._pending_euler_angles != state._use_euler_angles:
-            tree = self._tree(state._pending_euler_angles)
-            record = tree.new_record()
-            record.time[:] = state._record.time
-            if "lock_q" in state._own:
-                q = self.get_matter_subsystem()._converted(state._own["lock_q"][:, 0], state._tree, tree)
-                state._own["lock_q"] = q[:, None]
-            for name, array in state._own.items():
-                record.share(name, array)
-            state._use_euler_angles, state._valid = tree.use_euler_angles, 0
-            state._attach(tree, record)
-        self._tell_parts("model", state)
-        if state._stage < Stage.MODEL:
-            state._stage = int(Stage.MODEL)
+        if state._stage >= Stage.MODEL:
+            return
+        tree, record, resources = state._tree, state._record, state._resources
+        kept = {} if resources is None else resources.snapshot()
+        own = dict(state._own)
+        try:
+            if state._pending_euler_angles != state._use_euler_angles:
+                new_tree = self._tree(state._pending_euler_angles)
+                new_record = new_tree.new_record()
+                new_record.time[:] = record.time
+                if "lock_q" in state._own:
+                    q = self.get_matter_subsystem()._converted(state._own["lock_q"][:, 0], tree, new_tree)
+                    state._own["lock_q"] = q[:, None]
+                state._use_euler_angles, state._valid = new_tree.use_euler_angles, 0
+                state._attach_own(new_tree, new_record)
+            self._settle(state, Stage.MODEL)
+        except BaseException:
+            state._use_euler_angles, state._own = tree.use_euler_angles, own
+            state._attach_own(tree, record)
+            if resources is not None:
+                resources.restore(kept)
+            raise
+        state._make_room(tree, record)
 
     # ------------------------------------------------------------------------------------------ realization
 
@@ -256,6 +314,10 @@ class MultibodySystem:
             state._check_owner(self, "realize")
         if stage is _ACCELERATION:
             level, wanted = 8, _EVERYTHING
+        elif stage is _VELOCITY:
+            level, wanted = 6, _MOTION
+        elif stage is _POSITION:
+            level, wanted = 5, _PLACES
         else:
             level = int(Stage(stage))
             wanted = _WANTED_OF[level]
@@ -269,8 +331,7 @@ class MultibodySystem:
         if wanted & ~valid:
             kernel = self._kernel
             if kernel is None:
-                self._address = _realize.advance.address()
-                kernel = self._kernel = _realize.realize.dispatcher
+                kernel = self._choose_kernel()
             status = kernel(state._block, self._address, valid, wanted)
             if status:
                 self._explain(state, status)
@@ -281,11 +342,15 @@ class MultibodySystem:
         """The same stage by stage, with Python's parts called where their turn comes."""
         if state._stage < Stage.MODEL:
             raise StageError("realize needs Stage.MODEL; call system.realize_model(state)")
-        before = state._stage, state._valid
+        before, resources = (state._stage, state._valid), state._resources
+        # what INSTANCE's hooks allocate goes again if they fail
+        allocated = resources.snapshot() if resources is not None and before[0] < Stage.INSTANCE else {}
         try:
             for step in range(max(state._stage, Stage.MODEL) + 1, stage + 1):
                 wanted, name = _WANTED_OF[step] & ~state._valid, Stage(step).name.lower()
                 told = False
+                if resources is not None:
+                    self._check_subsystems(state, step)
                 if step == Stage.INSTANCE:
                     for motion in self._custom_motions:
                         state._settle_motion(motion._mobod, asked=True)
@@ -302,12 +367,23 @@ class MultibodySystem:
                         assert body._interpreter is not None
                         body._interpreter.realize(name, state)
                 state._stage = step
+                if resources is not None:
+                    resources.step, resources.turn = step, 0
                 for force in self._custom_forces:
                     getattr(force._implementation, f"realize_{name}")(state)
                 for motion in self._custom_motions:
                     getattr(motion._implementation, f"realize_{name}")(state)
+                self._tell_subsystems(state, step)
+                if resources is not None:
+                    resources.step = 0
+                    if step == Stage.ACCELERATION:
+                        self._check_rates(state)
         except BaseException:
             state._stage, state._valid = before
+            if resources is not None:
+                resources.step = 0
+                if before[0] < Stage.INSTANCE:
+                    resources.restore(allocated)
             raise
 
     def _compute(self, state: State, wanted: int) -> int:
@@ -335,16 +411,58 @@ class MultibodySystem:
 
     def _check_input(self, state: State, entry: int) -> None:
         """Refuse values that are not finite, as the kernels do, before a user's function sees them."""
-        values = state._q if entry == _realize.POSITIONS else state._u
+        tree = state._tree
+        values = state._q[: tree.nq] if entry == _realize.POSITIONS else state._u[: tree.nu]
         if not (np.isfinite(values).all() and np.isfinite(state._record.time[0, 0])):
             self._explain(state, _realize.BAD_INPUT)
 
+    def _check_subsystems(self, state: State, step: int) -> None:
+        """Refuse values of subsystems' q, u and z that are not finite, before anything is computed from them."""
+        tree = state._tree
+        if step == Stage.POSITION:
+            name, first, values = "q", tree.nq, state._q
+        elif step == Stage.VELOCITY:
+            name, first, values = "u", tree.nu, state._u
+        elif step == Stage.DYNAMICS:
+            name, first, values = "z", 0, state._z
+        else:
+            return
+        if len(values) > first and not np.isfinite(values[first:]).all():
+            i = first + int(np.flatnonzero(~np.isfinite(values[first:]))[0])
+            raise ModelError(f"{self._owner(state, name, i)}, is {values[i]}; every {name} has to be finite")
+
+    def _check_rates(self, state: State) -> None:
+        """Refuse rates that a subsystem has written and that are not finite."""
+        record, tree = state._record, state._tree
+        if len(record.y_dot) == tree.nq + tree.nu or np.isfinite(record.y_dot).all():
+            return
+        for name, column in (("q", record.q_dot), ("u", record.u_dot), ("z", record.z_dot)):
+            wrong = np.flatnonzero(~np.isfinite(column[:, 0]))
+            if len(wrong):
+                i = int(wrong[0])
+                raise ModelError(f"the rate of {self._owner(state, name, i)}, is {column[i, 0]}; it has to be finite")
+
+    def _owner(self, state: State, name: str, i: int) -> str:
+        """Number *i* of the system's q, u or z, and which subsystem's it is."""
+        for subsystem, (start, n) in state._places()[name].items():
+            if start <= i < start + n:
+                return f"{name}[{i}], number {i - start} of {self._subsystems[subsystem]!r}"
+        return f"{name}[{i}]"
+
     def _kernel_call(self, state: State, wanted: int) -> None:
         if wanted & ~state._valid:
-            status = _realize.realize(state._block, _realize.advance.address(), state._valid, wanted)
+            kernel = self._kernel or self._choose_kernel()
+            status = kernel(state._block, self._address, state._valid, wanted)
             if status:
                 self._explain(state, status)
             state._valid |= wanted
+
+    def _choose_kernel(self) -> Any:
+        """What realizes states: with users' compiled functions it looks at what these give, too."""
+        checked = any(body._is_of_users_functions for body in self.get_matter_subsystem()._bodies)
+        self._address = _realize.advance.address()
+        self._kernel = (_realize.realize_checked if checked else _realize.realize).dispatcher
+        return self._kernel
 
     def _add_custom_forces(self, state: State) -> None:
         """Let every enabled custom force add its part to the applied forces; it sees the state at VELOCITY."""
@@ -364,15 +482,20 @@ class MultibodySystem:
         if status == _realize.BAD_INPUT:
             if not np.isfinite(record.time[0, 0]):
                 raise ModelError(f"time is {record.time[0, 0]}; it has to be finite")
-            name, values, first = "q", state._q, state._tree.first_q
+            tree = state._tree
+            name, values, first = "q", state._q[: tree.nq], tree.first_q
             if np.all(np.isfinite(values)):
-                name, values, first = "u", state._u, state._tree.first_u
+                name, values, first = "u", state._u[: tree.nu], tree.first_u
             i = int(np.flatnonzero(~np.isfinite(values))[0])
             b = int(np.searchsorted(first, i, side="right")) - 1
             raise ModelError(
                 f"{name}[{i}], number {i - first[b]} of {matter._bodies[b]._name!r}, is {values[i]}; "
                 f"every {name} has to be finite"
             )
+        for body in matter._bodies:
+            said = body._not_finite(state)
+            if said:
+                raise ModelError(said)
         of_mobility = np.repeat(state._field("together"), state._tree.num_u)
         driven = np.flatnonzero((of_mobility == DRIVEN) & ~np.isfinite(record.known_u_dot[:, 0]))
         if len(driven):

@@ -53,6 +53,8 @@ class Trajectory:
         One a column of `q` and of `u`.
     z : array_like (nt, nz), optional
         Auxiliary variables, where the system has some.
+    auxiliary_names : sequence of str, optional
+        One a column of `z`; numbers unless given.
     state : State, optional
         The state that the motion started from. `states` are copies of it with time, q, u and z replaced, so that
         whatever else was chosen or set in it holds for them too.
@@ -65,7 +67,7 @@ class Trajectory:
     ----------
     time, q, u, z, energy : arrays
         Read-only.
-    coordinate_names, speed_names : tuple of str
+    coordinate_names, speed_names, auxiliary_names : tuple of str
     system : MultibodySystem or None
     model_variables, statistics : dict
 
@@ -93,6 +95,7 @@ class Trajectory:
         coordinate_names: Sequence[str],
         speed_names: Sequence[str],
         z: ArrayLike | None = None,
+        auxiliary_names: Sequence[str] | None = None,
         state: State | None = None,
         model_variables: Mapping[str, Any] | None = None,
         statistics: Mapping[str, Any] | None = None,
@@ -105,6 +108,10 @@ class Trajectory:
         self.energy = _read_only(energy, "energy", 1, nt)
         self.coordinate_names = _names(coordinate_names, "coordinate_names", "q", self.q.shape[1])
         self.speed_names = _names(speed_names, "speed_names", "u", self.u.shape[1])
+        numbers = [str(number) for number in range(self.z.shape[1])]
+        self.auxiliary_names = _names(
+            numbers if auxiliary_names is None else auxiliary_names, "auxiliary_names", "z", self.z.shape[1]
+        )
         if (np.diff(self.time) < 0.0).any():
             raise ValueError(f"time must not go backward; it does after index {int(np.argmax(np.diff(self.time) < 0))}")
         self.system = system
@@ -211,7 +218,7 @@ class Trajectory:
     # ------------------------------------------------------------------------------------------ tables and files
 
     def to_pandas(self) -> pd.DataFrame:
-        """Make a table: a row a time, the index; columns ``q.NAME``, ``u.NAME``, ``z.0`` and so on, and ``energy``.
+        """Make a table: a row a time, the index; columns ``q.NAME``, ``u.NAME``, ``z.NAME``, and ``energy``.
 
         Raises
         ------
@@ -303,6 +310,7 @@ class Trajectory:
         }
         about.setdefault("coordinate_names", [name[2:] for name in parts["q"]])
         about.setdefault("speed_names", [name[2:] for name in parts["u"]])
+        about.setdefault("auxiliary_names", [name[2:] for name in parts["z"]])
         arrays.update(time=columns["time"], energy=columns["energy"])
         return cls(system=system, **arrays, **about)
 
@@ -311,7 +319,7 @@ class Trajectory:
         columns = {"time": self.time}
         columns.update((f"q.{name}", column) for name, column in zip(self.coordinate_names, self.q.T, strict=True))
         columns.update((f"u.{name}", column) for name, column in zip(self.speed_names, self.u.T, strict=True))
-        columns.update((f"z.{number}", column) for number, column in enumerate(self.z.T))
+        columns.update((f"z.{name}", column) for name, column in zip(self.auxiliary_names, self.z.T, strict=True))
         columns["energy"] = self.energy
         return columns
 
@@ -320,6 +328,7 @@ class Trajectory:
         return {
             "coordinate_names": list(self.coordinate_names),
             "speed_names": list(self.speed_names),
+            "auxiliary_names": list(self.auxiliary_names),
             "model_variables": _plain(self.model_variables),
             "statistics": _plain(self.statistics),
         }

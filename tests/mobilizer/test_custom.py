@@ -124,8 +124,82 @@ def python_with_n(matter, kind):
     return {"implementation": MimicOfN(matter, kind)}
 
 
+def users_functions(kind, names):
+    """A kind's functions as its user would have written them: of q and parameters, in a function of their own."""
+    functions = {}
+    for name in names:
+        of_kind = getattr(kind.facts, name)
+        if kind.facts.num_parameters:
+            functions[name] = lambda q, p, of_kind=of_kind: of_kind(q, p)
+        else:
+            functions[name] = lambda q, p, of_kind=of_kind: of_kind(q)
+    return functions
+
+
+def parameters_of(kind):
+    """The parameters that the kind has by default."""
+    matter = mb.SimbodyMatterSubsystem(mb.MultibodySystem())
+    return tuple(kind(matter.ground, mb.body.Rigid())._parameters())
+
+
+def n_of_a_line(q, p):
+    """N of an orientation without spin, by rows: q_dot = 1/2 q (0, u0, u1, 0)."""
+    w, x, y, z = 0.5 * q[0], 0.5 * q[1], 0.5 * q[2], 0.5 * q[3]
+    return (-x, -y), (w, -z), (z, w), (-y, x)
+
+
+def n_inv_of_a_line(q, p):
+    s = 2.0 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    w, x, y, z = s * q[0], s * q[1], s * q[2], s * q[3]
+    return (-x, w, z, -y), (-y, -z, w, x)
+
+
+def n_of_a_free_line(q, p):
+    (a, b), (c, d), (e, f), (g, h) = n_of_a_line((q[0], q[1], q[2], q[3]), p)
+    return (
+        (a, b, 0, 0, 0), (c, d, 0, 0, 0), (e, f, 0, 0, 0), (g, h, 0, 0, 0),
+        (0, 0, 1, 0, 0), (0, 0, 0, 1, 0), (0, 0, 0, 0, 1),
+    )  # fmt: skip
+
+
+def n_inv_of_a_free_line(q, p):
+    (a, b, c, d), (e, f, g, h) = n_inv_of_a_line((q[0], q[1], q[2], q[3]), p)
+    return (
+        (a, b, c, d, 0, 0, 0), (e, f, g, h, 0, 0, 0),
+        (0, 0, 0, 0, 1, 0, 0), (0, 0, 0, 0, 0, 1, 0), (0, 0, 0, 0, 0, 0, 1),
+    )  # fmt: skip
+
+
+#: N of the kinds that have one of their own.
+N_OF = {
+    "LineOrientation": {"n": n_of_a_line, "n_inv": n_inv_of_a_line},
+    "FreeLine": {"n": n_of_a_free_line, "n_inv": n_inv_of_a_free_line},
+}
+
+
+def compiled(matter, kind, names=("transform", "hinge")):
+    """By functions of which the columns are given, and their rates follow."""
+    facts = kind.facts
+    functions = mb.mobilizer.CompiledFunctions(
+        num_q=facts.num_q,
+        num_u=facts.num_u,
+        num_angles=4 if facts.has_quaternion else 0,
+        **users_functions(kind, names),
+        **(N_OF[kind.__name__] if facts.has_matrix_n else {}),
+    )
+    return {"compiled": functions, "parameters": parameters_of(kind)}
+
+
+def transform_alone(matter, kind):
+    """By its transform, of which everything else follows."""
+    facts = kind.facts
+    if facts.has_quaternion or facts.has_matrix_n:
+        return compiled(matter, kind, ("transform",))
+    return {**users_functions(kind, ("transform",)), "num_q": facts.num_q, "parameters": parameters_of(kind)}
+
+
 #: What makes the keywords of a Custom that is like a built-in kind.
-FORMS = [python, python_with_n]
+FORMS = [python, python_with_n, compiled, transform_alone]
 each_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 
 

@@ -9,7 +9,21 @@ Source: Diebel 2006, section 6, with the angular velocity in the outer frame.
 from typing import Any
 
 from .._jit import generic
-from .scalar import sqrt
+from .scalar import sincos, sqrt
+
+
+@generic
+def from_body_fixed_xyz(a: Any, b: Any, c: Any) -> Any:
+    """The quaternion of Rx(a) Ry(b) Rz(c): the product of those of the three."""
+    sa, ca = sincos(0.5 * a)
+    sb, cb = sincos(0.5 * b)
+    sc, cc = sincos(0.5 * c)
+    return (
+        ca * cb * cc - sa * sb * sc,
+        sa * cb * cc + ca * sb * sc,
+        ca * sb * cc - sa * cb * sc,
+        ca * cb * sc + sa * sb * cc,
+    )
 
 
 @generic

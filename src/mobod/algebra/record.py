@@ -66,6 +66,14 @@ def value_blocks(columns: int) -> int:
     return -(-columns // LANES)
 
 
+def aligned_zeros(shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """Zeros that begin where a vector of lanes may."""
+    size = math.prod(shape)
+    raw = np.zeros(size + _ALIGNMENT // 8)
+    skip = (-raw.ctypes.data % _ALIGNMENT) // 8
+    return raw[skip : skip + size].reshape(shape)
+
+
 class DualRows:
     """A field of Duals: the values and the tangents of its numbers, as views of one array.
 
@@ -155,10 +163,8 @@ class Record:
                 at = -(-at // LANES) * LANES
             self._starts.append(at)
             at += size
-        raw = np.zeros(at + _ALIGNMENT // 8)
-        skip = (-raw.ctypes.data % _ALIGNMENT) // 8
         #: Every state field, end to end.
-        self.buffer = raw[skip : skip + at]
+        self.buffer = aligned_zeros((at,))
         self.block: npt.NDArray[np.int64] = np.zeros(len(layout.places), np.int64)
         for name in layout.counts:
             self.block[layout.places[name]] = counts[name]

@@ -14,6 +14,22 @@ def identity(x: Any) -> Any:
 
 
 @generic
+def about_x(angle: Any) -> Any:
+    """Rx(angle)."""
+    s, c = sincos(angle)
+    o, i = zero(angle), one(angle)
+    return i, o, o, o, c, -s, o, s, c
+
+
+@generic
+def about_y(angle: Any) -> Any:
+    """Ry(angle)."""
+    s, c = sincos(angle)
+    o, i = zero(angle), one(angle)
+    return c, o, s, o, i, o, -s, o, c
+
+
+@generic
 def about_z(angle: Any) -> Any:
     """Rz(angle)."""
     s, c = sincos(angle)

@@ -44,6 +44,18 @@ class Interpreted:
             return 1
         return 0
 
+    def finish_step(self) -> int:
+        """A step has ended at the state as it is realized: variables that update themselves have their next values."""
+        if self.state._resources is not None:
+            self.state._resources.keep_updates(self.state)
+        return 0
+
+    def begin_step(self, time: float) -> int:
+        """A step begins at *time*: they take these values."""
+        if self.state._resources is not None:
+            self.state._resources.apply_updates(time)
+        return 0
+
     def prescribe(self) -> None:
         """Give q and u, which kernels have changed with time, the values that locks and motions say."""
         from ..stage import Stage
@@ -97,6 +109,26 @@ def _prescribe(model: Any, address: int, prescriber: int) -> None:
         call_routine(prescriber, model, SET_Q, 0)
         call_routine(address, model, 0, POSITIONS)
         call_routine(prescriber, model, SET_U, 0)
+
+
+def finish_step(model: Any) -> int:
+    """Told at the end of each step, with the state realized there; of use to users' own parts only."""
+    return model.finish_step()
+
+
+@compiled_form_of(finish_step)
+def _finish_step(model: Any) -> int:
+    return 0
+
+
+def begin_step(model: Any, time: float) -> int:
+    """Told at the beginning of each step, and again where it is tried anew."""
+    return model.begin_step(time)
+
+
+@compiled_form_of(begin_step)
+def _begin_step(model: Any, time: float) -> int:
+    return 0
 
 
 def energy(model: Any, address: int) -> float:

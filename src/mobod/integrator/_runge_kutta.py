@@ -1,7 +1,7 @@
 """One algorithm for every embedded Runge-Kutta method: stages, error, step size, dense output. A method is its table.
 
     stage s   y_s = y_0 + h sum a_sj k_j,  k_s = f(t_0 + c_s h, y_s)         step   y_1 = y_0 + h sum b_j k_j
-    error     h sum e_j k_j, the largest of any variable, relative where the variable exceeds 1
+    error     h w sum e_j k_j, the largest of any variable, relative where the variable exceeds 1 / w, w being its weight
     report    Hermite's polynomial of both ends of the step that passes the time asked for, see `interpolate`
 
 Prescribed q and u are set at every stage, before the rates are found, and their errors are none of the method's. So are they
@@ -21,16 +21,16 @@ from .._jit import compiled
 from ..algebra.record import attach
 from ..algebra.scalar import load, store
 from ..mobilizer import _rates
-from ._evaluate import energy, evaluate, prescribe
+from ._evaluate import begin_step, energy, evaluate, finish_step, prescribe
 
 # places in the array `control`
 TIME, PREVIOUS_TIME, STEP, TARGET, FINAL_TIME, ACCURACY, MIN_STEP, MAX_STEP, FIXED_STEP, LAST_STEP, COLLAPSE = range(11)
 # places in the array `counts`
 STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REPORT, LIMIT, ROUTINE, PRESCRIBER = range(8)
-# rows of the array `work`; the stages' rates come after, and at the end q_dot_dot of the last step's two ends
-# FREE is 1 where the variable is integrated, 0 where it is prescribed
-Y_PREVIOUS, RATE_PREVIOUS, FREE, Y, RATE = range(5)
-FIRST_STAGE = 4  # the first stage's rate is that at y: row RATE
+# rows of the array `work`; the stages' rates come after, then weights (0 for what is prescribed), and at the end q_dot_dot of
+# the last step's two ends
+Y_PREVIOUS, RATE_PREVIOUS, Y, RATE = range(4)
+FIRST_STAGE = 3  # the first stage's rate is that at y: row RATE
 
 # what `advance` returns
 REACHED, PAUSED, STEP_TOO_SMALL, NOT_FINITE, COLLAPSED = 0, 1, 2, 3, 4
@@ -64,7 +64,7 @@ def set_stage(block: Any, work: Any, table: Any, s: int, time: float, h: float) 
 
 @compiled
 def error_norm(block: Any, work: Any, table: Any, h: float) -> float:
-    """The largest error of any variable, relative where the variable exceeds 1.
+    """The largest error of any variable times its weight, relative where this exceeds 1.
 
     The largest and not a mean: in a mechanism of many coordinates one that is wrong should not be averaged away.
     """
@@ -77,8 +77,9 @@ def error_norm(block: Any, work: Any, table: Any, h: float) -> float:
             e = table[stages + 1, 1 + j]
             if e != 0.0:
                 error = error + e * work[FIRST_STAGE + j, i]
-        scale = max(1.0, abs(work[Y, i]), abs(load(model.y, i, 0)))
-        size = work[FREE, i] * abs(h * error) / scale
+        weight = work[FIRST_STAGE + stages, i]
+        scale = max(1.0, weight * abs(work[Y, i]), weight * abs(load(model.y, i, 0)))
+        size = weight * abs(h * error) / scale
         if not size <= worst:  # NaN as well
             worst = size
     return worst
@@ -166,8 +167,9 @@ def scaled_norms(block: Any, work: Any, norms: Any) -> None:
     """Root mean squares of y, of its rate at RATE, and of that less the present rate; scaled as in `error_norm`."""
     model = attach(block)
     a = b = c = 0.0
+    weights = work.shape[0] - 3
     for i in range(model.ny):
-        scale = max(1.0, abs(work[Y, i])) / max(work[FREE, i], 1e-300)
+        scale = max(1.0 / max(work[weights, i], 1e-300), abs(work[Y, i]))
         a = a + (work[Y, i] / scale) ** 2
         b = b + (work[RATE, i] / scale) ** 2
         c = c + ((work[RATE, i] - load(model.y_dot, i, 0)) / scale) ** 2
@@ -186,6 +188,7 @@ def start(block: Any, work: Any, table: Any, order: int, control: Any, counts: A
     counts[EVALUATIONS] += 1
     if status != 0:
         return NOT_FINITE
+    finish_step(model)
     shift_step(model, work)
     shift_step(model, work)
     if control[STEP] > 0.0:
@@ -257,6 +260,7 @@ def advance(
         if clipped:
             h = left
         counts[ATTEMPTS] += 1
+        begin_step(model, time)
         status = 0
         for s in range(1, stages):
             set_stage(model, work, table, s, time, h)
@@ -278,6 +282,7 @@ def advance(
                 if status != 0:
                     error = 1e300
         if error <= control[ACCURACY]:
+            finish_step(model)
             shift_step(model, work)
             control[PREVIOUS_TIME] = time
             control[TIME] = control[FINAL_TIME] if clipped else time + h

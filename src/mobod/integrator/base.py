@@ -19,6 +19,7 @@ from ..tree.prescribe import prescribe
 from ..tree.realize import advance
 from . import _runge_kutta as rk
 from ._evaluate import Interpreted
+from ._weights import error_weights
 
 if TYPE_CHECKING:
     from ..state import State
@@ -35,7 +36,8 @@ class Integrator:
     system : MultibodySystem
         Its topology is realized, at the latest when stepping begins.
     accuracy : float
-        Largest local error of a step in any of q, u and z, relative for what exceeds 1.
+        Largest local error of a step in any of q, u and z, relative for what exceeds 1. The state's weights, where it has
+        some when stepping begins, say what stands for 1: `State.u_weights`, which q follow, and `State.z_weights`.
     constraint_tolerance : float, optional
         How far from their manifold constraints may be; a tenth of the accuracy unless given.
     initial_step_size, min_step_size, max_step_size : float, optional
@@ -118,8 +120,8 @@ class Integrator:
         ny = len(state._y)
         self._table = np.ascontiguousarray(self.table)
         stages = self._table.shape[1] - 1
-        self._work = np.zeros((rk.FIRST_STAGE + stages + 2, ny))
-        self._work[rk.FREE] = self._free_variables()
+        self._work = np.zeros((rk.FIRST_STAGE + stages + 3, ny))
+        self._work[rk.FIRST_STAGE + stages] = error_weights(state) * self._free_variables()
         self._no_energies = np.zeros(0)
         self._counts[:] = 0
         self._warned.clear()
@@ -201,9 +203,10 @@ class Integrator:
         matter, tree = self._system.get_matter_subsystem(), state._tree
         free = np.ones(len(state._y))
         if state._has_known:
-            free[: tree.nq + tree.nu] = 0.0
+            first = len(state._q)
+            free[: tree.nq] = free[first : first + tree.nu] = 0.0
             free[matter.get_free_q_index(state)] = 1.0
-            free[tree.nq + matter.get_free_u_index(state)] = 1.0
+            free[first + matter.get_free_u_index(state)] = 1.0
         return free
 
     def _fail(self, status: int) -> None:

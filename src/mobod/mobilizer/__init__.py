@@ -3,11 +3,13 @@
 `mobod.MobilizedBody` is their base class. CONTRIBUTING.md says how to add one.
 """
 
+from ._check_custom import CustomReport, check_custom
 from .ball import Ball
 from .base import Direction
 from .bendstretch import BendStretch
 from .bushing import Bushing
 from .cantileverfreebeam import CantileverFreeBeam
+from .compiled_functions import CompiledFunctions
 from .custom import Custom
 from .custom_implementation import CustomImplementation
 from .cylinder import Cylinder
@@ -63,8 +65,10 @@ __all__ = [
     "CantileverFreeBeam",
     "Cartesian",
     "CartesianCoords",
+    "CompiledFunctions",
     "Custom",
     "CustomImplementation",
+    "CustomReport",
     "Cylinder",
     "Direction",
     "Ellipsoid",
@@ -88,4 +92,5 @@ __all__ = [
     "Translation",
     "Universal",
     "Weld",
+    "check_custom",
 ]

@@ -1,12 +1,12 @@
-"""Custom: a mobilizer that its user writes, in Python; up to 7 coordinates, up to 6 speeds.
+"""Custom: a mobilizer that its user writes; up to 7 coordinates, up to 6 speeds.
 
-V_FM = H_FM(q) u   A_FM = H_FM udot + HDot_FM u   q_dot = N(q) u   with all of them the user's, see `CustomImplementation`
+V_FM = H_FM(q) u   A_FM = H_FM udot + HDot_FM u   q_dot = N(q) u   with all of them the user's, or derivatives of X_FM(q)
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,15 +19,17 @@ from ..value import Rotation, Transform
 from ._by_implementation import ByImplementation
 from ._fitting import fit_q, fit_translation
 from ._interpreted import INTERPRETED, checked, not_a_function_of_q
+from ._users_functions import facts_of
 from .base import Array, ArrayLike, Direction, Facts, MobilizedBody, _frame, _vec3
-from .custom_implementation import CustomImplementation
+from .compiled_functions import CompiledFunctions
+from .custom_implementation import MOST_SPEEDS, CustomImplementation
 
 if TYPE_CHECKING:
     from ..state import State
 
 
 class Custom(MobilizedBody):
-    """A mobilizer that its user writes.
+    """A mobilizer that its user writes, in one of three forms.
 
     Parameters
     ----------
@@ -35,9 +37,18 @@ class Custom(MobilizedBody):
         The body it is connected to.
     body : Body
         Mass properties and decorations.
-    implementation : CustomImplementation
-        The user's own, in Python. The system's states are then realized interpreted, which costs what the user's methods
-        cost and some microseconds; the sweeps are compiled as ever.
+    implementation : CustomImplementation, optional
+        An object with methods, in Python: for anything that Python can do. The system's states are then realized
+        interpreted, which costs what the methods cost and some microseconds; the sweeps are compiled as ever.
+    compiled : CompiledFunctions, optional
+        Functions of numbers and tuples, which are compiled with no more to compile than themselves: as fast as a
+        built-in kind.
+    transform : callable, optional
+        A joint from its pose alone: ``transform(q, parameters) -> (R, p)``, written and compiled as those of
+        `CompiledFunctions`, of `num_q` coordinates whose rates are the speeds. Hinge columns and their rates are its
+        first and second derivatives, by dual numbers: exact.
+    num_q : int, optional
+        With *transform*: the number of coordinates, 1 to 6.
     parameters : sequence of float
         Numbers that every state has a copy of, which it can change: lengths, radii, a pitch.
     X_PF, X_BM, direction, name
@@ -45,8 +56,37 @@ class Custom(MobilizedBody):
 
     Raises
     ------
+    TypeError
+        If not exactly one of *implementation*, *compiled* and *transform* is given.
     ModelError
-        If the implementation is of another matter, or of another body already; if a parameter is not finite.
+        If the implementation is of another matter, or of another body already; if a function does not take or return what it
+        should, which is tried out; if a parameter is not finite. What only the compiler finds is raised by
+        `MultibodySystem.realize_topology`, or when an `Ensemble` is made.
+
+    See Also
+    --------
+    check_custom : compares what the user wrote with finite differences.
+
+    Examples
+    --------
+    A bead on a helix, which turns with it: one coordinate, two parameters.
+
+    >>> import mobod as mb
+    >>> from mobod.algebra import rotation
+    >>> def helix(q, parameters):
+    ...     (angle,), (radius, pitch) = q, parameters
+    ...     R = rotation.about_z(angle)
+    ...     return R, (radius * R[0], radius * R[3], pitch * angle)
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> bead = mb.mobilizer.Custom(matter.ground, body, transform=helix, num_q=1, parameters=(1.0, 0.2), name="bead")
+    >>> state = system.realize_topology()
+    >>> bead.set_u(state, 2.0)
+    >>> system.realize(state, mb.Stage.VELOCITY)
+    >>> bead.get_mobilizer_velocity(state)
+    array([[0. , 0. , 2. ],
+           [0. , 2. , 0.4]])
     """
 
     _always_arrays = True
@@ -57,6 +97,9 @@ class Custom(MobilizedBody):
         body: Body,
         implementation: CustomImplementation | None = None,
         *,
+        compiled: CompiledFunctions | None = None,
+        transform: Callable[..., Any] | None = None,
+        num_q: int | None = None,
         parameters: Sequence[float] = (),
         X_PF: Transform | None = None,
         X_BM: Transform | None = None,
@@ -64,11 +107,27 @@ class Custom(MobilizedBody):
         name: str | None = None,
     ) -> None:
         self._default_parameters = _numbers("parameters", parameters)
-        self._implementation = implementation
-        self._interpreter = ByImplementation(_usable(implementation, parent))
-        self.facts = _facts_of(self._interpreter.implementation, len(self._default_parameters))
+        self._implementation, self._compiled = implementation, _functions(implementation, compiled, transform, num_q)
+        self._is_of_users_functions = implementation is None
+        if implementation is not None:
+            _check_usable(implementation, parent)
+            self._interpreter = ByImplementation(implementation)
+            self.facts = _facts_of(implementation, len(self._default_parameters))
+        else:
+            assert self._compiled is not None
+            self.facts = facts_of(self._compiled, self._default_parameters)
         super().__init__(parent, body, X_PF=X_PF, X_BM=X_BM, direction=direction, name=name)
-        self._interpreter.implementation._mobod = self
+        if implementation is not None:
+            implementation._mobod = self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "facts": _Facts(self.facts)} if self._compiled is not None else self.__dict__
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        if self._compiled is not None:
+            facts = kept["facts"].facts
+            self.facts = facts_of(self._compiled, self._default_parameters) if facts is None else facts
 
     def get_implementation(self) -> CustomImplementation:
         """The user's own object; `ModelError` where the mobilizer is of compiled functions."""
@@ -96,7 +155,8 @@ class Custom(MobilizedBody):
             self._implementation = kept
 
     def _settings(self) -> dict[str, Any]:
-        return {"implementation": self._implementation, "parameters": self._default_parameters}
+        settings = {"implementation": self._implementation, "compiled": self._compiled, "parameters": self._default_parameters}
+        return {name: value for name, value in settings.items() if value is not None}
 
     def _calc_decorations(self, state: State) -> list[Any]:
         if self._implementation is None:
@@ -111,6 +171,32 @@ class Custom(MobilizedBody):
                     f"mobod.decoration.Sphere(0.1), not of {geometry!r}"
                 )
         return found
+
+    def _not_finite(self, state: State) -> str | None:
+        if self._compiled is None:
+            return None
+        record, b, reverse = state._record, self._index, self._direction is Direction.REVERSE
+        part, parameters = self._u_slice(state), self.get_parameters(state).tolist()
+        first, n = int(state._tree.fields["first_n"][b]), self.get_num_q(state) * self.facts.num_u
+        run = slice(first, first + n if self.facts.has_matrix_n else first)
+        where = f"at q = {self.get_q_as_vector(state).tolist()}"
+        for names, rows in (
+            (("transform",), (record.R_FM[b], record.p_FM[b])),
+            (("hinge", "transform"), ((record.H_MF if reverse else record.H_FM)[part],)),
+            (("n",), (record.N[run],)),
+            (("n_inv",), (record.N_inv[run],)),
+            (("hinge_dot", "hinge", "transform"), ((record.HDot_MF if reverse else record.HDot_FM)[part],)),
+            (("n_dot", "n"), (record.N_dot[run],)),
+        ):
+            if names[0] in ("hinge_dot", "n_dot"):
+                where = f"at q = {self.get_q_as_vector(state).tolist()}, u = {self.get_u_as_vector(state).tolist()}"
+            if not all(np.isfinite(row).all() for row in rows):
+                name = next(name for name in names if getattr(self._compiled, name) is not None)
+                derivative = ("", "the derivative of ", "the second derivative of ")[names.index(name)]
+                given = getattr(self._compiled, name).__qualname__
+                said = f"{derivative}{name} ({given}) of {self._name!r}"
+                return f"{said} is not finite {where}" + (f", parameters = {parameters}" if parameters else "")
+        return None
 
     # ------------------------------------------------------------------------------------------ parameters
 
@@ -193,8 +279,41 @@ class Custom(MobilizedBody):
         self.set_u(state, checked(u, shape, f"set_u_to_fit_velocity of {self._name!r}", f"for {V.tolist()}"))
 
 
-def _usable(implementation: Any, parent: Any) -> CustomImplementation:
-    """The implementation, if it can be that of a new body on *parent*."""
+class _Facts:
+    """Facts that hold compiled code: a copy of the mobilizer in this process shares them, one in another makes them anew."""
+
+    def __init__(self, facts: Facts | None = None) -> None:
+        self.facts = facts
+
+    def __deepcopy__(self, memo: Any) -> _Facts:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Facts, ()
+
+
+def _functions(implementation: Any, compiled: Any, transform: Any, num_q: Any) -> CompiledFunctions | None:
+    """The functions that a mobilizer is made of; None for one that has an implementation."""
+    forms = {"implementation": implementation, "compiled": compiled, "transform": transform}
+    given = [name for name, value in forms.items() if value is not None]
+    if len(given) != 1:
+        raise TypeError(
+            "a Custom is given either an implementation, or compiled=CompiledFunctions(...), or transform=function with "
+            f"num_q; got {' and '.join(given) or 'none of them'}"
+        )
+    if (num_q is None) != (transform is None):
+        raise TypeError("num_q, the number of coordinates, belongs to transform, and transform needs it")
+    if transform is not None:
+        if isinstance(num_q, bool) or not hasattr(num_q, "__index__"):
+            raise TypeError(f"num_q has to be an integer, not {num_q!r}")
+        if not 1 <= num_q <= MOST_SPEEDS:
+            raise ModelError(f"num_q is {num_q}; a mobilizer has 1 to {MOST_SPEEDS} speeds, and here as many coordinates")
+        return CompiledFunctions(num_q=num_q, num_u=num_q, transform=transform)
+    return compiled  # which facts_of checks
+
+
+def _check_usable(implementation: Any, parent: Any) -> None:
+    """Refuse an implementation that cannot be that of a new body on *parent*."""
     if not isinstance(implementation, CustomImplementation):
         raise TypeError(
             "implementation has to be an instance of a class derived from mobod.mobilizer.CustomImplementation, "
@@ -206,7 +325,6 @@ def _usable(implementation: Any, parent: Any) -> CustomImplementation:
         raise ModelError(f"{implementation!r} belongs to {implementation._mobod.name!r} already; make one for each body")
     if isinstance(parent, MobilizedBody) and parent.get_matter_subsystem() is not implementation._matter:
         raise ModelError(f"{implementation!r} was made for another matter subsystem than that of the parent {parent.name!r}")
-    return implementation
 
 
 def _facts_of(implementation: CustomImplementation, num_parameters: int) -> Facts:

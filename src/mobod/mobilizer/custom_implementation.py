@@ -319,16 +319,17 @@ class CustomImplementation(abc.ABC):
 _RATES = ("multiply_by_n", "multiply_by_n_inv", "multiply_by_n_dot")
 
 
-def check_counts(who: str, nu: Any, nq: Any, n_angles: Any) -> None:
+def check_counts(who: str, nu: Any, nq: Any, n_angles: Any, names: tuple[str, str, str] = ("nu", "nq", "n_angles")) -> None:
     """Refuse numbers of speeds, coordinates and angles that no mobilizer has."""
-    for name, value in (("nu", nu), ("nq", nq), ("n_angles", n_angles)):
+    of_u, of_q, of_angles = names
+    for name, value in zip(names, (nu, nq, n_angles), strict=True):
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             raise TypeError(f"{name} of {who} has to be an integer, not {value!r}")
     if not 1 <= nu <= MOST_SPEEDS:
-        raise ModelError(f"{who} has nu = {nu}; a mobilizer has 1 to {MOST_SPEEDS} speeds (none is a Weld)")
+        raise ModelError(f"{who} has {of_u} = {nu}; a mobilizer has 1 to {MOST_SPEEDS} speeds (none is a Weld)")
     if not 0 <= n_angles <= 4:
-        raise ModelError(f"{who} has n_angles = {n_angles}; it is 4 for a quaternion, else 0 to 3")
+        raise ModelError(f"{who} has {of_angles} = {n_angles}; it is 4 for a quaternion, else 0 to 3")
     if not nu <= nq <= MOST_COORDINATES:
-        raise ModelError(f"{who} has nq = {nq} for {nu} speeds; it has to be from {nu} to {MOST_COORDINATES}")
+        raise ModelError(f"{who} has {of_q} = {nq} for {nu} speeds; it has to be from {nu} to {MOST_COORDINATES}")
     if n_angles > nq or (n_angles == 4 and nq - 1 < nu):
-        raise ModelError(f"{who} has nq = {nq}, too few for n_angles = {n_angles} and {nu} speeds")
+        raise ModelError(f"{who} has {of_q} = {nq}, too few for {of_angles} = {n_angles} and {nu} speeds")

@@ -13,7 +13,7 @@ from typing import Any
 
 from .._jit import generic
 from ..algebra import articulated, vec3
-from ..algebra.memory import load3, load_spatial
+from ..algebra.memory import load3, load_spatial, store_spatial
 from ..algebra.scalar import load, store, zero
 
 #: Values of the field `together`, all below zero. The accelerations are zero: a lock, a steady motion.
@@ -40,6 +40,10 @@ def step(model: Any, b: int, J: Any, F: Any, M: Any) -> None:
     """The rest of `articulated_inertia.step` for a known body of articulated inertia (J, F, M): all of it is handed on."""
     if model.together[b] < LOCKED:
         articulated.store_articulated(model.articulated, b, J, F, M)  # for `absorb`; what children handed in is used up
+    o = zero(J[0])
+    for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):  # for the explicit M^-1, whose rows they make zero
+        store_spatial(model.gain, i, (o, o, o), (o, o, o))
+        store(model.d_inverse, i, 0, o)
     p = model.parent[b]
     if p > 0:
         J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))

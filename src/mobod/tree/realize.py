@@ -3,9 +3,12 @@
 from typing import Any
 
 from .._jit import compiled, generic, routine
+from ..algebra import vec3
+from ..algebra.memory import load3
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load
 from ..force import _switch as forces
+from ..mobilizer._by_address import BY_ADDRESS
 from . import acceleration, articulated_inertia, position, prescribe, velocity
 
 #: Beside what is wanted: do not look for values that are not finite. In lanes, where a bad state must not stop the others.
@@ -21,7 +24,7 @@ POSITIONS, VELOCITIES, COMPOSITE, ARTICULATED, FORCES, ACCELERATIONS = 1, 2, 4, 
 DEPENDS_ON_U = VELOCITIES | FORCES | ACCELERATIONS
 
 #: What `realize` returns.
-DONE, BAD_INPUT, BAD_U_DOT = 0, 1, 2
+DONE, BAD_INPUT, BAD_U_DOT, BAD_KINEMATICS = 0, 1, 2, 3
 
 
 @generic
@@ -76,6 +79,33 @@ def advance(model: Any, valid: int, wanted: int) -> int:
 def realize(block: Any, address: int, valid: int, wanted: int) -> int:
     """`advance`, at *address*, for a state's record; called from Python, and from kernels."""
     return call_routine(address, attach(block), valid, wanted)
+
+
+@compiled
+def realize_checked(block: Any, address: int, valid: int, wanted: int) -> int:
+    """`realize` for a system with users' functions: BAD_KINEMATICS where these have given something that is not finite."""
+    model = attach(block)
+    status = call_routine(address, model, valid, wanted)
+    missing = wanted & ~valid
+    if status == DONE:
+        total = 0.0 * load(model.time, 0, 0)
+        for b in range(1, model.nb):
+            if model.kind[b] == BY_ADDRESS:
+                if missing & POSITIONS != 0:
+                    total = total + 0.0 * vec3.dot(load3(model.p_FM, b, 0), load3(model.p_FM, b, 0))
+                    for k in range(9):
+                        total = total + 0.0 * load(model.R_FM, b, k)
+                for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+                    for k in range(6):
+                        if missing & POSITIONS != 0:
+                            total = total + 0.0 * load(model.H_FM, i, k)
+                        if missing & VELOCITIES != 0:
+                            total = total + 0.0 * load(model.HDot_FM, i, k)
+        if missing & VELOCITIES != 0:
+            total = nothing_of(model.q_dot, model.nq, total)
+        if any_not_finite(total):
+            return BAD_KINEMATICS
+    return status
 
 
 @compiled

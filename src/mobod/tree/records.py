@@ -7,7 +7,7 @@ from ..algebra.record import Field, layout
 
 # fmt: off
 COUNTS = (
-    "nb", "nq", "nu", "nz", "ny", "nf", "nm", "one", "parameters_size", "choices_size", "n_size",
+    "nb", "nq", "nu", "whole_nq", "whole_nu", "nz", "ny", "nf", "nm", "one", "parameters_size", "choices_size", "n_size",
     "force_integers_size", "force_numbers_size", "motion_numbers_size",
 )
 # fmt: on
@@ -50,6 +50,14 @@ FIELDS = (
     _index("massless", "nb", "1 where mass and inertia are zero: their rows in G stay at zero"),
     _index("is_last_child", "nb", "1 on the highest child of a parent: an inward sweep meets it first"),
     _index("has_children", "nb", "1 where some body hangs on this one"),
+    # mobilities by place: depth first, a body's in falling order, so that what moves a mobility's body has places before it,
+    # and what it moves a run of places after it
+    _index("depth_first", "nb", "the bodies, each before its children and these before its siblings; Ground first"),
+    _index("first_place", "nb", "the least place of the body's mobilities, or of what hangs on it where it has none"),
+    _index("end_place", "nb", "the place after the last of what hangs on the body"),
+    _index("end_of_base", "nb", "end_place of the body on Ground that this one hangs on"),
+    _index("mobility_at", "nu", "the mobility at each place"),
+    _index("slot", "nb", "where an outward sweep of columns keeps the body's motions; a last child takes its parent's"),
     # ---- the tree: instance parameters, which a state may own a copy of
     _parameter("R_PF", "nb", 9, "orientation of F in P"),
     _parameter("p_PF", "nb", 3, "origin of F from P's, in P"),
@@ -79,15 +87,16 @@ FIELDS = (
     # ---- the state's variables: y, then its rates. A leading + says that a field touches the one before,
     # a leading = that it is another name for several
     _state("time", "one", 1, "time"),
-    _state("q", "nq", 1, "coordinates"),
-    _state("u", "nu", 1, "+ speeds"),
+    # q, u and their rates: the matter's first, nq and nu, which is all that sweeps know; then other subsystems'
+    _state("q", "whole_nq", 1, "coordinates"),
+    _state("u", "whole_nu", 1, "+ speeds"),
     _state("z", "nz", 1, "+ auxiliary variables"),
     _state("y", "ny", 1, "= q and u and z, end to end"),
-    _state("q_dot", "nq", 1, "N u"),
-    _state("u_dot", "nu", 1, "+ accelerations"),
+    _state("q_dot", "whole_nq", 1, "N u"),
+    _state("u_dot", "whole_nu", 1, "+ accelerations"),
     _state("z_dot", "nz", 1, "+ rates of the auxiliary variables"),
     _state("y_dot", "ny", 1, "= q_dot and u_dot and z_dot, end to end"),
-    _state("q_dot_dot", "nq", 1, "N udot + NDot u"),
+    _state("q_dot_dot", "whole_nq", 1, "N udot + NDot u"),
     # ---- position kinematics
     _state("R_FM", "nb", 9, "orientation of M in F"),
     _state("p_FM", "nb", 3, "origin of M from F's, in F"),

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..algebra.record import Record, layout
 from ..force import gravity
-from .tree import Tree
+from .tree import Tree, depth_first_fields
 
 Array = npt.NDArray[np.float64]
 
@@ -109,6 +109,8 @@ def _merge_welds(tree: Tree, fields: dict[str, npt.NDArray[Any]], pulled: list[n
     fields["has_children"] = np.array([int(len(c) > 0) for c in children])
     fields["is_last_child"] = np.zeros(len(keep), np.int64)
     fields["is_last_child"][[c[-1] for c in children if len(c)]] = 1
+    order = depth_first_fields(fields["parent"].tolist(), fields["first_u"].tolist(), fields["num_u"].tolist())
+    fields |= {name: np.array(values, dtype=np.int64) for name, values in order.items()}
     merged.nb = len(keep)
     merged.counts = {**tree.counts, "nb": merged.nb}
     merged.fields = fields

@@ -38,8 +38,6 @@ class Tree:
         What each compiled force element keeps.
     use_euler_angles : bool
         Whether orientations are angles rather than quaternions.
-    nz : int
-        Number of auxiliary variables.
     """
 
     def __init__(
@@ -47,7 +45,6 @@ class Tree:
         bodies: Sequence[MobilizedBody],
         forces: Sequence[tuple[int, bool, Sequence[int], Sequence[float]]],
         use_euler_angles: bool,
-        nz: int = 0,
     ) -> None:
         self.nb = len(bodies)
         self.use_euler_angles = use_euler_angles
@@ -70,7 +67,11 @@ class Tree:
                 rates.append(_rates.MATRIX)
             else:
                 rates.append(_rates.EULER if euler else _rates.QUATERNION if facts.has_quaternion else _rates.SAME)
-        self.nq, self.nu, self.nz = nq, nu, nz
+        self.nq, self.nu = nq, nu
+        #: How many q, u and z the matter's mobilizers have.
+        self.sizes = {"q": nq, "u": nu, "z": 0}
+        self.q_slices = [slice(first, first + n) for first, n in zip(self.first_q, self.num_q, strict=True)]
+        self.u_slices = [slice(first, first + n) for first, n in zip(self.first_u, self.num_u, strict=True)]
         parents = [0 if body._parent is None else body._parent._index for body in bodies]
         reverse = [body.direction.value for body in bodies]
         variable = [body.facts.has_hinge_dot for body in bodies]
@@ -114,6 +115,7 @@ class Tree:
             "together": [],
             "is_last_child": is_last_child,
             "has_children": has_children,
+            **depth_first_fields(parents, self.first_u, self.num_u),
             "force_kind": [kind for kind, _, _, _ in forces],
             "force_enabled": [int(enabled) for _, enabled, _, _ in forces],
             "force_first_integer": _starts([len(i) for _, _, i, _ in forces]),
@@ -159,8 +161,10 @@ class Tree:
             "nb": self.nb,
             "nq": nq,
             "nu": nu,
-            "nz": nz,
-            "ny": nq + nu + nz,
+            "whole_nq": nq,
+            "whole_nu": nu,
+            "nz": 0,
+            "ny": nq + nu,
             "nf": len(forces),
             "nm": len(self._motion_routines),
             "one": 1,
@@ -171,6 +175,10 @@ class Tree:
             "force_numbers_size": len(self.fields["force_numbers"]),
             "motion_numbers_size": len(self.fields["motion_numbers"]),
         }
+        #: How many scratches an outward sweep of columns takes.
+        self.num_slots = 1 + int(self.fields["slot"].max())
+        #: What stands for no forces, for kernels that read these.
+        self.no_mobility_forces, self.no_body_forces = np.zeros(nu), np.zeros((self.nb, 6))
         self.default_q = np.zeros(nq)
         self._columns: list[tuple[int, str, Any]] = []  # (body, field, columns) of the kinds that never change them
         for b, body in enumerate(bodies):
@@ -198,11 +206,18 @@ class Tree:
             self._addresses[what, scalar] = addresses
         return self._addresses[what, scalar]
 
-    def new_record(self, in_lanes: bool = False, with_tangents: bool = False) -> Record:
-        """A record at the default coordinates, with what kernels never write already in place, and no tangents set."""
+    def new_record(self, in_lanes: bool = False, with_tangents: bool = False, more: tuple[int, int, int] = (0, 0, 0)) -> Record:
+        """A record at the default coordinates, with what kernels never write already in place, and no tangents set.
+
+        It has room for *more* q, u and z of other subsystems after the matter's.
+        """
         scalar = in_lanes, with_tangents
         shared = {**self.fields, "kinematics": self._kinematics(*scalar), "motion": self._motions(*scalar)}
-        record = Record(self.counts, shared, in_lanes, with_tangents)
+        counts = self.counts
+        if any(more):
+            whole_nq, whole_nu, nz = self.nq + more[0], self.nu + more[1], more[2]
+            counts = {**counts, "whole_nq": whole_nq, "whole_nu": whole_nu, "nz": nz, "ny": whole_nq + whole_nu + nz}
+        record = Record(counts, shared, in_lanes, with_tangents)
 
         def spread(values: Any) -> Any:
             array = np.asarray(values, dtype=np.float64)
@@ -211,7 +226,7 @@ class Tree:
         identity = spread(np.eye(3).ravel())
         record.R_FM[:] = identity
         record.R_GB[0] = identity
-        record.q[:, 0] = spread(self.default_q)
+        record.q[: self.nq, 0] = spread(self.default_q)
         for b, field, columns in self._columns:
             first = self.first_u[b]
             getattr(record, field)[first : first + self.num_u[b]] = spread(np.reshape(columns, (-1, 6)))
@@ -245,6 +260,43 @@ def _unit_columns(body: MobilizedBody) -> list[int]:
         return [-1] * facts.num_u
     columns = np.reshape(facts.hinge(tuple(body._default_q.tolist()) or (0.0,)), (-1, 6))
     return [int(np.argmax(h)) if np.array_equal(np.sort(h), [0, 0, 0, 0, 0, 1]) else -1 for h in columns]
+
+
+def depth_first_fields(parents: Sequence[int], first_u: Sequence[int], num_u: Sequence[int]) -> dict[str, list[int]]:
+    """The fields that say in which order `columns` meets bodies and mobilities."""
+    nb = len(parents)
+    children: list[list[int]] = [[] for _ in range(nb)]
+    for b in range(1, nb):
+        children[parents[b]].append(b)
+    order: list[int] = []
+    slot = [0] * nb
+    waiting = [0]
+    while waiting:
+        b = waiting.pop()
+        order.append(b)
+        for child in children[b][:-1]:
+            slot[child] = slot[b] + 1 if b else 0
+        waiting += reversed(children[b])
+        if children[b]:
+            slot[children[b][-1]] = slot[b]
+    first_place, end_place, end_of_base = [0] * nb, [0] * nb, [0] * nb
+    mobility_at: list[int] = []
+    for b in order:
+        first_place[b] = len(mobility_at)
+        mobility_at += range(first_u[b] + num_u[b] - 1, first_u[b] - 1, -1)
+        end_place[b] = len(mobility_at)
+    for b in range(nb - 1, 0, -1):  # the children's indices are larger
+        end_place[parents[b]] = max(end_place[parents[b]], end_place[b])
+    for b in order[1:]:
+        end_of_base[b] = end_of_base[parents[b]] if parents[b] else end_place[b]
+    return {
+        "depth_first": order,
+        "first_place": first_place,
+        "end_place": end_place,
+        "end_of_base": end_of_base,
+        "mobility_at": mobility_at,
+        "slot": slot,
+    }
 
 
 def _block(body: MobilizedBody, unit_columns: list[int]) -> int:

@@ -1,4 +1,4 @@
-"""One figure of a trajectory: snapshots of the mechanism, coordinates, and energy, over time."""
+"""One figure of a trajectory: snapshots of the mechanism, coordinates, energy, and auxiliary variables, over time."""
 
 from __future__ import annotations
 
@@ -78,7 +78,11 @@ def plot_trajectory(
     grid = figure.add_gridspec(2, 1, left=0.56, right=0.985, bottom=bottom, top=top, hspace=0.38, height_ratios=(3, 2))
     energy = figure.add_subplot(grid[0])
     _draw_energy(energy, trajectory)
-    _draw_drift(figure.add_subplot(grid[1], sharex=energy), trajectory)
+    below = figure.add_subplot(grid[1], sharex=energy)
+    if trajectory.z.shape[1]:  # what has z of its own seldom keeps its energy, so that a drift would say little
+        _draw_auxiliaries(below, trajectory)
+    else:
+        _draw_drift(below, trajectory)
     if path is not None:
         figure.savefig(path)
     return figure
@@ -166,6 +170,18 @@ def _draw_drift(axes: Axes, trajectory: Trajectory) -> None:
     axes.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
     _label(axes, "drift of the total", trajectory)
     axes.set_xlabel("time")
+
+
+def _draw_auxiliaries(axes: Axes, trajectory: Trajectory) -> None:
+    """Draw z, one axis for all; those that move most are named."""
+    motion = np.ptp(trajectory.z, axis=0) if len(trajectory) else np.zeros(trajectory.z.shape[1])
+    named = set(np.argsort(-motion, kind="stable")[:SHOWN].tolist())
+    for i, name in enumerate(trajectory.auxiliary_names):
+        style: dict[str, Any] = {"lw": 1.5, "label": name} if i in named else {"lw": 0.7, "alpha": 0.55}
+        axes.plot(trajectory.time, trajectory.z[:, i], **style)
+    _label(axes, "auxiliary variables", trajectory)
+    axes.set_xlabel("time")
+    axes.legend(loc="best", fontsize=8, ncols=2, frameon=False)
 
 
 def _label(axes: Axes, what: str, trajectory: Trajectory, pad: float = 6.0) -> None:

@@ -1,0 +1,390 @@
+"""check_custom: whether what a user wrote of a mobilizer belongs together, by finite differences at random places."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..body import Rigid
+from ..errors import ModelError
+from ..stage import Stage
+from ..value import MassProperties, Rotation, Transform, UnitInertia
+from .base import Array, ArrayLike, Direction, MobilizedBody
+from .compiled_functions import CompiledFunctions
+from .custom import Custom
+from .custom_implementation import CustomImplementation
+
+if TYPE_CHECKING:
+    from ..state import State
+
+#: Step of the differences in time, for rates of order one: of fourth order, their error is then about 1e-10.
+STEP = 3e-4
+#: How many random places are tried for one at which the mobilizer can be.
+TRIES = 30
+
+#: What each form calls its functions.
+_OF_METHODS = {
+    "transform": "calc_mobilizer_transform_from_q",
+    "hinge": "multiply_by_h_matrix",
+    "hinge_dot": "multiply_by_h_dot_matrix",
+    "n": "multiply_by_n",
+    "n_inv": "multiply_by_n_inv",
+    "n_dot": "multiply_by_n_dot",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class CustomReport:
+    """What `check_custom` found.
+
+    Attributes
+    ----------
+    name : str
+        The mobilizer.
+    places : (n, nq) array
+        The coordinates at which it was looked at.
+    errors : dict of str to float
+        Each check and its largest error, relative to what it compares where that is above 1.
+    findings : tuple of str
+        What is wrong, a sentence each, with the function and the column; empty where all is well.
+    """
+
+    name: str
+    places: Array
+    errors: dict[str, float]
+    findings: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.name}, at {len(self.places)} places: {'all belongs together' if self.ok else 'does not belong together'}"
+        ]
+        lines += [f"  {error:9.1e}  {check}" for check, error in self.errors.items()]
+        return "\n".join(lines + [f"- {text}" for text in self.findings])
+
+
+def check_custom(
+    custom: MobilizedBody | CustomImplementation | CompiledFunctions,
+    *,
+    q: ArrayLike | None = None,
+    parameters: Sequence[float] = (),
+    state: State | None = None,
+    trials: int = 4,
+    tolerance: float = 1e-6,
+    seed: int = 0,
+    raise_error: bool = True,
+) -> CustomReport:
+    """Compare a user's mobilizer with finite differences, at random coordinates and speeds.
+
+    The hinge columns have to be the derivative of the transform along q_dot = N u, their rates the derivative of the columns,
+    N^-1 N the identity, NDot the derivative of N; and an implementation's products have to be linear, their transposed forms
+    the transposes. A quaternion's N has to keep its length, and the transform must not depend on that. With a quaternion all is
+    looked at with angles in its place too.
+
+    Parameters
+    ----------
+    custom : MobilizedBody, CustomImplementation or CompiledFunctions
+        A `Custom` (any other kind can be looked at too), or what one would be made of.
+    q : (n, nq) or (nq,) array_like, optional
+        Where to look; random unless given. A quaternion is normalized.
+    parameters : sequence of float
+        Of functions that are no mobilizer's yet.
+    state : State, optional
+        Whose parameters and other mobilizers' coordinates to use; the system's default state unless given. Left as it is.
+    trials : int
+        How many random places, where q is not given.
+    tolerance : float
+        Largest error that is taken for one of the differences, relative where what is compared exceeds 1.
+    seed : int
+        Of the random numbers.
+    raise_error : bool
+        Whether something wrong is an error. Else look at the report.
+
+    Returns
+    -------
+    CustomReport
+
+    Raises
+    ------
+    ModelError
+        If something is wrong: it names the function and the column. If a function fails, or gives what is not finite.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> from mobod.algebra import rotation
+    >>> slot = mb.mobilizer.CompiledFunctions(
+    ...     num_q=1, num_u=1,
+    ...     transform=lambda q, p: (rotation.identity(q[0]), (q[0], q[0] ** 3, 0.0)),
+    ...     hinge=lambda q, p: (((0.0, 0.0, 0.0), (1.0, 2.0 * q[0] ** 2, 0.0)),),
+    ... )
+    >>> report = mb.mobilizer.check_custom(slot, q=[0.5], raise_error=False)
+    >>> report.ok, len(report.findings)
+    (False, 1)
+    >>> print(report.findings[0])  # doctest: +ELLIPSIS
+    column 0 of hinge, of u[0], is [[0, 0, 0], [1, 0.5, 0]] at q = [0.5], where the transform moves with ...[1, 0.75, 0]]
+    """
+    body = _as_body(custom, parameters)
+    check = _Check(body, _template(body, state), tolerance)
+    rng = np.random.default_rng(seed)
+    for place in _places(check, q, trials, rng):
+        check.look_at(place, rng)
+    report = CustomReport(body._title, np.array(check.places), check.errors, tuple(dict.fromkeys(check.findings)))
+    if raise_error and not report.ok:
+        raise ModelError(f"{body._title} does not belong together: " + "; ".join(report.findings))
+    return report
+
+
+def _as_body(custom: Any, parameters: Sequence[float]) -> MobilizedBody:
+    """The mobilized body to look at: of what is part of none, one in a system of its own."""
+    if isinstance(custom, MobilizedBody):
+        return custom
+    if isinstance(custom, CustomImplementation) and custom._mobod is not None:
+        return custom._mobod
+    if not isinstance(custom, (CustomImplementation, CompiledFunctions)):
+        raise TypeError(f"a Custom, a CustomImplementation or CompiledFunctions can be checked, not {custom!r}")
+    from ..matter import SimbodyMatterSubsystem
+    from ..system import MultibodySystem
+
+    matter = SimbodyMatterSubsystem(MultibodySystem("check"))
+    link = Rigid(MassProperties(1.0, (0, 0, 0), UnitInertia.sphere(1.0)))
+    if isinstance(custom, CompiledFunctions):
+        return Custom(matter.ground, link, compiled=custom, parameters=parameters, name="functions")
+    implementation = copy.copy(custom)
+    implementation._matter = matter
+    return Custom(matter.ground, link, implementation, parameters=parameters, name=type(custom).__name__)
+
+
+def _template(body: MobilizedBody, state: State | None) -> State:
+    system = body.get_matter_subsystem().get_system()
+    if state is None:
+        return system.get_default_state() if system.system_topology_has_been_realized() else system.realize_topology()
+    state._tree_of(body, "check_custom")
+    return state.copy()
+
+
+def _places(check: _Check, q: ArrayLike | None, trials: int, rng: np.random.Generator) -> list[Array]:
+    n, has_quaternion = check.body.facts.num_q, check.body.facts.has_quaternion
+
+    def unit(x: Array) -> Array:
+        if has_quaternion:
+            x[:4] /= np.linalg.norm(x[:4])
+        return x
+
+    if q is not None:
+        given = np.atleast_2d(np.array(q, dtype=np.float64))
+        if given.shape[1:] != (n,) or not np.isfinite(given).all():
+            raise ValueError(f"q has to be places of {n} finite numbers each, got shape {np.shape(q)}")
+        return [unit(x) for x in given]
+    if trials < 1:
+        raise ValueError(f"trials has to be 1 or more, got {trials}")
+    places: list[Array] = []
+    reason: Exception | None = None
+    for _ in range(trials * TRIES):
+        x = rng.uniform(-1.3, 1.3, n)
+        if has_quaternion:
+            x[:4] = rng.normal(size=4)
+        try:
+            check.at(unit(x), np.zeros(check.body.facts.num_u), Stage.VELOCITY, False)
+        except (ArithmeticError, ValueError) as error:  # ModelError too: a place where the mobilizer cannot be
+            reason = error
+            continue
+        places.append(x)
+        if len(places) == trials:
+            return places
+    if places:
+        return places
+    raise ModelError(f"{check.body._title} fails wherever it was tried: {reason}") from reason
+
+
+class _Seen:
+    """What the engine has of the body's own kinematics in a realized state, whichever direction it is used in."""
+
+    def __init__(self, body: MobilizedBody, state: State, velocities: bool) -> None:
+        record, b, part = state._record, body._index, body._u_slice(state)
+        matter, reverse = body.get_matter_subsystem(), body.direction is Direction.REVERSE
+        X = Transform._trusted(record.R_FM[b].reshape(3, 3).copy(), record.p_FM[b].copy())
+        X = ~X if reverse else X
+        self.R, self.p = np.asarray(X.R), np.asarray(X.p)
+        self.H = (record.H_MF if reverse else record.H_FM)[part].copy()
+        q_part, nq, nu = body._q_slice(state), len(state.q), len(state.u)
+
+        def product(method: Callable[..., Array], rows: slice, n: int, columns: slice) -> Array:
+            return np.array([method(state, False, np.eye(n)[k])[rows] for k in range(columns.start, columns.stop)]).T
+
+        self.N = product(matter.multiply_by_n, q_part, nu, part)
+        self.N_inv = product(matter.multiply_by_n_inv, part, nq, q_part)
+        if velocities:
+            self.HDot = (record.HDot_MF if reverse else record.HDot_FM)[part].copy()
+            self.N_dot = product(matter.multiply_by_n_dot, q_part, nu, part)
+            self.q_dot = state.q_dot[q_part].copy()
+
+
+class _Check:
+    def __init__(self, body: MobilizedBody, template: State, tolerance: float) -> None:
+        self.body, self.tolerance = body, tolerance
+        self.findings: list[str] = []
+        self.errors: dict[str, float] = {}
+        self.places: list[Array] = []
+        self.implementation = body._implementation if isinstance(body, Custom) else None
+        self.names = _OF_METHODS if self.implementation is not None else {name: name for name in _OF_METHODS}
+        matter = body.get_matter_subsystem()
+        self.templates = {False: matter.convert_to_quaternions(template)}
+        if body.facts.has_quaternion:
+            self.templates[True] = matter.convert_to_euler_angles(template)
+
+    def at(self, q: Array, u: Array, stage: Stage, euler: bool) -> State:
+        """A state with the body's own q and u."""
+        state = self.templates[euler].copy()
+        self.body.set_q_from_vector(state, q)
+        self.body.set_u_from_vector(state, u)
+        self.body.get_matter_subsystem().get_system().realize(state, stage)
+        return state
+
+    def look_at(self, q: Array, rng: np.random.Generator) -> None:
+        """All checks at one place."""
+        self.places.append(q)
+        u = rng.uniform(-1.0, 1.0, self.body.facts.num_u)
+        for euler in self.templates:
+            x = np.concatenate([Rotation.from_quaternion(q[:4]).to_body_fixed_xyz(), q[4:]]) if euler else q
+            self._compare_with_differences(x, u, euler)
+            if self.implementation is not None:
+                self._compare_products(x, u, euler, rng)
+
+    def _note(self, check: str, found: Any, expected: Any, text: str) -> None:
+        """Compare, and keep the error and, where it is too large, what there is to say."""
+        found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
+        error = float(np.abs(found - expected).max(initial=0.0)) / max(1.0, float(np.abs(expected).max(initial=0.0)))
+        self.errors[check] = max(self.errors.get(check, 0.0), error)
+        if error > self.tolerance:
+            self.findings.append(text)
+
+    # ------------------------------------------------------------------------------------------ with differences
+
+    def _compare_with_differences(self, q: Array, u: Array, euler: bool) -> None:
+        names, where = self.names, f"at q = {_short(q)}"
+        now = _Seen(self.body, self.at(q, u, Stage.VELOCITY, euler), True)
+        R, nu = now.R, len(u)
+        text = f"R of {names['transform']} is no rotation {where}: {_short(R)}"
+        self._note("R is a rotation", [*(R.T @ R).ravel(), np.linalg.det(R)], [*np.eye(3).ravel(), 1.0], text)
+        if self.body.facts.has_quaternion and not euler:
+            longer = np.concatenate([1.5 * q[:4], q[4:]])
+            R_longer = _Seen(self.body, self.at(longer, u, Stage.POSITION, euler), False).R
+            text = f"{names['transform']} depends on the length of the quaternion {where}: it has to be that of its direction"
+            self._note("the length of the quaternion does not matter", R_longer, R, text)
+            text = f"{names['n']} changes the length of the quaternion {where}: q . q_dot has to be zero"
+            self._note("N keeps the quaternion's length", q[:4] @ now.N[:4], np.zeros(nu), text)
+        for k in range(nu):
+            self._compare_column(k, now, self._along(q, u, euler, now.N[:, k]), where)
+        along = self._along(q, u, euler, now.q_dot)
+        H_dot, where_and_u = _derivative(lambda h: along(h).H), f"{where}, u = {_short(u)}"
+        for k in range(nu):
+            given, expected = now.HDot[k].reshape(2, 3), H_dot[k].reshape(2, 3)
+            text = (
+                f"column {k} of {names['hinge_dot']}, of u[{k}], is {_short(given)} {where_and_u}, where {names['hinge']} "
+                f"changes with {_short(expected)}"
+            )
+            self._note("HDot is the derivative of H", given, expected, text)
+        if not self.body.facts.has_matrix_n:
+            return
+        unity = now.N_inv @ now.N
+        text = f"{names['n_inv']} is not the inverse of {names['n']} {where}: their product is {_short(unity)}"
+        self._note("N^-1 N is the identity", unity, np.eye(nu), text)
+        N_dot = _derivative(lambda h: along(h).N)
+        for k in range(nu):
+            text = (
+                f"column {k} of {names['n_dot']}, of u[{k}], is {_short(now.N_dot[:, k])} {where_and_u}, where {names['n']} "
+                f"changes with {_short(N_dot[:, k])}"
+            )
+            self._note("NDot is the derivative of N", now.N_dot[:, k], N_dot[:, k], text)
+
+    def _along(self, q: Array, u: Array, euler: bool, q_dot: Array) -> Callable[[float], _Seen]:
+        """What there is a time h later, at a rate of q."""
+        return lambda h: _Seen(self.body, self.at(q + h * q_dot, u, Stage.POSITION, euler), False)
+
+    def _compare_column(self, k: int, now: _Seen, along: Callable[[float], _Seen], where: str) -> None:
+        """Hinge column k with how the transform changes along column k of N."""
+        spin, given = _derivative(lambda h: along(h).R) @ now.R.T, now.H[k].reshape(2, 3)
+        moved = np.array([[spin[2, 1], spin[0, 2], spin[1, 0]], _derivative(lambda h: along(h).p)])
+        text = self._about_hinge(k, given, moved, now.R, where)
+        self._note("H is the derivative of the transform", given, moved, text)
+
+    def _about_hinge(self, k: int, given: Array, moved: Array, R: Array, where: str) -> str:
+        hint = ""
+        if np.allclose(R @ given[0], moved[0], atol=1e-6) and not np.allclose(given[0], moved[0], atol=1e-6):
+            hint = "; its angular part is expressed in M, and has to be in F"
+        elif np.allclose(given, -moved, atol=1e-6):
+            hint = "; it has the wrong sign"
+        elif self.body.facts.has_matrix_n:
+            hint = f"; or {self.names['n']} is wrong"
+        return (
+            f"column {k} of {self.names['hinge']}, of u[{k}], is {_short(given)} {where}, where the transform moves with "
+            f"{_short(moved)}{hint}"
+        )
+
+    # ------------------------------------------------------------------------------------------ of an implementation
+
+    def _compare_products(self, q: Array, u: Array, euler: bool, rng: np.random.Generator) -> None:
+        """Products with any vector, and their transposes, with the columns that the engine has seen."""
+        mine, where = self.implementation, f"at q = {_short(q)}"
+        assert mine is not None
+        state = self.at(q, u, Stage.VELOCITY, euler)
+        before = state._y.copy()
+        now = _Seen(self.body, state, True)
+        v, F = rng.uniform(-1.0, 1.0, len(u)), rng.uniform(-1.0, 1.0, (2, 3))
+        for name, rows in (("multiply_by_h", now.H), ("multiply_by_h_dot", now.HDot)):
+            text = f"{name}_matrix is not linear {where}: of a sum it is not the sum of what it is of the parts"
+            given = np.asarray(getattr(mine, f"{name}_matrix")(state, v), dtype=np.float64).ravel()
+            self._note(f"{name}_matrix is linear", given, v @ rows, text)
+            given = np.asarray(getattr(mine, f"{name}_transpose")(state, F), dtype=np.float64)
+            expected = rows @ F.ravel()
+            if given.shape != expected.shape:
+                raise ModelError(f"{name}_transpose has to return {len(u)} numbers, it returned {given.tolist()}")
+            wrong = np.flatnonzero(np.abs(given - expected) > self.tolerance * max(1.0, np.abs(expected).max()))
+            text = (
+                f"{name}_transpose is not the transpose of {name}_matrix {where}: of {_short(F)} it is {_short(given)}, not "
+                f"{_short(expected)}, which differs in number{'s' if len(wrong) > 1 else ''} {', '.join(map(str, wrong))}"
+            )
+            self._note(f"{name}_transpose is its transpose", given, expected, text)
+        for name, matrix in (("multiply_by_n", now.N), ("multiply_by_n_inv", now.N_inv), ("multiply_by_n_dot", now.N_dot)):
+            for transpose in (False, True):
+                M = matrix.T if transpose else matrix
+                x, what = rng.uniform(-1.0, 1.0, M.shape[1]), f"{name} with transpose_matrix = {transpose}"
+                given = np.asarray(getattr(mine, name)(state, transpose, x), dtype=np.float64)
+                if given.shape != (M.shape[0],):
+                    raise ModelError(f"{what} has to return {M.shape[0]} numbers, it returned {given.tolist()}")
+                rest = "is not the transpose of the other" if transpose else "is not linear"
+                text = f"{what} {rest} {where}: of {_short(x)} it is {_short(given)}, not {_short(M @ x)}"
+                self._note(f"{name} is {'its transpose' if transpose else 'linear'}", given, M @ x, text)
+        if mine._overrides("set_q_to_fit_transform"):
+            fitted = np.asarray(mine.set_q_to_fit_transform(state, Transform._trusted(now.R.copy(), now.p.copy())))
+            R, p = self.body._own_pose(state)(fitted)
+            text = f"set_q_to_fit_transform does not find q = {_short(q)} from its own transform, but {_short(fitted)}"
+            self._note("set_q_to_fit_transform finds q", [*R.ravel(), *p], [*now.R.ravel(), *now.p], text)
+        if mine._overrides("set_u_to_fit_velocity"):
+            V = (v @ now.H).reshape(2, 3)
+            text = f"set_u_to_fit_velocity does not find u = {_short(v)} from its own velocity {where}"
+            found = np.asarray(mine.set_u_to_fit_velocity(state, V)) @ now.H
+            self._note("set_u_to_fit_velocity finds u", found, V.ravel(), text)
+        if not np.array_equal(state._y, before):
+            self.findings.append("one of its methods changes the q or the u of the state that it is given")
+
+
+def _derivative(f: Callable[[float], Array]) -> Array:
+    h = STEP
+    return np.asarray((8.0 * (f(h) - f(-h)) - (f(2.0 * h) - f(-2.0 * h))) / (12.0 * h))
+
+
+def _short(x: Any) -> str:
+    """Numbers with six digits, rounding taken for zero."""
+    array = np.asarray(x, dtype=np.float64)
+    array = np.where(np.abs(array) < 1e-9, 0.0, array)
+    return "[" + ", ".join(_short(row) for row in array) + "]" if array.ndim else f"{float(array):.6g}"
