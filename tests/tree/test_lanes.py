@@ -75,8 +75,8 @@ CALLS = [
     ("force.one_potential_energy", 0, "out(1)"),
 ]
 EVERYTHING = 63 & ~_realize.COMPOSITE
-#: Kernels with tests of their own: here (realize), in the ensemble's tests (batch), and the benchmarks' loop.
-ELSEWHERE = {"realize.realize", "realize.repeat", "batch.realize_groups", "batch.collect"}
+#: Kernels with tests of their own: here (realize), in the tests of ensembles (batch) and motions, and the benchmarks' loop.
+ELSEWHERE = {"realize.realize", "realize.repeat", "batch.realize_groups", "batch.collect", "prescribe.call"}
 #: Those that work on all columns at once, whose scratch is one array by two names.
 EXPLICIT = {"explicit_mass_matrix.calc_m", "inverse_mass_matrix.calc_m_inv"}
 
