@@ -617,7 +617,8 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
     def calc_m_inv(self, state: State) -> Array:
         """The inverse of the mass matrix of the free mobilities ``(nu, nu)``, symmetric. Needs POSITION.
 
-        Rows and columns of mobilities that a lock or a motion prescribes are zero. In O(nu^2), from articulated inertias, which are computed where they are not there; M itself is not made.
+        Rows and columns of mobilities that a lock or a motion prescribes are zero. In O(nu^2), from articulated inertias, which
+        are computed where they are not there; M itself is not made.
         """
         block = self._positions(state, "calc_m_inv")
         nu = state._tree.nu

@@ -5,8 +5,8 @@
 
 are the passes of `acceleration` at rest for unit forces, one column each. A column has no force inward before its own
 mobility, and outward only those that come after mobility i by place are taken: the matrix is symmetric, and is so to the
-last bit. Known mobilities are left out, see `known`: their rows and columns are zero. All columns go side by side, see `columns`. Source: Carpentier and Mansard, Analytical inverse of the joint space
-inertia matrix, 2018; Jain 2011, section 7.3.
+last bit. Known mobilities are left out, see `known`: their rows and columns are zero. All columns go side by side, see
+`columns`. Source: Carpentier and Mansard, Analytical inverse of the joint space inertia matrix, 2018; Jain 2011, section 7.3.
 """
 
 from typing import Any
