@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .algebra.record import LANES
+from .algebra.record import LANES, aligned_zeros, layout
 from .errors import MobodError, StageError
 from .stage import Stage
 from .system import _WANTED
 from .tree import batch, batch_operators, columns
 from .tree import realize as _realize
 from .tree.reduced import ReducedTree
+from .tree.tree import PARAMETERS, SHORTCUTS, in_each_lane
 
 if TYPE_CHECKING:
     from .algebra.record import Record
+    from .mobilizer.base import MobilizedBody
     from .state import State
     from .system import MultibodySystem
+    from .value import MassProperties, Transform
 
 Array = npt.NDArray[np.float64]
 #: Beside what `batch.collect` fetches: only Python's own parts have z.
@@ -28,7 +31,7 @@ _Z_DOT = -1
 
 
 class Ensemble:
-    """Many states of one system, all with the same modelling choices, parameters and size.
+    """Many states of one system, all with the same modelling choices and size, and the same parameters unless these are varied.
 
     Parameters
     ----------
@@ -37,8 +40,8 @@ class Ensemble:
     n : int
         How many states; any number, though a multiple of eight wastes nothing.
     state : State, optional
-        Where the states start, and whose modelling and Instance choices (Euler angles, parameters, disabled forces) all share;
-        the system's default state unless given.
+        Where the states start, and whose modelling and Instance choices (Euler angles, locks, parameters, disabled forces) all
+        share (but see `set_each`); the system's default state unless given.
     threads : int
         On how many threads `realize` works.
 
@@ -75,7 +78,13 @@ class Ensemble:
         padded = self._groups * LANES
         self._time = np.full((padded, 1), state.time)
         self._q, self._u, self._z = (np.repeat(part[None], padded, axis=0) for part in (state.q, state.u, state.z))
+        particles = np.concatenate([state._record.particle_location, state._record.particle_velocity])[:, 0]
+        self._particles = np.repeat(particles[None], padded, axis=0)
+        self._particle_accelerations = np.zeros((padded, 3 * tree.num_particles))
         self._u_dot, self._failed = np.zeros((padded, len(state.u))), np.zeros((padded, 1))
+        #: Parameter fields that each state has its own of, ``(groups, rows, columns, 8)``, and where kernels find them.
+        self._own: dict[str, Array] = {}
+        self._own_places = np.zeros((0, 3), np.int64)
         self._reduced = ReducedTree(tree, self._template._field)
         #: One record a thread: of the reduced tree, and of the whole one.
         self._workers: list[Record] = []
@@ -141,6 +150,145 @@ class Ensemble:
     def z(self, value: npt.ArrayLike) -> None:
         self._assign("z", self._z, value, Stage.VELOCITY)
 
+    @property
+    def particle_locations(self) -> Array:
+        """Locations of the particles ``(n, np, 3)``, in Ground."""
+        return self._particle_part(0)
+
+    @particle_locations.setter
+    def particle_locations(self, value: npt.ArrayLike) -> None:
+        self._assign_particles("particle_locations", 0, value, Stage.TIME)
+
+    @property
+    def particle_velocities(self) -> Array:
+        """Velocities of the particles ``(n, np, 3)``, in Ground."""
+        return self._particle_part(1)
+
+    @particle_velocities.setter
+    def particle_velocities(self, value: npt.ArrayLike) -> None:
+        self._assign_particles("particle_velocities", 1, value, Stage.POSITION)
+
+    def _particle_part(self, which: int) -> Array:
+        return _read_only(self._particles[: self._n].reshape(self._n, 2, -1, 3)[:, which])
+
+    def _assign_particles(self, name: str, which: int, value: npt.ArrayLike, stage: Stage) -> None:
+        array = np.asarray(value, dtype=np.float64)
+        target = self._particles[: self._n].reshape(self._n, 2, -1, 3)[:, which]
+        if array.shape != target.shape:
+            raise ValueError(f"ensemble.{name} has shape {target.shape}, got {array.shape}")
+        target[...] = array
+        self._stage = min(self._stage, stage)
+        self._results = {}
+
+    # ------------------------------------------------------------------------------------------ instance variables
+
+    def set_each(self, setter: Callable[[State, Any], object], values: Iterable[Any]) -> None:
+        """Give each state its own value of an Instance variable; the ensemble falls to MODEL at most.
+
+        Parameters
+        ----------
+        setter : callable
+            ``setter(state, value)``: any method that changes numbers of a state at Instance level, such as
+            ``body.set_body_mass_properties``, ``body.set_inboard_frame``, ``screw.set_pitch`` or ``gravity.set_magnitude``, or
+            a function of one's own that calls several.
+        values : iterable
+            One a state.
+
+        Raises
+        ------
+        ValueError
+            If there is not a value for each, or the setter changes what states of an ensemble share (whether a force is
+            disabled) or what is assigned instead (time, q, u, z).
+        Exception
+            What the setter raises, with a note that says for which state. All states are then as they were.
+
+        Notes
+        -----
+        States with parameters of their own are computed with no bodies merged and gravity swept as a force: that takes up to
+        half as long again, and longer where many bodies are welded to others. The setter is called once a state, in Python.
+
+        Examples
+        --------
+        >>> import mobod as mb, numpy as np
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> body = system.matter.bodies[1]
+        >>> ensemble = mb.Ensemble(system, 100, state=state)
+        >>> ensemble.set_each(body.set_inboard_frame, [mb.Transform((0, y, 0)) for y in np.linspace(0, 1, 100)])
+        """
+        each = list(values)
+        if len(each) != self._n:
+            raise ValueError(f"each of {self._n} states needs a value; there are {len(each)}")
+        template = self._template
+        template._check_owner(self._system, "Ensemble.set_each")
+        scratch, changed = template.copy(), {}
+        shortcuts = {name: np.ones(template._tree.nb, np.int64) for name in SHORTCUTS}
+        for i, value in enumerate(each):
+            self._put_own(scratch, i)
+            try:
+                setter(scratch, value)
+                self._check_shared(scratch)
+            except Exception as error:
+                error.add_note(f"this is for state {i} of the ensemble, whose value is {value!r}")
+                raise
+            for name, array in scratch._own.items():
+                if name in PARAMETERS:
+                    if name not in changed:
+                        changed[name] = self._own_of_each(name)
+                    changed[name][i // LANES, ..., i % LANES] = array
+            for name, flags in shortcuts.items():
+                flags &= scratch._field(name)
+        for array in changed.values():  # what fills up the last group is finite at least
+            last = self._n - 1
+            array[-1, ..., last % LANES + 1 :] = array[-1, ..., last % LANES, None]
+        for name, flags in shortcuts.items():
+            if not np.array_equal(flags, template._field(name)):
+                template._own_field(name)[:] = flags
+        self._own.update(changed)
+        places = [(layout.places[name], a.ctypes.data, a.strides[0]) for name, a in self._own.items()]
+        self._own_places = np.array(places, np.int64).reshape(-1, 3)  # as `batch.fill` takes them
+        self._stage, self._results = min(self._stage, Stage.MODEL), {}
+        self._workers, self._whole_workers = [], []
+
+    def set_body_mass_properties(self, body: MobilizedBody, mass_properties: Iterable[MassProperties]) -> None:
+        """Give the body other mass properties in each state; see `set_each`."""
+        self.set_each(body.set_body_mass_properties, mass_properties)
+
+    def set_inboard_frame(self, body: MobilizedBody, X_PF: Iterable[Transform]) -> None:
+        """Put the frame F of the body's mobilizer elsewhere on the parent in each state; see `set_each`."""
+        self.set_each(body.set_inboard_frame, X_PF)
+
+    def set_outboard_frame(self, body: MobilizedBody, X_BM: Iterable[Transform]) -> None:
+        """Put the frame M of the body's mobilizer elsewhere on the body in each state; see `set_each`."""
+        self.set_each(body.set_outboard_frame, X_BM)
+
+    def _own_of_each(self, name: str) -> Array:
+        """A copy of a field as each state has it."""
+        if name not in self._own:
+            return in_each_lane(self._template._field(name), self._groups)
+        copy = aligned_zeros(*self._own[name].shape)
+        copy[...] = self._own[name]
+        return copy
+
+    def _put_own(self, state: State, i: int) -> None:
+        """Let a copy of the template have the parameters of state *i*, and no others."""
+        for name, array in self._template._own.items():
+            state._own_field(name)[...] = array
+        for name in [name for name in state._own if name not in self._template._own]:
+            state._own_field(name)[...] = self._template._field(name)
+        for name, lanes in self._own.items():
+            state._own_field(name)[...] = lanes[i // LANES, ..., i % LANES]
+
+    def _check_shared(self, state: State) -> None:
+        """Refuse what a setter may not change."""
+        before = self._template
+        for name, array in state._own.items():
+            if name not in PARAMETERS and name not in SHORTCUTS and not np.array_equal(array, before._field(name)):
+                raise ValueError(f"states of an ensemble share {name}; change it in the state that the ensemble is made from")
+        if state.time != before.time or not np.array_equal(state.y, before.y, equal_nan=True):
+            raise ValueError("set_each is for Instance variables; assign ensemble.time, q, u, z or particle_locations instead")
+        if state._use_euler_angles != state._pending_euler_angles:
+            raise ValueError("states of an ensemble share modelling choices; make the ensemble from a state with Euler angles")
+
     # ------------------------------------------------------------------------------------------ realization
 
     def realize(self, stage: Stage = Stage.ACCELERATION, *, threads: int | None = None) -> None:
@@ -165,18 +313,22 @@ class Ensemble:
         if self._system._is_interpreted:
             self._realize_one_by_one(Stage(stage))
         elif wanted:
-            address = _realize.advance.address(in_lanes=True)
-            data = self._time, self._q, self._u, self._z, self._u_dot, self._failed
-            if self._reduced.ground_acceleration is not None:
+            address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
+            results = self._u_dot, self._particle_accelerations, self._failed
+            data = self._own_places, *self._variables, *results
+            if self._reduced.ground_acceleration is not None and not self._own:
                 wanted &= ~_realize.FORCES
 
             def work(record: Record, begin: int, end: int) -> None:
                 batch.realize_groups(record, address, wanted, begin, end, accelerations, *data)
 
-            self._share_out(
-                work, self._threads if threads is None else _count(threads), self._workers, self._reduced.new_record
-            )
+            new_record = self._whole_record if self._own else self._reduced.new_record
+            self._share_out(work, self._threads if threads is None else _count(threads), self._workers, new_record)
         self._stage = Stage(stage)
+
+    @property
+    def _variables(self) -> tuple[Array, ...]:
+        return self._time, self._q, self._u, self._z, self._particles
 
     def _share_out(
         self, work: Callable[[Record, int, int], None], threads: int, records: list[Record], new_record: Callable[[], Record]
@@ -194,9 +346,10 @@ class Ensemble:
 
     def _whole_record(self) -> Record:
         """A record of the whole tree, for results that tell bodies apart."""
-        record = self._template._tree.new_record(in_lanes=True)
+        own = bool(self._own)
+        record = self._template._tree.new_record(in_lanes=True, own_parameters=own)
         for name, array in self._template._own.items():
-            record.share(name, array)
+            record.share(name, in_each_lane(array) if own and name in PARAMETERS else array)
         return record
 
     def _realize_one_by_one(self, stage: Stage) -> None:
@@ -208,14 +361,20 @@ class Ensemble:
                 self._system.realize(state, stage)
             except MobodError:
                 self._failed[i] = 1.0
-                self._u_dot[i] = np.nan
+                self._u_dot[i] = self._particle_accelerations[i] = np.nan
                 continue
             if stage >= Stage.ACCELERATION:
                 self._u_dot[i] = state.u_dot
+                self._particle_accelerations[i] = state._record.particle_acceleration[:, 0]
 
     def _state(self, i: int) -> State:
         state = self._template.copy()
+        self._put_own(state, i)
+        if self._own:  # a shortcut of this state alone is worth nothing: those of all are right for it
+            for b in np.flatnonzero(state._field("massless")):
+                state._leave_out("massless", int(b), True)
         state.time, state.q, state.u, state.z = self._time[i, 0], self._q[i], self._u[i], self._z[i]
+        state._record.particle_location[:, 0], state._record.particle_velocity[:, 0] = np.split(self._particles[i], 2)
         return state
 
     def get_state(self, i: int) -> State:
@@ -247,8 +406,8 @@ class Ensemble:
             if self._system._is_interpreted:
                 self._collect_one_by_one(what, stage, found)
             else:
-                address, wanted = _realize.advance.address(in_lanes=True), _WANTED[stage]
-                data = self._time, self._q, self._u, self._z
+                address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
+                wanted, data = _WANTED[stage], (self._own_places, *self._variables)
 
                 def work(record: Record, begin: int, end: int) -> None:
                     batch.collect(record, address, wanted, begin, end, what, *data, found)
@@ -280,6 +439,12 @@ class Ensemble:
         """Accelerations ``(n, nu)``; NaN or infinite where `failed`. Needs ACCELERATION."""
         self._need("u_dot", Stage.ACCELERATION)
         return _read_only(self._u_dot[: self._n])
+
+    @property
+    def particle_accelerations(self) -> Array:
+        """Accelerations of the particles ``(n, np, 3)``, in Ground. Needs ACCELERATION."""
+        self._need("particle_accelerations", Stage.ACCELERATION)
+        return _read_only(self._particle_accelerations[: self._n].reshape(self._n, -1, 3))
 
     @property
     def q_dot(self) -> Array:

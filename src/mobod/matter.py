@@ -13,9 +13,9 @@ from . import prescribing
 from .errors import ModelError, TopologyError
 from .mobilizer.base import MobilizedBody, _full
 from .mobilizer.ground import Ground
+from .particles import ParticleSubsystem
 from .prescribed import Prescribed
 from .stage import Stage
-from .subsystem import Subsystem
 from .tree import (
     articulated_inertia,
     composite_inertia,
@@ -88,8 +88,8 @@ class Bodies(Sequence[MobilizedBody]):
         return f"<{len(self)} bodies: {names}{', ...' if len(self) > 8 else ''}>"
 
 
-class SimbodyMatterSubsystem(Prescribed, Subsystem):
-    """The bodies and mobilizers of a system, and everything that can be asked of them.
+class SimbodyMatterSubsystem(Prescribed, ParticleSubsystem):
+    """The bodies, mobilizers and particles of a system, and everything that can be asked of them.
 
     Parameters
     ----------
@@ -121,6 +121,8 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
                 f"  {body._index:4d} {body._name}: {kind} on {parent._name}, {facts.num_q} q, {facts.num_u} u, "
                 f"mass {body.get_default_mass_properties().mass:.6g}"
             )
+        if self.get_num_particles():
+            lines.append(f"  {self.get_num_particles()} particles, mass {self._particles[0].sum():.6g}")
         return "\n".join(lines)
 
     # ------------------------------------------------------------------------------------------ bodies
@@ -399,9 +401,9 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
     # ------------------------------------------------------------------------------------------ system-wide sums
 
     def calc_system_mass(self, state: State) -> float:
-        """Mass of all bodies but Ground. Needs INSTANCE."""
+        """Mass of all bodies but Ground, and of all particles. Needs INSTANCE."""
         state._need_instance(self._ground, "calc_system_mass")
-        return float(np.sum(state._record.mass[1:, 0]))
+        return float(np.sum(state._record.mass[1:, 0]) + np.sum(state._record.particle_mass))
 
     def _mass_sums(self, state: State, asked: str) -> Array:
         out = np.empty((10, 1))
@@ -447,7 +449,8 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
         record = state._record
         m, c, w = record.mass[1:], record.com_G[1:], record.V_GB[1:, :3]
         a = record.A_GB[1:, 3:] + np.cross(record.A_GB[1:, :3], c) + np.cross(w, np.cross(w, c))
-        return _per_mass(np.sum(m * a, axis=0), float(np.sum(m)))
+        m_p, a_p = record.particle_mass, record.particle_acceleration.reshape(-1, 3)
+        return _per_mass(np.sum(m * a, axis=0) + np.sum(m_p * a_p, axis=0), float(np.sum(m) + np.sum(m_p)))
 
     def calc_kinetic_energy(self, state: State) -> float:
         """Kinetic energy, mass*length^2/time^2. Needs VELOCITY."""
@@ -602,7 +605,11 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
         return f
 
     def multiply_by_m_inv(self, state: State, v: ArrayLike) -> Array:
-        """a = M^-1 v ``(nu,)``, in O(n), by articulated inertias, computed where they are not there. Needs POSITION."""
+        """a = M^-1 v ``(nu,)``, in O(n), by articulated inertias, computed where they are not there. Needs POSITION.
+
+        With locks or prescribed motion M is that of the free mobilities: only their entries of v are read, the others come back
+        as zeros.
+        """
         block = self._articulated(state, "multiply_by_m_inv")
         a = np.empty(state._tree.nu)
         mass_matrix.multiply_by_m_inv.dispatcher(block, self._mobility_vector(state, "v", v), a)

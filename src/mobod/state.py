@@ -14,7 +14,7 @@ from .resources import VARIABLES, Resources, subsystem_order, unchanged
 from .stage import Stage
 from .tree import columns as _columns
 from .tree import realize as _realize
-from .tree.tree import INSTANCE_FIELDS, Tree, how_known
+from .tree.tree import INSTANCE_FIELDS, OF_MASS, OUTSIDE_MATTER, Tree, how_known
 
 if TYPE_CHECKING:
     from .mobilizer.base import MobilizedBody
@@ -43,8 +43,8 @@ class State:
     ----------
     time : float
     q, u, z : (nq,), (nu,), (nz,) arrays
-    y : (nq + nu + nz,) array
-        The three end to end.
+    y : (nq + nu + nz + 6 np,) array
+        The three end to end, and then the locations and the velocities of the particles, if there are any.
     """
 
     # slots: setters and `realize` touch a dozen attributes a call, and a dictionary's take half as long again
@@ -120,7 +120,7 @@ class State:
         found = self._scratch
         if found is None:
             rows, blocks = _columns.scratch_rows(self._tree.nu, self._tree.num_slots), -(-self._tree.nu // LANES)
-            flat = aligned_zeros((rows, LANES * blocks))
+            flat = aligned_zeros(rows, LANES * blocks)
             flat[_columns.PLACES] = np.arange(LANES * blocks)
             found = flat, flat.reshape(rows, blocks, LANES)
             if self._tree.nu <= _LARGE:
@@ -128,9 +128,11 @@ class State:
         return found
 
     def __repr__(self) -> str:
+        number = self._tree.num_particles
+        particles = f", {number} particles" if number else ""
         return (
             f"<State at {Stage(self._stage).name}, time {self.time:.6g}, "
-            f"{self._q.size} q, {self._u.size} u, {self._z.size} z, of {self._system.name!r}>"
+            f"{self._q.size} q, {self._u.size} u, {self._z.size} z{particles}, of {self._system.name!r}>"
         )
 
     # ------------------------------------------------------------------------------------------ variables
@@ -199,7 +201,7 @@ class State:
 
     @property
     def y(self) -> Array:
-        """q, u and z end to end. Assigning leaves the state at TIME at most."""
+        """q, u, z and the particles' locations and velocities, end to end. Assigning leaves the state at TIME at most."""
         return self._y_view
 
     @y.setter
@@ -497,7 +499,8 @@ class State:
         if places == old and self._record is before:
             return
         record = tree.new_record(more=(more[0], more[1], more[2])) if any(more) else self._record
-        record.time[:] = self._record.time
+        for name in OUTSIDE_MATTER:
+            getattr(record, name)[:] = getattr(self._record, name)
         for name in VARIABLES:
             target, source, now = getattr(record, name), getattr(before, name), getattr(self._record, name)
             target[: tree.sizes[name]] = now[: tree.sizes[name]]
@@ -622,6 +625,13 @@ class State:
             self._record.share(name, self._own[name])
         self._invalidate_instance()
         return self._own[name]
+
+    def _leave_out(self, flag: str, b: int, holds: bool) -> None:
+        """Say whether a shortcut of the kernels holds for body b: what they then leave out has to be zero already."""
+        self._own_field(flag)[b] = holds
+        if holds and flag == "massless":
+            for name in OF_MASS:
+                getattr(self._record, name)[b] = 0.0
 
     def _field(self, name: str) -> npt.NDArray[Any]:
         """An Instance field as it is in this state."""

@@ -1120,7 +1120,8 @@ Plan mixedTree(int num_bodies, int number, bool euler) {
     plan.name = "mixed_" + size + "_" + char('a' + number) + (euler ? "_euler" : "");
     Rng dealer(seedOf("deck of mixed_" + size + (euler ? "_euler" : ""))), random(seedOf("links of " + plan.name));
     std::vector<const Kind*> deck, fresh;
-    for (const Kind& kind : kinds()) fresh.push_back(&kind);
+    for (const Kind& kind : kinds())
+        if (classOf(kind.name) == kind.name) fresh.push_back(&kind);  // a FunctionBased is not one kind but many
     while (int(deck.size()) < (number + 1) * num_bodies) {
         for (int i = int(fresh.size()) - 1; i > 0; --i) std::swap(fresh[i], fresh[dealer.index(i + 1)]);
         deck.insert(deck.end(), fresh.begin(), fresh.end());

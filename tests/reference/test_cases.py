@@ -77,7 +77,8 @@ def test_every_kind_is_there_in_every_way():
             for _, results in recorded(case):
                 products = {"multiply_by_n", "multiply_by_n_inv", "multiply_by_n_dot"}
                 assert products | {f"{name}_transpose" for name in products} <= results["matter"].keys()
-                assert len({(fit["method"], fit["reachable"]) for fit in results["fit"]}) == 12
+                fits = {(fit["method"], fit["reachable"]) for fit in results["fit"]}
+                assert len(fits) == 12 or (fits and body["kind"] == "FunctionBased")  # of which Simbody gives some up
     quaternions = {"Ball", "Ellipsoid", "Free", "LineOrientation", "FreeLine"}
     for kind, ways in alone.items():
         directions = ["forward"] if kind == "Weld" else ["forward", "reverse"]  # Simbody's Weld has no direction
@@ -85,7 +86,7 @@ def test_every_kind_is_there_in_every_way():
     for size in (5, 12, 30):
         for euler in (False, True):
             trees = [c for c in CASES if c.file == f"mixed_{size}.json.gz" and c.data["use_euler_angles"] == euler]
-            assert set().union(*(tree.kinds for tree in trees)) == set(alone)
+            assert set().union(*(tree.kinds for tree in trees)) == set(alone) - {"FunctionBased"}
 
 
 @each_case

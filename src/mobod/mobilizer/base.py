@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from .._jit import Routine
 from ..body import Body
+from ..decoration import own_copy
 from ..errors import ModelError, TopologyError
 from ..stage import Stage
 from ..value import (
@@ -271,8 +272,8 @@ class MobilizedBody(Locking):
         other = type(self)(parent, self._body, X_PF=self._X_PF, X_BM=self._X_BM, direction=self._direction, **self._settings())
         other._default_q = self._default_q.copy()
         other._default_lock_level = self._default_lock_level
-        other._inboard_decorations = list(self._inboard_decorations)
-        other._outboard_decorations = list(self._outboard_decorations)
+        other._inboard_decorations = [(X, own_copy(geometry)) for X, geometry in self._inboard_decorations]
+        other._outboard_decorations = [(X, own_copy(geometry)) for X, geometry in self._outboard_decorations]
         return other
 
     def _settings(self) -> dict[str, Any]:
@@ -383,18 +384,32 @@ class MobilizedBody(Locking):
     # ------------------------------------------------------------------------------------------ decorations
 
     def add_body_decoration(self, geometry: Any, X_BD: Transform | None = None) -> int:
-        """Fix *geometry* on the body at X_BD (identity unless given); returns its ordinal among the body's."""
-        return int(self._body.add_decoration(geometry, Transform() if X_BD is None else X_BD))
+        """Fix a copy of *geometry* on the body at X_BD, identity unless given. A topological change.
+
+        Returns its ordinal among the body's. Raises `TypeError` if it is not one of the kinds in `mobod.decoration`, as do
+        `add_outboard_decoration` and `add_inboard_decoration`.
+        """
+        ordinal = int(self._body.add_decoration(geometry, _frame("X_BD", X_BD)))
+        self._changed()
+        return ordinal
 
     def add_outboard_decoration(self, geometry: Any, X_MD: Transform | None = None) -> int:
-        """Fix *geometry* on the frame M at X_MD; returns its ordinal among the outboard ones."""
-        self._outboard_decorations.append((Transform() if X_MD is None else X_MD, geometry))
-        return len(self._outboard_decorations) - 1
+        """Fix a copy of *geometry* on the frame M at X_MD. A topological change. Returns its ordinal among those."""
+        return self._decorate(self._outboard_decorations, geometry, _frame("X_MD", X_MD))
 
     def add_inboard_decoration(self, geometry: Any, X_FD: Transform | None = None) -> int:
-        """Fix *geometry* on the frame F at X_FD; returns its ordinal among the inboard ones."""
-        self._inboard_decorations.append((Transform() if X_FD is None else X_FD, geometry))
-        return len(self._inboard_decorations) - 1
+        """Fix a copy of *geometry* on the frame F at X_FD. A topological change. Returns its ordinal among the inboard ones."""
+        return self._decorate(self._inboard_decorations, geometry, _frame("X_FD", X_FD))
+
+    def _decorate(self, decorations: list[tuple[Transform, Any]], geometry: Any, X: Transform) -> int:
+        decorations.append((X, own_copy(geometry)))
+        self._changed()
+        return len(decorations) - 1
+
+    def _decoration(self, decorations: list[tuple[Transform, Any]], i: int, where: str) -> Any:
+        if not 0 <= i < len(decorations):
+            raise IndexError(f"{self._name!r} has {len(decorations)} {where} decorations, counted from 0; no number {i}")
+        return decorations[i][1]
 
     def get_num_outboard_decorations(self) -> int:
         """How many decorations there are on the frame M."""
@@ -402,11 +417,11 @@ class MobilizedBody(Locking):
 
     def get_outboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame M."""
-        return self._outboard_decorations[i][1]
+        return self._decoration(self._outboard_decorations, i, "outboard")
 
     def upd_outboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame M, for changing."""
-        return self._outboard_decorations[i][1]
+        return self._decoration(self._outboard_decorations, i, "outboard")
 
     def get_num_inboard_decorations(self) -> int:
         """How many decorations there are on the frame F."""
@@ -414,11 +429,11 @@ class MobilizedBody(Locking):
 
     def get_inboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame F."""
-        return self._inboard_decorations[i][1]
+        return self._decoration(self._inboard_decorations, i, "inboard")
 
     def upd_inboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame F, for changing."""
-        return self._inboard_decorations[i][1]
+        return self._decoration(self._inboard_decorations, i, "inboard")
 
     def _calc_decorations(self, state: State) -> list[Any]:
         """What to draw on the body besides, placed in its frame, at a state that is at POSITION."""
@@ -943,7 +958,36 @@ class MobilizedBody(Locking):
         state._tree_of(self, "set_outboard_frame")
         state._own_field("R_BM")[self._index] = np.asarray(X.R).ravel()
         state._own_field("p_BM")[self._index] = X.p
-        state._own_field("plain_outboard")[self._index] = 0
+        state._leave_out("plain_outboard", self._index, False)
+
+    def set_body_mass_properties(self, state: State, mass_properties: MassProperties) -> None:
+        """Change the body's mass properties in this state alone, which falls to MODEL at most; the default stays.
+
+        Parameters
+        ----------
+        state : State
+            At MODEL or above.
+        mass_properties : MassProperties
+            About the body's origin, in its frame, and such as its kind of `Body` can have. A mass of zero is allowed where the
+            mobilizer, or what hangs on the body, gives every mobility something to move.
+
+        Raises
+        ------
+        ModelError
+            If a body of this kind cannot have them, and for Ground.
+        TypeError
+            If they are not `MassProperties`.
+        """
+        state._tree_of(self, "set_body_mass_properties")
+        if self._index == 0:
+            raise ModelError("the mass properties of Ground cannot be set: its mass is infinite")
+        m, b = self._body._checked(mass_properties), self._index
+        if not np.isfinite(m.mass):
+            raise ModelError(f"the mass of {self._name!r} has to be finite, got {m.mass}; weld it to Ground to hold it still")
+        state._own_field("mass")[b] = m.mass
+        state._own_field("com")[b] = m.com
+        state._own_field("inertia")[b] = np.asarray(m.inertia)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+        state._leave_out("massless", b, m.mass == 0.0)
 
     def get_body_spatial_inertia_in_ground(self, state: State) -> SpatialInertia:
         """Spatial inertia about the body's origin, expressed in Ground. Needs POSITION."""

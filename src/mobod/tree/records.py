@@ -8,7 +8,7 @@ from ..algebra.record import Field, layout
 # fmt: off
 COUNTS = (
     "nb", "nq", "nu", "whole_nq", "whole_nu", "nz", "ny", "nf", "nm", "one", "parameters_size", "choices_size", "n_size",
-    "force_integers_size", "force_numbers_size", "motion_numbers_size",
+    "force_integers_size", "force_numbers_size", "motion_numbers_size", "num_particles", "particle_size",
 )
 # fmt: on
 
@@ -67,6 +67,7 @@ FIELDS = (
     _parameter("com", "nb", 3, "mass center from B's origin, in B"),
     _parameter("inertia", "nb", 6, "inertia about B's origin, in B"),
     _parameter("parameters", "parameters_size", 1, "numbers that mobilizer kinds keep: a pitch, radii, splines"),
+    _parameter("particle_mass", "num_particles", 1, "mass of each particle"),
     # ---- forces: each element owns a run of two pools
     _index("force_kind", "nf", "KIND of the force's file"),
     _index("force_enabled", "nf", "0 where the element is disabled"),
@@ -91,11 +92,15 @@ FIELDS = (
     _state("q", "whole_nq", 1, "coordinates"),
     _state("u", "whole_nu", 1, "+ speeds"),
     _state("z", "nz", 1, "+ auxiliary variables"),
-    _state("y", "ny", 1, "= q and u and z, end to end"),
+    _state("particle_location", "particle_size", 1, "+ x, y, z of each particle, in G"),
+    _state("particle_velocity", "particle_size", 1, "+ their rates"),
+    _state("y", "ny", 1, "= q and u and z and particle_location and particle_velocity, end to end"),
     _state("q_dot", "whole_nq", 1, "N u"),
     _state("u_dot", "whole_nu", 1, "+ accelerations"),
     _state("z_dot", "nz", 1, "+ rates of the auxiliary variables"),
-    _state("y_dot", "ny", 1, "= q_dot and u_dot and z_dot, end to end"),
+    _state("particle_location_dot", "particle_size", 1, "+ particle_velocity once more"),
+    _state("particle_acceleration", "particle_size", 1, "+ accelerations of the particles, in G"),
+    _state("y_dot", "ny", 1, "= q_dot and the rates of all else in y, end to end"),
     _state("q_dot_dot", "whole_nq", 1, "N udot + NDot u"),
     # ---- position kinematics
     _state("R_FM", "nb", 9, "orientation of M in F"),
@@ -126,6 +131,7 @@ FIELDS = (
     # ---- forces
     _state("body_forces", "nb", 6, "applied forces on B at its origin, in G"),
     _state("mobility_forces", "nu", 1, "applied generalized forces"),
+    _state("particle_forces", "particle_size", 1, "applied forces on the particles, in G"),
     # ---- accelerations
     _state("known_u_dot", "nu", 1, "udot of DRIVEN mobilities"),
     _state("residual", "nb", 6, "force left to be balanced at B, inward pass"),

@@ -3,7 +3,7 @@
 Two things that a state's own tree must keep apart for its queries are merged. A body that is welded to another becomes part
 of it, with its mass, and what hangs on it hangs on the other; one that is welded to Ground goes. Gravity, where it is the
 only force and pulls on every body, becomes an acceleration of Ground upward, so that no forces need be swept: Featherstone
-2008, section 5.3.
+2008, section 5.3. (Not where there are particles, which Ground does not carry.)
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ReducedTree:
             pulled = [fields["force_integers"][run : run + tree.nb].copy() for run in runs]
             tree, fields, pulled = _merge_welds(tree, fields, pulled)
             heavy = fields["massless"][1:] == 0
-            if all(np.all(flags[1:][heavy] == 1) for flags in pulled):
+            if tree.num_particles == 0 and all(np.all(flags[1:][heavy] == 1) for flags in pulled):
                 g = np.zeros(3)
                 for e in enabled:
                     first = int(fields["force_first_number"][e])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..algebra.record import Record
+from ..algebra.record import LANES, Record, aligned_zeros
 from ..level import Level, Method, all_methods
 from ..mobilizer import _rates
 from . import blocks, known, records
@@ -17,14 +17,20 @@ if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from ..state import State
 
+#: Fields of numbers that a state may own a copy of, and each lane of an Ensemble a value of its own.
+PARAMETERS = tuple(field.name for field in records.FIELDS if field.what == "parameter")
+#: What tells kernels of work that they can leave out: zero is always right.
+SHORTCUTS = ("plain_outboard", "massless")
 #: Fields of the tree that a state may own a copy of: what an Instance-stage change touches.
-INSTANCE_FIELDS = tuple(
-    field.name
-    for field in records.FIELDS
-    if field.what == "parameter"
-    or field.name
-    in ("force_enabled", "force_integers", "plain_outboard", "together", "lock_level", "known_level", "motion_enabled")
+INSTANCE_FIELDS = (
+    *PARAMETERS,
+    *("force_enabled", "force_integers", "together", "lock_level", "known_level", "motion_enabled"),
+    *SHORTCUTS,
 )
+#: Rows that kernels leave at zero where `massless` holds.
+OF_MASS = ("com_G", "inertia_G", "centrifugal")
+#: Continuous variables of a state that modelling choices do not touch.
+OUTSIDE_MATTER = ("time", "particle_location", "particle_velocity")
 
 
 class Tree:
@@ -38,6 +44,8 @@ class Tree:
         What each compiled force element keeps.
     use_euler_angles : bool
         Whether orientations are angles rather than quaternions.
+    particles : (masses, locations, velocities)
+        ``(np,)``, ``(np, 3)`` and ``(np, 3)``, of a default state.
     """
 
     def __init__(
@@ -45,6 +53,7 @@ class Tree:
         bodies: Sequence[MobilizedBody],
         forces: Sequence[tuple[int, bool, Sequence[int], Sequence[float]]],
         use_euler_angles: bool,
+        particles: Sequence[Any] = ((), (), ()),
     ) -> None:
         self.nb = len(bodies)
         self.use_euler_angles = use_euler_angles
@@ -72,6 +81,7 @@ class Tree:
         self.sizes = {"q": nq, "u": nu, "z": 0}
         self.q_slices = [slice(first, first + n) for first, n in zip(self.first_q, self.num_q, strict=True)]
         self.u_slices = [slice(first, first + n) for first, n in zip(self.first_u, self.num_u, strict=True)]
+        self.num_particles = len(particles[0])
         parents = [0 if body._parent is None else body._parent._index for body in bodies]
         reverse = [body.direction.value for body in bodies]
         variable = [body.facts.has_hinge_dot for body in bodies]
@@ -146,6 +156,7 @@ class Tree:
             "inertia": [_six(np.asarray(m.inertia)) for m in mass_properties],
             "parameters": np.array([x for run in parameters for x in run], np.float64).reshape(-1, 1),
             "force_numbers": np.array([x for _, _, _, run in forces for x in run], np.float64).reshape(-1, 1),
+            "particle_mass": np.array(particles[0], np.float64).reshape(-1, 1),
             "motion_numbers": np.array([x for run in motion_numbers for x in run], np.float64).reshape(-1, 1),
             "lock_q": np.zeros((nq, 1)),
             "lock_u": np.zeros((nu, 1)),
@@ -164,7 +175,7 @@ class Tree:
             "whole_nq": nq,
             "whole_nu": nu,
             "nz": 0,
-            "ny": nq + nu,
+            "ny": nq + nu + 6 * self.num_particles,
             "nf": len(forces),
             "nm": len(self._motion_routines),
             "one": 1,
@@ -173,12 +184,16 @@ class Tree:
             "n_size": sum(matrices),
             "force_integers_size": len(integers["force_integers"]),
             "force_numbers_size": len(self.fields["force_numbers"]),
+            "num_particles": self.num_particles,
+            "particle_size": 3 * self.num_particles,
             "motion_numbers_size": len(self.fields["motion_numbers"]),
         }
         #: How many scratches an outward sweep of columns takes.
         self.num_slots = 1 + int(self.fields["slot"].max())
         #: What stands for no forces, for kernels that read these.
         self.no_mobility_forces, self.no_body_forces = np.zeros(nu), np.zeros((self.nb, 6))
+        #: Locations and velocities of the particles in a default state, as columns.
+        self.default_particles = [np.array(v, np.float64).ravel() for v in particles[1:]]
         self.default_q = np.zeros(nq)
         self._columns: list[tuple[int, str, Any]] = []  # (body, field, columns) of the kinds that never change them
         for b, body in enumerate(bodies):
@@ -206,18 +221,32 @@ class Tree:
             self._addresses[what, scalar] = addresses
         return self._addresses[what, scalar]
 
-    def new_record(self, in_lanes: bool = False, with_tangents: bool = False, more: tuple[int, int, int] = (0, 0, 0)) -> Record:
+    def new_record(
+        self,
+        in_lanes: bool = False,
+        with_tangents: bool = False,
+        own_parameters: bool = False,
+        more: tuple[int, int, int] = (0, 0, 0),
+    ) -> Record:
         """A record at the default coordinates, with what kernels never write already in place, and no tangents set.
 
         It has room for *more* q, u and z of other subsystems after the matter's.
         """
-        scalar = in_lanes, with_tangents
+        scalar = in_lanes, with_tangents, own_parameters
         shared = {**self.fields, "kinematics": self._kinematics(*scalar), "motion": self._motions(*scalar)}
+        if own_parameters:
+            shared.update((name, in_each_lane(shared[name])) for name in PARAMETERS)
         counts = self.counts
         if any(more):
             whole_nq, whole_nu, nz = self.nq + more[0], self.nu + more[1], more[2]
-            counts = {**counts, "whole_nq": whole_nq, "whole_nu": whole_nu, "nz": nz, "ny": whole_nq + whole_nu + nz}
-        record = Record(counts, shared, in_lanes, with_tangents)
+            counts = {
+                **counts,
+                "whole_nq": whole_nq,
+                "whole_nu": whole_nu,
+                "nz": nz,
+                "ny": whole_nq + whole_nu + nz + 6 * self.num_particles,
+            }
+        record = Record(counts, shared, in_lanes, with_tangents, own_parameters)
 
         def spread(values: Any) -> Any:
             array = np.asarray(values, dtype=np.float64)
@@ -227,10 +256,18 @@ class Tree:
         record.R_FM[:] = identity
         record.R_GB[0] = identity
         record.q[: self.nq, 0] = spread(self.default_q)
+        record.particle_location[:, 0], record.particle_velocity[:, 0] = map(spread, self.default_particles)
         for b, field, columns in self._columns:
             first = self.first_u[b]
             getattr(record, field)[first : first + self.num_u[b]] = spread(np.reshape(columns, (-1, 6)))
         return record
+
+
+def in_each_lane(array: npt.NDArray[Any], *groups: int) -> npt.NDArray[np.float64]:
+    """The numbers of a parameter field once a lane, and once a group of lanes."""
+    out = aligned_zeros(*groups, *array.shape, LANES)
+    out[...] = array[..., None]
+    return out
 
 
 def how_known(body: MobilizedBody, free: int, lock: int, motion_is_on: bool, state: State | None) -> tuple[int, int]:
