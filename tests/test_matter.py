@@ -274,6 +274,19 @@ def test_wrong_shapes_are_refused(call, model):
         call(model.matter, model.state)
 
 
+def test_tasks_name_bodies_in_any_way(model):
+    matter, state = model.matter, model.state
+    model.system.realize(state, POSITION)
+    stations = model.rng.normal(size=(3, 3))
+    bodies = [model.bodies[2], model.bodies[5], model.bodies[2]]
+    expected = matter.calc_station_jacobian(state, bodies, stations)
+    for named in ([2, 5, 2], (2, 5, 2), np.array([2, 5, 2]), np.array([2, 5, 2], np.uint8), [b.name for b in bodies]):
+        assert np.array_equal(matter.calc_station_jacobian(state, named, stations), expected)
+    for wrong in (np.array([2, 500, 2]), np.array([-1, 0, 0]), [2, 500, 2]):
+        with pytest.raises(IndexError, match="bodies"):
+            matter.calc_station_jacobian(state, wrong, stations)
+
+
 def test_accumulators_add_into_the_array_they_are_given(model, close):
     matter, state = model.matter, model.state
     model.system.realize(state, POSITION)

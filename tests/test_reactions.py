@@ -59,7 +59,7 @@ def test_both_methods_agree(model, close):
 
 def test_along_its_mobilities_a_reaction_is_the_mobility_force_that_is_applied_or_prescribes(model, close):
     state = model.state
-    f = model.system.get_mobility_forces(state) + model.matter.find_motion_forces(state)
+    f = model.system.get_mobility_forces(state) - model.matter.find_motion_forces(state)  # as multipliers
     found = np.zeros_like(f)
     for body in model.bodies[1:]:
         F = body.find_mobilizer_reaction_on_body_at_origin_in_ground(state)

@@ -554,7 +554,12 @@ class SimbodyMatterSubsystem(Prescribed, ParticleSubsystem):
         else:
             bare = isinstance(bodies, (MobilizedBody, str)) or np.ndim(bodies) == 0
             several = [bodies] if bare else bodies
-        indices = np.array([self._body(body)._index for body in several], dtype=np.int64)
+        if isinstance(several, np.ndarray) and several.dtype.kind in "iu" and several.ndim == 1:
+            for i in several[(several < 0) | (several >= len(self._bodies))]:
+                self.get_mobilized_body(i)  # says what is wrong with it
+            indices = several.astype(np.int64)
+        else:
+            indices = np.array([self._body(body)._index for body in several], dtype=np.int64)
         n = len(indices)
         points = np.asarray(stations, dtype=np.float64)
         if points.shape != (n, 3):
