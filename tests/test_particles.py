@@ -366,3 +366,45 @@ def test_an_ensemble_moves_particles_as_states_one_by_one(scene, rng, with_pytho
     assert ensemble.stage == Stage.TIME
     ensemble.realize()
     assert np.flatnonzero(ensemble.failed).tolist() == [3]
+
+
+# ------------------------------------------------------------------------------------------ beside other parts of a state
+
+
+class Decaying(mb.Subsystem):
+    """z' = -z, and a q of its own that stays."""
+
+    def realize_topology(self, state):
+        self.z = self.allocate_z(state, [2.0])
+        self.q = self.allocate_q(state, [7.0])
+
+    def realize_dynamics(self, state):
+        self.upd_z_dot(state)[:] = -self.get_z(state)
+
+
+def test_particles_are_at_the_end_of_y_whatever_other_subsystems_add(rng, scene):
+    Decaying(scene.system, "decaying")
+    state = scene.state(Stage.MODEL)
+    assert_allclose(state.y, [0.0, 7.0, 0.0, 2.0, *scene.r.ravel(), *scene.v.ravel()])
+    r = rng.normal(size=(5, 3))
+    scene.matter.set_all_particle_locations(state, r)
+    again = pickle.loads(pickle.dumps(state))
+    assert np.array_equal(again.y, state.y) and np.array_equal(state.copy().y, state.y)
+    trajectory = mb.simulate(scene.system, state, 1.0, accuracy=1e-9)
+    t = trajectory.time
+    assert_allclose(trajectory.z[:, 0], 2.0 * np.exp(-t), atol=1e-7)
+    assert_allclose(trajectory.particle_locations[-1], r + scene.v + 0.5 * G, rtol=1e-11, atol=1e-11)
+    state.y = trajectory.states[-1].y
+    scene.system.realize(state)
+    assert_allclose(scene.matter.get_all_particle_velocities(state), scene.v + G, rtol=1e-11, atol=1e-11)
+    ensemble = mb.Ensemble(scene.system, 2, state=state)
+    ensemble.realize()
+    assert_allclose(ensemble.particle_accelerations, np.tile(G, (2, 5, 1)), rtol=1e-13)
+
+
+def test_a_locked_body_leaves_particles_alone(scene):
+    state = scene.state(Stage.MODEL)
+    scene.arm.lock(state)
+    trajectory = mb.simulate(scene.system, state, 1.0, accuracy=1e-9)
+    assert np.ptp(trajectory.q) == 0.0
+    assert_allclose(trajectory.particle_locations[-1], scene.r + scene.v + 0.5 * G, rtol=1e-11, atol=1e-11)
