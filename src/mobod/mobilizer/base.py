@@ -267,7 +267,10 @@ class MobilizedBody:
 
     def clone_for_new_parent(self, parent: MobilizedBody) -> MobilizedBody:
         """A new body of the same kind and settings on another parent, whose system it joins, under a name of its own."""
-        other = type(self)(parent, self._body, X_PF=self._X_PF, X_BM=self._X_BM, direction=self._direction, **self._settings())
+        return self._clone(parent, self._settings())
+
+    def _clone(self, parent: MobilizedBody, settings: dict[str, Any]) -> MobilizedBody:
+        other = type(self)(parent, self._body, X_PF=self._X_PF, X_BM=self._X_BM, direction=self._direction, **settings)
         other._default_q = self._default_q.copy()
         other._inboard_decorations = list(self._inboard_decorations)
         other._outboard_decorations = list(self._outboard_decorations)
@@ -763,7 +766,7 @@ class MobilizedBody:
 
     def _hinge_matrix(self, state: State) -> Array:
         """H_FM ``(6, nu)`` at the state's q; the state need not be realized."""
-        if self._interpreter is not None:
+        if self._interpreter is not None or self._is_of_users_functions:
             written: Array = self._realized(state, Stage.POSITION)._record.H_FM[self._u_slice(state)]
             return written.T.copy()
         columns = self._function_of_q(state, self.facts.hinge, self.facts.hinge_euler)
