@@ -65,7 +65,7 @@ def test_without_a_model_it_lists_the_examples(capsys):
     assert main(["simulate"]) == 0
     lines = capsys.readouterr().out.splitlines()
     names = [line.split()[0] for line in lines[1:]]
-    assert {"double_pendulum", "tumbling_handle", "chain", "panda", "g1"} <= set(names)
+    assert {"double_pendulum", "tumbling_handle", "chain", "drop_tower", "knee", "panda", "g1"} <= set(names)
     assert all(len(line.split()) > 4 for line in lines[1:])
 
 
@@ -84,7 +84,7 @@ def test_an_example_by_name_says_how_it_went(capsys, tmp_path):
     assert f"motion           {output}" in out
 
 
-@pytest.mark.parametrize("name", ["panda", "panda.urdf", "double_pendulum.py", "chain", "tumbling_handle"])
+@pytest.mark.parametrize("name", ["panda", "panda.urdf", "double_pendulum.py", "chain", "tumbling_handle", "drop_tower"])
 def test_every_example_runs_and_moves(simulate, name):
     motion = simulate(name, "--time", "0.05")
     assert np.ptp(motion.q, axis=0).max() > 1e-3

@@ -49,3 +49,13 @@ def test_the_examples_of_the_guide_to_custom_mobilizers_run(capsys):
     time, q = names["motion"].time, names["motion"].q[:, 0]
     later = time[1:][(q[1:] > 1.9) & (time[1:] > 1.0)]
     assert abs(later.mean() - 2.0 * 3.14159265 * (4 * 0.5 / 9.81) ** 0.5) < 0.05
+
+
+def test_the_page_on_subsystems_runs(capsys):
+    code = re.findall(r"```python\n(.*?)```", (README.parent / "docs" / "subsystems.md").read_text(), flags=re.DOTALL)
+    names = {}
+    for block in code:
+        exec(compile(block, "subsystems.md", "exec"), names)
+    assert "('tank',) ('tank',) [1.213" in capsys.readouterr().out  # 2 exp(-1/2)
+    state, sensor = names["state"], names["sensor"]
+    assert not sensor.is_cache_value_realized(state, sensor.reading)

@@ -4,17 +4,19 @@ Bodies connected by mobilizers in a tree, minimal coordinates, O(n) recursive dy
 stage: the concepts of Simbody, written in Python and compiled by Numba. ``import mobod as mb``; the README has a first example.
 """
 
-from . import body, decoration, examples, force, integrator, mobilizer
+from . import body, decoration, examples, force, function, integrator, mobilizer, motion
 from ._version import __version__
 from .body import Body
 from .ensemble import Ensemble
 from .errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
 from .force.base import Force
 from .forces import GeneralForceSubsystem
+from .function import Function
 from .importer import Model, load_urdf
 from .integrator import Integrator
 from .matter import SimbodyMatterSubsystem
 from .mobilizer.base import Direction, MobilizedBody
+from .motion.base import Motion
 from .simulation import simulate
 from .stage import Stage
 from .state import State
@@ -42,6 +44,7 @@ __all__ = [
     "Direction",
     "Ensemble",
     "Force",
+    "Function",
     "GeneralForceSubsystem",
     "Inertia",
     "Integrator",
@@ -51,6 +54,7 @@ __all__ = [
     "MobodError",
     "Model",
     "ModelError",
+    "Motion",
     "MultibodySystem",
     "Rotation",
     "SimbodyMatterSubsystem",
@@ -70,8 +74,10 @@ __all__ = [
     "decoration",
     "examples",
     "force",
+    "function",
     "integrator",
     "load_urdf",
     "mobilizer",
+    "motion",
     "simulate",
 ]

@@ -20,21 +20,37 @@ if TYPE_CHECKING:
 
 
 def coordinate_names(system: MultibodySystem, state: State) -> list[str]:
-    """A name for each q of *state*: the joint's of a model from a file, else the body's; ``name[i]`` where it has several."""
-    return _names(system, state._tree.num_q)
+    """A name for each q of *state*: the joint's of a model from a file, else the body's; ``name[i]`` where it has several.
+
+    Those of other subsystems come last, with the subsystem's name.
+    """
+    return _names(system, state, "q", state._tree.num_q)
 
 
 def speed_names(system: MultibodySystem, state: State) -> list[str]:
-    """A name for each u of *state*: the joint's of a model from a file, else the body's; ``name[i]`` where it has several."""
-    return _names(system, state._tree.num_u)
+    """A name for each u of *state*, as `coordinate_names`."""
+    return _names(system, state, "u", state._tree.num_u)
 
 
-def _names(system: MultibodySystem, numbers: list[int]) -> list[str]:
-    names = []
-    for body, n in zip(system.get_matter_subsystem().bodies, numbers, strict=True):
-        name = body._joint_name or body.name
-        names += [name] if n == 1 else [f"{name}[{i}]" for i in range(n)]
-    return names
+def auxiliary_names(system: MultibodySystem, state: State) -> list[str]:
+    """A name for each z of *state*: the name of the subsystem that has it; ``name[i]`` where it has several."""
+    return _names(system, state, "z", [])
+
+
+def _names(system: MultibodySystem, state: State, variable: str, numbers: list[int]) -> list[str]:
+    """The bodies' names, *numbers* times each, and then those of the subsystems that have allocated more."""
+    owners = [
+        (body._joint_name or body.name, n) for body, n in zip(system.get_matter_subsystem().bodies, numbers, strict=False)
+    ]
+    for index, (_, n) in state._places()[variable].items():
+        if index == system.get_matter_subsystem().get_my_subsystem_index():
+            n -= sum(numbers)
+        if n:
+            name, taken = system.get_subsystem(index).get_name(), {other for other, _ in owners}
+            while name in taken:  # subsystems may share a name; columns of a table may not
+                name += "_"
+            owners.append((name, n))
+    return [name if n == 1 else f"{name}[{i}]" for name, n in owners for i in range(n)]
 
 
 def simulate(
@@ -61,7 +77,8 @@ def simulate(
     accuracy : float
         Largest local error of a step, where no integrator is given.
     report_interval : float, optional
-        Time between rows of the result; a two-hundredth of *time* unless given.
+        Time between rows of the result; a two-hundredth of *time* unless given. A row holds all coordinates, speeds and
+        particles: with very many of these, ask for fewer rows.
     progress : bool or callable, optional
         True shows a progress bar (needs tqdm); a callable is called now and then with the time reached and the end.
 
@@ -111,17 +128,22 @@ def simulate(
     clock = _clock.perf_counter()
     _run(integrator, times, results, energies, progress)
     wall_time = _clock.perf_counter() - clock
-    nq, nu = state._tree.nq, state._tree.nu
+    nq, nu = len(state.q), len(state.u)
+    z, particles = np.split(results[:, nq + nu :], [len(state._z)], axis=1)
+    particles = particles.reshape(len(times), 2, -1, 3)
     return Trajectory(
         system=system,
         state=state.copy(),
         time=times,
         q=results[:, :nq],
         u=results[:, nq : nq + nu],
-        z=results[:, nq + nu :],
+        z=z,
+        particle_locations=particles[:, 0],
+        particle_velocities=particles[:, 1],
         energy=energies,
         coordinate_names=coordinate_names(system, state),
         speed_names=speed_names(system, state),
+        auxiliary_names=auxiliary_names(system, state),
         statistics={
             "integrator": integrator.get_method_name(),
             "accuracy": integrator.accuracy,

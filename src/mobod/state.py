@@ -8,22 +8,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .algebra.record import Record
+from .algebra.record import LANES, Record, aligned_zeros
 from .errors import StageError, TopologyError
+from .resources import VARIABLES, Resources, subsystem_order, unchanged
 from .stage import Stage
+from .tree import columns as _columns
 from .tree import realize as _realize
-from .tree.tree import INSTANCE_FIELDS, Tree
+from .tree.tree import INSTANCE_FIELDS, OF_MASS, OUTSIDE_MATTER, Tree, how_known
 
 if TYPE_CHECKING:
     from .mobilizer.base import MobilizedBody
     from .system import MultibodySystem
 
 Array = npt.NDArray[np.float64]
-#: What stays valid when u changes.
-_KEPT_BY_U = ~_realize.DEPENDS_ON_U
+#: What stays valid when u, z or time changes.
+_KEPT_BY_U = ~(_realize.DEPENDS_ON_U | unchanged(Stage.VELOCITY))
+_KEPT_BY_Z = ~(_realize.FORCES | _realize.ACCELERATIONS | unchanged(Stage.DYNAMICS))
+_KEPT_BY_TIME = ~(_realize.FORCES | _realize.ACCELERATIONS | unchanged(Stage.POSITION))
 
 # plain integers: comparing with an enum's members costs more than all the rest of a setter
-_MODEL, _INSTANCE, _TIME, _POSITION, _VELOCITY, _DYNAMICS, _ACCELERATION = (int(stage) for stage in list(Stage)[2:9])
+_TOPOLOGY, _MODEL, _INSTANCE, _TIME, _POSITION, _VELOCITY, _DYNAMICS, _ACCELERATION = (int(s) for s in list(Stage)[1:9])
+#: Mobilities above which a state does not keep the scratch of explicit matrices, which is as large as these.
+_LARGE = 256
 
 
 class State:
@@ -37,12 +43,16 @@ class State:
     ----------
     time : float
     q, u, z : (nq,), (nu,), (nz,) arrays
-    y : (nq + nu + nz,) array
-        The three end to end.
+    y : (nq + nu + nz + 6 np,) array
+        The three end to end, and then the locations and the velocities of the particles, if there are any.
     """
 
     # slots: setters and `realize` touch a dozen attributes a call, and a dictionary's take half as long again
     __slots__ = (
+        "_A_GB",
+        "_R_FM",
+        "_R_GB",
+        "_V_GB",
         "__weakref__",
         "_block",
         "_discrete",
@@ -56,6 +66,8 @@ class State:
         "_q_shape",
         "_q_view",
         "_record",
+        "_resources",
+        "_scratch",
         "_stage",
         "_system",
         "_token",
@@ -84,6 +96,7 @@ class State:
         self._discrete: dict[Any, Any] = {}
         self._force_cache: dict[int, Any] = {}  # of custom forces that depend on q alone
         self._preparing = 0  # b or -b while Python writes body b's rows of positions or of velocities
+        self._resources: Resources | None = None  # of subsystems; made when one of them first has any
         self._stage = _MODEL
         self._valid = 0
         self._attach(tree, tree.new_record() if record is None else record)
@@ -91,6 +104,10 @@ class State:
     def _attach(self, tree: Tree, record: Record) -> None:
         """Take *record*, and make the views that are handed out."""
         self._tree, self._record, self._block = tree, record, record.block
+        self._scratch: tuple[Array, Array] | None = None
+        # with a body's rows in the shape that getters hand out: reshaping each time takes as long as all the rest
+        self._R_GB, self._R_FM = record.R_GB.reshape(-1, 3, 3), record.R_FM.reshape(-1, 3, 3)
+        self._V_GB, self._A_GB = record.V_GB.reshape(-1, 2, 3), record.A_GB.reshape(-1, 2, 3)
         self._q, self._u, self._z = record.q[:, 0], record.u[:, 0], record.z[:, 0]
         self._y = record.y[:, 0]
         self._q_shape, self._u_shape = self._q.shape, self._u.shape
@@ -98,11 +115,24 @@ class State:
         self._q_dot_view, self._u_dot_view = _read_only(record.q_dot[:, 0]), _read_only(record.u_dot[:, 0])
         self._z_dot_view, self._q_dot_dot_view = _read_only(record.z_dot[:, 0]), _read_only(record.q_dot_dot[:, 0])
 
+    def _columns(self) -> tuple[Array, Array]:
+        """The scratch of the explicit matrices, flat and wide; see `mobod.tree.columns`. There has to be a mobility."""
+        found = self._scratch
+        if found is None:
+            rows, blocks = _columns.scratch_rows(self._tree.nu, self._tree.num_slots), -(-self._tree.nu // LANES)
+            flat = aligned_zeros(rows, LANES * blocks)
+            flat[_columns.PLACES] = np.arange(LANES * blocks)
+            found = flat, flat.reshape(rows, blocks, LANES)
+            if self._tree.nu <= _LARGE:
+                self._scratch = found
+        return found
+
     def __repr__(self) -> str:
-        tree = self._tree
+        number = self._tree.num_particles
+        particles = f", {number} particles" if number else ""
         return (
             f"<State at {Stage(self._stage).name}, time {self.time:.6g}, "
-            f"{tree.nq} q, {tree.nu} u, {tree.nz} z, of {self._system.name!r}>"
+            f"{self._q.size} q, {self._u.size} u, {self._z.size} z{particles}, of {self._system.name!r}>"
         )
 
     # ------------------------------------------------------------------------------------------ variables
@@ -122,11 +152,13 @@ class State:
         self._record.time[0, 0] = value
         if self._stage > _INSTANCE:
             self._stage = _INSTANCE
-        self._valid &= ~(_realize.FORCES | _realize.ACCELERATIONS)
+        self._valid &= _KEPT_BY_TIME
+        if self._resources is not None:
+            self._resources.invalidate(_TIME)
 
     @property
     def q(self) -> Array:
-        """Coordinates ``(nq,)``, body by body. Assigning leaves the state at TIME at most."""
+        """Coordinates ``(nq,)``, body by body, then other subsystems'. Assigning leaves the state at TIME at most."""
         return self._q_view
 
     @q.setter
@@ -143,7 +175,7 @@ class State:
 
     @property
     def u(self) -> Array:
-        """Speeds ``(nu,)``, body by body. Assigning leaves the state at POSITION at most."""
+        """Speeds ``(nu,)``, body by body, then other subsystems'. Assigning leaves the state at POSITION at most."""
         return self._u_view
 
     @u.setter
@@ -169,7 +201,7 @@ class State:
 
     @property
     def y(self) -> Array:
-        """q, u and z end to end. Assigning leaves the state at TIME at most."""
+        """q, u, z and the particles' locations and velocities, end to end. Assigning leaves the state at TIME at most."""
         return self._y_view
 
     @y.setter
@@ -208,22 +240,52 @@ class State:
         self._lower(_TIME)
 
     def _invalidate_u(self) -> None:
-        self._valid &= ~_realize.DEPENDS_ON_U
+        self._valid &= _KEPT_BY_U
         self._lower(_POSITION)
 
     def _invalidate_z(self) -> None:
-        self._valid &= ~(_realize.FORCES | _realize.ACCELERATIONS)
+        self._valid &= _KEPT_BY_Z
         self._lower(_VELOCITY)
 
     def _invalidate_instance(self) -> None:
         """An Instance variable changed."""
         self._valid = 0
         self._force_cache = {}
+        if self._resources is not None:
+            self._resources.invalidate(_INSTANCE, self._stage)
         self._lower(_MODEL)
+
+    def _invalidate_model(self) -> None:
+        """A modelling choice changed."""
+        self._valid = 0
+        self._force_cache = {}
+        if self._resources is not None:
+            self._resources.invalidate(_MODEL, self._stage)
+        self._lower(_TOPOLOGY)
+
+    def _invalidate_from(self, stage: int) -> None:
+        """*stage* is invalidated, and all above it: a discrete variable of a subsystem changed."""
+        if stage <= _MODEL:
+            self._invalidate_model()
+        elif stage == _INSTANCE:
+            self._invalidate_instance()
+        elif stage == _TIME:
+            self.time = self.time
+        elif stage == _POSITION:
+            self._invalidate_q()
+        elif stage == _VELOCITY:
+            self._invalidate_u()
+        elif stage == _DYNAMICS:
+            self._invalidate_z()
+        else:
+            self._valid &= ~unchanged(stage)
+            if stage == _ACCELERATION:
+                self._valid &= ~_realize.ACCELERATIONS
+            self._lower(stage - 1)
 
     def _invalidate_forces(self) -> None:
         """A discrete variable of a force changed."""
-        self._valid &= ~(_realize.FORCES | _realize.ACCELERATIONS)
+        self._valid &= _KEPT_BY_Z
         self._lower(_VELOCITY)
 
     # ------------------------------------------------------------------------------------------ results
@@ -258,47 +320,220 @@ class State:
 
     @property
     def q_err(self) -> Array:
-        """Position errors: norm - 1 of each quaternion. Needs POSITION."""
+        """Position errors: norm - 1 of each quaternion, then other subsystems'. Needs POSITION."""
         if self._stage < _POSITION:
             self._refuse("q_err", Stage.POSITION)
+        if self._resources is None:
+            return self._quaternion_errors()
+        whole = self._slots("q_err").slots["q_err"]
+        self._write_quaternion_errors(whole)
+        return whole.copy()
+
+    def _quaternion_errors(self) -> Array:
         first_q = self._tree.first_q
         return np.array([np.linalg.norm(self._q[first_q[b] : first_q[b] + 4]) - 1.0 for b in self._tree.quaternions])
+
+    def _write_quaternion_errors(self, q_err: Array) -> None:
+        """Into the end of the matter's run of all q errors."""
+        assert self._resources is not None
+        _, end = self._resources.slot_places["q_err"][subsystem_order(self._system)[0]]
+        q_err[end - len(self._tree.quaternions) : end] = self._quaternion_errors()
 
     @property
     def u_err(self) -> Array:
         """Velocity errors of the constraints. Needs VELOCITY."""
         if self._stage < _VELOCITY:
             self._refuse("u_err", Stage.VELOCITY)
-        return np.zeros(0)
+        return self._whole_slots("u_err")
 
     @property
     def u_dot_err(self) -> Array:
         """Acceleration errors of the constraints. Needs ACCELERATION."""
         if self._stage < _ACCELERATION:
             self._refuse("u_dot_err", Stage.ACCELERATION)
-        return np.zeros(0)
+        return self._whole_slots("u_dot_err")
 
     @property
     def multipliers(self) -> Array:
         """Constraint multipliers. Needs ACCELERATION."""
         if self._stage < _ACCELERATION:
             self._refuse("multipliers", Stage.ACCELERATION)
-        return np.zeros(0)
+        return self._whole_slots("multipliers")
+
+    # ------------------------------------------------------------------------------------------ weights
+
+    @property
+    def u_weights(self) -> Array:
+        """How much a change of each u counts beside the others' ``(nu,)``: one over a change that matters; 1 unless set.
+
+        Integrators measure errors so, also those of q. Assigning leaves the state at ACCELERATION at most: no result depends
+        on weights. Needs MODEL.
+        """
+        return _read_only(self._weights("u", "u_weights"))
+
+    @u_weights.setter
+    def u_weights(self, value: npt.ArrayLike) -> None:
+        self._set_weights("u", value, int(Stage.REPORT))
+
+    @property
+    def z_weights(self) -> Array:
+        """How much a change of each z counts beside the others' ``(nz,)``; as `u_weights`."""
+        return _read_only(self._weights("z", "z_weights"))
+
+    @z_weights.setter
+    def z_weights(self, value: npt.ArrayLike) -> None:
+        self._set_weights("z", value, int(Stage.REPORT))
+
+    @property
+    def q_err_weights(self) -> Array:
+        """How much each of `q_err` counts: one over an error that matters; 1 unless set. Needs INSTANCE.
+
+        Assigning leaves the state at TIME at most.
+        """
+        return _read_only(self._weights("q_err", "q_err_weights"))
+
+    @q_err_weights.setter
+    def q_err_weights(self, value: npt.ArrayLike) -> None:
+        self._set_weights("q_err", value, _POSITION)
+
+    @property
+    def u_err_weights(self) -> Array:
+        """How much each of `u_err` counts; as `q_err_weights`. Assigning leaves the state at POSITION at most."""
+        return _read_only(self._weights("u_err", "u_err_weights"))
+
+    @u_err_weights.setter
+    def u_err_weights(self, value: npt.ArrayLike) -> None:
+        self._set_weights("u_err", value, _VELOCITY)
+
+    def upd_u_weights(self) -> Array:
+        """A writable view of `u_weights`; the state falls to ACCELERATION at most, now."""
+        return self._upd_weights("u", int(Stage.REPORT))
+
+    def upd_z_weights(self) -> Array:
+        """A writable view of `z_weights`; the state falls to ACCELERATION at most, now."""
+        return self._upd_weights("z", int(Stage.REPORT))
+
+    def upd_q_err_weights(self) -> Array:
+        """A writable view of `q_err_weights`; the state falls to TIME at most, now."""
+        return self._upd_weights("q_err", _POSITION)
+
+    def upd_u_err_weights(self) -> Array:
+        """A writable view of `u_err_weights`; the state falls to POSITION at most, now."""
+        return self._upd_weights("u_err", _VELOCITY)
+
+    def _weights(self, name: str, asked: str) -> Array:
+        """The weights as they are stored, or ones where nobody has set any."""
+        if name in ("u", "z"):
+            if self._stage < _MODEL:
+                self._refuse_model(asked)
+            n = len(self._u if name == "u" else self._z)
+        else:
+            n = len(self._slots(asked).slots[name])
+        kept = None if self._resources is None else self._resources.weights.get(name)
+        return np.ones(n) if kept is None or len(kept) != n else kept
+
+    def _upd_weights(self, name: str, invalidates: int) -> Array:
+        weights = self._upd_resources().weights[name] = self._weights(name, f"upd_{name}_weights")
+        self._invalidate_from(invalidates)
+        return weights
+
+    def _set_weights(self, name: str, value: npt.ArrayLike, invalidates: int) -> None:
+        now = self._weights(name, f"{name}_weights")
+        array = self._checked(f"{name}_weights", value, now.shape)
+        if not (np.isfinite(array).all() and (array > 0.0).all()):
+            raise ValueError(f"state.{name}_weights have to be positive and finite, got {array}")
+        self._upd_resources().weights[name] = array.copy()
+        self._invalidate_from(invalidates)
+
+    # ------------------------------------------------------------------------------------------ subsystems' resources
+
+    def auto_update_discrete_variables(self) -> None:
+        """Give variables that update themselves their next values, where these are realized; no stage is lowered.
+
+        Integrators do so at the beginning of each step; whoever steps otherwise calls it.
+        """
+        if self._resources is not None:
+            self._resources.keep_updates(self)
+            self._resources.apply_updates(self.time)
+
+    def _upd_resources(self) -> Resources:
+        """The subsystems' resources, made if there are none yet."""
+        if self._resources is None:
+            self._resources = Resources(len(self._system._subsystems))
+            if self._stage >= _MODEL:
+                self._resources.places = self._places()
+        return self._resources
+
+    def _places(self) -> dict[str, dict[int, tuple[int, int]]]:
+        """Where each subsystem's q, u and z are."""
+        if self._resources is not None and self._resources.places["q"]:
+            return self._resources.places
+        resources = self._resources or Resources(0)
+        return resources.lay_out(subsystem_order(self._system), self._tree.sizes)
+
+    def _slots(self, asked: str) -> Resources:
+        """The resources with slots for errors and event triggers laid out, which needs INSTANCE."""
+        allocating = self._resources is not None and self._resources.step == _INSTANCE
+        if self._stage < _INSTANCE or allocating:
+            self._refuse(asked, Stage.INSTANCE, _MODEL if allocating else self._stage)
+        resources = self._upd_resources()
+        resources.lay_out_slots(self)
+        return resources
+
+    def _whole_slots(self, name: str) -> Array:
+        """A copy of the slots of all subsystems."""
+        return np.zeros(0) if self._resources is None else self._slots(name).slots[name].copy()
+
+    def _make_room(self, tree_before: Tree, before: Record) -> None:
+        """Give subsystems' q, u and z their places in the record, after MODEL's hooks have allocated them.
+
+        Where as many as before are allocated they keep their values, and otherwise take their initial ones.
+        """
+        resources, tree = self._resources, self._tree
+        if resources is None:
+            return
+        order = subsystem_order(self._system)
+        places, old = resources.lay_out(order, tree.sizes), resources.places
+        more = [sum(n for _, n in places[name].values()) - tree.sizes[name] for name in VARIABLES]
+        resources.places = places
+        if places == old and self._record is before:
+            return
+        record = tree.new_record(more=(more[0], more[1], more[2])) if any(more) else self._record
+        for name in OUTSIDE_MATTER:
+            getattr(record, name)[:] = getattr(self._record, name)
+        for name in VARIABLES:
+            target, source, now = getattr(record, name), getattr(before, name), getattr(self._record, name)
+            target[: tree.sizes[name]] = now[: tree.sizes[name]]
+            for subsystem, (start, n) in places[name].items():
+                skip, skipped = (tree.sizes[name], tree_before.sizes[name]) if subsystem == order[0] else (0, 0)
+                values = resources.initial(name, subsystem)
+                was, had = old[name].get(subsystem, (0, -1))
+                if had - skipped == len(values):
+                    values = source[was + skipped : was + had, 0].copy()
+                target[start + skip : start + n, 0] = values
+        self._valid = 0
+        self._attach_own(tree, record)
+
+    def _attach_own(self, tree: Tree, record: Record) -> None:
+        """Take *record*, with the state's own parameters."""
+        for name, array in self._own.items():
+            record.share(name, array)
+        self._attach(tree, record)
 
     # ------------------------------------------------------------------------------------------ copies
 
     def copy(self) -> State:
         """A state equal to this one in everything, realized as far, and independent of it."""
         other = object.__new__(State)
-        for name in State.__slots__[1:]:
-            setattr(other, name, getattr(self, name))
+        for name in State.__slots__:
+            if name != "__weakref__":
+                setattr(other, name, getattr(self, name))
         other._own = {name: array.copy() for name, array in self._own.items()}
         other._discrete = _copy.deepcopy(self._discrete)
         other._force_cache = dict(self._force_cache)
-        record = self._record.copy()
-        for name, array in other._own.items():
-            record.share(name, array)
-        other._attach(self._tree, record)
+        if self._resources is not None:
+            other._resources = self._resources.copy(self._system)
+        other._attach_own(self._tree, self._record.copy())
         return other
 
     def __copy__(self) -> State:
@@ -308,7 +543,7 @@ class State:
         system = _copy.deepcopy(self._system, memo)
         if system is self._system:
             return self.copy()
-        return _restore(system, self.__getstate__())
+        return _restore(system, {**self.__getstate__(), "resources": _copy.deepcopy(self._resources, memo)})
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -319,6 +554,8 @@ class State:
             "discrete": self._discrete,
             "stage": self._stage,
             "valid": self._valid,
+            "resources": self._resources,
+            "more": (self._q.size - self._tree.nq, self._u.size - self._tree.nu, self._z.size),
             "buffer": self._record.buffer.copy(),
         }
 
@@ -327,10 +564,10 @@ class State:
 
     # ------------------------------------------------------------------------------------------ checks
 
-    def _refuse(self, asked: str, needed: Stage) -> None:
+    def _refuse(self, asked: str, needed: Stage, reached: int | None = None) -> None:
         """Raise `StageError`: what was asked, what it needs, what there is, and the call that gets it there."""
         raise StageError(
-            f"{asked} needs Stage.{needed.name}; this state is at {Stage(self._stage).name}; "
+            f"{asked} needs Stage.{needed.name}; this state is at {Stage(self._stage if reached is None else reached).name}; "
             f"call system.realize(state, Stage.{needed.name})"
         )
 
@@ -389,19 +626,51 @@ class State:
         self._invalidate_instance()
         return self._own[name]
 
+    def _leave_out(self, flag: str, b: int, holds: bool) -> None:
+        """Say whether a shortcut of the kernels holds for body b: what they then leave out has to be zero already."""
+        self._own_field(flag)[b] = holds
+        if holds and flag == "massless":
+            for name in OF_MASS:
+                getattr(self._record, name)[b] = 0.0
+
     def _field(self, name: str) -> npt.NDArray[Any]:
         """An Instance field as it is in this state."""
         return self._own.get(name, self._tree.fields[name])
 
+    def _settle_motion(self, mobod: MobilizedBody, asked: bool = False) -> None:
+        """Let the sweeps know what a body's lock and motion, as they are now, make of its mobilizer.
+
+        A custom motion is *asked* for its level when the state reaches INSTANCE; the stage stays.
+        """
+        b, tree = mobod._index, self._tree
+        lock, on = int(self._field("lock_level")[b]), bool(self._field("motion_enabled")[b])
+        found = how_known(mobod, tree.together_if_free[b], lock, on, self if asked else None)
+        for name, value in zip(("together", "known_level"), found, strict=True):
+            if self._field(name)[b] != value:
+                stage = self._stage
+                self._own_field(name)[b] = value
+                self._stage = stage
+
+    @property
+    def _has_locks(self) -> bool:
+        """Whether some mobilizer may be locked; False costs no look at each of them."""
+        return "lock_level" in self._own or self._tree.has_default_locks
+
+    @property
+    def _has_known(self) -> bool:
+        """Whether some motion is known beforehand."""
+        return bool(np.any(self._field("together") < 0))
+
 
 def _restore(system: MultibodySystem, data: dict[str, Any]) -> State:
     """A state from what pickling and deep copies keep of it."""
-    state = State(system, system._tree(data["use_euler_angles"]))
+    tree = system._tree(data["use_euler_angles"])
+    state = State(system, tree, tree.new_record(more=data["more"]))
     state._version, state._pending_euler_angles = data["version"], data["pending"]
     if state._version != system._topology_version:
         state._token = None
     state._stage, state._valid = data["stage"], data["valid"]
-    state._discrete = _copy.deepcopy(data["discrete"])
+    state._discrete, state._resources = _copy.deepcopy(data["discrete"]), data["resources"]
     for name, array in data["own"].items():
         state._own[name] = array.copy()
         state._record.share(name, state._own[name])

@@ -6,20 +6,56 @@ from typing import TYPE_CHECKING
 
 from ._version import __version__
 from .errors import TopologyError
+from .stage import Stage
+from .state_access import StateAccess
 
 if TYPE_CHECKING:
+    from .state import State
     from .system import MultibodySystem
 
+#: The hooks' names by the stage they belong to.
+HOOKS = {stage: f"realize_{stage.name.lower()}" for stage in Stage if stage > Stage.EMPTY}
 
-class Subsystem:
-    """Base class of the subsystems.
+
+class Subsystem(StateAccess):
+    """A part of a system with resources of its own in each state. Base class of the matter, the forces, and of yours.
+
+    A subsystem of your own overrides those of the hooks ``realize_topology`` to ``realize_report`` that it needs:
+
+    1. `realize_topology` allocates what the subsystem has in every state, `realize_model` what depends on choices made in
+       the state, and both keep the indices that come back;
+    2. the hook of a stage computes what the subsystem promises by that stage, from what is there: at VELOCITY bodies'
+       velocities and other subsystems' q, u and z, at DYNAMICS applied forces, at ACCELERATION udot;
+    3. rates of its own variables are written by `upd_q_dot` at VELOCITY, `upd_z_dot` at DYNAMICS, `upd_u_dot` and
+       `upd_q_dot_dot` at ACCELERATION; rates that nobody writes are zero.
+
+    What differs from state to state belongs in the state, not in the object: any number of states may be realized.
 
     Parameters
     ----------
     system : MultibodySystem, optional
         The system to join; without one it is an orphan until adopted.
     name : str
-        For messages.
+        For messages, and for what it adds to a `Trajectory`.
+
+    Examples
+    --------
+    A tank that runs empty through a hole, half of what is left every ln 2 units of time:
+
+    >>> import mobod as mb
+    >>> class Tank(mb.Subsystem):
+    ...     def realize_topology(self, state):
+    ...         self.level = self.allocate_z(state, [2.0])
+    ...
+    ...     def realize_dynamics(self, state):
+    ...         self.upd_z_dot(state)[self.level] = -self.get_z(state)[self.level]
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> tank = Tank(system, "tank")
+    >>> state = system.realize_topology()
+    >>> trajectory = mb.simulate(system, state, 1.0, accuracy=1e-8)
+    >>> round(float(trajectory.z[-1, 0]), 6)
+    0.735759
     """
 
     def __init__(self, system: MultibodySystem | None = None, name: str = "subsystem") -> None:
@@ -33,7 +69,7 @@ class Subsystem:
         return f"<{type(self).__name__} {self._name!r}>"
 
     def get_name(self) -> str:
-        """Its name."""
+        """Its name, as given when it was made: for messages, and for its columns in a `Trajectory`."""
         return self._name
 
     def get_version(self) -> str:
@@ -41,11 +77,11 @@ class Subsystem:
         return __version__
 
     def is_in_system(self) -> bool:
-        """Whether it is part of a system."""
+        """Whether it is part of a system, by its constructor or by `MultibodySystem.adopt_subsystem`."""
         return self._system is not None
 
     def is_in_same_system(self, other_subsystem: Subsystem) -> bool:
-        """Whether both are part of one system."""
+        """Whether both are part of one system; False where one is in none."""
         return self._system is not None and other_subsystem._system is self._system
 
     def get_system(self) -> MultibodySystem:
@@ -78,3 +114,32 @@ class Subsystem:
     def _invalidate_topology(self) -> None:
         if self._system is not None:
             self._system._invalidate_topology()
+
+    # ------------------------------------------------------------------------------------------ hooks
+
+    def realize_topology(self, state: State) -> None:
+        """Allocate what the subsystem has in every state. Called for each state that the system makes; *state* is at EMPTY."""
+
+    def realize_model(self, state: State) -> None:
+        """Allocate what depends on modelling choices; called anew after each. *state* is at TOPOLOGY."""
+
+    def realize_instance(self, state: State) -> None:
+        """Allocate errors, event triggers and cache entries that depend on parameters. Called at INSTANCE."""
+
+    def realize_time(self, state: State) -> None:
+        """Compute what depends on time alone. Called at TIME."""
+
+    def realize_position(self, state: State) -> None:
+        """Compute what depends on q; write q errors. Called at POSITION: bodies have poses."""
+
+    def realize_velocity(self, state: State) -> None:
+        """Compute what depends on u; write rates of q and u errors. Called at VELOCITY: bodies have velocities."""
+
+    def realize_dynamics(self, state: State) -> None:
+        """Compute what depends on z; write rates of z. Called at DYNAMICS: forces have been applied."""
+
+    def realize_acceleration(self, state: State) -> None:
+        """Write rates of u, second rates of q, udot errors and multipliers. Called at ACCELERATION: bodies have udot."""
+
+    def realize_report(self, state: State) -> None:
+        """Compute what nothing else needs. Called at REPORT."""

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from . import prescribing
 from .errors import ModelError, StageError, TopologyError
 from .mobilizer._interpreted import write_position, write_velocity
+from .motion import Custom
 from .stage import Stage
 from .state import State
-from .subsystem import Subsystem
+from .subsystem import HOOKS, Subsystem
 from .tree import blocks, momentum, rates
 from .tree import realize as _realize
-from .tree.tree import Tree
+from .tree.known import DRIVEN
+from .tree.tree import OUTSIDE_MATTER, Tree
 
 if TYPE_CHECKING:
     from .forces import GeneralForceSubsystem
@@ -32,6 +35,8 @@ _WANTED = {
     Stage.REPORT: 63 & ~_realize.COMPOSITE,
 }
 _ACCELERATION, _EVERYTHING = Stage.ACCELERATION, _WANTED[Stage.ACCELERATION]
+_VELOCITY, _MOTION = Stage.VELOCITY, _WANTED[Stage.VELOCITY]
+_POSITION, _PLACES = Stage.POSITION, _WANTED[Stage.POSITION]
 _WANTED_OF = [0] * 5 + [_WANTED[Stage(stage)] for stage in range(5, 10)]
 
 
@@ -67,6 +72,10 @@ class MultibodySystem:
         self._trees: dict[bool, Tree] = {}
         self._custom_forces: list[Any] = []
         self._interpreted_bodies: list[MobilizedBody] = []
+        self._hooked: dict[int, list[int]] = {}  # for each stage: which subsystems have a hook of their own
+        self._custom_motions: list[Custom] = []
+        #: Whether parts of users' own Python take part in realizing states.
+        self._is_interpreted = False
         self._kernel: Any = None
         self._address = 0
         self._default_state: State | None = None
@@ -155,7 +164,8 @@ class MultibodySystem:
             for e, force in enumerate(forces):
                 force._element = e
             entries = [force._entry() for force in forces]
-            tree = Tree(self.get_matter_subsystem()._bodies, entries, use_euler_angles)
+            matter = self.get_matter_subsystem()
+            tree = Tree(matter._bodies, entries, use_euler_angles, particles=matter._particles)
             self._trees[use_euler_angles] = tree
         return tree
 
@@ -171,30 +181,71 @@ class MultibodySystem:
         ------
         TopologyError
             If there is no matter subsystem.
+
+        Notes
+        -----
+        Users' own parts (subsystems, forces, mobilizers) are told of TOPOLOGY and then of MODEL, which is when they allocate
+        what they keep in the state: it is at EMPTY, and then at TOPOLOGY.
         """
         matter = self.get_matter_subsystem()
         tree = self._tree(matter._default_use_euler_angles)
         self._custom_forces = [force for force in self._forces() if force._implementation is not None]
         self._interpreted_bodies = [body for body in matter._bodies if body._interpreter is not None]
-        self._topology_realized = True
+        self._hooked = {
+            int(stage): [
+                i for i, one in enumerate(self._subsystems) if getattr(type(one), hook) is not getattr(Subsystem, hook)
+            ]
+            for stage, hook in HOOKS.items()
+        }
+        hooks = any(self._hooked.values())
+        motions = [body._driver for body in matter._bodies]
+        self._custom_motions = [motion for motion in motions if isinstance(motion, Custom)]
+        self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or self._custom_motions or hooks)
+        realized_before, self._topology_realized = self._topology_realized, True
         state = State(self, tree)
-        for stage in ("topology", "model"):
-            self._tell_parts(stage, state)
+        if self._is_interpreted:
+            state._stage = int(Stage.EMPTY)
+            state._upd_resources()
+            try:
+                self._settle(state, Stage.TOPOLOGY)
+                self._settle(state, Stage.MODEL)
+            except BaseException:
+                self._topology_realized = realized_before
+                raise
+            state._make_room(tree, state._record)
         self._default_state = state.copy()
         return state
 
-    @property
-    def _is_interpreted(self) -> bool:
-        """Whether parts of users' own Python take part in realizing states."""
-        return bool(self._custom_forces or self._interpreted_bodies)
+    def _settle(self, state: State, stage: Stage) -> None:
+        """Realize TOPOLOGY or MODEL by telling users' own parts, which see the state one stage below."""
+        resources = state._resources
+        if resources is not None:
+            resources.step, resources.turn = int(stage), 0
+        try:
+            for body in self._interpreted_bodies:
+                assert body._interpreter is not None
+                body._interpreter.realize(stage.name.lower(), state)
+            for force in self._custom_forces:
+                getattr(force._implementation, HOOKS[stage])(state)
+            for motion in self._custom_motions:
+                getattr(motion._implementation, HOOKS[stage])(state)
+            self._tell_subsystems(state, stage)
+        finally:
+            if resources is not None:
+                resources.step = 0
+        state._stage = int(stage)
 
-    def _tell_parts(self, stage: str, state: State) -> None:
-        """Tell users' own parts that the state reaches *stage*."""
-        for body in self._interpreted_bodies:
-            assert body._interpreter is not None
-            body._interpreter.realize(stage, state)
-        for force in self._custom_forces:
-            getattr(force._implementation, f"realize_{stage}")(state)
+    def _tell_subsystems(self, state: State, stage: int) -> None:
+        """Call the subsystems' hooks of a stage; what each computes by that stage is there when its own returns."""
+        resources, hooked = state._resources, self._hooked[stage]
+        if resources is None or not (hooked or stage in resources.computing):
+            return
+        for i, subsystem in enumerate(self._subsystems):
+            resources.turn = i
+            if (i in hooked or i in resources.parts) and resources.stage_of(state, i) < stage:
+                if i in hooked:
+                    getattr(subsystem, HOOKS[Stage(stage)])(state)
+                resources.finish(state, i, stage)
 
     def get_default_state(self) -> State:
         """A copy of the state that `realize_topology` gave; `TopologyError` where it has not been called."""
@@ -206,21 +257,38 @@ class MultibodySystem:
         return self._default_state.copy()
 
     def realize_model(self, state: State) -> None:
-        """Settle the modelling choices: q gets its size, and its default values where that changed. Needs TOPOLOGY."""
+        """Settle the modelling choices: q gets its size, and its default values where that changed. Needs TOPOLOGY.
+
+        Users' own parts are told of it, and subsystems allocate anew what depends on such choices: of q, u and z those keep
+        their values of which there are as many as before. A state at MODEL or above is left as it is.
+        """
         state._check_owner(self, "realize_model")
         if state._stage < Stage.TOPOLOGY:
             raise StageError("realize_model needs Stage.TOPOLOGY; call state = system.realize_topology()")
-        if state._pending_euler_angles != state._use_euler_angles:
-            tree = self._tree(state._pending_euler_angles)
-            record = tree.new_record()
-            record.time[:] = state._record.time
-            for name, array in state._own.items():
-                record.share(name, array)
-            state._use_euler_angles, state._valid = tree.use_euler_angles, 0
-            state._attach(tree, record)
-        self._tell_parts("model", state)
-        if state._stage < Stage.MODEL:
-            state._stage = int(Stage.MODEL)
+        if state._stage >= Stage.MODEL:
+            return
+        tree, record, resources = state._tree, state._record, state._resources
+        kept = {} if resources is None else resources.snapshot()
+        own = dict(state._own)
+        try:
+            if state._pending_euler_angles != state._use_euler_angles:
+                new_tree = self._tree(state._pending_euler_angles)
+                new_record = new_tree.new_record()
+                for name in OUTSIDE_MATTER:
+                    getattr(new_record, name)[:] = getattr(record, name)
+                if "lock_q" in state._own:
+                    q = self.get_matter_subsystem()._converted(state._own["lock_q"][:, 0], tree, new_tree)
+                    state._own["lock_q"] = q[:, None]
+                state._use_euler_angles, state._valid = new_tree.use_euler_angles, 0
+                state._attach_own(new_tree, new_record)
+            self._settle(state, Stage.MODEL)
+        except BaseException:
+            state._use_euler_angles, state._own = tree.use_euler_angles, own
+            state._attach_own(tree, record)
+            if resources is not None:
+                resources.restore(kept)
+            raise
+        state._make_room(tree, record)
 
     # ------------------------------------------------------------------------------------------ realization
 
@@ -248,13 +316,17 @@ class MultibodySystem:
             state._check_owner(self, "realize")
         if stage is _ACCELERATION:
             level, wanted = 8, _EVERYTHING
+        elif stage is _VELOCITY:
+            level, wanted = 6, _MOTION
+        elif stage is _POSITION:
+            level, wanted = 5, _PLACES
         else:
             level = int(Stage(stage))
             wanted = _WANTED_OF[level]
         reached = state._stage
         if reached >= level:
             return
-        if self._custom_forces or self._interpreted_bodies or reached < 2:
+        if self._is_interpreted or reached < 2:
             self._realize_interpreted(state, Stage(stage))
             return
         valid = state._valid
@@ -272,11 +344,20 @@ class MultibodySystem:
         """The same stage by stage, with Python's parts called where their turn comes."""
         if state._stage < Stage.MODEL:
             raise StageError("realize needs Stage.MODEL; call system.realize_model(state)")
-        before = state._stage, state._valid
+        before, resources = (state._stage, state._valid), state._resources
+        # what INSTANCE's hooks allocate goes again if they fail
+        allocated = resources.snapshot() if resources is not None and before[0] < Stage.INSTANCE else {}
         try:
             for step in range(max(state._stage, Stage.MODEL) + 1, stage + 1):
                 wanted, name = _WANTED_OF[step] & ~state._valid, Stage(step).name.lower()
                 told = False
+                if resources is not None:
+                    self._check_subsystems(state, step)
+                if step == Stage.INSTANCE:
+                    for motion in self._custom_motions:
+                        state._settle_motion(motion._mobod, asked=True)
+                if wanted & _realize.ACCELERATIONS:
+                    prescribing.set_known_u_dot(self, state)
                 if wanted:
                     told = self._compute(state, wanted) == step
                 if step == Stage.DYNAMICS and wanted & _realize.FORCES:
@@ -288,10 +369,23 @@ class MultibodySystem:
                         assert body._interpreter is not None
                         body._interpreter.realize(name, state)
                 state._stage = step
+                if resources is not None:
+                    resources.step, resources.turn = step, 0
                 for force in self._custom_forces:
                     getattr(force._implementation, f"realize_{name}")(state)
+                for motion in self._custom_motions:
+                    getattr(motion._implementation, f"realize_{name}")(state)
+                self._tell_subsystems(state, step)
+                if resources is not None:
+                    resources.step = 0
+                    if step == Stage.ACCELERATION:
+                        self._check_rates(state)
         except BaseException:
             state._stage, state._valid = before
+            if resources is not None:
+                resources.step = 0
+                if before[0] < Stage.INSTANCE:
+                    resources.restore(allocated)
             raise
 
     def _compute(self, state: State, wanted: int) -> int:
@@ -319,9 +413,43 @@ class MultibodySystem:
 
     def _check_input(self, state: State, entry: int) -> None:
         """Refuse values that are not finite, as the kernels do, before a user's function sees them."""
-        values = state._q if entry == _realize.POSITIONS else state._u
+        tree = state._tree
+        values = state._q[: tree.nq] if entry == _realize.POSITIONS else state._u[: tree.nu]
         if not (np.isfinite(values).all() and np.isfinite(state._record.time[0, 0])):
             self._explain(state, _realize.BAD_INPUT)
+
+    def _check_subsystems(self, state: State, step: int) -> None:
+        """Refuse values of subsystems' q, u and z that are not finite, before anything is computed from them."""
+        tree = state._tree
+        if step == Stage.POSITION:
+            name, first, values = "q", tree.nq, state._q
+        elif step == Stage.VELOCITY:
+            name, first, values = "u", tree.nu, state._u
+        elif step == Stage.DYNAMICS:
+            name, first, values = "z", 0, state._z
+        else:
+            return
+        if len(values) > first and not np.isfinite(values[first:]).all():
+            i = first + int(np.flatnonzero(~np.isfinite(values[first:]))[0])
+            raise ModelError(f"{self._owner(state, name, i)}, is {values[i]}; every {name} has to be finite")
+
+    def _check_rates(self, state: State) -> None:
+        """Refuse rates that a subsystem has written and that are not finite."""
+        record, tree = state._record, state._tree
+        if len(record.y_dot) == tree.nq + tree.nu or np.isfinite(record.y_dot).all():
+            return
+        for name, column in (("q", record.q_dot), ("u", record.u_dot), ("z", record.z_dot)):
+            wrong = np.flatnonzero(~np.isfinite(column[:, 0]))
+            if len(wrong):
+                i = int(wrong[0])
+                raise ModelError(f"the rate of {self._owner(state, name, i)}, is {column[i, 0]}; it has to be finite")
+
+    def _owner(self, state: State, name: str, i: int) -> str:
+        """Number *i* of the system's q, u or z, and which subsystem's it is."""
+        for subsystem, (start, n) in state._places()[name].items():
+            if start <= i < start + n:
+                return f"{name}[{i}], number {i - start} of {self._subsystems[subsystem]!r}"
+        return f"{name}[{i}]"
 
     def _kernel_call(self, state: State, wanted: int) -> None:
         if wanted & ~state._valid:
@@ -341,12 +469,12 @@ class MultibodySystem:
     def _add_custom_forces(self, state: State) -> None:
         """Let every enabled custom force add its part to the applied forces; it sees the state at VELOCITY."""
         record = state._record
-        body_forces = record.body_forces.reshape(-1, 2, 3)
+        body_forces, particle_forces = record.body_forces.reshape(-1, 2, 3), record.particle_forces.reshape(-1, 3)
         mobility_forces = record.mobility_forces[:, 0]
         state._stage = int(Stage.VELOCITY)
         for force in self._custom_forces:
             if not force.is_disabled(state):
-                force._add_force(state, body_forces, mobility_forces)
+                force._add_force(state, body_forces, particle_forces, mobility_forces)
         body_forces[0] = 0.0
 
     def _explain(self, state: State, status: int) -> None:
@@ -356,9 +484,15 @@ class MultibodySystem:
         if status == _realize.BAD_INPUT:
             if not np.isfinite(record.time[0, 0]):
                 raise ModelError(f"time is {record.time[0, 0]}; it has to be finite")
-            name, values, first = "q", state._q, state._tree.first_q
+            for name in ("location", "velocity"):
+                bad = np.flatnonzero(~np.isfinite(getattr(record, f"particle_{name}")[:, 0]))
+                if len(bad):
+                    row = getattr(record, f"particle_{name}").reshape(-1, 3)[bad[0] // 3]
+                    raise ModelError(f"the {name} of particle {bad[0] // 3} is {row}; it has to be finite")
+            tree = state._tree
+            name, values, first = "q", state._q[: tree.nq], tree.first_q
             if np.all(np.isfinite(values)):
-                name, values, first = "u", state._u, state._tree.first_u
+                name, values, first = "u", state._u[: tree.nu], tree.first_u
             i = int(np.flatnonzero(~np.isfinite(values))[0])
             b = int(np.searchsorted(first, i, side="right")) - 1
             raise ModelError(
@@ -369,7 +503,13 @@ class MultibodySystem:
             said = body._not_finite(state)
             if said:
                 raise ModelError(said)
-        loose = np.flatnonzero(~np.isfinite(record.d_inverse[:, 0]))
+        of_mobility = np.repeat(state._field("together"), state._tree.num_u)
+        driven = np.flatnonzero((of_mobility == DRIVEN) & ~np.isfinite(record.known_u_dot[:, 0]))
+        if len(driven):
+            prescribing.check(self, state)
+            b = int(np.searchsorted(state._tree.first_u, driven[0], side="right")) - 1
+            raise ModelError(f"{matter._bodies[b]._driver!r} prescribes no finite accelerations at time {record.time[0, 0]}")
+        loose = np.flatnonzero(~np.isfinite(record.d_inverse[:, 0]) & (of_mobility >= 0))
         if len(loose):
             i = int(loose[-1])
             b = int(np.searchsorted(state._tree.first_u, i, side="right")) - 1
@@ -412,6 +552,60 @@ class MultibodySystem:
             return float(out[0, 0] + out[1, 0])
         return self.calc_kinetic_energy(state) + self.calc_potential_energy(state)
 
+    # ------------------------------------------------------------------------------------------ prescribed motion
+
+    def prescribe(self, state: State, stage: Stage | None = None) -> bool:
+        """Give q and u the values that locks and prescribed motions say, at the state's time. Needs MODEL.
+
+        Realizing a state never does that; integrators do it at every evaluation. What it needs is realized: TIME for q,
+        POSITION for u.
+
+        Parameters
+        ----------
+        state : State
+        stage : Stage, optional
+            ``POSITION`` sets q, ``VELOCITY`` sets u; both unless given.
+
+        Returns
+        -------
+        bool
+            Whether anything changed. The state then falls to TIME, or to POSITION.
+
+        Raises
+        ------
+        ValueError
+            If *stage* is another.
+        StageError
+            If the state is below MODEL.
+        ModelError
+            If a motion cannot be followed, or is not finite. The state's variables are then as they were.
+        """
+        if stage is not None and stage not in (Stage.POSITION, Stage.VELOCITY):
+            raise ValueError(f"prescribe takes Stage.POSITION, which sets q, or Stage.VELOCITY, which sets u, not {stage!r}")
+        self.realize(state, Stage.TIME)  # custom motions are asked for their level by that
+        if not state._has_known:
+            return False
+        q, u = state._q.copy(), state._u.copy()
+        try:
+            changed = False
+            if stage is not Stage.VELOCITY:
+                prescribing.set_q(self, state)
+                if not np.array_equal(q, state._q, equal_nan=True):
+                    changed = True
+                    state._invalidate_q()
+            if stage is not Stage.POSITION:
+                self.realize(state, Stage.POSITION)
+                prescribing.set_u(self, state)
+                if not np.array_equal(u, state._u, equal_nan=True):
+                    changed = True
+                    state._invalidate_u()
+        except BaseException:
+            if not (np.array_equal(q, state._q, equal_nan=True) and np.array_equal(u, state._u, equal_nan=True)):
+                state._q[:], state._u[:] = q, u
+                state._invalidate_q()
+            raise
+        return changed
+
     # ------------------------------------------------------------------------------------------ projection
 
     def project_q(self, state: State) -> bool:
@@ -425,13 +619,14 @@ class MultibodySystem:
         return changed
 
     def project(self, state: State, accuracy: float = 1e-8) -> bool:
-        """Bring q and u to their manifolds: quaternions are normalized to rounding, whatever *accuracy* asks.
+        """Bring q and u to what is prescribed and to their manifolds.
 
-        Returns whether anything changed.
+        Quaternions are normalized to rounding, whatever *accuracy* asks. Returns whether anything changed.
         """
         if not accuracy > 0.0:
             raise ValueError(f"accuracy has to be positive, got {accuracy}")
-        return self.project_q(state)
+        normalized = self.project_q(state)
+        return (self.prescribe(state) if state._has_known or self._custom_motions else False) or normalized
 
     # ------------------------------------------------------------------------------------------ applied forces
 
@@ -445,6 +640,12 @@ class MultibodySystem:
         """Applied generalized forces ``(nu,)``. Needs DYNAMICS."""
         self._need_dynamics(state, "get_mobility_forces")
         f: Array = state._record.mobility_forces[:, 0].copy()
+        return f
+
+    def get_particle_forces(self, state: State) -> Array:
+        """Applied forces on the particles ``(np, 3)``, in Ground. Needs DYNAMICS."""
+        self._need_dynamics(state, "get_particle_forces")
+        f: Array = state._record.particle_forces.reshape(-1, 3).copy()
         return f
 
     def _need_dynamics(self, state: State, asked: str) -> None:

@@ -133,6 +133,16 @@ def test_parameters_of_compiled_functions_are_the_states(alone):
         model.body.get_implementation()
 
 
+def test_states_of_an_ensemble_can_have_parameters_of_their_own(alone):
+    model = alone(transform=helix, num_q=1, parameters=(1.0, 0.5))
+    model.gravity.set_default_gravity_vector((0, 0, -10))
+    model.made()
+    ensemble, pitches = mb.Ensemble(model.system, 10), np.linspace(0.1, 1.0, 10)
+    ensemble.set_each(model.body.set_parameters, [(1.0, pitch) for pitch in pitches])
+    ensemble.realize()
+    np.testing.assert_allclose(ensemble.u_dot[:, 0], -10.0 * pitches / (1.4 + pitches**2), rtol=1e-13)
+
+
 def test_equal_functions_share_what_is_compiled(ground):
     one, two = (Custom(ground, mb.body.Rigid(), transform=helix, num_q=1, parameters=(r, 1.0)) for r in (1.0, 2.0))
     assert one.facts.kinematics is two.facts.kinematics

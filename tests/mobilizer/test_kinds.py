@@ -62,9 +62,9 @@ def test_kind_is_exported_by_its_name_and_has_a_file_of_its_own(kind):
 
 
 def test_kinds_are_all_that_can_be_made():
-    """Ground is made by the matter subsystem alone, and what a Custom is its user says: test_custom.py."""
+    """Ground is made by the matter subsystem alone, and what these two are their users say: they have tests of their own."""
     exported = {c for c in vars(mb.mobilizer).values() if inspect.isclass(c) and issubclass(c, mb.MobilizedBody)}
-    assert exported - {mb.mobilizer.Ground, mb.mobilizer.Custom} == set(KINDS)
+    assert exported - {mb.mobilizer.Ground, mb.mobilizer.Custom, mb.mobilizer.FunctionBased} == set(KINDS)
 
 
 def test_synonyms_are_the_kinds_themselves():

@@ -227,6 +227,99 @@ template <class Mobilizer> Kind::Add plain() {
               Rng&, Object&) { return Mobilizer(parent, X_PF, body, X_BM, direction); };
 }
 
+// The natural cubic spline through points, straight outside: fits stray there, and Simbody's own only takes what is within.
+class NaturalSpline : public Function {
+public:
+    NaturalSpline(const Vector& x, const Vector& y)
+        : m_spline(SplineFitter<Real>::fitForSmoothingParameter(3, x, y, 0).getSpline()), m_low(x[0]), m_high(x[x.size() - 1]) {}
+    Real calcValue(const Vector& x) const override {
+        const Vector end(1, clamp(m_low, x[0], m_high));
+        return m_spline.calcValue(end) + (x[0] - end[0]) * m_spline.calcDerivative(Array_<int>(1, 0), end);
+    }
+    Real calcDerivative(const Array_<int>& components, const Vector& x) const override {
+        const Vector end(1, clamp(m_low, x[0], m_high));
+        return components.size() > 1 && end[0] != x[0] ? 0 : m_spline.calcDerivative(components, end);
+    }
+    int getArgumentSize() const override { return 1; }
+    int getMaxDerivativeOrder() const override { return 2; }
+
+private:
+    Spline m_spline;
+    Real m_low, m_high;
+};
+
+// Six functions of the coordinates. `rotations` says which coordinate each of the three angles takes, as digits; "-" is none,
+// a constant. Each of the displacements is of any kind, and takes any coordinates.
+Kind::Add functionBased(const Text& rotations, int num_mobilities) {
+    return [=](MobilizedBody& parent, const Transform& X_PF, const Body& body, const Transform& X_BM, Direction direction,
+               Rng& random, Object& parameters) {
+        Array_<const Function*> functions;
+        Array_<Array_<int>> indices;
+        std::vector<Text> written, places;
+        const auto take = [&](const Function* function, const std::vector<int>& of, const Object& text) {
+            functions.push_back(function);
+            indices.push_back(Array_<int>(of.begin(), of.end()));
+            written.push_back(text.text());
+            places.push_back(json(of));
+        };
+        const auto constant = [&](Real value) {
+            take(new Function::Constant(value, 0), {}, Object().add("kind", "Constant").add("value", value).add("argument_size", 0));
+        };
+        // These are steep enough everywhere for a mass matrix that is easily inverted.
+        const auto linear = [&](const std::vector<int>& of) {
+            Vector c = random.vector(int(of.size()) + 1, 0.4);
+            for (int i = 0; i < int(of.size()); ++i) c[i] += random.coin() ? 0.8 : -0.8;
+            take(new Function::Linear(c), of, Object().add("kind", "Linear").add("coefficients", c));
+        };
+        const auto curved = [&](int coordinate) {
+            const int kind = random.index(4);
+            const std::vector<int> of = {coordinate};
+            if (kind == 0) {
+                Vector c = random.vector(4, 0.15);
+                c[2] += 1;
+                take(new Function::Polynomial(c), of, Object().add("kind", "Polynomial").add("coefficients", c));
+            } else if (kind == 1) {
+                Vector c = random.vector(3, 0.3);
+                c[0] += 1.5;
+                c[1] += 0.6;
+                take(new Function::Sinusoid(c[0], c[1], c[2]), of,
+                     Object().add("kind", "Sinusoid").add("amplitude", c[0]).add("frequency", c[1]).add("phase", c[2]));
+            } else if (kind == 2) {
+                const Real low = random.uniform(-2, -1), high = random.uniform(1, 2);
+                take(new Function::Step(low, high, -2.5, 2), of,
+                     Object().add("kind", "Step").add("y0", low).add("y1", high).add("x0", -2.5).add("x1", 2));
+            } else {
+                Vector x(9);
+                for (int i = 0; i < 9; ++i) x[i] = i - 4 + random.uniform(-0.3, 0.3);
+                const Vector y = x + random.vector(9, 0.2);
+                take(new NaturalSpline(x, y), of,
+                     Object().add("kind", "Spline").add("degree", 3).add("x", x).add("y", y));
+            }
+        };
+        for (const char c : rotations) {
+            if (c == '-') constant(functions.size() < 2 ? 0 : random.uniform(-1, 1));
+            else if (random.coin()) linear({c - '0'});
+            else curved(c - '0');
+        }
+        std::vector<int> all;
+        for (int i = 0; i < num_mobilities; ++i) all.push_back(i);
+        linear(all);
+        for (int i = 1; i < 3; ++i) {  // the last coordinates, so that none is idle
+            if (i > num_mobilities) constant(random.uniform(-1, 1));
+            else curved(num_mobilities - i);
+        }
+        Array_<Vec3> axes;
+        for (int i = 0; i < 6; ++i) {
+            Vec3 axis = random.vec3(0.4);
+            axis[i % 3] += 1;
+            axes.push_back(axis);
+        }
+        parameters.add("num_mobilities", num_mobilities).addText("functions", list(written));
+        parameters.addText("coordinate_indices", list(places)).add("axes", std::vector<Vec3>(axes.begin(), axes.end()));
+        return MobilizedBody::FunctionBased(parent, X_PF, body, X_BM, num_mobilities, functions, indices, axes, direction);
+    };
+}
+
 const std::vector<Kind>& kinds() {
     using MB = MobilizedBody;
     const Names fit_q = {"fit.set_q_to_fit_transform", "fit.set_q_to_fit_translation"};
@@ -294,6 +387,12 @@ const std::vector<Kind>& kinds() {
          yes, yes, 1.2, no, fit},
         {"LineOrientation", plain<MB::LineOrientation>(), yes, yes, 1.2, no, {}, {}, rates, n_dot},
         {"FreeLine", plain<MB::FreeLine>(), yes, yes, 1.2, no, {}, fit_linear, rates, n_dot},
+        // The ways to share coordinates in which Simbody's HDot is right; a constant in front has to be zero too.
+        {"FunctionBased_012", functionBased("012", 6), yes},
+        {"FunctionBased_001", functionBased("001", 3), yes},
+        {"FunctionBased_011", functionBased("011", 3), yes},
+        {"FunctionBased_0c1", functionBased("0-1", 3), yes},
+        {"FunctionBased_cc0", functionBased("--0", 1), yes},
     };
     return table;
 }
@@ -304,6 +403,9 @@ const Kind& kindNamed(const Text& name) {
     throw std::runtime_error("no mobilizer kind " + name);
 }
 
+// What mobod calls it: without what distinguishes one table entry from another of the same class.
+Text classOf(const Text& name) { return name.substr(0, name.find('_')); }
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Models
 // ---------------------------------------------------------------------------------------------------------------------
@@ -313,7 +415,20 @@ struct Link {
     int parent;  // index of a body, Ground is 0
     bool reversed = false;
     bool massless = false;
+    Text held = "";  // what governs its motion: one of holds(); empty for none
 };
+
+// Locks, which are applied to a state, and motions, which belong to the model; each at a level.
+const std::vector<Text>& holds() {
+    static const std::vector<Text> all = {"lock_position", "lock_velocity", "lock_acceleration", "steady",
+                                          "sinusoid_position", "sinusoid_velocity", "sinusoid_acceleration"};
+    return all;
+}
+
+Motion::Level levelOf(const Text& hold) {
+    const Text level = hold.substr(hold.find('_') + 1);
+    return level == "position" ? Motion::Position : level == "velocity" ? Motion::Velocity : Motion::Acceleration;
+}
 
 class Model {
 public:
@@ -338,7 +453,14 @@ public:
     Force::Gravity gravity;
     std::vector<const Kind*> kind_of = {nullptr};  // Ground has none
     std::vector<Text> bodies;
+    std::vector<Text> held = {""};  // by body
     Text gravity_text;
+
+    bool isHeld() const {
+        for (const Text& what : held)
+            if (!what.empty()) return true;
+        return false;
+    }
 
 private:
     void add(const Link& link, Rng& random) {
@@ -356,7 +478,7 @@ private:
         bodies.push_back(Object()
                              .add("name", link.name)
                              .add("parent", link.parent)
-                             .add("kind", link.kind)
+                             .add("kind", classOf(link.kind))
                              .add("direction", link.reversed ? "reverse" : "forward")
                              .addText("X_PF", frame(X_PF))
                              .addText("X_BM", frame(X_BM))
@@ -365,6 +487,27 @@ private:
                              .add("inertia", inertia)
                              .add("parameters", parameters)
                              .text());
+        held.push_back(link.held);
+        if (!link.held.empty()) hold(mobod(nb() - 1), random);
+    }
+
+    // Give the newest body its motion, and write it down. A lock's value is drawn with the first state.
+    void hold(const MobilizedBody& mobod, Rng& random) {
+        MobilizedBody& body = matter.updMobilizedBody(mobod.getMobilizedBodyIndex());
+        const Text& what = held.back();
+        if (what.rfind("lock", 0) == 0) return;
+        Object motion;
+        const Vec3 numbers = random.vec3(1.5);
+        if (what == "steady") {
+            motion.add("kind", "Steady").add("rates", numbers[0]);
+            Motion::Steady(body, numbers[0]);
+        } else {
+            motion.add("kind", "Sinusoid").add("level", what.substr(what.find('_') + 1));
+            motion.add("amplitude", numbers[0]).add("rate", numbers[1]).add("phase", numbers[2]);
+            Motion::Sinusoid(body, levelOf(what), numbers[0], numbers[1], numbers[2]);
+        }
+        Text& written = bodies.back();
+        written.insert(written.size() - 1, ",\"motion\":" + motion.text());
     }
 };
 
@@ -376,6 +519,14 @@ public:
             for (int i = 0; i < model.mobod(b).getNumQ(state); ++i) m_slots.push_back(model.mobod(b).getFirstQIndex(state) + i);
     }
     int size() const { return int(m_slots.size()); }
+    std::vector<int> places(const Array_<QIndex>& slots) const {  // of those that are in use
+        std::vector<int> found;
+        for (const QIndex slot : slots) {
+            const auto at = std::find(m_slots.begin(), m_slots.end(), int(slot));
+            if (at != m_slots.end()) found.push_back(int(at - m_slots.begin()));
+        }
+        return found;
+    }
     Vector pack(const Vector& q) const {
         Vector packed(size());
         for (int i = 0; i < size(); ++i) packed[i] = q[m_slots[i]];
@@ -564,6 +715,19 @@ Object matterResults(const Model& model, const State& s, const Packing& packing,
     matter.calcTreeEquivalentMobilityForces(s, in.F_body, f);
     out.add("calc_tree_equivalent_mobility_forces", f);
 
+    // What locks and motions do.
+    if (model.isHeld()) {
+        const auto places = [](const Array_<UIndex>& indices) { return std::vector<int>(indices.begin(), indices.end()); };
+        out.add("get_free_q_index", packing.places(matter.getFreeQIndex(s)));
+        out.add("get_free_u_index", places(matter.getFreeUIndex(s)));
+        out.add("get_free_u_dot_index", places(matter.getFreeUDotIndex(s)));
+        out.add("get_known_u_dot_index", places(matter.getKnownUDotIndex(s)));
+        out.add("get_motion_multipliers", matter.getMotionMultipliers(s));
+        matter.findMotionForces(s, f);
+        out.add("find_motion_forces", f);
+        out.add("calc_motion_power", matter.calcMotionPower(s));
+    }
+
     // Reactions to the motion under gravity.
     matter.calcMobilizerReactionForces(s, A_GB);
     out.add("calc_mobilizer_reaction_forces", A_GB);
@@ -625,6 +789,18 @@ Object mobodResults(const Model& model, const State& s, bool with_reactions) {
              [&](const MobilizedBody& b) { return json(b.findMobilizerReactionOnParentAtFInGround(s)); }},
             {"find_mobilizer_reaction_on_parent_at_origin_in_ground",
              [&](const MobilizedBody& b) { return json(b.findMobilizerReactionOnParentAtOriginInGround(s)); }},
+        };
+        questions.insert(questions.end(), more.begin(), more.end());
+    }
+    if (model.isHeld()) {
+        const std::vector<std::pair<Text, Ask>> more = {
+            {"get_q_motion_method", [&](const MobilizedBody& b) { return json(int(b.getQMotionMethod(s))); }},
+            {"get_u_motion_method", [&](const MobilizedBody& b) { return json(int(b.getUMotionMethod(s))); }},
+            {"get_u_dot_motion_method",
+             [&](const MobilizedBody& b) { return json(int(b.getUDotMotionMethod(s))); }},
+            {"get_lock_value_as_vector", [&](const MobilizedBody& b) { return json(b.getLockValueAsVector(s)); }},
+            {"get_tau_as_vector",  // 3.7 fails for a mobilizer without mobilities
+             [&](const MobilizedBody& b) { return b.getNumU(s) ? json(b.getTauAsVector(s)) : Text("[]"); }},
         };
         questions.insert(questions.end(), more.begin(), more.end());
     }
@@ -740,7 +916,11 @@ std::vector<Text> fitResults(const Model& model, const State& start, int body, R
     const auto fit_q = [&](const char* method, bool reachable, const Text& request, const std::function<void(State&)>& fit) {
         State s = start;
         model.system.realize(s, Stage::Instance);
-        fit(s);
+        try {
+            fit(s);
+        } catch (const std::exception&) {  // the optimizer that fits a FunctionBased gives up now and then
+            return;
+        }
         model.system.realize(s, Stage::Position);
         fits.push_back(Object().add("method", method).add("body", body).add("reachable", reachable).addText("request", request)
                            .add("q", mobod.getQAsVector(s)).add("achieved", mobod.getMobilizerTransform(s)).text());
@@ -748,7 +928,11 @@ std::vector<Text> fitResults(const Model& model, const State& start, int body, R
     const auto fit_u = [&](const char* method, bool reachable, const Text& request, const std::function<void(State&)>& fit) {
         State s = start;
         model.system.realize(s, Stage::Position);
-        fit(s);
+        try {
+            fit(s);
+        } catch (const std::exception&) {
+            return;
+        }
         model.system.realize(s, Stage::Velocity);
         fits.push_back(Object().add("method", method).add("body", body).add("reachable", reachable).addText("request", request)
                            .add("u", mobod.getUAsVector(s)).add("achieved", mobod.getMobilizerVelocity(s)).text());
@@ -827,6 +1011,26 @@ Names suspects(const Plan& plan) {
     return names;
 }
 
+// Draw a time; lock what is to be locked, in the first state, at the values just drawn; and bring q and u to what is held.
+void holdState(Model& model, State& s, bool first, Rng& random) {
+    s.updTime() = random.uniform(0, 3);
+    for (int b = 1; first && b < model.nb(); ++b) {
+        const Text& what = model.held[b];
+        if (what.rfind("lock", 0) != 0) continue;
+        const MobilizedBody& mobod = model.mobod(b);
+        const Motion::Level level = levelOf(what);
+        const Vector value = level == Motion::Position ? mobod.getQAsVector(s) : random.vector(mobod.getNumU(s));
+        mobod.lockAt(s, value, level);
+        Text& written = model.bodies[b - 1];
+        const Object lock = Object().add("level", what.substr(what.find('_') + 1)).add("value", value);
+        written.insert(written.size() - 1, ",\"lock\":" + lock.text());
+    }
+    model.system.realize(s, Stage::Time);
+    model.system.prescribeQ(s);
+    model.system.realize(s, Stage::Position);
+    model.system.prescribeU(s);
+}
+
 Text makeCase(const Plan& plan) {
     Rng random(seedOf(plan.name));
     Model model(plan.links, random);
@@ -841,6 +1045,7 @@ Text makeCase(const Plan& plan) {
         drawCoordinates(model, s, random);
         s.updU() = random.vector(s.getNU());
         const Inputs inputs(model, packing, s.getNU(), random, plan.num_tasks);
+        if (model.isHeld()) holdState(model, s, i == 0, random);
         model.system.realize(s, Stage::Acceleration);
 
         Object results;
@@ -858,6 +1063,7 @@ Text makeCase(const Plan& plan) {
         }
         Object state;
         state.add("q", packing.pack(s.getQ())).add("u", Vector(s.getU()));
+        if (model.isHeld()) state.add("time", s.getTime());
         inputs.addTo(state);
         states.push_back(state.add("results", results).text());
     }
@@ -914,7 +1120,8 @@ Plan mixedTree(int num_bodies, int number, bool euler) {
     plan.name = "mixed_" + size + "_" + char('a' + number) + (euler ? "_euler" : "");
     Rng dealer(seedOf("deck of mixed_" + size + (euler ? "_euler" : ""))), random(seedOf("links of " + plan.name));
     std::vector<const Kind*> deck, fresh;
-    for (const Kind& kind : kinds()) fresh.push_back(&kind);
+    for (const Kind& kind : kinds())
+        if (classOf(kind.name) == kind.name) fresh.push_back(&kind);  // a FunctionBased is not one kind but many
     while (int(deck.size()) < (number + 1) * num_bodies) {
         for (int i = int(fresh.size()) - 1; i > 0; --i) std::swap(fresh[i], fresh[dealer.index(i + 1)]);
         deck.insert(deck.end(), fresh.begin(), fresh.end());
@@ -962,6 +1169,29 @@ Plan masslessBodies(bool euler) {
     return plan;
 }
 
+// Two bodies in three are locked or driven, in all the ways there are. A sinusoidal quaternion makes no sense, and a Weld does
+// not move.
+Plan heldTree(int num_bodies, const Text& label, bool euler) {
+    Plan plan;
+    plan.name = "held_" + std::to_string(num_bodies) + "_" + label + (euler ? "_euler" : "");
+    Rng random(seedOf("links of " + plan.name));
+    const Names choice = {"Pin",       "Slider", "Translation", "Ball",    "Free",      "Planar", "Universal",
+                          "Ellipsoid", "Screw",  "Gimbal",      "Bushing", "BendStretch", "Weld"};
+    for (int b = 1; b <= num_bodies; ++b) {
+        const Kind& kind = kindNamed(choice[random.index(int(choice.size()))]);
+        const int one = random.index(b), two = random.index(b);
+        Link link = {"b" + std::to_string(b), kind.name, std::max(one, two), random.coin() && kind.reversible};
+        const Text hold = holds()[random.index(int(holds().size()))];
+        const bool quaternion = kind.quaternion && !euler;
+        if (random.index(3) && kind.name != "Weld" && !(quaternion && hold == "sinusoid_position")) link.held = hold;
+        plan.links.push_back(link);
+    }
+    plan.use_euler_angles = euler;
+    plan.states_with_matrices = num_bodies < 20 ? 2 : 1;
+    plan.num_tasks = 4;
+    return plan;
+}
+
 Text lowerSnake(const Text& words) {
     Text name;
     for (const char c : words) {
@@ -987,8 +1217,8 @@ int main(int argc, char** argv) {
     }
     try {
         const Text folder = argv[1];
+        std::vector<Plan> plans;
         for (const Kind& kind : kinds()) {
-            std::vector<Plan> plans;
             const Text name = lowerSnake(kind.name);
             for (const bool euler : {false, true})
                 for (const bool reversed : {false, true})
@@ -998,7 +1228,11 @@ int main(int argc, char** argv) {
             if (kind.name == "SphericalCoords")
                 for (const char* more : {"_b", "_c", "_d"})
                     for (const bool reversed : {false, true}) plans.push_back(singleKind(kind, reversed, false, name + more));
-            writeFile(folder, "kind_" + name, plans);
+            // Entries of one class follow each other, and share a file.
+            const bool last = &kind == &kinds().back() || classOf((&kind + 1)->name) != classOf(kind.name);
+            if (!last) continue;
+            writeFile(folder, "kind_" + lowerSnake(classOf(kind.name)), plans);
+            plans.clear();
         }
         writeFile(folder, "trees_5", {randomTree(5, "a", false), randomTree(5, "b", false), randomTree(5, "c", false),
                                       randomTree(5, "d", false), randomTree(5, "e", true)});
@@ -1014,6 +1248,8 @@ int main(int argc, char** argv) {
         writeFile(folder, "mixed_5", fives);
         writeFile(folder, "mixed_12", twelves);
         writeFile(folder, "mixed_30", thirties);
+        writeFile(folder, "held", {heldTree(6, "a", false), heldTree(6, "b", true), heldTree(12, "a", false),
+                                   heldTree(12, "b", true), heldTree(30, "a", false), heldTree(30, "b", true)});
         writeFile(folder, "chain", {pinChain(40)});
         writeFile(folder, "massless", {masslessBodies(false), masslessBodies(true)});
     } catch (const std::exception& error) {

@@ -40,6 +40,11 @@ class Case(NamedTuple):
         return {body["kind"] for body in self.data["bodies"]}
 
     @property
+    def is_held(self) -> bool:
+        """Whether some mobilizers are locked, or follow a motion."""
+        return any("lock" in body or "motion" in body for body in self.data["bodies"])
+
+    @property
     def suspect(self) -> set[str]:
         """Keys of results, as `matter.multiply_by_n`, in which the reference is known to be wrong."""
         return set(self.data["suspect"])
@@ -95,6 +100,13 @@ def rigid_body(record: dict[str, Any]) -> Any:
     return mb.body.Rigid(mb.MassProperties(record["mass"], record["com"], inertia))
 
 
+def function(record: dict[str, Any]) -> Any:
+    """Return the mobod function of a record: its kind, and its arguments by name."""
+    import mobod as mb
+
+    return getattr(mb.function, record["kind"])(**{name: value for name, value in record.items() if name != "kind"})
+
+
 def build_model(case: Case) -> Model:
     """Build a case with mobod's public interface; the state is the default one, realized through MODEL."""
     import mobod as mb
@@ -109,6 +121,8 @@ def build_model(case: Case) -> Model:
     bodies = [matter.ground]
     for record in case.data["bodies"]:
         keywords = dict(record["parameters"])
+        if "functions" in keywords:
+            keywords["functions"] = [function(given) for given in keywords["functions"]]
         if record["direction"] != "forward":
             keywords["direction"] = mb.Direction[record["direction"].upper()]
         kind = getattr(mb.mobilizer, record["kind"])
@@ -121,11 +135,26 @@ def build_model(case: Case) -> Model:
             **keywords,
         )
         bodies.append(mobod)
+        if "motion" in record:
+            _move(mobod, record["motion"])
     state = system.realize_topology()
     if case.data["use_euler_angles"]:
         matter.set_use_euler_angles(state, True)
         system.realize_model(state)
+    for mobod, record in zip(bodies[1:], case.data["bodies"], strict=True):
+        if "lock" in record:
+            mobod.lock_at(state, record["lock"]["value"], mb.Motion.Level[record["lock"]["level"].upper()])
     return Model(system, matter, bodies, state, gravity)
+
+
+def _move(mobod: Any, record: dict[str, Any]) -> None:
+    """Give a body the motion of a record."""
+    import mobod as mb
+
+    arguments = {key: value for key, value in record.items() if key != "kind"}
+    if "level" in arguments:
+        arguments["level"] = mb.Motion.Level[arguments["level"].upper()]
+    getattr(mb.motion, record["kind"])(mobod, **arguments)
 
 
 def build(case: Case) -> tuple[Any, Any, list[Any], Any]:

@@ -12,8 +12,10 @@ from .._jit import compiled_form_of
 from ..algebra.record import call_routine
 from ..errors import ModelError
 from ..force import _switch as forces
+from ..motion._what import SET_Q, SET_U
+from ..prescribing import prescribe_state
 from ..tree import momentum
-from ..tree.realize import ACCELERATIONS, ARTICULATED, FORCES, POSITIONS, VELOCITIES
+from ..tree.realize import ACCELERATIONS, ARTICULATED, BAD_INPUT, FORCES, POSITIONS, VELOCITIES
 
 if TYPE_CHECKING:
     from ..state import State
@@ -27,20 +29,43 @@ class Interpreted:
 
     def __init__(self, system: MultibodySystem, state: State) -> None:
         self.system, self.state, self.block, self.ny = system, state, state._block, len(state._y)
+        self.prescribed = state._has_known
         #: Why the last evaluation failed.
         self.error: ModelError | None = None
 
     def evaluate(self) -> int:
         """Realize the state, of which kernels have changed time and y, to ACCELERATION; 0, or what `realize` returns."""
         state = self.state
-        state.time = state._record.time[0, 0]
-        state._invalidate_q()
         try:
+            self.prescribe()
             self.system.realize(state)
         except ModelError as error:
             self.error = error
             return 1
         return 0
+
+    def finish_step(self) -> int:
+        """A step has ended at the state as it is realized: variables that update themselves have their next values."""
+        if self.state._resources is not None:
+            self.state._resources.keep_updates(self.state)
+        return 0
+
+    def begin_step(self, time: float) -> int:
+        """A step begins at *time*: they take these values."""
+        if self.state._resources is not None:
+            self.state._resources.apply_updates(time)
+        return 0
+
+    def prescribe(self) -> None:
+        """Give q and u, which kernels have changed with time, the values that locks and motions say."""
+        from ..stage import Stage
+
+        state = self.state
+        state.time = state._record.time[0, 0]
+        state._invalidate_q()
+        if self.prescribed:
+            self.system.realize(state, Stage.TIME)
+            prescribe_state(self.system, state)
 
     def energy(self) -> float:
         """Kinetic and potential energy of the state, of which kernels have changed time and y."""
@@ -53,14 +78,57 @@ class Interpreted:
         return self.system.calc_energy(state)
 
 
-def evaluate(model: Any, address: int) -> int:
-    """Realize y to its rates, by the routine at *address* when compiled; 0 where they are finite."""
+def evaluate(model: Any, address: int, prescriber: int) -> int:
+    """Prescribe what is prescribed and realize y to its rates; 0 where these are finite.
+
+    When compiled by the routine at *address*, and that at *prescriber* unless this is 0: nothing is prescribed then.
+    """
     return model.evaluate()
 
 
 @compiled_form_of(evaluate)
-def _evaluate(model: Any, address: int) -> int:
-    return call_routine(address, model, 0, EVERYTHING)
+def _evaluate(model: Any, address: int, prescriber: int) -> int:
+    valid = 0
+    if prescriber != 0:
+        call_routine(prescriber, model, SET_Q, 0)
+        if call_routine(address, model, 0, POSITIONS) != 0:
+            return BAD_INPUT
+        call_routine(prescriber, model, SET_U, 0)
+        valid = POSITIONS
+    return call_routine(address, model, valid, EVERYTHING)
+
+
+def prescribe(model: Any, address: int, prescriber: int) -> None:
+    """Give q and u at y the values that are prescribed."""
+    model.prescribe()
+
+
+@compiled_form_of(prescribe)
+def _prescribe(model: Any, address: int, prescriber: int) -> None:
+    if prescriber != 0:
+        call_routine(prescriber, model, SET_Q, 0)
+        call_routine(address, model, 0, POSITIONS)
+        call_routine(prescriber, model, SET_U, 0)
+
+
+def finish_step(model: Any) -> int:
+    """Told at the end of each step, with the state realized there; of use to users' own parts only."""
+    return model.finish_step()
+
+
+@compiled_form_of(finish_step)
+def _finish_step(model: Any) -> int:
+    return 0
+
+
+def begin_step(model: Any, time: float) -> int:
+    """Told at the beginning of each step, and again where it is tried anew."""
+    return model.begin_step(time)
+
+
+@compiled_form_of(begin_step)
+def _begin_step(model: Any, time: float) -> int:
+    return 0
 
 
 def energy(model: Any, address: int) -> float:

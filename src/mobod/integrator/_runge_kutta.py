@@ -1,8 +1,11 @@
 """One algorithm for every embedded Runge-Kutta method: stages, error, step size, dense output. A method is its table.
 
     stage s   y_s = y_0 + h sum a_sj k_j,  k_s = f(t_0 + c_s h, y_s)         step   y_1 = y_0 + h sum b_j k_j
-    error     h sum e_j k_j, the largest of any variable, relative where the variable exceeds 1
+    error     h w sum e_j k_j, the largest of any variable, relative where the variable exceeds 1 / w, w being its weight
     report    Hermite's polynomial of both ends of the step that passes the time asked for, see `interpolate`
+
+Prescribed q and u are set at every stage, before the rates are found, and their errors are none of the method's. So are they
+in reports.
 
 so that the steps taken do not depend on when reports are wanted, and an interrupted run repeats the uninterrupted one.
 Source: Hairer, Norsett and Wanner 1993, II.4 (step size, starting step) and II.6 (dense output).
@@ -18,13 +21,14 @@ from .._jit import compiled
 from ..algebra.record import attach
 from ..algebra.scalar import load, store
 from ..mobilizer import _rates
-from ._evaluate import energy, evaluate
+from ._evaluate import begin_step, energy, evaluate, finish_step, prescribe
 
 # places in the array `control`
 TIME, PREVIOUS_TIME, STEP, TARGET, FINAL_TIME, ACCURACY, MIN_STEP, MAX_STEP, FIXED_STEP, LAST_STEP, COLLAPSE = range(11)
 # places in the array `counts`
-STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REPORT, LIMIT, ROUTINE = range(7)
-# rows of the array `work`; the stages' rates come after, and at the end q_dot_dot of the last step's two ends
+STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REPORT, LIMIT, ROUTINE, PRESCRIBER = range(8)
+# rows of the array `work`; the stages' rates come after, then weights (0 for what is prescribed), and at the end q_dot_dot of
+# the last step's two ends
 Y_PREVIOUS, RATE_PREVIOUS, Y, RATE = range(4)
 FIRST_STAGE = 3  # the first stage's rate is that at y: row RATE
 
@@ -60,7 +64,7 @@ def set_stage(block: Any, work: Any, table: Any, s: int, time: float, h: float) 
 
 @compiled
 def error_norm(block: Any, work: Any, table: Any, h: float) -> float:
-    """The largest error of any variable, relative where the variable exceeds 1.
+    """The largest error of any variable times its weight, relative where this exceeds 1.
 
     The largest and not a mean: in a mechanism of many coordinates one that is wrong should not be averaged away.
     """
@@ -73,8 +77,9 @@ def error_norm(block: Any, work: Any, table: Any, h: float) -> float:
             e = table[stages + 1, 1 + j]
             if e != 0.0:
                 error = error + e * work[FIRST_STAGE + j, i]
-        scale = max(1.0, abs(work[Y, i]), abs(load(model.y, i, 0)))
-        size = abs(h * error) / scale
+        weight = work[FIRST_STAGE + stages, i]
+        scale = max(1.0, weight * abs(work[Y, i]), weight * abs(load(model.y, i, 0)))
+        size = weight * abs(h * error) / scale
         if not size <= worst:  # NaN as well
             worst = size
     return worst
@@ -109,8 +114,7 @@ def interpolate(block: Any, work: Any, previous: float, time: float, at: float) 
 
     q is the quintic that has both ends' q, q_dot and q_dot_dot, and u follows from its rate, so that the two belong
     together and neither is worse than the steps; z is the cubic of both ends' values and rates, as is u of kinds with an N of
-    their own. The end of the step is y
-    itself, to the bit.
+    their own. Particles are as q and u. The end of the step is y itself, to the bit.
     """
     model = attach(block)
     store(model.time, 0, 0, at)
@@ -140,9 +144,16 @@ def interpolate(block: Any, work: Any, previous: float, time: float, at: float) 
         store(model.q, i, 0, y0 + b0 * (y1 - y0) + a1 * d0 + b1 * d1 + a2 * e0 + b2 * e1)
         store(model.q_dot, i, 0, b0_dot * (y1 - y0) + a1_dot * d0 + b1_dot * d1 + a2_dot * e0 + b2_dot * e1)
     r = 1.0 - s
-    for i in range(model.nq, model.ny):
+    n = model.particle_size
+    first = model.ny - 2 * n  # particles are the end of y
+    for i in range(model.nq, first):
         ends = r * r * (1.0 + 2.0 * s) * work[Y_PREVIOUS, i] + s2 * (1.0 + 2.0 * r) * work[Y, i]
         store(model.y, i, 0, ends + h * s * r * (r * work[RATE_PREVIOUS, i] - s * work[RATE, i]))
+    for i in range(first, first + n):  # a particle's location with its velocity: the quintic that q is, and its rate
+        y0, y1, d0, d1 = work[Y_PREVIOUS, i], work[Y, i], work[RATE_PREVIOUS, i], work[RATE, i]
+        e0, e1 = work[RATE_PREVIOUS, i + n], work[RATE, i + n]
+        store(model.y, i, 0, y0 + b0 * (y1 - y0) + a1 * d0 + b1 * d1 + a2 * e0 + b2 * e1)
+        store(model.y, i + n, 0, b0_dot * (y1 - y0) + a1_dot * d0 + b1_dot * d1 + a2_dot * e0 + b2_dot * e1)
     for body in range(1, model.nb):
         if model.rates[body] != _rates.MATRIX:  # these keep the inverse of N at the step's end, not here
             _rates.n_inv_times(model, body, model.q_dot, model.first_q[body], model.u, model.first_u[body])
@@ -162,8 +173,9 @@ def scaled_norms(block: Any, work: Any, norms: Any) -> None:
     """Root mean squares of y, of its rate at RATE, and of that less the present rate; scaled as in `error_norm`."""
     model = attach(block)
     a = b = c = 0.0
+    weights = work.shape[0] - 3
     for i in range(model.ny):
-        scale = max(1.0, abs(work[Y, i]))
+        scale = max(1.0 / max(work[weights, i], 1e-300), abs(work[Y, i]))
         a = a + (work[Y, i] / scale) ** 2
         b = b + (work[RATE, i] / scale) ** 2
         c = c + ((work[RATE, i] - load(model.y_dot, i, 0)) / scale) ** 2
@@ -178,10 +190,11 @@ def start(block: Any, work: Any, table: Any, order: int, control: Any, counts: A
     """The rate at the initial y, and a first step: Hairer, Norsett and Wanner, II.4, starting step size."""
     model = attach(block)
     normalize(model)
-    status = evaluate(model, counts[ROUTINE])
+    status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
     counts[EVALUATIONS] += 1
     if status != 0:
         return NOT_FINITE
+    finish_step(model)
     shift_step(model, work)
     shift_step(model, work)
     if control[STEP] > 0.0:
@@ -192,7 +205,7 @@ def start(block: Any, work: Any, table: Any, order: int, control: Any, counts: A
         h0 = 0.01 * norms[0] / norms[1]
     h0 = min(h0, control[MAX_STEP])
     euler_step(model, work, control[TIME], h0)
-    status = evaluate(model, counts[ROUTINE])
+    status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
     counts[EVALUATIONS] += 1
     if status != 0:
         control[STEP] = h0
@@ -232,6 +245,7 @@ def advance(
         if times[counts[REPORT]] <= control[TIME]:
             k = counts[REPORT]
             interpolate(model, work, control[PREVIOUS_TIME], control[TIME], times[k])
+            prescribe(model, counts[ROUTINE], counts[PRESCRIBER])
             report_row(model, results[k])
             if energies.shape[0] == times.shape[0]:
                 energies[k] = energy(model, counts[ROUTINE])
@@ -252,10 +266,11 @@ def advance(
         if clipped:
             h = left
         counts[ATTEMPTS] += 1
+        begin_step(model, time)
         status = 0
         for s in range(1, stages):
             set_stage(model, work, table, s, time, h)
-            status = evaluate(model, counts[ROUTINE])
+            status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
             counts[EVALUATIONS] += 1
             if status != 0:
                 break
@@ -268,11 +283,12 @@ def advance(
                 error = 0.0
             if error <= control[ACCURACY]:
                 normalize(model)
-                status = evaluate(model, counts[ROUTINE])
+                status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
                 counts[EVALUATIONS] += 1
                 if status != 0:
                     error = 1e300
         if error <= control[ACCURACY]:
+            finish_step(model)
             shift_step(model, work)
             control[PREVIOUS_TIME] = time
             control[TIME] = control[FINAL_TIME] if clipped else time + h

@@ -15,9 +15,11 @@ import numpy.typing as npt
 
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..stage import Stage
+from ..tree.prescribe import prescribe
 from ..tree.realize import advance
 from . import _runge_kutta as rk
 from ._evaluate import Interpreted
+from ._weights import error_weights
 
 if TYPE_CHECKING:
     from ..state import State
@@ -34,7 +36,9 @@ class Integrator:
     system : MultibodySystem
         Its topology is realized, at the latest when stepping begins.
     accuracy : float
-        Largest local error of a step in any of q, u and z, relative for what exceeds 1.
+        Largest local error of a step in any of q, u, z and what particles have, relative for what exceeds 1. The state's
+        weights, where it has some when stepping begins, say what stands for 1: `State.u_weights`, which q follow, and
+        `State.z_weights`.
     constraint_tolerance : float, optional
         How far from their manifold constraints may be; a tenth of the accuracy unless given.
     initial_step_size, min_step_size, max_step_size : float, optional
@@ -92,7 +96,7 @@ class Integrator:
         self._state: State | None = None
         self._model: Any = None
         self._control = np.zeros(11)
-        self._counts = np.zeros(7, np.int64)
+        self._counts = np.zeros(8, np.int64)
         self._warned: set[str] = set()
 
     def __repr__(self) -> str:
@@ -112,12 +116,13 @@ class Integrator:
             raise ValueError(f"the state's time {state.time} is beyond final_time {final}")
         self._state = state
         # the caller hears of bad values from here, by name, rather than from a failed step
-        self._system.project_q(state)
+        self._system.project(state)
         self._system.realize(state)
         ny = len(state._y)
         self._table = np.ascontiguousarray(self.table)
         stages = self._table.shape[1] - 1
-        self._work = np.zeros((rk.FIRST_STAGE + stages + 2, ny))
+        self._work = np.zeros((rk.FIRST_STAGE + stages + 3, ny))
+        self._work[rk.FIRST_STAGE + stages] = error_weights(state) * self._free_variables()
         self._no_energies = np.zeros(0)
         self._counts[:] = 0
         self._warned.clear()
@@ -141,6 +146,7 @@ class Integrator:
         state._valid = 0
         if not self._system._is_interpreted:
             self._counts[rk.ROUTINE] = advance.address()
+            self._counts[rk.PRESCRIBER] = prescribe.address() if state._has_known else 0
             return int(kernel(state._block, *args))
         if self._model is None or self._model.state is not state:
             self._model = Interpreted(self._system, state)
@@ -187,7 +193,22 @@ class Integrator:
         rk.interpolate(state._block, self._work, control[rk.PREVIOUS_TIME], control[rk.TIME], time)
         state.time = time
         state._invalidate_q()
+        if state._has_known:
+            self._system.prescribe(state)
         self._system.realize(state)
+
+    def _free_variables(self) -> Array:
+        """1 for each number of y that is integrated, 0 for what locks and motions prescribe."""
+        state = self._state
+        assert state is not None
+        matter, tree = self._system.get_matter_subsystem(), state._tree
+        free = np.ones(len(state._y))
+        if state._has_known:
+            first = len(state._q)
+            free[: tree.nq] = free[first : first + tree.nu] = 0.0
+            free[matter.get_free_q_index(state)] = 1.0
+            free[first + matter.get_free_u_index(state)] = 1.0
+        return free
 
     def _fail(self, status: int) -> None:
         """Leave the state at the last good step, and say what stopped the integration."""

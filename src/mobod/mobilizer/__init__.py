@@ -16,6 +16,7 @@ from .cylinder import Cylinder
 from .ellipsoid import Ellipsoid
 from .free import Free
 from .freeline import FreeLine
+from .function_based import FunctionBased
 from .gimbal import Gimbal
 from .ground import Ground
 from .lineorientation import LineOrientation
@@ -73,6 +74,7 @@ __all__ = [
     "Ellipsoid",
     "Free",
     "FreeLine",
+    "FunctionBased",
     "Gimbal",
     "Ground",
     "LineOrientation",

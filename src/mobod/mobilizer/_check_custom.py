@@ -215,7 +215,7 @@ class _Seen:
         X = ~X if reverse else X
         self.R, self.p = np.asarray(X.R), np.asarray(X.p)
         self.H = (record.H_MF if reverse else record.H_FM)[part].copy()
-        q_part, nq, nu = body._q_slice(state), len(state.q), len(state.u)
+        q_part, nq, nu = body._q_slice(state), state._tree.nq, state._tree.nu
 
         def product(method: Callable[..., Array], rows: slice, n: int, columns: slice) -> Array:
             return np.array([method(state, False, np.eye(n)[k])[rows] for k in range(columns.start, columns.stop)]).T

@@ -53,8 +53,9 @@ class Trial:
             places.append((tuple(q.tolist()), tuple(rng.uniform(-1.0, 1.0, functions.num_u).tolist())))
         return places
 
-    def _call(self, f: Frozen, name: str, q: Any, u: Any) -> Any:
-        arguments = (q, u, self._parameters) if NAMES[name] else (q, self._parameters)
+    def _call(self, f: Frozen, name: str, q: Any, u: Any, p: Any = None) -> Any:
+        p = self._parameters if p is None else p
+        arguments = (q, u, p) if NAMES[name] else (q, p)
         with np.errstate(all="ignore"):
             try:
                 return f.function(*arguments)
@@ -99,11 +100,11 @@ class Trial:
     def _try_other_numbers(self, name: str, f: Frozen, q: Numbers, u: Numbers) -> None:
         """The function with eight states at a time, and with dual numbers: the values have to be the same as of one."""
         expected = self._call(f, name, q, u)
-        eight = tuple(np.full(LANES, x) for x in q), tuple(np.full(LANES, x) for x in u)
-        duals = tuple(Dual(x, (1.0,)) for x in q), tuple(Dual(x, (0.0,)) for x in u)
-        for (q_other, u_other), what in ((eight, "eight states at a time"), (duals, "dual numbers")):
+        eight = [tuple(np.full(LANES, x) for x in run) for run in (q, u, self._parameters)]
+        duals = [tuple(Dual(x, (slope,)) for x in run) for run, slope in ((q, 1.0), (u, 0.0))]
+        for arguments, what in ((eight, "eight states at a time"), (duals, "dual numbers")):
             try:
-                found = self._call(f, name, q_other, u_other)
+                found = self._call(f, name, *arguments)
             except (_Ambiguous, ModelError) as error:
                 said = str(error) if isinstance(error, _Ambiguous) else _said_by(error.__cause__ or error)
                 hint = ""

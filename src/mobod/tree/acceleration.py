@@ -13,13 +13,18 @@ from ..algebra import spatial, vec3
 from ..algebra.memory import load3, load_spatial, store_spatial
 from ..algebra.scalar import load, store
 from ..mobilizer import _rates
-from . import blocks
+from . import blocks, known
 
 
 @generic
-def absorb(model: Any, b: int, f: Any, zw: Any, zv: Any) -> Any:
-    """Take from (zw; zv) at body b what its mobilities, with forces f, do not have to carry; keep their epsilon."""
-    if model.together[b] > 0:
+def absorb(model: Any, b: int, f: Any, zw: Any, zv: Any, moving: bool) -> Any:
+    """Take from (zw; zv) at body b what its mobilities, with forces f, do not have to carry; keep their epsilon.
+
+    Known mobilities move as they are known to, or with *moving* False not at all.
+    """
+    if model.together[b] != 0:
+        if model.together[b] < 0:
+            return known.absorb(model, b, zw, zv, moving)
         return blocks.absorb(model, b, f, zw, zv)
     for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
         hw, hv = load_spatial(model.H, i)
@@ -31,9 +36,11 @@ def absorb(model: Any, b: int, f: Any, zw: Any, zv: Any) -> Any:
 
 
 @generic
-def release(model: Any, b: int, w: Any, v: Any, udot: Any) -> Any:
+def release(model: Any, b: int, w: Any, v: Any, udot: Any, moving: bool) -> Any:
     """udot of the mobilities of body b of which (w; v) is the acceleration if there were none; and with them."""
-    if model.together[b] > 0:
+    if model.together[b] != 0:
+        if model.together[b] < 0:
+            return known.release(model, b, w, v, udot, moving)
         return blocks.release(model, b, w, v, udot)
     for i in range(model.first_u[b] + model.num_u[b] - 1, model.first_u[b] - 1, -1):
         gw, gv = load_spatial(model.gain, i)
@@ -54,7 +61,7 @@ def inward_step(model: Any, b: int) -> None:
     if model.has_children[b] == 1:
         cw, cv = load_spatial(model.residual, b)
         zw, zv = vec3.add(zw, cw), vec3.add(zv, cv)
-    zw, zv = absorb(model, b, model.mobility_forces, zw, zv)
+    zw, zv = absorb(model, b, model.mobility_forces, zw, zv, True)
     zw, zv = spatial.shift_force(zw, zv, load3(model.p_PB_G, b, 0))
     if model.is_last_child[b] == 0:
         cw, cv = load_spatial(model.residual, p)
@@ -69,7 +76,7 @@ def outward_step(model: Any, b: int, rates: bool) -> None:
     w, v = load_spatial(model.A_GB, p)
     w0, v0 = load_spatial(model.coriolis, p)
     w, v = spatial.shift_motion(vec3.sub(w, w0), vec3.sub(v, v0), load3(model.p_PB_G, b, 0))
-    w, v = release(model, b, w, v, model.u_dot)
+    w, v = release(model, b, w, v, model.u_dot, True)
     w0, v0 = load_spatial(model.coriolis, b)
     store_spatial(model.A_GB, b, vec3.add(w, w0), vec3.add(v, v0))
     if rates:

@@ -14,7 +14,7 @@ from ..algebra import articulated, spatial, vec3
 from ..algebra.memory import load3, load6, store3
 from ..algebra.record import attach
 from ..algebra.scalar import load, store, zero
-from . import blocks
+from . import blocks, known
 
 
 @generic
@@ -52,8 +52,11 @@ def step(model: Any, b: int) -> None:
     if model.has_children[b] == 1:
         J2, F2, M2 = articulated.load_articulated(model.articulated, b)
         J, F, M = articulated.add(J, F, M, J2, F2, M2)
-    if model.together[b] > 0:
-        _block_step(model, b, J, F, M)
+    if model.together[b] != 0:
+        if model.together[b] < 0:
+            known.step(model, b, J, F, M)
+        else:
+            _block_step(model, b, J, F, M)
         return
     if n == 1:  # apart from the loop, whose 21 numbers go through memory
         J, F, M = free_one(model, first, J, F, M)
@@ -120,7 +123,9 @@ def store_inertias(block: Any) -> None:
         if p == 0:
             continue
         first, n = model.first_u[b], model.num_u[b]
-        if n == 6:
+        if model.together[b] < 0:
+            J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))
+        elif n == 6:
             J, F, M = nothing(J[0])
         elif model.together[b] > 0:
             J, F, M = articulated.shift_linear(blocks.eliminate(model, b, J, F, M), _to_outboard_frame(model, b))

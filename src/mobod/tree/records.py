@@ -7,8 +7,8 @@ from ..algebra.record import Field, layout
 
 # fmt: off
 COUNTS = (
-    "nb", "nq", "nu", "nz", "ny", "nf", "one", "parameters_size", "choices_size", "n_size",
-    "force_integers_size", "force_numbers_size",
+    "nb", "nq", "nu", "whole_nq", "whole_nu", "nz", "ny", "nf", "nm", "one", "parameters_size", "choices_size", "n_size",
+    "force_integers_size", "force_numbers_size", "motion_numbers_size", "num_particles", "particle_size",
 )
 # fmt: on
 
@@ -44,11 +44,20 @@ FIELDS = (
     _index("num_u", "nb", "how many u"),
     _index("has_hinge_dot", "nb", "1 where HDot_FM is not zero for all q and u"),
     _index("unit_column", "nu", "0, 1, 2: the column of H_FM is (x, y, z of F; 0), 3, 4, 5: (0; x, y, z); -1: any other"),
-    _index("together", "nb", "ROTATIONS, FREE, TURNING or MOVING where its mobilities are met together, by blocks.py; else 0"),
+    _index("together", "nb", "ROTATIONS, FREE, TURNING or MOVING where its mobilities are met together, by blocks.py; 0 where "
+           "they are met one by one; below 0 where they are known, by known.py"),
     _index("plain_outboard", "nb", "1 where X_BM is the identity: nothing to multiply by"),
     _index("massless", "nb", "1 where mass and inertia are zero: their rows in G stay at zero"),
     _index("is_last_child", "nb", "1 on the highest child of a parent: an inward sweep meets it first"),
     _index("has_children", "nb", "1 where some body hangs on this one"),
+    # mobilities by place: depth first, a body's in falling order, so that what moves a mobility's body has places before it,
+    # and what it moves a run of places after it
+    _index("depth_first", "nb", "the bodies, each before its children and these before its siblings; Ground first"),
+    _index("first_place", "nb", "the least place of the body's mobilities, or of what hangs on it where it has none"),
+    _index("end_place", "nb", "the place after the last of what hangs on the body"),
+    _index("end_of_base", "nb", "end_place of the body on Ground that this one hangs on"),
+    _index("mobility_at", "nu", "the mobility at each place"),
+    _index("slot", "nb", "where an outward sweep of columns keeps the body's motions; a last child takes its parent's"),
     # ---- the tree: instance parameters, which a state may own a copy of
     _parameter("R_PF", "nb", 9, "orientation of F in P"),
     _parameter("p_PF", "nb", 3, "origin of F from P's, in P"),
@@ -58,6 +67,7 @@ FIELDS = (
     _parameter("com", "nb", 3, "mass center from B's origin, in B"),
     _parameter("inertia", "nb", 6, "inertia about B's origin, in B"),
     _parameter("parameters", "parameters_size", 1, "numbers that mobilizer kinds keep: a pitch, radii, splines"),
+    _parameter("particle_mass", "num_particles", 1, "mass of each particle"),
     # ---- forces: each element owns a run of two pools
     _index("force_kind", "nf", "KIND of the force's file"),
     _index("force_enabled", "nf", "0 where the element is disabled"),
@@ -65,18 +75,33 @@ FIELDS = (
     _index("force_first_number", "nf", "its run in force_numbers starts here"),
     _index("force_integers", "force_integers_size", "bodies, indices and choices of the elements"),
     _parameter("force_numbers", "force_numbers_size", 1, "stiffnesses, directions and so on"),
+    # ---- locks and prescribed motions
+    _index("lock_level", "nb", "Level at which it is locked, and 1; 0 where it is not"),
+    _index("known_level", "nb", "Level at which a lock or a compiled motion prescribes, and 1; 0 where neither does"),
+    _index("motion_enabled", "nb", "0 where its motion is disabled"),
+    _index("moved", "nm", "the bodies that have a compiled motion, enabled or not"),
+    _index("motion", "nb", "where the routine of its motion is, for the record's scalar; else 0"),
+    _index("first_motion_number", "nb", "its run in motion_numbers starts here"),
+    _parameter("motion_numbers", "motion_numbers_size", 1, "amplitudes, rates and so on"),
+    _parameter("lock_q", "nq", 1, "q at which mobilizers are locked, where they are at level POSITION"),
+    _parameter("lock_u", "nu", 1, "u, or udot, at which mobilizers are locked at the other levels"),
     # ---- the state's variables: y, then its rates. A leading + says that a field touches the one before,
     # a leading = that it is another name for several
     _state("time", "one", 1, "time"),
-    _state("q", "nq", 1, "coordinates"),
-    _state("u", "nu", 1, "+ speeds"),
+    # q, u and their rates: the matter's first, nq and nu, which is all that sweeps know; then other subsystems'
+    _state("q", "whole_nq", 1, "coordinates"),
+    _state("u", "whole_nu", 1, "+ speeds"),
     _state("z", "nz", 1, "+ auxiliary variables"),
-    _state("y", "ny", 1, "= q and u and z, end to end"),
-    _state("q_dot", "nq", 1, "N u"),
-    _state("u_dot", "nu", 1, "+ accelerations"),
+    _state("particle_location", "particle_size", 1, "+ x, y, z of each particle, in G"),
+    _state("particle_velocity", "particle_size", 1, "+ their rates"),
+    _state("y", "ny", 1, "= q and u and z and particle_location and particle_velocity, end to end"),
+    _state("q_dot", "whole_nq", 1, "N u"),
+    _state("u_dot", "whole_nu", 1, "+ accelerations"),
     _state("z_dot", "nz", 1, "+ rates of the auxiliary variables"),
-    _state("y_dot", "ny", 1, "= q_dot and u_dot and z_dot, end to end"),
-    _state("q_dot_dot", "nq", 1, "N udot + NDot u"),
+    _state("particle_location_dot", "particle_size", 1, "+ particle_velocity once more"),
+    _state("particle_acceleration", "particle_size", 1, "+ accelerations of the particles, in G"),
+    _state("y_dot", "ny", 1, "= q_dot and the rates of all else in y, end to end"),
+    _state("q_dot_dot", "whole_nq", 1, "N udot + NDot u"),
     # ---- position kinematics
     _state("R_FM", "nb", 9, "orientation of M in F"),
     _state("p_FM", "nb", 3, "origin of M from F's, in F"),
@@ -106,11 +131,14 @@ FIELDS = (
     # ---- forces
     _state("body_forces", "nb", 6, "applied forces on B at its origin, in G"),
     _state("mobility_forces", "nu", 1, "applied generalized forces"),
+    _state("particle_forces", "particle_size", 1, "applied forces on the particles, in G"),
     # ---- accelerations
+    _state("known_u_dot", "nu", 1, "udot of DRIVEN mobilities"),
     _state("residual", "nb", 6, "force left to be balanced at B, inward pass"),
     _state("epsilon", "nu", 1, "generalized force left over at a mobility, times 1 / d; of a block what blocks.py says"),
     _state("A_GB", "nb", 6, "acceleration of B in G"),
     # ---- scratch of the operators
+    _state("work_q", "nq", 1, "numbers of a motion's routine"),
     _state("work_A", "nb", 6, "motions of an operator's outward pass"),
     _state("work_F", "nb", 6, "forces of an operator's inward pass"),
 )

@@ -8,19 +8,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..algebra.record import Record
+from ..algebra.record import LANES, Record, aligned_zeros
+from ..level import Level, Method, all_methods
 from ..mobilizer import _rates
-from . import blocks, records
+from . import blocks, known, records
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
+    from ..state import State
 
+#: Fields of numbers that a state may own a copy of, and each lane of an Ensemble a value of its own.
+PARAMETERS = tuple(field.name for field in records.FIELDS if field.what == "parameter")
+#: What tells kernels of work that they can leave out: zero is always right.
+SHORTCUTS = ("plain_outboard", "massless")
 #: Fields of the tree that a state may own a copy of: what an Instance-stage change touches.
-INSTANCE_FIELDS = tuple(
-    field.name
-    for field in records.FIELDS
-    if field.what == "parameter" or field.name in ("force_enabled", "force_integers", "plain_outboard")
+INSTANCE_FIELDS = (
+    *PARAMETERS,
+    *("force_enabled", "force_integers", "together", "lock_level", "known_level", "motion_enabled"),
+    *SHORTCUTS,
 )
+#: Rows that kernels leave at zero where `massless` holds.
+OF_MASS = ("com_G", "inertia_G", "centrifugal")
+#: Continuous variables of a state that modelling choices do not touch.
+OUTSIDE_MATTER = ("time", "particle_location", "particle_velocity")
 
 
 class Tree:
@@ -34,8 +44,8 @@ class Tree:
         What each compiled force element keeps.
     use_euler_angles : bool
         Whether orientations are angles rather than quaternions.
-    nz : int
-        Number of auxiliary variables.
+    particles : (masses, locations, velocities)
+        ``(np,)``, ``(np, 3)`` and ``(np, 3)``, of a default state.
     """
 
     def __init__(
@@ -43,7 +53,7 @@ class Tree:
         bodies: Sequence[MobilizedBody],
         forces: Sequence[tuple[int, bool, Sequence[int], Sequence[float]]],
         use_euler_angles: bool,
-        nz: int = 0,
+        particles: Sequence[Any] = ((), (), ()),
     ) -> None:
         self.nb = len(bodies)
         self.use_euler_angles = use_euler_angles
@@ -66,7 +76,12 @@ class Tree:
                 rates.append(_rates.MATRIX)
             else:
                 rates.append(_rates.EULER if euler else _rates.QUATERNION if facts.has_quaternion else _rates.SAME)
-        self.nq, self.nu, self.nz = nq, nu, nz
+        self.nq, self.nu = nq, nu
+        #: How many q, u and z the matter's mobilizers have.
+        self.sizes = {"q": nq, "u": nu, "z": 0}
+        self.q_slices = [slice(first, first + n) for first, n in zip(self.first_q, self.num_q, strict=True)]
+        self.u_slices = [slice(first, first + n) for first, n in zip(self.first_u, self.num_u, strict=True)]
+        self.num_particles = len(particles[0])
         parents = [0 if body._parent is None else body._parent._index for body in bodies]
         reverse = [body.direction.value for body in bodies]
         variable = [body.facts.has_hinge_dot for body in bodies]
@@ -79,9 +94,17 @@ class Tree:
         matrices = [nq * nu if r == _rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
         parameters, choices = [body._parameters() for body in bodies], [body._choices() for body in bodies]
         self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if body.facts.kinematics is not None]
-        self._addresses: dict[tuple[bool, ...], npt.NDArray[np.int64]] = {}
+        self._addresses: dict[Any, npt.NDArray[np.int64]] = {}
+
+        motions = [body._driver for body in bodies]
+        self._motion_routines = [(b, m.routine) for b, m in enumerate(motions) if m is not None and m.routine is not None]
+        motion_numbers = [() if m is None else m._numbers() for m in motions]
 
         unit_columns = [_unit_columns(body) for body in bodies]
+        #: The field `together` of mobilizers that are free.
+        self.together_if_free = [_block(body, columns) for body, columns in zip(bodies, unit_columns, strict=True)]
+        #: Whether a default state has locks.
+        self.has_default_locks = any(body._default_lock_level >= 0 for body in bodies)
         integers: dict[str, list[int]] = {
             "parent": parents,
             "kind": kinds,
@@ -99,15 +122,27 @@ class Tree:
             "num_u": self.num_u,
             "has_hinge_dot": [int(n > 0 and (v or r)) for n, v, r in zip(self.num_u, variable, reverse, strict=True)],
             "unit_column": [place for columns in unit_columns for place in columns],
-            "together": [_block(body, columns) for body, columns in zip(bodies, unit_columns, strict=True)],
+            "together": [],
             "is_last_child": is_last_child,
             "has_children": has_children,
+            **depth_first_fields(parents, self.first_u, self.num_u),
             "force_kind": [kind for kind, _, _, _ in forces],
             "force_enabled": [int(enabled) for _, enabled, _, _ in forces],
             "force_first_integer": _starts([len(i) for _, _, i, _ in forces]),
             "force_first_number": _starts([len(x) for _, _, _, x in forces]),
             "force_integers": [i for _, _, run, _ in forces for i in run],
+            "lock_level": [body._default_lock_level + 1 for body in bodies],
+            "known_level": [],
+            "motion_enabled": [int(m is not None and not m._disabled_by_default) for m in motions],
+            "moved": [b for b, _ in self._motion_routines],
+            "motion": [0] * self.nb,
+            "first_motion_number": _starts([len(run) for run in motion_numbers]),
         }
+        for b, body in enumerate(bodies):
+            lock, on = integers["lock_level"][b], bool(integers["motion_enabled"][b])
+            together, level = how_known(body, self.together_if_free[b], lock, on, None)
+            integers["together"].append(together)
+            integers["known_level"].append(level)
         mass_properties = [body._body.get_default_rigid_body_mass_properties() for body in bodies]
         inboard = [body.get_default_inboard_frame() for body in bodies]
         outboard = [body.get_default_outboard_frame() for body in bodies]
@@ -121,6 +156,10 @@ class Tree:
             "inertia": [_six(np.asarray(m.inertia)) for m in mass_properties],
             "parameters": np.array([x for run in parameters for x in run], np.float64).reshape(-1, 1),
             "force_numbers": np.array([x for _, _, _, run in forces for x in run], np.float64).reshape(-1, 1),
+            "particle_mass": np.array(particles[0], np.float64).reshape(-1, 1),
+            "motion_numbers": np.array([x for run in motion_numbers for x in run], np.float64).reshape(-1, 1),
+            "lock_q": np.zeros((nq, 1)),
+            "lock_u": np.zeros((nu, 1)),
         }
         # two shortcuts that robots' files make worthwhile: links whose frame is the joint's, and links without mass
         integers["plain_outboard"] = [int(np.array_equal(np.asarray(X), np.eye(4))) for X in outboard]
@@ -133,37 +172,81 @@ class Tree:
             "nb": self.nb,
             "nq": nq,
             "nu": nu,
-            "nz": nz,
-            "ny": nq + nu + nz,
+            "whole_nq": nq,
+            "whole_nu": nu,
+            "nz": 0,
+            "ny": nq + nu + 6 * self.num_particles,
             "nf": len(forces),
+            "nm": len(self._motion_routines),
             "one": 1,
             "parameters_size": len(self.fields["parameters"]),
             "choices_size": len(integers["choices"]),
             "n_size": sum(matrices),
             "force_integers_size": len(integers["force_integers"]),
             "force_numbers_size": len(self.fields["force_numbers"]),
+            "num_particles": self.num_particles,
+            "particle_size": 3 * self.num_particles,
+            "motion_numbers_size": len(self.fields["motion_numbers"]),
         }
+        #: How many scratches an outward sweep of columns takes.
+        self.num_slots = 1 + int(self.fields["slot"].max())
+        #: What stands for no forces, for kernels that read these.
+        self.no_mobility_forces, self.no_body_forces = np.zeros(nu), np.zeros((self.nb, 6))
+        #: Locations and velocities of the particles in a default state, as columns.
+        self.default_particles = [np.array(v, np.float64).ravel() for v in particles[1:]]
         self.default_q = np.zeros(nq)
         self._columns: list[tuple[int, str, Any]] = []  # (body, field, columns) of the kinds that never change them
         for b, body in enumerate(bodies):
             self.default_q[self.first_q[b] : self.first_q[b] + self.num_q[b]] = body._packed_default_q(use_euler_angles)
+            if integers["lock_level"][b]:
+                part = slice(self.first_q[b], self.first_q[b] + self.num_q[b])
+                self.fields["lock_q"][part, 0] = self.default_q[part]
             if body.facts.constant_hinge and body.facts.num_u:
                 columns = body.facts.hinge(tuple(body._default_q.tolist()))
                 self._columns.append((b, "H_MF" if reverse[b] else "H_FM", columns))
 
     def _kinematics(self, *scalar: bool) -> npt.NDArray[np.int64]:
         """The addresses of the kinds' routines that the switch calls, compiled or loaded now if need be."""
-        if scalar not in self._addresses:
-            addresses = np.zeros(self.nb, np.int64)
-            for b, routine in self._routines:
-                addresses[b] = routine.address(*scalar)
-            self._addresses[scalar] = addresses
-        return self._addresses[scalar]
+        return self._addresses_of("kinematics", self._routines, scalar)
 
-    def new_record(self, in_lanes: bool = False, with_tangents: bool = False) -> Record:
-        """A record at the default coordinates, with what kernels never write already in place, and no tangents set."""
-        shared = {**self.fields, "kinematics": self._kinematics(in_lanes, with_tangents)}
-        record = Record(self.counts, shared, in_lanes, with_tangents)
+    def _motions(self, *scalar: bool) -> npt.NDArray[np.int64]:
+        """The same of the motions' routines."""
+        return self._addresses_of("motion", self._motion_routines, scalar)
+
+    def _addresses_of(self, what: str, routines: list[Any], scalar: tuple[bool, ...]) -> npt.NDArray[np.int64]:
+        if (what, scalar) not in self._addresses:
+            addresses = np.zeros(self.nb, np.int64)
+            for b, routine in routines:
+                addresses[b] = routine.address(*scalar)
+            self._addresses[what, scalar] = addresses
+        return self._addresses[what, scalar]
+
+    def new_record(
+        self,
+        in_lanes: bool = False,
+        with_tangents: bool = False,
+        own_parameters: bool = False,
+        more: tuple[int, int, int] = (0, 0, 0),
+    ) -> Record:
+        """A record at the default coordinates, with what kernels never write already in place, and no tangents set.
+
+        It has room for *more* q, u and z of other subsystems after the matter's.
+        """
+        scalar = in_lanes, with_tangents, own_parameters
+        shared = {**self.fields, "kinematics": self._kinematics(*scalar), "motion": self._motions(*scalar)}
+        if own_parameters:
+            shared.update((name, in_each_lane(shared[name])) for name in PARAMETERS)
+        counts = self.counts
+        if any(more):
+            whole_nq, whole_nu, nz = self.nq + more[0], self.nu + more[1], more[2]
+            counts = {
+                **counts,
+                "whole_nq": whole_nq,
+                "whole_nu": whole_nu,
+                "nz": nz,
+                "ny": whole_nq + whole_nu + nz + 6 * self.num_particles,
+            }
+        record = Record(counts, shared, in_lanes, with_tangents, own_parameters)
 
         def spread(values: Any) -> Any:
             array = np.asarray(values, dtype=np.float64)
@@ -172,11 +255,39 @@ class Tree:
         identity = spread(np.eye(3).ravel())
         record.R_FM[:] = identity
         record.R_GB[0] = identity
-        record.q[:, 0] = spread(self.default_q)
+        record.q[: self.nq, 0] = spread(self.default_q)
+        record.particle_location[:, 0], record.particle_velocity[:, 0] = map(spread, self.default_particles)
         for b, field, columns in self._columns:
             first = self.first_u[b]
             getattr(record, field)[first : first + self.num_u[b]] = spread(np.reshape(columns, (-1, 6)))
         return record
+
+
+def in_each_lane(array: npt.NDArray[Any], *groups: int) -> npt.NDArray[np.float64]:
+    """The numbers of a parameter field once a lane, and once a group of lanes."""
+    out = aligned_zeros(*groups, *array.shape, LANES)
+    out[...] = array[..., None]
+    return out
+
+
+def how_known(body: MobilizedBody, free: int, lock: int, motion_is_on: bool, state: State | None) -> tuple[int, int]:
+    """The fields `together`, which is *free* where motion is, and `known_level` of a body.
+
+    *lock* is the level of its lock and 1, or 0. A motion in Python is asked with the state, and is free without one.
+    """
+    if body.facts.num_u == 0:
+        return free, 0
+    if lock:
+        return (known.GIVEN if lock - 1 == Level.ACCELERATION else known.LOCKED), lock
+    motion = body._driver
+    if motion is None or not motion_is_on:
+        return free, 0
+    level, method = motion._rule(state)
+    of_u_dot = all_methods(level, method)[2]
+    together = free
+    if of_u_dot is not Method.FREE:
+        together = known.LOCKED if motion._is_steady or of_u_dot is not Method.PRESCRIBED else known.DRIVEN
+    return together, 0 if motion.routine is None else level + 1
 
 
 def _unit_columns(body: MobilizedBody) -> list[int]:
@@ -186,6 +297,43 @@ def _unit_columns(body: MobilizedBody) -> list[int]:
         return [-1] * facts.num_u
     columns = np.reshape(facts.hinge(tuple(body._default_q.tolist()) or (0.0,)), (-1, 6))
     return [int(np.argmax(h)) if np.array_equal(np.sort(h), [0, 0, 0, 0, 0, 1]) else -1 for h in columns]
+
+
+def depth_first_fields(parents: Sequence[int], first_u: Sequence[int], num_u: Sequence[int]) -> dict[str, list[int]]:
+    """The fields that say in which order `columns` meets bodies and mobilities."""
+    nb = len(parents)
+    children: list[list[int]] = [[] for _ in range(nb)]
+    for b in range(1, nb):
+        children[parents[b]].append(b)
+    order: list[int] = []
+    slot = [0] * nb
+    waiting = [0]
+    while waiting:
+        b = waiting.pop()
+        order.append(b)
+        for child in children[b][:-1]:
+            slot[child] = slot[b] + 1 if b else 0
+        waiting += reversed(children[b])
+        if children[b]:
+            slot[children[b][-1]] = slot[b]
+    first_place, end_place, end_of_base = [0] * nb, [0] * nb, [0] * nb
+    mobility_at: list[int] = []
+    for b in order:
+        first_place[b] = len(mobility_at)
+        mobility_at += range(first_u[b] + num_u[b] - 1, first_u[b] - 1, -1)
+        end_place[b] = len(mobility_at)
+    for b in range(nb - 1, 0, -1):  # the children's indices are larger
+        end_place[parents[b]] = max(end_place[parents[b]], end_place[b])
+    for b in order[1:]:
+        end_of_base[b] = end_of_base[parents[b]] if parents[b] else end_place[b]
+    return {
+        "depth_first": order,
+        "first_place": first_place,
+        "end_place": end_place,
+        "end_of_base": end_of_base,
+        "mobility_at": mobility_at,
+        "slot": slot,
+    }
 
 
 def _block(body: MobilizedBody, unit_columns: list[int]) -> int:

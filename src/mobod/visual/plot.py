@@ -1,4 +1,4 @@
-"""One figure of a trajectory: snapshots of the mechanism, coordinates, and energy, over time."""
+"""One figure of a trajectory: snapshots of the mechanism, coordinates, energy, and auxiliary variables, over time."""
 
 from __future__ import annotations
 
@@ -78,7 +78,11 @@ def plot_trajectory(
     grid = figure.add_gridspec(2, 1, left=0.56, right=0.985, bottom=bottom, top=top, hspace=0.38, height_ratios=(3, 2))
     energy = figure.add_subplot(grid[0])
     _draw_energy(energy, trajectory)
-    _draw_drift(figure.add_subplot(grid[1], sharex=energy), trajectory)
+    below = figure.add_subplot(grid[1], sharex=energy)
+    if trajectory.z.shape[1]:  # what has z of its own seldom keeps its energy, so that a drift would say little
+        _draw_auxiliaries(below, trajectory)
+    else:
+        _draw_drift(below, trajectory)
     if path is not None:
         figure.savefig(path)
     return figure
@@ -88,9 +92,9 @@ def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int) -> None:
     start, end = trajectory.time[[0, -1]]
     count = count if end > start else 1
     times = np.linspace(start, end, 1 + BETWEEN * (count - 1))
-    mechanism, poses = calc_poses(trajectory, times)
-    view = find_view(mechanism, poses)
-    close = find_close_view(mechanism, poses, view)
+    mechanism, poses, particles = calc_poses(trajectory, times)
+    view = find_view(mechanism, poses, particles)
+    close = find_close_view(mechanism, poses, particles, view)
     followed = bool(((view.high - view.low) > FOLLOW * (close.high - close.low)).any())
     trace = mechanism.find_marker(poses)
     wide, high = (close if followed else view).calc_extent()
@@ -100,13 +104,15 @@ def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int) -> None:
     bottom = (GRAPHS + 0.3) / figure.get_figheight()
     before = 0
     for number, chosen in enumerate(range(0, len(times), BETWEEN)):
-        shown = close.moved_to(find_center(mechanism, poses[chosen], view)) if followed else view
+        shown = close.moved_to(find_center(mechanism, poses[chosen], particles[chosen], view)) if followed else view
         place = (0.01 + (number + (1 - PART) / 2) * width, bottom, PART * width, height)
         scene = Scene(figure, place, mechanism, shown, floor=not followed, labels=number == 0)
         path = trace[before : chosen + 1]
         if mechanism.tip is not None:
             before = chosen  # a tip's whole path would be a tangle; a mass center's is smooth
-        scene.show(poses[chosen], path[_inside(path @ shown.R_DG.T, shown.low, shown.high)] if followed else path)
+        if followed:
+            path = path[_inside(path @ shown.R_DG.T, shown.low, shown.high)]
+        scene.show(poses[chosen], particles[chosen], path)
         middle = 0.01 + (number + 0.5) * width
         figure.text(middle, bottom + height, f"t = {times[chosen]:.3g}", fontsize=10, ha="center", va="bottom")
 
@@ -166,6 +172,18 @@ def _draw_drift(axes: Axes, trajectory: Trajectory) -> None:
     axes.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
     _label(axes, "drift of the total", trajectory)
     axes.set_xlabel("time")
+
+
+def _draw_auxiliaries(axes: Axes, trajectory: Trajectory) -> None:
+    """Draw z, one axis for all; those that move most are named."""
+    motion = np.ptp(trajectory.z, axis=0) if len(trajectory) else np.zeros(trajectory.z.shape[1])
+    named = set(np.argsort(-motion, kind="stable")[:SHOWN].tolist())
+    for i, name in enumerate(trajectory.auxiliary_names):
+        style: dict[str, Any] = {"lw": 1.5, "label": name} if i in named else {"lw": 0.7, "alpha": 0.55}
+        axes.plot(trajectory.time, trajectory.z[:, i], **style)
+    _label(axes, "auxiliary variables", trajectory)
+    axes.set_xlabel("time")
+    axes.legend(loc="best", fontsize=8, ncols=2, frameon=False)
 
 
 def _label(axes: Axes, what: str, trajectory: Trajectory, pad: float = 6.0) -> None:

@@ -1,0 +1,200 @@
+"""Custom: a function that its user writes, in Python.
+
+Derivatives that are not given are found from the function itself: exactly, by calling it with dual numbers
+(`mobod.algebra.dual`, one level for each order), or where it does not take these, by finite differences of eighth order with
+shrinking steps (`scipy.differentiate.derivative`), once for each order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..algebra.dual import Dual, seed
+from .base import UNLIMITED, Array, FunctionKind, count
+
+Derivatives: TypeAlias = "Sequence[Callable[..., Any]] | Callable[..., Any] | None"
+
+#: Orders of derivative that are found by differentiating what is given.
+FOUND = 2
+#: First steps of the finite differences; a smaller one is tried where a point would be outside the function's domain.
+STEPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
+#: At which estimated error the differences stop, relative and beside the function's own size; rounding is some times 1e-14.
+RELATIVE, ABSOLUTE = 1e-11, 1e-12
+
+
+class Custom(FunctionKind):
+    """A function that its user writes, as a callable.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x)``, with x a number for a function of one argument, and a tuple of numbers for one of several. Returns a
+        number.
+    argument_size : int
+        Of how many arguments it is; 1 or more.
+    derivatives : list of callable, or callable, optional
+        What is known of its derivatives:
+
+        - for one argument a list ``[f', f'', ...]``, each called as *function* is;
+        - for several arguments the list of the first derivatives, one an argument;
+        - or ``derivatives(deriv_components, x)``, which gives them all; see `calc_derivative`.
+
+    Raises
+    ------
+    TypeError
+        If what should be callable is not; later, if the function returns what is not a number.
+
+    Notes
+    -----
+    Up to two orders beyond what is given are found by differentiation. This is exact where the function takes `Dual` numbers:
+    where it is made of arithmetic, comparisons, and the functions of `mobod.algebra.scalar` (``sin``, ``exp``, ``sqrt``, ...)
+    rather than those of `math` or NumPy. Otherwise it is numerical: on smooth functions that vary over lengths of about 1 the
+    first derivative is good to about 1e-12 of the function's size, the second to 1e-9, at a cost of tens and hundreds of calls;
+    near a kink, or where the function varies much faster, it is worse. Give derivatives there.
+
+    A mechanism with such a function is integrated by the same algorithms, interpreted.
+
+    Examples
+    --------
+    >>> from mobod.algebra.scalar import sin
+    >>> f = Custom(lambda x: x[0] * sin(x[1]), 2)
+    >>> f.calc_value([3, 0]), f.calc_derivative([1], [3, 0]), f.calc_derivative([0, 1], [3, 0])
+    (0.0, 3.0, 1.0)
+    """
+
+    _names = ("function", "argument_size", "derivatives")
+    _function: Callable[..., Any]
+    _argument_size: int
+    _derivatives: tuple[Callable[..., Any], ...] | Callable[..., Any] | None
+
+    def __init__(self, function: Callable[..., Any], argument_size: int = 1, derivatives: Derivatives = None) -> None:
+        if not callable(function):
+            raise TypeError(f"the function of a Custom must be callable, such as lambda x: x * x; it is {function!r}")
+        size = count(argument_size, "the argument_size of a Custom", 1)
+        given: Any = derivatives
+        if derivatives is not None and not callable(derivatives):
+            if isinstance(derivatives, (str, bytes)) or not hasattr(derivatives, "__iter__"):
+                raise TypeError(
+                    "the derivatives of a Custom are a list of callables, or one callable (deriv_components, x), not "
+                    f"{derivatives!r}"
+                )
+            given = tuple(derivatives)
+            for k, derivative in enumerate(given):
+                if not callable(derivative):
+                    raise TypeError(f"derivatives[{k}] of a Custom must be callable; it is {derivative!r}")
+            if size > 1 and len(given) != size:
+                raise ValueError(
+                    f"the derivatives of a Custom of {size} arguments are a list of the first derivatives, one an argument, or "
+                    f"a callable (deriv_components, x); {len(given)} were given"
+                )
+        self._keep(function=function, argument_size=size, derivatives=given)
+
+    def get_argument_size(self) -> int:
+        """Of how many arguments it is a function."""
+        return self._argument_size
+
+    def get_max_derivative_order(self) -> int:
+        """Two orders above those given as a list; no limit of its own where *derivatives* is one callable."""
+        if callable(self._derivatives):
+            return UNLIMITED
+        given = 0 if self._derivatives is None else len(self._derivatives) if self._argument_size == 1 else 1
+        return given + FOUND
+
+    def _derivative(self, components: tuple[int, ...], x: tuple[Any, ...]) -> Any:
+        if isinstance(x[0], np.ndarray):  # many points, one after the other
+            return [self._derivative(components, point) for point in zip(*(column.tolist() for column in x), strict=True)]
+        known, rest = self._known(components)
+        return _number(_differentiated(known, rest, x), known) if rest else _number(known(x), known)
+
+    def _known(self, components: tuple[int, ...]) -> tuple[Callable[[Any], Any], tuple[int, ...]]:
+        """The highest derivative on the way to *components* that is given, of a tuple, and what is left to differentiate by."""
+        given = self._derivatives
+        if callable(given) and components:
+            return _Called(given, self._argument_size, list(components)), ()
+        if isinstance(given, tuple) and components and given:
+            if self._argument_size == 1:
+                order = min(len(components), len(given))
+                return _Called(given[order - 1], 1), components[order:]
+            return _Called(given[components[0]], self._argument_size), components[1:]
+        return _Called(self._function, self._argument_size), components
+
+
+class _Called:
+    """A user's callable as a function of a tuple."""
+
+    def __init__(self, function: Callable[..., Any], size: int, components: list[int] | None = None) -> None:
+        self.function, self.size, self.components = function, size, components
+
+    def __call__(self, x: tuple[Any, ...]) -> Any:
+        given = x[0] if self.size == 1 else x
+        return self.function(given) if self.components is None else self.function(self.components, given)
+
+
+def _differentiated(function: Callable[[Any], Any], components: tuple[int, ...], x: tuple[float, ...]) -> Any:
+    try:
+        y = function(_seeded(x, components))
+    except Exception:  # whatever the function says of Duals; of numbers it will say it again
+        y = None
+    if isinstance(y, Dual) and y.depth == len(components):
+        for _ in components:
+            y = y.tangents[0]
+        return y
+    _number(function(x), function)  # an error at x itself is the user's to see
+    return _by_differences(_of_points(function), components, np.array([x]))[0]
+
+
+def _seeded(x: tuple[Any, ...], components: tuple[int, ...]) -> tuple[Any, ...]:
+    """Duals, one level a component, that move along its axis."""
+    for k in components:
+        x = seed(x, [float(k == i) for i in range(len(x))])
+    return x
+
+
+def _of_points(function: Callable[[Any], Any]) -> Callable[[Array], Array]:
+    """A function of points (n, arguments): NaN where a point is outside the domain."""
+
+    def at(point: list[float]) -> float:
+        try:
+            return _number(function(tuple(point)), function)
+        except (ValueError, ArithmeticError):
+            return np.nan
+
+    return lambda points: np.array([at(point) for point in points.tolist()])
+
+
+def _by_differences(function: Callable[[Array], Array], components: tuple[int, ...], x: Array) -> Array:
+    """Derivatives at the points x (n, arguments) by finite differences, all points at once."""
+    from scipy.differentiate import derivative
+
+    *others, k = components
+    inner = function
+    if others:
+        inner = lambda points: _by_differences(function, tuple(others), points)  # noqa: E731
+
+    def along(t: Array, *fixed: Array) -> Array:
+        columns = np.broadcast_arrays(*fixed[:k], t, *fixed[k:])
+        return inner(np.stack([column.ravel() for column in columns], axis=1)).reshape(columns[0].shape)
+
+    size = np.nanmax(np.abs(inner(x)), initial=1.0)
+    result = np.full(len(x), np.nan)
+    for step in STEPS:
+        bad = ~np.isfinite(result)
+        if bad.any():
+            fixed = tuple(np.delete(x[bad], k, axis=1).T)
+            with np.errstate(all="ignore"):
+                found = derivative(
+                    along, x[bad, k], args=fixed, initial_step=step, tolerances={"rtol": RELATIVE, "atol": ABSOLUTE * size}
+                )
+            result[bad] = found.df
+    return result
+
+
+def _number(y: Any, function: Any) -> float:
+    try:
+        return float(y)
+    except (TypeError, ValueError):
+        name = getattr(function, "function", function)
+        raise TypeError(f"a Custom's {name!r} must return a number; it returned {y!r}") from None

@@ -1,0 +1,74 @@
+"""Linear: a weighted sum of the arguments, and a constant.
+
+f = c0 x0 + c1 x1 + ... + c_n
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._jit import generic
+from ..algebra.scalar import load
+from .base import UNLIMITED, Array, ArrayLike, FunctionKind, coefficients
+
+KIND = 2
+
+
+@generic
+def value(numbers: Any, n: int, integers: Any, first_place: int, num_arguments: int, rows: Any, at: int) -> Any:
+    """The sum over the arguments, each read from its place."""
+    f = load(numbers, n + num_arguments, 0)
+    for k in range(num_arguments):
+        f = f + load(numbers, n + k, 0) * load(rows, at + integers[first_place + k], 0)
+    return f
+
+
+@generic
+def derivative(numbers: Any, n: int, k: int) -> Any:
+    """By argument k."""
+    return load(numbers, n + k, 0)
+
+
+class Linear(FunctionKind):
+    """A weighted sum of the arguments, and a constant.
+
+    Parameters
+    ----------
+    coefficients : (argument_size + 1,) array_like
+        One for each argument, then the constant term.
+
+    Examples
+    --------
+    >>> f = Linear([2, 3, 10])
+    >>> f.calc_value([1, 1]), f.calc_derivative([1], [1, 1])
+    (15.0, 3.0)
+    """
+
+    KIND = KIND
+    _names = ("coefficients",)
+    _coefficients: Array
+
+    def __init__(self, coefficients: ArrayLike) -> None:
+        self._keep(coefficients=_coefficients(coefficients))
+
+    def get_argument_size(self) -> int:
+        """Of how many arguments it is a function: one less than there are coefficients."""
+        return len(self._coefficients) - 1
+
+    def get_max_derivative_order(self) -> int:
+        """Without limit: from the second on, all derivatives are zero."""
+        return UNLIMITED
+
+    def _derivative(self, components: tuple[int, ...], x: tuple[Any, ...]) -> Any:
+        *weights, constant = self._coefficients.tolist()
+        if not components:
+            return sum((c * x_k for c, x_k in zip(weights, x, strict=True)), constant)
+        return weights[components[0]] if len(components) == 1 else 0.0
+
+    def _packed(self) -> tuple[int, int, Sequence[float]]:
+        return len(self._coefficients), 1, self._coefficients.tolist()
+
+
+def _coefficients(value: ArrayLike) -> Array:
+    return coefficients(value, "the coefficients of a Linear, its constant term last,")

@@ -1,0 +1,151 @@
+"""Spline: the smoothest curve of its degree through given points.
+
+With degree 2 m - 1, the natural interpolating spline: of all functions through the points the one with the least integral of
+the square of its m-th derivative (de Boor, A Practical Guide to Splines, chapters V and XIII). At the first and last point
+its derivatives of order m to 2 m - 2 are zero, so that a polynomial of degree m - 1 carries it on outside with no loss of
+smoothness: a straight line for the cubic.
+
+Between x_j and x_(j+1): f = c0 (x - x_j)^k + ... + c_k, one piece; one more on either side for what is outside.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._jit import generic
+from ..algebra.scalar import load, where, zero
+from ..errors import ModelError
+from ..value import _checked
+from .base import Array, ArrayLike, Univariate
+
+KIND = 6
+DEGREES = (1, 3, 5, 7)
+#: How often to interpolate what rounding has left, which of unevenly spaced points and high degrees is not little.
+REFINEMENTS = 2
+
+
+@generic
+def _pick(numbers: Any, breaks: int, entries: int, pieces: int, x: Any) -> Any:
+    """The entry of the piece that x is in: the last one that starts at or before x, else the first."""
+    entry = zero(x) + load(numbers, entries, 0)
+    for j in range(1, pieces):
+        entry = where(x >= load(numbers, breaks + j, 0), load(numbers, entries + j, 0), entry)
+    return entry
+
+
+@generic
+def jet(numbers: Any, n: int, size: int, pieces: int, x: Any) -> Any:
+    """f, f', f''. Numbers: where each piece starts (the first one's end), then the pieces' coefficients, power by power."""
+    t = x - _pick(numbers, n, n, pieces, x)
+    f, slope, half_bend = zero(x), zero(x), zero(x)
+    for j in range(size):
+        half_bend = half_bend * t + slope
+        slope = slope * t + f
+        f = f * t + _pick(numbers, n, n + (j + 1) * pieces, pieces, x)
+    return f, slope, 2.0 * half_bend
+
+
+class Spline(Univariate):
+    """The natural spline through given points.
+
+    Parameters
+    ----------
+    degree : {1, 3, 5, 7}
+        Of its pieces; the derivatives up to the one before are continuous. A mobilizer or a constraint needs 3 or more.
+    x : (n,) array_like
+        Where the points are, increasing. There are at least two of them, and at least (degree + 1) / 2.
+    y : (n,) array_like
+        The values there.
+
+    Notes
+    -----
+    Outside the points it goes on as a polynomial of degree (degree - 1) / 2 with the same derivatives at the end: constant for
+    degree 1, straight for 3, a parabola for 5, a cubic for 7. So it cannot run away as the end pieces themselves would, and it
+    is as smooth at the ends as within. It is the curve that Simbody's ``SplineFitter`` gives without smoothing.
+
+    Near the ends a natural cubic is off by the square of the points' distance where the second derivative there is not zero.
+
+    Examples
+    --------
+    >>> f = Spline(3, [0, 1, 2], [0, 1, 0])
+    >>> f.calc_value([[0.0], [1.0], [3.0]])
+    array([ 0. ,  1. , -1.5])
+    """
+
+    KIND = KIND
+    _names = ("degree", "x", "y")
+    _degree: int
+    _x: Array
+    _y: Array
+    _starts: Array  # of the pieces; the first one, which is left of all points, counts from the first point
+    _table: Array  # (degree + 1, pieces), the highest power first
+
+    def __init__(self, degree: int, x: ArrayLike, y: ArrayLike) -> None:
+        if isinstance(degree, bool) or degree not in DEGREES:
+            raise ValueError(f"the degree of a Spline must be 1, 3, 5 or 7; it is {degree!r}")
+        points = _checked.floats(x, "x of a Spline")
+        least = max(2, (degree + 1) // 2)
+        if points.ndim != 1 or len(points) < least:
+            raise ValueError(
+                f"x of a Spline of degree {degree} must be a list of {least} or more numbers; it has the shape {points.shape}"
+            )
+        points = _checked.array(points, points.shape, "x of a Spline")
+        values = _checked.array(y, points.shape, "y of a Spline, one for each x,")
+        backward = np.flatnonzero(np.diff(points) <= 0.0)
+        if len(backward):
+            j = int(backward[0])
+            raise ModelError(
+                f"x of a Spline must increase; x[{j}] is {float(points[j])!r} and x[{j + 1}] is {float(points[j + 1])!r}: "
+                "sort the points, and leave out those that come twice"
+            )
+        starts = np.concatenate([points[:1], points])
+        self._keep(degree=int(degree), x=points, y=values, starts=starts, table=_pieces(int(degree), points, values))
+
+    def get_max_derivative_order(self) -> int:
+        """The degree; the derivative of that order jumps at the points."""
+        return self._degree
+
+    def _at(self, order: int, x: Any) -> Any:
+        piece = bisect.bisect_right(self._x, x) if isinstance(x, float) else np.searchsorted(self._x, x, side="right")
+        t = x - self._starts[piece]
+        f = 0.0 * t
+        for power, c in zip(range(self._degree, order - 1, -1), self._table, strict=False):
+            f = f * t + math.perm(power, order) * c[piece]
+        return f
+
+    def _packed(self) -> tuple[int, int, Sequence[float]]:
+        return self._degree + 1, len(self._starts), [*self._starts.tolist(), *self._table.ravel().tolist()]
+
+
+def _pieces(degree: int, x: Array, y: Array) -> Array:
+    """Coefficients (degree + 1, n + 1) of the natural spline's pieces, those outside included."""
+    from scipy.interpolate import BSpline, PPoly, make_interp_spline
+
+    m = (degree + 1) // 2
+    ends = [(order, 0.0) for order in range(m, degree)]
+
+    def interpolate(values: Array) -> Any:
+        return make_interp_spline(x, values, degree, bc_type=(ends, ends) if ends else None)
+
+    through = interpolate(y)
+    for _ in range(REFINEMENTS if degree > 3 else 0):  # it is linear in the values: what it misses is interpolated too
+        through = BSpline(through.t, through.c + interpolate(y - through(x)).c, degree)
+    if not np.abs(through(x) - y).max() <= 1e-8 * np.abs(y).max():  # NaN included
+        raise ModelError(
+            f"the points of a Spline of degree {degree} are too unevenly spaced for it, with steps in x from "
+            f"{np.diff(x).min():.3g} to {np.diff(x).max():.3g}; take a lower degree, or leave out points that nearly touch"
+        )
+    table = np.zeros((degree + 1, len(x) + 1))
+    table[:, 1:-1] = PPoly.from_spline(through).c[:, degree:-degree]
+    for column, source, t in ((0, 1, 0.0), (-1, -2, x[-1] - x[-2])):  # the first m terms of the series at either end
+        for order in range(m):
+            derivative = np.polyval(np.polyder(table[:, source], order), t)
+            table[degree - order, column] = derivative / math.factorial(order)
+    table[degree, 1:] = y  # the points themselves, to the last bit
+    table[degree, 0] = y[0]
+    return table

@@ -1,0 +1,39 @@
+"""How much an error of each of y counts beside the others': the state's weights of u and z, and what follows from them for q.
+
+Where q_dot = N u, a change of u by 1 / w goes with one of q by N's column over w. Mobilizers with q_dot = u hand their weights
+on; four numbers of a quaternion, or three angles, take the largest weight of the angular speeds; coordinates whose N is their
+own the largest of the mobilizer's. Simbody's N W N^+ is a matrix, and says the same where these weights are equal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..mobilizer import _rates
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = npt.NDArray[np.float64]
+
+
+def error_weights(state: State) -> Array:
+    """Weights ``(ny,)``."""
+    of_u = state.u_weights
+    of_q, tree = np.ones(len(state.q)), state._tree
+    for b in range(1, tree.nb):
+        q, u, nq, nu = tree.first_q[b], tree.first_u[b], tree.num_q[b], tree.num_u[b]
+        rates = int(tree.fields["rates"][b])
+        together = {_rates.SAME: 0, _rates.QUATERNION: 4, _rates.EULER: 3, _rates.MATRIX: nq}[rates]
+        if nu and together:
+            of_q[q : q + together] = of_u[u : u + nu - (nq - together)].max()
+        of_q[q + together : q + nq] = of_u[u + nu - (nq - together) : u + nu]
+    places = state._places()
+    for subsystem, (start, n) in places["q"].items():
+        first, count = places["u"][subsystem]
+        if n == count and first >= tree.nu:  # a q for each u, as far as one can know
+            of_q[start : start + n] = of_u[first : first + count]
+    return np.concatenate([of_q, of_u, state.z_weights, np.ones(6 * tree.num_particles)])

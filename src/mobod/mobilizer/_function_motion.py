@@ -1,0 +1,146 @@
+"""The motion that six functions describe, in Python: for fits, and where one of the functions is a user's.
+
+The equations are those of `function_based`, for functions of any kind: here those of several arguments can be curved.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ModelError
+from ..function import Function
+from ._interpreted import Interpreter
+
+if TYPE_CHECKING:
+    from ..state import State
+    from .function_based import FunctionBased
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class FunctionMotion:
+    """Six functions, which coordinates they take, and the axes ``(6, 3)`` of unit length."""
+
+    functions: tuple[Function, ...]
+    indices: tuple[tuple[int, ...], ...]
+    axes: Array
+
+    @functools.cached_property
+    def _crosses(self) -> list[tuple[Array, Array]]:
+        """Of each axis the matrix K of the cross product with it, and K K."""
+        matrices = [np.cross(axis, -np.eye(3)) for axis in self.axes]
+        return [(K, K @ K) for K in matrices]
+
+    def _turn(self, term: _Term) -> Array:
+        """The rotation about the term's axis by its value: 1 + sin K + (1 - cos) K K (Rodrigues)."""
+        angle = term.value()
+        K, KK = self._crosses[term.f]
+        return np.eye(3) + math.sin(angle) * K + (1.0 - math.cos(angle)) * KK
+
+    def transform(self, q: Array) -> tuple[Array, Array]:
+        """R_FM ``(3, 3)`` and p_FM ``(3,)``."""
+        R, p = np.eye(3), np.zeros(3)
+        for term in self._terms(q):
+            if term.f < 3:
+                R = R @ self._turn(term)
+            else:
+                p += term.value() * term.axis
+        return R, p
+
+    def hinge(self, q: Array) -> Array:
+        """Columns of H_FM as rows ``(n, 6)``."""
+        R, H = np.eye(3), np.zeros((len(q), 2, 3))
+        for term in self._terms(q):
+            e = R @ term.axis if term.f < 3 else term.axis
+            for k, j in enumerate(term.places):
+                H[j, term.f // 3] += term.derivative(k) * e
+            if term.f < 2:
+                R = R @ self._turn(term)
+        return H.reshape(-1, 6)
+
+    def hinge_dot(self, q: Array, u: Array) -> Array:
+        """Their rates, taken and expressed in F, ``(n, 6)``."""
+        R, w, H_dot = np.eye(3), np.zeros(3), np.zeros((len(q), 2, 3))
+        for term in self._terms(q):
+            e = R @ term.axis if term.f < 3 else term.axis
+            for (k, j), (l, i) in product(enumerate(term.places), repeat=2):
+                H_dot[j, term.f // 3] += term.derivative(k, l) * u[i] * e
+            if term.f == 3:
+                w = np.zeros(3)  # the axes of the displacements do not move
+            slopes = [(term.derivative(k), j) for k, j in enumerate(term.places)] if term.f < 3 else []
+            for slope, j in slopes:
+                H_dot[j, 0] += slope * np.cross(w, e)
+            w = w + sum(slope * u[j] for slope, j in slopes) * e
+            if term.f < 2:
+                R = R @ self._turn(term)
+        return H_dot.reshape(-1, 6)
+
+    @staticmethod
+    def transform_at(q: Array, motion: FunctionMotion) -> tuple[Array, Array]:
+        """X_FM as `Facts` has it, with the motion in place of parameters."""
+        return motion.transform(q)
+
+    @staticmethod
+    def hinge_at(q: Array, motion: FunctionMotion) -> Array:
+        """H_FM as `Facts` has it."""
+        return motion.hinge(q)
+
+    def _terms(self, q: Array) -> Iterator[_Term]:
+        for f, (function, places) in enumerate(zip(self.functions, self.indices, strict=True)):
+            yield _Term(f, function, places, q[list(places)], self.axes[f])
+
+
+@dataclasses.dataclass
+class _Term:
+    """One of the functions at the present q: its number, the coordinates that it takes, their values, its axis."""
+
+    f: int
+    function: Function
+    places: tuple[int, ...]
+    x: Array
+    axis: Array
+
+    def value(self) -> float:
+        return self._checked(self.function.calc_value(self.x), "value")
+
+    def derivative(self, *components: int) -> float:
+        return self._checked(self.function.calc_derivative(components, self.x), f"derivative {list(components)}")
+
+    def _checked(self, y: Any, what: str) -> float:
+        """A user's function may give anything."""
+        try:
+            number = float(y)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise ModelError(
+                f"the {what} of functions[{self.f}], {self.function!r}, has to be a finite number; at {self.x.tolist()} it is "
+                f"{y!r}"
+            )
+        return number
+
+
+class ByFunctions(Interpreter):
+    """The kinematics of a `FunctionBased` with a user's function."""
+
+    def __init__(self, mobod: FunctionBased) -> None:
+        self.mobod = mobod
+
+    def transform(self, state: State, q: Array) -> tuple[Array, Array]:
+        return self.mobod._motion.transform(q)
+
+    def hinge(self, state: State) -> Array:
+        return self.mobod._motion.hinge(state._q[self.mobod._q_slice(state)])
+
+    def hinge_dot(self, state: State) -> Array:
+        mobod = self.mobod
+        return mobod._motion.hinge_dot(state._q[mobod._q_slice(state)], state._u[mobod._u_slice(state)])

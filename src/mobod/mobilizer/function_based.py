@@ -1,0 +1,381 @@
+"""FunctionBased: six functions of one to six coordinates, three of them angles, three displacements; q_dot = u.
+
+With the angles t_0, t_1, t_2 about the axes a_0, a_1, a_2 (each fixed to what the angles before it have turned) and the
+displacements t_3, t_4, t_5 along the axes a_3, a_4, a_5 of F:
+
+    R_FM = R(a_0, t_0) R(a_1, t_1) R(a_2, t_2)     p_FM = t_3 a_3 + t_4 a_4 + t_5 a_5
+
+The axes in F are e_0 = a_0, e_1 = R(a_0, t_0) a_1, e_2 = R(a_0, t_0) R(a_1, t_1) a_2, and e_i = a_i for the displacements. By
+the chain rule, with t_i,j the derivative of t_i by q_j, column j of H_FM, and its rate, are the sums
+
+    H_j = sum_i t_i,j e_i      HDot_j = sum_i (t_i,j)' e_i + t_i,j e_i'      (t_i,j)' = sum_k t_i,jk u_k
+
+angular over i = 0, 1, 2 and linear over i = 3, 4, 5, where an axis moves with the angles before it alone:
+
+    e_i' = w_i x e_i      w_0 = 0, w_(i+1) = w_i + t_i' e_i      t_i' = sum_k t_i,k u_k
+
+Nothing is assumed about which functions share which coordinates. Source of the joint: Seth et al. 2010, "Minimal formulation
+of joint motion for biomechanisms"; the rates are ours, as Simbody's are wrong for most ways to share coordinates.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._jit import generic, routine
+from ..algebra import mat33, rotation, vec3
+from ..algebra.memory import load3, store3
+from ..algebra.scalar import load, sincos, zero
+from ..body import Body
+from ..errors import ModelError
+from ..function import Constant, Function, _switch
+from ..value import Rotation, Transform, _checked
+from ._access import store_transform, vector3
+from ._by_address import BY_ADDRESS, own_columns, own_columns_dot
+from ._fitting import fit_q, fit_translation
+from ._function_motion import ByFunctions, FunctionMotion
+from ._interpreted import INTERPRETED
+from .base import Array, ArrayLike, Direction, Facts, MobilizedBody, _frame, _vec3
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..state import State
+
+#: How many of the parameters are the axes; the functions' numbers follow.
+_AXES = 18
+#: An orientation that a fit may well have meant to reach.
+ALMOST = 1e-6
+#: Three axes that span less than this part of a cube are in one plane.
+FLAT = 1e-6
+
+
+@generic
+def _turn(R: Any, axis: Any, angle: Any) -> Any:
+    """R R(axis, angle), by Rodrigues' formula; *axis* is a unit vector."""
+    s, c = sincos(angle)
+    x, y, z = axis
+    d = 1.0 - c
+    # fmt: off
+    turned = (c + d * x * x,      d * x * y - s * z,  d * x * z + s * y,
+              d * x * y + s * z,  c + d * y * y,      d * y * z - s * x,
+              d * x * z - s * y,  d * y * z + s * x,  c + d * z * z)
+    # fmt: on
+    return mat33.mul(R, turned)
+
+
+@generic
+def _clear(columns: Any, first: int, count: int, o: Any) -> None:
+    for j in range(first, first + count):
+        store3(columns, j, 0, (o, o, o))
+        store3(columns, j, 3, (o, o, o))
+
+
+@generic
+def _add(columns: Any, j: int, part: int, s: Any, v: Any) -> None:
+    """Add s v to the angular (0) or linear (3) part of column j."""
+    store3(columns, j, part, vec3.add_scaled(load3(columns, j, part), s, v))
+
+
+@generic
+def _position(model: Any, b: int, row: int) -> None:
+    """X_FM, and H_FM function by function."""
+    i, n, at, first = model.first_choice[b], model.first_parameter[b], model.first_q[b], model.first_u[b]
+    integers, numbers, columns = model.choices, model.parameters, own_columns(model, b)
+    o = zero(load(model.q, at, 0))
+    _clear(columns, first, model.num_u[b], o)
+    R, p = rotation.identity(o), (o, o, o)
+    for f in range(6):
+        value, slope, _ = _switch.jet(integers, i, numbers, n + _AXES, f, model.q, at)
+        axis = vector3(numbers, n + 3 * f)
+        e = vec3.add((o, o, o), axis)
+        if f < 3:
+            e = mat33.mul_vec(R, axis)
+        for k in range(_switch.num_arguments(integers, i, f)):
+            j = first + _switch.place(integers, i, f, k)
+            _add(columns, j, 3 * (f // 3), _switch.partial(integers, i, numbers, n + _AXES, f, k, slope), e)
+        if f < 3:
+            R = _turn(R, axis, value)
+        else:
+            p = vec3.add_scaled(p, value, axis)
+    store_transform(model, row, (R, p))
+
+
+@generic
+def _velocity(model: Any, b: int) -> None:
+    """HDot_FM, function by function; the axes are computed again rather than kept."""
+    i, n, at, first = model.first_choice[b], model.first_parameter[b], model.first_q[b], model.first_u[b]
+    integers, numbers, columns = model.choices, model.parameters, own_columns_dot(model, b)
+    o = zero(load(model.q, at, 0))
+    _clear(columns, first, model.num_u[b], o)
+    R, w = rotation.identity(o), (o, o, o)
+    for f in range(6):
+        value, slope, bend = _switch.jet(integers, i, numbers, n + _AXES, f, model.q, at)
+        axis = vector3(numbers, n + 3 * f)
+        e, e_dot = vec3.add((o, o, o), axis), (o, o, o)
+        if f < 3:
+            e = mat33.mul_vec(R, axis)
+            e_dot = vec3.cross(w, e)
+        rate = o
+        for k in range(_switch.num_arguments(integers, i, f)):
+            j = first + _switch.place(integers, i, f, k)
+            u = load(model.u, j, 0)
+            partial = _switch.partial(integers, i, numbers, n + _AXES, f, k, slope)
+            rate = rate + partial * u
+            # bend is zero unless this is the only argument: there is no sum over pairs of arguments
+            _add(columns, j, 3 * (f // 3), bend * u, e)
+            _add(columns, j, 3 * (f // 3), partial, e_dot)
+        if f < 3:
+            w = vec3.add_scaled(w, rate, e)
+            R = _turn(R, axis, value)
+
+
+@routine
+def kinematics(model: Any, b: int, what: int) -> int:
+    """X_FM and H_FM at positions, HDot_FM at velocities; see `_by_address`."""
+    if what % 2 == 0:
+        _position(model, b, what // 2)
+    else:
+        _velocity(model, b)
+    return 0
+
+
+@functools.cache
+def _facts(n: int, is_compiled: bool) -> Facts:
+    """For n coordinates. The functions get a `FunctionMotion` where other kinds' get their parameters."""
+    return Facts(
+        BY_ADDRESS if is_compiled else INTERPRETED,
+        num_q=n,
+        num_u=n,
+        transform=FunctionMotion.transform_at,
+        hinge=FunctionMotion.hinge_at,
+        constant_hinge=False,
+        kinematics=kinematics if is_compiled else None,
+    )
+
+
+class FunctionBased(MobilizedBody):
+    """Move as six functions of the coordinates say: a body-fixed sequence of three rotations, and a translation.
+
+    Parameters
+    ----------
+    parent, body, X_PF, X_BM, direction, name
+        As for every `MobilizedBody`.
+    num_mobilities : int
+        How many coordinates there are, 1 to 6. The speeds are their rates.
+    functions : six Function
+        The first three give angles: about axis 0 of F, about axis 1 as the first angle has turned it, and about axis 2 as both
+        have. The last three give displacements along axes 3, 4 and 5, which are fixed in F. `mobod.function.Constant` for what
+        does not move.
+    coordinate_indices : six sequences of int
+        Which coordinates each function takes as its arguments, from 0. Functions may share coordinates in any way.
+    axes : (6, 3) array_like, optional
+        Directions in F, as above; their length does not matter. x, y, z and again x, y, z unless given. The first three must
+        not lie in one plane, nor the last three.
+
+    Raises
+    ------
+    TypeError
+        If one of the functions is no `Function`.
+    ValueError
+        If a number of things is wrong, or there is no such coordinate.
+    ModelError
+        If a function has no second derivatives, a coordinate moves nothing, or axes lie in one plane.
+
+    Notes
+    -----
+    The model runs compiled when all six functions are of the package's own kinds, and interpreted when one is a user's.
+
+    Where the angles make two rotation axes parallel (the second one at a quarter turn, with the usual axes), or where the
+    functions' derivatives are all zero, some motion is impossible: the mass matrix is singular there.
+
+    Examples
+    --------
+    A hinge whose axis moves forward by a centimeter as it flexes:
+
+    >>> import mobod as mb
+    >>> matter = mb.SimbodyMatterSubsystem(mb.MultibodySystem())
+    >>> zero, angle = mb.function.Constant(0, 0), mb.function.Linear([1, 0])
+    >>> forward = mb.function.Step(0, 0.01, 0, 2)
+    >>> knee = mb.mobilizer.FunctionBased(
+    ...     matter.ground,
+    ...     mb.body.Rigid(),
+    ...     num_mobilities=1,
+    ...     functions=[zero, zero, angle, forward, zero, zero],
+    ...     coordinate_indices=[[], [], [0], [0], [], []],
+    ... )
+    >>> knee.get_default_q()
+    array([0.])
+    """
+
+    _always_arrays = True
+
+    def __init__(
+        self,
+        parent: MobilizedBody,
+        body: Body,
+        *,
+        num_mobilities: int,
+        functions: Sequence[Function],
+        coordinate_indices: Sequence[Sequence[int]],
+        axes: ArrayLike | None = None,
+        X_PF: Transform | None = None,
+        X_BM: Transform | None = None,
+        direction: Direction = Direction.FORWARD,
+        name: str | None = None,
+    ) -> None:
+        n = _count(num_mobilities)
+        chosen = _functions(functions)
+        self._motion = FunctionMotion(chosen, _indices(coordinate_indices, chosen, n), _axes(axes))
+        self._num_mobilities = n
+        self._given_axes = None if axes is None else np.array(axes, dtype=np.float64)
+        if not all(map(_switch.is_compiled, chosen)):
+            self._interpreter = ByFunctions(self)
+        super().__init__(parent, body, X_PF=X_PF, X_BM=X_BM, direction=direction, name=name)
+
+    @property
+    def facts(self) -> Facts:  # type: ignore[override]
+        """What the tree has to know; it depends on the number of coordinates."""
+        return _facts(self._num_mobilities, self._interpreter is None)
+
+    def get_functions(self) -> tuple[Function, ...]:
+        """The six functions: three angles, three displacements."""
+        return self._motion.functions
+
+    def get_coordinate_indices(self) -> tuple[tuple[int, ...], ...]:
+        """Which coordinates each function takes."""
+        return self._motion.indices
+
+    def get_axes(self) -> Array:
+        """The axes ``(6, 3)`` in F, of unit length: three to turn about, three to move along."""
+        return self._motion.axes.copy()
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "num_mobilities": self._num_mobilities,
+            "functions": self._motion.functions,
+            "coordinate_indices": self._motion.indices,
+            "axes": self._given_axes,
+        }
+
+    # ------------------------------------------------------------------------------------------ for the tree
+
+    def _choices(self) -> Sequence[int]:
+        return self._bundle()[0]
+
+    def _parameters(self) -> Sequence[float]:
+        return [*self._motion.axes.ravel().tolist(), *self._bundle()[1]]
+
+    def _bundle(self) -> tuple[Sequence[int], Sequence[float]]:
+        if self._interpreter is not None:
+            return (), ()
+        return _switch.bundle(self._motion.functions, self._motion.indices)
+
+    # ------------------------------------------------------------------------------------------ fitting
+
+    def _own_pose(self, state: State) -> Callable[[Array], tuple[Array, Array]]:
+        return self._motion.transform
+
+    def _function_of_q(
+        self, state: State, function: Callable[..., Any], euler: Callable[..., Any] | None, at: Array | None = None
+    ) -> Any:
+        return function(self.get_q_as_vector(state) if at is None else at, self._motion)
+
+    def set_q_to_fit_transform(self, state: State, X_FM: Transform) -> None:
+        """Set q so that the pose of M in F is as near to X_FM as can be found.
+
+        Nearest in the sum of the squares of the angle between the orientations and of the distance between the origins, over
+        their distance from F. Never an error for a request out of reach.
+        """
+        X = _frame("X_FM", X_FM)
+        R, p = np.asarray(X.R), np.asarray(X.p)
+        self.set_q(state, fit_q(self, state, R, p))
+        # beside a distance out of reach, the sum does not feel the last digits of an angle
+        q, pose = self.get_q_as_vector(state), self._pose_in_f(state)
+        turned = fit_q(self, state, R, None) if np.abs(pose(q)[0] - R).max() < ALMOST else q
+        if np.linalg.norm(pose(turned)[1] - p) <= np.linalg.norm(pose(q)[1] - p) * (1.0 + 1e-12):
+            self.set_q(state, turned)
+
+    def set_q_to_fit_rotation(self, state: State, R_FM: Rotation) -> None:
+        """Set q so that the orientation of M in F is as near to R_FM as can be found."""
+        R = R_FM if isinstance(R_FM, Rotation) else Rotation(R_FM)
+        self.set_q(state, fit_q(self, state, np.asarray(R), None))
+
+    def set_q_to_fit_translation(self, state: State, p_FM: ArrayLike) -> None:
+        """Set q so that the origin of M is in F as near to p_FM as can be found, without turning M if that can be."""
+        self.set_q(state, fit_translation(self, state, _vec3("p_FM", p_FM)))
+
+
+def _count(num_mobilities: int) -> int:
+    if not isinstance(num_mobilities, (int, np.integer)) or isinstance(num_mobilities, bool):
+        raise TypeError(f"num_mobilities of a FunctionBased must be a whole number, not {num_mobilities!r}")
+    if not 1 <= num_mobilities <= 6:
+        raise ValueError(f"num_mobilities of a FunctionBased must be from 1 to 6; it is {num_mobilities}")
+    return int(num_mobilities)
+
+
+def _functions(functions: Sequence[Function]) -> tuple[Function, ...]:
+    chosen = tuple(functions)
+    if len(chosen) != 6:
+        raise ValueError(
+            f"a FunctionBased takes six functions, three angles and three displacements; {len(chosen)} were given. "
+            "Constant(0, 0) stands for what does not move"
+        )
+    for f, function in enumerate(chosen):
+        if not isinstance(function, Function):
+            raise TypeError(
+                f"functions[{f}] of a FunctionBased must be a mobod.Function, not {function!r}; mobod.function.Custom makes "
+                "one of a callable"
+            )
+        if function.get_max_derivative_order() < 2:
+            raise ModelError(
+                f"functions[{f}] of a FunctionBased needs second derivatives, {function!r} has them to order "
+                f"{function.get_max_derivative_order()}; of a Spline, take degree 3 or more"
+            )
+    return chosen
+
+
+def _indices(
+    coordinate_indices: Sequence[Sequence[int]], functions: tuple[Function, ...], n: int
+) -> tuple[tuple[int, ...], ...]:
+    given = [list(places) if hasattr(places, "__iter__") else places for places in coordinate_indices]
+    if len(given) != 6:
+        raise ValueError(f"coordinate_indices of a FunctionBased are six lists, one a function; {len(given)} were given")
+    for f, (places, function) in enumerate(zip(given, functions, strict=True)):
+        if not isinstance(places, list):
+            raise TypeError(f"coordinate_indices[{f}] must be a list of coordinates, such as [0], not {places!r}")
+        if len(places) != function.get_argument_size():
+            raise ValueError(
+                f"coordinate_indices[{f}] is {places}, but functions[{f}] takes {function.get_argument_size()} argument(s): "
+                "name one coordinate for each"
+            )
+        for j in places:
+            if not isinstance(j, (int, np.integer)) or isinstance(j, bool):
+                raise TypeError(f"coordinate_indices[{f}] must be whole numbers, not {j!r}")
+            if not 0 <= j < n:
+                raise ValueError(f"coordinate_indices[{f}] names coordinate {j}; there are {n}, counted from 0")
+    used = {j for places, function in zip(given, functions, strict=True) if not isinstance(function, Constant) for j in places}
+    if idle := sorted(set(range(n)) - used):
+        raise ModelError(
+            f"coordinate {idle[0]} of a FunctionBased moves nothing: no function takes it, or only a Constant does; name it in "
+            "coordinate_indices, or lower num_mobilities"
+        )
+    return tuple(tuple(map(int, places)) for places in given)
+
+
+def _axes(axes: ArrayLike | None) -> Array:
+    if axes is None:
+        return np.vstack([np.eye(3)] * 2)
+    given = _checked.array(axes, (6, 3), "axes of a FunctionBased")
+    units = np.array([_checked.unit(axis, f"axes[{i}] of a FunctionBased") for i, axis in enumerate(given)])
+    for first, what in ((0, "rotation"), (3, "translation")):
+        if abs(np.linalg.det(units[first : first + 3])) < FLAT:
+            raise ModelError(
+                f"the three {what} axes of a FunctionBased, axes[{first}] to axes[{first + 2}], lie in one plane: "
+                f"{given[first : first + 3].tolist()}; turn one of them out of it"
+            )
+    return units

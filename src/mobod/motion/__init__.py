@@ -1,0 +1,7 @@
+"""The kinds of prescribed motion, one a file. `mobod.Motion` is their base class."""
+
+from .custom import Custom, CustomImplementation
+from .sinusoid import Sinusoid
+from .steady import Steady
+
+__all__ = ["Custom", "CustomImplementation", "Sinusoid", "Steady"]

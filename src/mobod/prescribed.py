@@ -1,0 +1,174 @@
+"""What a matter subsystem tells of locks and prescribed motions: which variables are free, errors, and the forces it takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import prescribing
+from .level import Method
+from .stage import Stage
+from .tree import inverse_dynamics, known
+
+if TYPE_CHECKING:
+    from .mobilizer.base import MobilizedBody
+    from .mobilizer.ground import Ground
+    from .state import State
+    from .system import MultibodySystem
+
+Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+
+class Prescribed:
+    """The part of `SimbodyMatterSubsystem` that deals with known motion."""
+
+    _bodies: list[MobilizedBody]
+    _ground: Ground
+
+    if TYPE_CHECKING:
+
+        def get_system(self) -> MultibodySystem:
+            """Of `Subsystem`."""
+
+    def _selected(self, state: State, asked: str, which: int, methods: tuple[Method, ...]) -> npt.NDArray[np.bool_]:
+        """Which q (*which* 0), u (1) or udot (2) come about by one of *methods*; a mask over all."""
+        state._need_instance(self._ground, asked)
+        tree = state._tree
+        by_body = np.full(tree.nb, Method.FREE in methods)
+        for b in np.flatnonzero(state._field("together") < 0):
+            by_body[b] = self._bodies[b]._methods(state, asked)[which] in methods
+        return np.repeat(by_body, tree.num_u if which else tree.num_q)
+
+    def get_free_q_index(self, state: State) -> Indices:
+        """Which q are free: integrated, rather than locked or prescribed, in ascending order. Needs INSTANCE."""
+        return np.flatnonzero(self._selected(state, "get_free_q_index", 0, (Method.FREE,)))
+
+    def get_free_u_index(self, state: State) -> Indices:
+        """Which u are free: integrated, rather than locked or prescribed, in ascending order. Needs INSTANCE."""
+        return np.flatnonzero(self._selected(state, "get_free_u_index", 1, (Method.FREE,)))
+
+    def get_free_u_dot_index(self, state: State) -> Indices:
+        """Which udot are free: found from forces, in ascending order. Needs INSTANCE."""
+        return np.flatnonzero(~self._known(state, "get_free_u_dot_index"))
+
+    def get_known_u_dot_index(self, state: State) -> Indices:
+        """Which udot are known, by a lock or a motion: those that are not in `get_free_u_dot_index`. Needs INSTANCE."""
+        return np.flatnonzero(self._known(state, "get_known_u_dot_index"))
+
+    def _known(self, state: State, asked: str) -> npt.NDArray[np.bool_]:
+        state._need_instance(self._ground, asked)
+        return np.repeat(state._field("together") < 0, state._tree.num_u)
+
+    def pack_free_q(self, state: State, all_q: npt.ArrayLike) -> Array:
+        """The free ones of ``(nq,)`` numbers, in order, ``(nfq,)``. Needs INSTANCE."""
+        return _vector("all_q", all_q, state._tree.nq)[self.get_free_q_index(state)]
+
+    def unpack_free_q(self, state: State, packed_free_q: npt.ArrayLike, unpacked_free_q: npt.ArrayLike | None = None) -> Array:
+        """A new array ``(nq,)``: free ones of *packed_free_q*, others of *unpacked_free_q*, or zero. Needs INSTANCE."""
+        return _unpacked("free_q", self.get_free_q_index(state), packed_free_q, unpacked_free_q, state._tree.nq)
+
+    def pack_free_u(self, state: State, all_u: npt.ArrayLike) -> Array:
+        """The free ones of ``(nu,)`` numbers, in order, ``(nfu,)``. Needs INSTANCE."""
+        return _vector("all_u", all_u, state._tree.nu)[self.get_free_u_index(state)]
+
+    def unpack_free_u(self, state: State, packed_free_u: npt.ArrayLike, unpacked_free_u: npt.ArrayLike | None = None) -> Array:
+        """A new array ``(nu,)``: free ones of *packed_free_u*, others of *unpacked_free_u*, or zero. Needs INSTANCE."""
+        return _unpacked("free_u", self.get_free_u_index(state), packed_free_u, unpacked_free_u, state._tree.nu)
+
+    # ------------------------------------------------------------------------------------------ errors
+
+    def calc_motion_errors(self, state: State, stage: Stage) -> Array:
+        """How far the state is from what locks and motions prescribe: what it has less what it should have.
+
+        Parameters
+        ----------
+        state : State
+        stage : Stage
+            ``POSITION`` for q, which needs TIME; ``VELOCITY`` for u, which needs POSITION; ``ACCELERATION`` for udot, which
+            needs ACCELERATION: these errors are always zero.
+
+        Returns
+        -------
+        array
+            One number a prescribed q, u or udot, in ascending order; `MultibodySystem.prescribe` makes those of q and u zero.
+
+        Raises
+        ------
+        ValueError
+            If *stage* is another.
+        StageError
+            If the state is not realized so far.
+        """
+        asked, system = "calc_motion_errors", self.get_system()
+        held = Method.PRESCRIBED, Method.ZERO
+        if stage == Stage.POSITION:
+            state._tree_of(self._ground, asked)
+            if state._stage < Stage.TIME:
+                state._refuse(asked, Stage.TIME)
+            other = state.copy()
+            prescribing.set_q(system, other)
+            errors: Array = (state._q - other._q)[self._selected(state, asked, 0, held)]
+        elif stage == Stage.VELOCITY:
+            state._need_positions(self._ground, asked)
+            other = state.copy()
+            prescribing.set_u(system, other)
+            errors = (state._u - other._u)[self._selected(state, asked, 1, held)]
+        elif stage == Stage.ACCELERATION:
+            state._tree_of(self._ground, asked)
+            if state._stage < Stage.ACCELERATION:
+                state._refuse(asked, Stage.ACCELERATION)
+            record = state._record
+            by = np.repeat(state._field("together"), state._tree.num_u)
+            should = np.select([by == known.GIVEN, by == known.DRIVEN], [record.lock_u[:, 0], record.known_u_dot[:, 0]])
+            errors = (record.u_dot[: len(should), 0] - should)[by < 0]
+        else:
+            raise ValueError(f"calc_motion_errors takes Stage.POSITION, VELOCITY or ACCELERATION, not {stage!r}")
+        return errors
+
+    # ------------------------------------------------------------------------------------------ forces
+
+    def find_motion_forces(self, state: State) -> Array:
+        """The multipliers tau of locks and motions ``(nu,)``, zero at free mobilities. Needs ACCELERATION.
+
+        They have the sign of Simbody's multipliers, M udot + tau = f - (forces of the velocities): the generalized forces that
+        locks and motions exert are -tau. Found by inverse dynamics with the accelerations that there are, in O(n).
+        """
+        asked = "find_motion_forces"
+        state._tree_of(self._ground, asked)
+        if state._stage < Stage.ACCELERATION:
+            state._refuse(asked, Stage.ACCELERATION)
+        mask, record = self._known(state, asked), state._record
+        residual = np.zeros(state._tree.nu)
+        if mask.any():
+            f, F, udot = record.mobility_forces[:, 0].copy(), record.body_forces, record.u_dot[:, 0].copy()
+            inverse_dynamics.calc_residual_force(state._block, f, F, udot, residual)
+        return np.where(mask, -residual, 0.0)
+
+    def get_motion_multipliers(self, state: State) -> Array:
+        """The multipliers of the known mobilities alone, one a `get_known_u_dot_index`. Needs ACCELERATION.
+
+        `find_motion_forces` has them at their places.
+        """
+        tau = self.find_motion_forces(state)
+        return tau[self._known(state, "get_motion_multipliers")]
+
+    def calc_motion_power(self, state: State) -> float:
+        """The power of all locks and motions, positive where they add energy: -tau . u. Needs ACCELERATION."""
+        return float(-(self.find_motion_forces(state) @ state._u[: state._tree.nu]))
+
+
+def _vector(what: str, value: npt.ArrayLike, n: int) -> Array:
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape != (n,):
+        raise ValueError(f"{what} has shape ({n},), got {array.shape}")
+    return array
+
+
+def _unpacked(what: str, places: Indices, packed: npt.ArrayLike, rest: Any, n: int) -> Array:
+    values = _vector(f"packed_{what}", packed, len(places))
+    out = np.zeros(n) if rest is None else _vector(f"unpacked_{what}", rest, n).copy()
+    out[places] = values
+    return out

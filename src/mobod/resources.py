@@ -1,0 +1,355 @@
+"""Resources: what the subsystems have allocated in one state, and the values of what no kernel reads.
+
+Coordinates, speeds and auxiliary variables lie in the state's record, after the matter's; here is which part of them is whose.
+Discrete variables, cache entries, slots for errors and event triggers, and weights are here themselves. What was allocated
+while a stage was being realized goes when that stage is invalidated, as in Simbody's `State`.
+
+Validity. A stage has a version, which changes when the stage is invalidated. For POSITION and above the setters of q, u and z
+must stay as fast as they are: they clear bits of `State._valid`, and a version is counted up when it is next asked for
+(`version`). An entry is valid where it was marked at the versions, and with the prerequisites, that hold now.
+"""
+
+from __future__ import annotations
+
+import copy as _copy
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import StageError, TopologyError
+from .stage import Stage
+
+if TYPE_CHECKING:
+    from .state import State
+    from .subsystem import Subsystem
+    from .system import MultibodySystem
+
+Array = npt.NDArray[np.float64]
+
+_FIRST_BIT = 20
+_TOPOLOGY, _MODEL, _INSTANCE, _POSITION, _REPORT = 1, 2, 3, 5, 9
+#: Beyond every stage: what is computed only when asked for.
+NEVER = 10
+
+#: What lies in the record.
+VARIABLES = ("q", "u", "z")
+#: Errors of constraints, of which each subsystem has a run of slots.
+ERRORS = ("q_err", "u_err", "u_dot_err")
+
+
+def unchanged(stage: int) -> int:
+    """The bits of `State._valid` that say that nothing has changed on which *stage* or one above depends."""
+    return sum(1 << (_FIRST_BIT + s) for s in range(max(int(stage), _POSITION), _REPORT + 1))
+
+
+class DiscreteVariable:
+    """A value that changes at once, if at all; and where it updates itself, which cache entry holds its next value."""
+
+    __slots__ = ("allocated", "changes", "invalidates", "last_update_time", "update", "value")
+
+    def __init__(self, value: Any, invalidates: int, allocated: int) -> None:
+        self.value, self.invalidates, self.allocated = value, invalidates, allocated
+        self.update = -1
+        self.last_update_time = np.nan
+        self.changes = 0
+
+
+class CacheEntry:
+    """A value computed from the state, and what it is computed from."""
+
+    __slots__ = ("allocated", "computed_by", "depends_on", "mark", "marks", "of_variables", "prerequisites", "value")
+
+    def __init__(
+        self,
+        value: Any,
+        depends_on: int,
+        computed_by: int,
+        allocated: int,
+        of_variables: tuple[str, ...] = (),
+        prerequisites: tuple[tuple[str, int, int], ...] = (),
+    ) -> None:
+        self.value, self.depends_on, self.computed_by, self.allocated = value, depends_on, computed_by, allocated
+        #: Those of q, u and z that it depends on.
+        self.of_variables = of_variables
+        #: ("variable" or "entry", subsystem, index).
+        self.prerequisites = prerequisites
+        #: What `Resources._key` was when it was last said to be realized (True) or not (False).
+        self.mark: tuple[Any, bool] | None = None
+        self.marks = 0
+
+
+class Part:
+    """What one subsystem has."""
+
+    def __init__(self) -> None:
+        #: For each of q, u and z: (stage below which it was allocated, initial values).
+        self.runs: dict[str, list[tuple[int, Array]]] = {name: [] for name in VARIABLES}
+        #: Slots of errors by name, and of event triggers by stage: (stage below which they were allocated, how many).
+        self.slots: dict[str | int, list[tuple[int, int]]] = {}
+        self.variables: list[DiscreteVariable] = []
+        self.entries: list[CacheEntry] = []
+
+    def drop(self, stage: int) -> None:
+        """Forget what was allocated while *stage* or one above was being realized."""
+        for runs in (self.runs, self.slots):
+            for name, run in runs.items():
+                runs[name] = [one for one in run if one[0] < stage - 1]  # type: ignore[index, misc]
+        self.variables = [variable for variable in self.variables if variable.allocated < stage - 1]
+        self.entries = [entry for entry in self.entries if entry.allocated < stage - 1]
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """What `restore` takes back: the lists, not the values."""
+        return (
+            {k: v[:] for k, v in self.runs.items()},
+            {k: v[:] for k, v in self.slots.items()},
+            self.variables[:],
+            self.entries[:],
+        )
+
+    def restore(self, kept: tuple[Any, ...]) -> None:
+        """Forget what was allocated since the snapshot."""
+        self.runs, self.slots, self.variables, self.entries = kept
+
+
+class Resources:
+    """The resources of the subsystems in one state.
+
+    Parameters
+    ----------
+    num_subsystems : int
+    """
+
+    def __init__(self, num_subsystems: int) -> None:
+        self.parts: dict[int, Part] = {}
+        self.versions = [0] * (_REPORT + 1)
+        #: While hooks are called: the stage that is being realized, and the subsystem whose turn it is.
+        self.step, self.turn = 0, num_subsystems
+        #: For q, u and z: where each subsystem's run starts, and how long it is.
+        self.places: dict[str, dict[int, tuple[int, int]]] = {name: {} for name in VARIABLES}
+        #: Stages by which entries are computed: at others nothing has to be marked.
+        self.computing: set[int] = set()
+        self.weights: dict[str, Array] = {}
+        self.slots: dict[str | int, Array] = {}
+        self.slot_places: dict[str | int, dict[int, tuple[int, int]]] = {}
+        self._slots_version: tuple[int, int] | None = None
+        #: Subsystems that were advanced beyond the state: the version of each stage when they were.
+        self.ahead: dict[int, dict[int, int]] = {}
+        #: Values that variables take at the beginning of the next step.
+        self.pending: dict[tuple[int, int], Any] = {}
+
+    def copy(self, system: MultibodySystem) -> Resources:
+        """A deep copy that refers to the same system and its parts."""
+        memo: dict[int, Any] = {id(system): system}
+        for subsystem in system._subsystems:
+            memo[id(subsystem)] = subsystem
+        if system._matter is not None:
+            memo.update((id(body), body) for body in system._matter._bodies)
+        memo.update((id(force), force) for force in system._forces())
+        return _copy.deepcopy(self, memo)
+
+    def part(self, subsystem: int) -> Part:
+        """What *subsystem* has; nothing at first."""
+        return self.parts.setdefault(subsystem, Part())
+
+    # ------------------------------------------------------------------------------------------ stages and versions
+
+    def version(self, state: State, stage: int) -> int:
+        """A number that stays the same as long as *stage* is not invalidated."""
+        if stage >= _POSITION:
+            bit = 1 << (_FIRST_BIT + stage)
+            if not state._valid & bit:
+                state._valid |= bit
+                self.versions[stage] += 1
+        return self.versions[stage]
+
+    def invalidate(self, stage: int, reached: int = 0) -> None:
+        """Stages from *stage* on are invalidated, in a state at *reached*; `State._valid` sees to those from POSITION on."""
+        for s in range(stage, _POSITION):
+            self.versions[s] += 1
+        if stage <= _INSTANCE and stage <= reached:
+            for part in self.parts.values():
+                part.drop(stage)
+            self.pending = {key: value for key, value in self.pending.items() if key[1] < len(self.part(key[0]).variables)}
+
+    def stage_of(self, state: State, subsystem: int) -> int:
+        """How far *subsystem* is: the state's stage, or one less while its turn has not come; or where it was advanced to."""
+        if self.step:
+            stage = self.step - (subsystem >= self.turn)
+        else:
+            stage = state._stage
+        ahead = self.ahead.get(subsystem)
+        if ahead:
+            while stage < _REPORT and ahead.get(stage + 1) == self.version(state, stage + 1):
+                stage += 1
+        return stage
+
+    def finish(self, state: State, subsystem: int, stage: int) -> None:
+        """*subsystem* has done its part of *stage*: what it computes by that stage is there."""
+        part = self.parts.get(subsystem)
+        for entry in part.entries if part is not None else ():
+            if entry.computed_by == stage:
+                key = self._key(state, entry)
+                if key is not None and entry.mark != (key, False):
+                    entry.mark = key, True
+                    entry.marks += 1
+
+    def advance(self, state: State, subsystem: int, stage: int) -> None:
+        """*subsystem* is at *stage*, one more than it was, whatever the state's."""
+        self.ahead.setdefault(subsystem, {})[stage] = self.version(state, stage)
+        self.finish(state, subsystem, stage)
+
+    def snapshot(self) -> dict[int, tuple[Any, ...]]:
+        """What is allocated now, for `restore`."""
+        return {subsystem: part.snapshot() for subsystem, part in self.parts.items()}
+
+    def restore(self, kept: dict[int, tuple[Any, ...]]) -> None:
+        """Forget what was allocated since snapshots were taken of the parts."""
+        for subsystem, part in self.parts.items():
+            part.restore(kept.get(subsystem) or Part().snapshot())
+
+    # ------------------------------------------------------------------------------------------ q, u, z
+
+    def lay_out(self, order: Iterable[int], of_matter: dict[str, int]) -> dict[str, dict[int, tuple[int, int]]]:
+        """Where each subsystem's q, u and z go; *order* starts with the matter, which has numbers of its own."""
+        places: dict[str, dict[int, tuple[int, int]]] = {}
+        order = list(order)
+        for name in VARIABLES:
+            at, of_this = 0, places.setdefault(name, {})
+            for subsystem in order:
+                part = self.parts.get(subsystem)
+                n = of_matter[name] if subsystem == order[0] else 0
+                n += sum(len(values) for _, values in part.runs[name]) if part is not None else 0
+                of_this[subsystem] = at, n
+                at += n
+        return places
+
+    def initial(self, name: str, subsystem: int) -> Array:
+        """The values that a subsystem's q, u or z were allocated with."""
+        part = self.parts.get(subsystem)
+        values = [values for _, values in part.runs[name]] if part is not None else []
+        return np.concatenate([np.zeros(0), *values])
+
+    # ------------------------------------------------------------------------------------------ slots
+
+    def lay_out_slots(self, state: State) -> None:
+        """Make the slots of errors and event triggers, once the state is at INSTANCE; they are zero then."""
+        version = self.versions[_MODEL], self.versions[_INSTANCE]
+        if self._slots_version == version:
+            return
+        self._slots_version = version
+        order = subsystem_order(state._system)
+        self.slots, self.slot_places = {}, {}
+        for name in (*ERRORS, *range(_TOPOLOGY, _REPORT + 1)):
+            at, of_this = 0, self.slot_places.setdefault(name, {})
+            for subsystem in order:
+                part = self.parts.get(subsystem)
+                n = len(state._tree.quaternions) if name == "q_err" and subsystem == order[0] else 0
+                n += sum(count for _, count in part.slots.get(name, ())) if part is not None else 0
+                of_this[subsystem] = at, n
+                at += n
+            self.slots[name] = np.zeros(at)
+        self.slots["multipliers"] = np.zeros(len(self.slots["u_dot_err"]))
+        self.slot_places["multipliers"] = self.slot_places["u_dot_err"]
+
+    # ------------------------------------------------------------------------------------------ discrete variables
+
+    def change(self, subsystem: int, index: int, time: float) -> DiscreteVariable:
+        """Someone changes a variable: its next value is not what was computed from the old one."""
+        variable = self.part(subsystem).variables[index]
+        variable.changes += 1
+        variable.last_update_time = time
+        self.pending.pop((subsystem, index), None)
+        if variable.update >= 0:
+            self.unmark(self.part(subsystem).entries[variable.update])
+        return variable
+
+    def keep_updates(self, state: State) -> None:
+        """At the end of a step: keep the next values that are there, for `apply_updates` once the next step begins.
+
+        In between reports may be interpolated, which realize the state at earlier times.
+        """
+        self.pending = {}
+        for subsystem, part in self.parts.items():
+            for index, variable in enumerate(part.variables):
+                if variable.update >= 0 and self.is_realized(state, subsystem, variable.update):
+                    self.pending[subsystem, index] = _copy.deepcopy(part.entries[variable.update].value)
+
+    def apply_updates(self, time: float) -> None:
+        """Exchange the variables for which next values are kept with these; no stage is invalidated by that."""
+        for (subsystem, index), value in self.pending.items():
+            part = self.part(subsystem)
+            variable = part.variables[index]
+            entry = part.entries[variable.update]
+            entry.value, variable.value = variable.value, value
+            variable.changes += 1
+            variable.last_update_time = time
+            self.unmark(entry)
+        self.pending = {}
+
+    # ------------------------------------------------------------------------------------------ cache entries
+
+    def _key(self, state: State, entry: CacheEntry) -> Any:
+        """What an entry's value depends on, as something to compare; None where a prerequisite is out of date."""
+        key: list[Any] = [self.version(state, entry.depends_on)]
+        for name in entry.of_variables:
+            key.append(getattr(state, f"_{name}").tobytes())
+        for what, subsystem, index in entry.prerequisites:
+            part = self.part(subsystem)
+            if what == "variable":
+                key.append(part.variables[index].changes)
+            elif self.is_realized(state, subsystem, index):
+                key.append(part.entries[index].marks)
+            else:
+                return None
+        return tuple(key)
+
+    def is_realized(self, state: State, subsystem: int, index: int) -> bool:
+        """Whether an entry's value belongs to what the state is now."""
+        entry = self.part(subsystem).entries[index]
+        reached = max(state._stage, self.stage_of(state, subsystem))
+        return reached >= entry.depends_on and entry.mark is not None and entry.mark == (self._key(state, entry), True)
+
+    def mark(self, state: State, subsystem: int, index: int) -> None:
+        """Say that an entry's value is up to date; `StageError` where one of its prerequisites is not."""
+        entry = self.part(subsystem).entries[index]
+        key = self._key(state, entry)
+        if key is None:
+            first = next(p for p in entry.prerequisites if p[0] == "entry" and not self.is_realized(state, p[1], p[2]))
+            raise StageError(
+                f"cache entry {index} cannot be up to date before cache entry {first[2]} of "
+                f"{state._system._subsystems[first[1]]!r}, on which it depends; realize that one first"
+            )
+        entry.mark = key, True
+        entry.marks += 1
+
+    @staticmethod
+    def unmark(entry: CacheEntry) -> None:
+        """Say that an entry's value is out of date."""
+        if entry.mark is not None:
+            entry.mark = entry.mark[0], False
+        entry.marks += 1
+
+
+def subsystem_order(system: MultibodySystem) -> list[int]:
+    """The subsystems in the order of their resources: the matter, whose q and u the kernels know, then the others."""
+    matter = system.get_matter_subsystem()._subsystem_index
+    return [matter, *(i for i in range(len(system._subsystems)) if i != matter)]
+
+
+def index_in(subsystem: Subsystem, state: State, asked: str) -> int:
+    """The subsystem's index, for a state of its own system; `TopologyError` for any other."""
+    system = subsystem._system
+    if system is None:
+        raise TopologyError(
+            f"{asked}: {subsystem!r} is in no system; call system.adopt_subsystem(it), or name one when making it"
+        )
+    if state._system is not system or state._version != system._topology_version:
+        state._check_owner(system, f"{asked} of {subsystem!r}")
+    return subsystem._subsystem_index
+
+
+def named(stage: int) -> str:
+    """A stage's name, for messages."""
+    return Stage(stage).name
