@@ -269,7 +269,10 @@ class MobilizedBody(Locking):
 
     def clone_for_new_parent(self, parent: MobilizedBody) -> MobilizedBody:
         """A new body of the same kind and settings on another parent, whose system it joins, under a name of its own."""
-        other = type(self)(parent, self._body, X_PF=self._X_PF, X_BM=self._X_BM, direction=self._direction, **self._settings())
+        return self._clone(parent, self._settings())
+
+    def _clone(self, parent: MobilizedBody, settings: dict[str, Any]) -> MobilizedBody:
+        other = type(self)(parent, self._body, X_PF=self._X_PF, X_BM=self._X_BM, direction=self._direction, **settings)
         other._default_q = self._default_q.copy()
         other._default_lock_level = self._default_lock_level
         other._inboard_decorations = [(X, own_copy(geometry)) for X, geometry in self._inboard_decorations]
@@ -800,7 +803,7 @@ class MobilizedBody(Locking):
 
     def _hinge_matrix(self, state: State) -> Array:
         """H_FM ``(6, nu)`` at the state's q; the state need not be realized."""
-        if self._interpreter is not None:
+        if self._interpreter is not None or self._is_of_users_functions:
             written: Array = self._realized(state, Stage.POSITION)._record.H_FM[self._u_slice(state)]
             return written.T.copy()
         columns = self._function_of_q(state, self.facts.hinge, self.facts.hinge_euler)
