@@ -76,7 +76,14 @@ CALLS = [
 ]
 EVERYTHING = 63 & ~_realize.COMPOSITE
 #: Kernels with tests of their own: here (realize), in the tests of ensembles (batch) and motions, and the benchmarks' loop.
-ELSEWHERE = {"realize.realize", "realize.repeat", "batch.realize_groups", "batch.collect", "prescribe.call"}
+ELSEWHERE = {
+    "realize.realize",
+    "realize.realize_checked",
+    "realize.repeat",
+    "batch.realize_groups",
+    "batch.collect",
+    "prescribe.call",
+}
 #: Those that work on all columns at once, whose scratch is one array by two names.
 EXPLICIT = {"explicit_mass_matrix.calc_m", "inverse_mass_matrix.calc_m_inv"}
 
