@@ -123,8 +123,16 @@ def _choose(keep: Any, new: Any, old: Any) -> Any:
 
 
 @generic
+def clear(out: Any, n: int) -> None:
+    """The whole of an n x n matrix: row by row that is a quarter of what the zeros of a bushy tree cost one by one."""
+    for i in range(n):
+        for k in range(n):
+            store(out, i, k, 0.0)
+
+
+@generic
 def spread(model: Any, flat: Any, b: int, end: int, out: Any) -> None:
-    """Results of body b's mobilities up to column *end*, and zeros beyond, into both halves of the symmetric matrix *out*."""
+    """Results of body b's mobilities up to column *end*, into both halves of the symmetric matrix *out*, which is clear."""
     first = model.first_place[b]
     for place in range(first, first + model.num_u[b]):
         i = model.mobility_at[place]
@@ -132,7 +140,3 @@ def spread(model: Any, flat: Any, b: int, end: int, out: Any) -> None:
             x, k = load(flat, RESULTS + place, j), model.mobility_at[j]
             store(out, i, k, x)
             store(out, k, i, x)
-        for j in range(end, model.nu):
-            k = model.mobility_at[j]
-            store(out, i, k, 0.0)
-            store(out, k, i, 0.0)
