@@ -63,11 +63,9 @@ class Facts:
     Parameters
     ----------
     kind : int
-        The number by which the switch knows it, or ``BY_ADDRESS``.
+        The number by which the switch knows it, or ``BY_ADDRESS``; with angles in place of a quaternion all are by address.
     num_q, num_u : int
         Coordinates and speeds.
-    kind_euler : int, optional
-        The number of its variant with angles, where that differs.
     transform : callable
         ``transform(q) -> (R_FM, p_FM)`` as tuples, q a tuple of `num_q` floats. Of a kind with parameters
         ``transform(q, p)``, p a tuple of `num_parameters` floats; likewise the others.
@@ -99,7 +97,6 @@ class Facts:
     hinge: Callable[..., Any]
     constant_hinge: bool = True
     has_hinge_dot: bool | None = None
-    kind_euler: int | None = None
     transform_euler: Callable[..., Any] | None = None
     hinge_euler: Callable[..., Any] | None = None
     num_parameters: int = 0

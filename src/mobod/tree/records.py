@@ -31,6 +31,7 @@ FIELDS = (
     _index("parent", "nb", "the parent's index, smaller than the body's own"),
     _index("kind", "nb", "KIND of the mobilizer's file"),
     _index("reversed", "nb", "1 where q and u are of F in M rather than of M in F"),
+    _index("reversal", "nb", "where the routine that turns a reversed mobilizer round is; 0 for forward ones"),
     _index("kinematics", "nb", "where the routine of a kind that is called by address is, for the record's scalar; else 0"),
     _index("rates", "nb", "how q_dot follows from u: SAME, QUATERNION, EULER or MATRIX of mobilizer._rates"),
     _index("has_quaternion", "nb", "1 where the first four q are a quaternion"),

@@ -11,6 +11,8 @@ import numpy.typing as npt
 from ..algebra.record import LANES, Record, aligned_zeros
 from ..level import Level, Method, all_methods
 from ..mobilizer import _rates
+from ..mobilizer._by_address import BY_ADDRESS
+from ..mobilizer._reversal import turn_round
 from . import blocks, known, records
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ class Tree:
             self.num_q.append(facts.num_q - euler)
             self.num_u.append(facts.num_u)
             nq, nu = nq + self.num_q[-1], nu + facts.num_u
-            kinds.append(facts.kind_euler if euler and facts.kind_euler is not None else facts.kind)
+            kinds.append(BY_ADDRESS if euler and facts.kinematics is not None else facts.kind)
             if facts.has_matrix_n:
                 rates.append(_rates.MATRIX)
             else:
@@ -93,7 +95,7 @@ class Tree:
         self.quaternions = [b for b, body in enumerate(bodies) if body.facts.has_quaternion and not use_euler_angles]
         matrices = [nq * nu if r == _rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
         parameters, choices = [body._parameters() for body in bodies], [body._choices() for body in bodies]
-        self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if body.facts.kinematics is not None]
+        self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if kinds[b] == BY_ADDRESS]
         self._addresses: dict[Any, npt.NDArray[np.int64]] = {}
 
         motions = [body._driver for body in bodies]
@@ -111,6 +113,7 @@ class Tree:
             "reversed": reverse,
             "rates": rates,
             "kinematics": [0] * self.nb,
+            "reversal": [0] * self.nb,
             "has_quaternion": [int(body.facts.has_quaternion and not use_euler_angles) for body in bodies],
             "first_n": _starts(matrices),
             "first_parameter": _starts([len(run) for run in parameters]),
@@ -209,6 +212,11 @@ class Tree:
         """The addresses of the kinds' routines that the switch calls, compiled or loaded now if need be."""
         return self._addresses_of("kinematics", self._routines, scalar)
 
+    def _reversals(self, *scalar: bool) -> npt.NDArray[np.int64]:
+        """The same of what turns reversed mobilizers round."""
+        reversed_ones = [(int(b), turn_round) for b in np.flatnonzero(self.fields["reversed"])]
+        return self._addresses_of("reversal", reversed_ones, scalar)
+
     def _motions(self, *scalar: bool) -> npt.NDArray[np.int64]:
         """The same of the motions' routines."""
         return self._addresses_of("motion", self._motion_routines, scalar)
@@ -233,7 +241,8 @@ class Tree:
         It has room for *more* q, u and z of other subsystems after the matter's.
         """
         scalar = in_lanes, with_tangents, own_parameters
-        shared = {**self.fields, "kinematics": self._kinematics(*scalar), "motion": self._motions(*scalar)}
+        shared = {**self.fields, "kinematics": self._kinematics(*scalar)}
+        shared |= {"reversal": self._reversals(*scalar), "motion": self._motions(*scalar)}
         if own_parameters:
             shared.update((name, in_each_lane(shared[name])) for name in PARAMETERS)
         counts = self.counts
