@@ -10,18 +10,21 @@ import argparse
 import json
 from pathlib import Path
 
-from . import first_run, forward_dynamics, memory, mobilizers, python_overhead, simulation
+from . import first_run, forward_dynamics, known_motion, memory, mobilizers, operators, particles, python_overhead, simulation
 from .forward_dynamics import PEERS, time_of
 from .measure import ratio
 from .report import Target, environment, print_environment, print_table, print_targets, target_list
 
 BENCHMARKS = {
     "forward_dynamics": forward_dynamics,
+    "operators": operators,
     "mobilizers": mobilizers,
+    "known_motion": known_motion,
     "simulation": simulation,
     "python_overhead": python_overhead,
     "first_run": first_run,
     "memory": memory,
+    "particles": particles,
 }
 
 

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from mobod import body
+from mobod import body, decoration
 from mobod.errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
 from mobod.value import Inertia, MassProperties, Rotation, Transform, UnitInertia
 
@@ -39,10 +39,13 @@ def test_mass_properties_are_set():
 def test_decorations_keep_their_order_and_place(make):
     b = make()
     X_BD = Transform((1, 2, 3))
-    assert b.add_decoration("sphere", X_BD) == 0 and b.add_decoration("line") == 1
-    assert b.add_decoration("brick", (0, 0, 1)) == 2
-    assert b.get_num_decorations() == 3 and b.get_decoration(0) == ("sphere", X_BD)
-    assert b.decorations == (("sphere", X_BD), ("line", Transform()), ("brick", Transform((0, 0, 1))))
+    sphere, line, brick = decoration.Sphere(), decoration.Line(), decoration.Brick()
+    assert b.add_decoration(sphere, X_BD) == 0 and b.add_decoration(line) == 1
+    assert b.add_decoration(brick, (0, 0, 1)) == 2
+    sphere.color = "red"  # of the caller's, not of the body's
+    assert b.get_num_decorations() == 3 and b.get_decoration(0)[0].color is None
+    assert [type(geometry) for geometry, _ in b.decorations] == [decoration.Sphere, decoration.Line, decoration.Brick]
+    assert [X for _, X in b.decorations] == [X_BD, Transform(), Transform((0, 0, 1))]
     for i in (-1, 3):
         with pytest.raises(IndexError, match="this body has 3"):
             b.get_decoration(i)
@@ -52,10 +55,12 @@ def test_decorations_keep_their_order_and_place(make):
 @pytest.mark.parametrize("again", [lambda b: b.copy(), copy.copy, copy.deepcopy, lambda b: pickle.loads(pickle.dumps(b))])
 def test_a_copy_is_another_body(make, again):
     b = make()
-    b.add_decoration("sphere")
+    b.add_decoration(decoration.Sphere())
     other = again(b)
     assert type(other) is make and other != b and mass_properties(other) == mass_properties(b)
-    other.add_decoration("line")
+    other.get_decoration(0)[0].color = "red"
+    assert b.get_decoration(0)[0].color is None
+    other.add_decoration(decoration.Line())
     assert b.get_num_decorations() == 1 and other.get_num_decorations() == 2
 
 
@@ -63,7 +68,7 @@ def test_repr_says_what_a_person_can_use():
     assert repr(body.Massless()) == "Massless()" and repr(body.Ground()) == "Ground()"
     assert repr(body.Particle(2)) == "Particle(2.0)"
     b = body.Rigid(BALL)
-    b.add_decoration("sphere")
+    b.add_decoration(decoration.Sphere())
     assert repr(b).startswith("Rigid(MassProperties(mass=1, ") and repr(b).endswith(", 1 decoration)")
 
 
@@ -83,7 +88,8 @@ BAD = [
         "no inertia about its z axis",
     ),
     (lambda: body.Linear(MassProperties(1, (0.1, 0, 0), UnitInertia(1, 1, 0))), ModelError, "mass center"),
-    (lambda: body.Rigid().add_decoration("sphere", (1, 2)), ValueError, r"\(3,\)"),
+    (lambda: body.Rigid().add_decoration(decoration.Sphere(), (1, 2)), ValueError, r"\(3,\)"),
+    (lambda: body.Rigid().add_decoration("sphere"), TypeError, "Decoration such as"),
 ]
 
 

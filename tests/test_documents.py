@@ -11,6 +11,7 @@ import pytest
 import mobod
 
 README = Path(__file__).parent.parent / "README.md"
+DOCS = README.parent / "docs"
 MODULES = [info.name for info in pkgutil.walk_packages(mobod.__path__, "mobod.") if not info.name.endswith("__main__")]
 
 
@@ -36,6 +37,18 @@ def test_the_first_example_of_the_readme_runs(tmp_path, monkeypatch):
     assert (tmp_path / "pendulum.png").stat().st_size > 10_000
     assert len(code.strip().splitlines()) <= 20
     assert names["trajectory"].time[-1] == 20.0
+
+
+def test_the_examples_of_the_guide_to_custom_mobilizers_run(capsys):
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", (DOCS / "custom_mobilizers.md").read_text(), flags=re.DOTALL):
+        exec(compile(code, "custom_mobilizers.md", "exec"), names)
+    said = capsys.readouterr().out
+    assert "all belongs together" in said and said.endswith("True\n")
+    # Huygens: the bead is back after 2 pi sqrt(4 r / g), wherever it starts
+    time, q = names["motion"].time, names["motion"].q[:, 0]
+    later = time[1:][(q[1:] > 1.9) & (time[1:] > 1.0)]
+    assert abs(later.mean() - 2.0 * 3.14159265 * (4 * 0.5 / 9.81) ** 0.5) < 0.05
 
 
 def test_the_page_on_subsystems_runs(capsys):

@@ -8,12 +8,12 @@ from scipy.interpolate import CubicSpline
 from scipy.special import ellipk
 
 import mobod as mb
-from mobod.examples import chain, double_pendulum, drop_tower, knee, tumbling_handle
+from mobod.examples import chain, double_pendulum, drop_tower, knee, tautochrone, tumbling_handle
+
+EXAMPLES = [double_pendulum, tumbling_handle, chain, knee, tautochrone]
 
 
-@pytest.mark.parametrize(
-    "example", [double_pendulum, tumbling_handle, chain, knee], ids=lambda e: e.__name__.rpartition(".")[2]
-)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: e.__name__.rpartition(".")[2])
 def test_energy_is_kept(example):
     system, state = example.build()
     motion = mb.simulate(system, state, 2.0, accuracy=1e-8)
@@ -121,6 +121,15 @@ def test_the_chain_starts_to_fall_as_rods_in_a_row_do():
     origins = accelerations[:, 1, 1]
     tip = origins[-1] + length * accelerations[-1, 0, 2]  # at rest: no centripetal part
     assert_allclose([*origins[1:], tip], expected, atol=1e-9)
+
+
+def test_the_beads_meet_at_the_bottom_whatever_their_heights():
+    """Huygens: the arc from the bottom is s = 4 r sin(a / 2), and s'' = -g s / 4 r; so s = s0 cos(t sqrt(g / 4 r))."""
+    system, state = tautochrone.build()
+    motion = mb.simulate(system, state, 6.0, accuracy=1e-9)
+    s = 4.0 * tautochrone.RADIUS * np.sin(0.5 * motion.q)
+    expected = np.cos(motion.time * np.sqrt(9.81 / (4.0 * tautochrone.RADIUS)))
+    assert_allclose(s, s[0] * expected[:, None], atol=1e-6)
 
 
 def test_the_drop_tower_brakes_as_its_equations_say():

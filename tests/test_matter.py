@@ -63,6 +63,8 @@ MATTER = {
     "calc_acceleration_ignoring_constraints": (DYNAMICS, "u", "F"),
     "calc_acceleration": (DYNAMICS, "u", "F"),
     "calc_system_mass_center_acceleration_in_ground": (ACCELERATION,),
+    "calc_mobilizer_reaction_forces": (ACCELERATION,),
+    "calc_mobilizer_reaction_forces_using_freebody_method": (ACCELERATION,),
 }
 BODY = {
     "get_num_q": (MODEL,),
@@ -106,6 +108,14 @@ BODY = {
     "find_body_acceleration_in_another_body": (ACCELERATION, "body"),
     "find_station_acceleration_in_ground": (ACCELERATION, "v"),
     "calc_station_to_station_distance_2nd_time_derivative": (ACCELERATION, "v", "body", "v"),
+    "calc_body_moving_point_velocity_in_body": (VELOCITY, "v", "v", "body"),
+    "calc_body_moving_point_acceleration_in_body": (ACCELERATION, "v", "v", "v", "body"),
+    "calc_moving_point_to_point_distance_time_derivative": (VELOCITY, "v", "v", "body", "v", "v"),
+    "calc_moving_point_to_point_distance_2nd_time_derivative": (ACCELERATION, "v", "v", "v", "body", "v", "v", "v"),
+    "find_mobilizer_reaction_on_body_at_m_in_ground": (ACCELERATION,),
+    "find_mobilizer_reaction_on_body_at_origin_in_ground": (ACCELERATION,),
+    "find_mobilizer_reaction_on_parent_at_f_in_ground": (ACCELERATION,),
+    "find_mobilizer_reaction_on_parent_at_origin_in_ground": (ACCELERATION,),
 }
 
 
@@ -264,6 +274,19 @@ def test_wrong_shapes_are_refused(call, model):
         call(model.matter, model.state)
 
 
+def test_tasks_name_bodies_in_any_way(model):
+    matter, state = model.matter, model.state
+    model.system.realize(state, POSITION)
+    stations = model.rng.normal(size=(3, 3))
+    bodies = [model.bodies[2], model.bodies[5], model.bodies[2]]
+    expected = matter.calc_station_jacobian(state, bodies, stations)
+    for named in ([2, 5, 2], (2, 5, 2), np.array([2, 5, 2]), np.array([2, 5, 2], np.uint8), [b.name for b in bodies]):
+        assert np.array_equal(matter.calc_station_jacobian(state, named, stations), expected)
+    for wrong in (np.array([2, 500, 2]), np.array([-1, 0, 0]), [2, 500, 2]):
+        with pytest.raises(IndexError, match="bodies"):
+            matter.calc_station_jacobian(state, wrong, stations)
+
+
 def test_accumulators_add_into_the_array_they_are_given(model, close):
     matter, state = model.matter, model.state
     model.system.realize(state, POSITION)
@@ -295,6 +318,9 @@ def test_results_are_the_callers_own(model):
         lambda s: body.get_q_as_vector(s),
         lambda s: matter.calc_m(s),
         lambda s: matter.calc_bias_for_system_jacobian(s),
+        lambda s: matter.calc_m_inv(s),
+        lambda s: matter.calc_mobilizer_reaction_forces(s),
+        body.get_mobilizer_velocity,
         lambda s: matter.get_total_coriolis_acceleration(s, body),
         lambda s: matter.get_total_centrifugal_forces(s, body),
         model.system.get_rigid_body_forces,

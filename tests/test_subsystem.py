@@ -205,6 +205,33 @@ def test_subsystems_leave_the_mechanics_alone(plant):
         plant.ball.get_my_part_q(with_more, np.zeros(5))
 
 
+def test_motions_and_particles_stand_beside_subsystems():
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.81, 0))
+    rod = mb.body.Rigid(mb.MassProperties(1.0, (0.1, -1, 0), mb.Inertia(2, 1.5, 2)))
+    driven = mb.mobilizer.Pin(matter.ground, rod, name="driven")
+    mb.mobilizer.Pin(driven, rod, name="free")
+    mb.motion.Sinusoid(driven, mb.Motion.Level.POSITION, 0.5, 2.0, 0.0)
+    matter.add_particles([1.0], [[1.0, 2.0, 3.0]])
+    oscillator, decay = Oscillator(system, "oscillator"), Decay(system, "decay")
+    state = system.realize_topology()
+    motion = mb.simulate(system, state, 1.0, accuracy=1e-8)
+    assert_allclose(motion.q[-1, [0, 2]], [0.5 * np.sin(2), np.cos(2)], atol=1e-7)
+    assert_allclose(motion.z[-1], [2 * np.exp(-1), 3 * np.exp(-0.5)], atol=1e-7)
+    end = motion.states[-1]
+    system.realize(end)
+    assert_allclose(matter.calc_motion_errors(end, Stage.ACCELERATION), [0.0], atol=1e-12)
+    assert_allclose(matter.calc_motion_power(end), -(matter.find_motion_forces(end) @ matter.get_u(end)), rtol=1e-12)
+    assert_allclose(oscillator.get_u_dot(end), -4 * oscillator.get_q(end), rtol=1e-15)
+    moved = [[2.0, 2.0, 3.0]]
+    matter.set_all_particle_locations(end, moved)
+    decay.upd_discrete_variable(end, decay.more, 2)
+    system.realize_model(end)
+    system.realize(end)
+    assert_array_equal(matter.get_all_particle_locations(end), moved)
+
+
 # ---------------------------------------------------------------------------------------------- integration
 
 

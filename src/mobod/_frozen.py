@@ -96,9 +96,10 @@ class Frozen:
         _refuse_functions_of_floats(function, self.what)
         code = function.__code__
         cells = tuple(CellType() for _ in function.__closure__ or ())
-        namespace: dict[str, Any] = {"__builtins__": builtins, "__name__": function.__module__}
+        # compiled code on disk names the module of each function in it: one that every process has
+        namespace: dict[str, Any] = {"__builtins__": builtins, "__name__": __name__}
         copy = FunctionType(code, namespace, function.__name__, None, cells)
-        copy.__qualname__, copy.__module__, copy.__doc__ = function.__qualname__, function.__module__, function.__doc__
+        copy.__qualname__, copy.__doc__ = function.__qualname__, function.__doc__
         self._copies[id(function)] = copy
         self._kept_alive.append(function)
         self.parts.append(copy)

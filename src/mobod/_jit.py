@@ -109,9 +109,9 @@ class Routine:
         self._kept: list[Any] = []  # what the addresses point at
         generic(function)
 
-    def address(self, in_lanes: bool = False, with_tangents: bool = False) -> int:
+    def address(self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False) -> int:
         """Where the compiled code for a record's scalar is, compiled or loaded when it is first asked for."""
-        scalar = "lanes" if in_lanes else "duals" if with_tangents else "state"
+        scalar = "varied" if own_parameters else "lanes" if in_lanes else "duals" if with_tangents else "state"
         address = self._addresses.get(scalar)
         if address is None:
             with _lock:
@@ -171,10 +171,10 @@ class UsersRoutine(Routine):
         _pending.extend(parts)
         self._fingerprint, self._explain = fingerprint, explain
 
-    def address(self, in_lanes: bool = False, with_tangents: bool = False) -> int:
+    def address(self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False) -> int:
         """Where the compiled code is; what Numba cannot compile is an error of the user's function, in plain words."""
         try:
-            return super().address(in_lanes, with_tangents)
+            return super().address(in_lanes, with_tangents, own_parameters)
         except OSError:
             raise
         except Exception as error:  # Numba's own, and what it meets in places where it does not expect a user's function

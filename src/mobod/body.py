@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .decoration import own_copy
 from .errors import ModelError
 from .value import Inertia, MassProperties, Transform
 
@@ -76,7 +77,7 @@ class Body:
         Parameters
         ----------
         geometry : decoration
-            What to draw, such as ``mb.decoration.Sphere``.
+            What to draw, such as ``mb.decoration.Sphere``; copied.
         X_BD : Transform, optional
             Pose in the body's frame of the geometry's frame D; the identity, if left out.
 
@@ -84,8 +85,13 @@ class Body:
         -------
         int
             Ordinal of the decoration on this body and its copies.
+
+        Raises
+        ------
+        TypeError
+            If *geometry* is not one of the kinds in ``mb.decoration``.
         """
-        self._decorations.append((geometry, Transform() if X_BD is None else Transform(X_BD)))
+        self._decorations.append((own_copy(geometry), Transform() if X_BD is None else Transform(X_BD)))
         return len(self._decorations) - 1
 
     def get_num_decorations(self) -> int:
@@ -125,10 +131,10 @@ class Body:
         """Make a body of the same kind, with the same mass properties, and decorations of its own list."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other._decorations = list(self._decorations)
+        other._decorations = [(own_copy(geometry), X_BD) for geometry, X_BD in self._decorations]
         return other
 
-    __copy__ = copy  # the list of decorations is not shared
+    __copy__ = copy  # decorations are not shared
 
     def __repr__(self) -> str:
         m = self._mass_properties

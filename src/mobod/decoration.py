@@ -7,6 +7,7 @@ nothing here knows of a drawing library. Shapes, their frames and their defaults
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +17,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .mesh_file import read_mesh, triangulate
 from .value import _checked
 from .value.transform import Transform
 
@@ -267,6 +269,13 @@ class Decoration:
         return []
 
 
+def own_copy(geometry: Any) -> Decoration:
+    """A copy for one body to keep, whose changes are seen on no other."""
+    if not isinstance(geometry, Decoration):
+        raise TypeError(f"a body is decorated with a Decoration such as mobod.decoration.Sphere(0.1), not {geometry!r}")
+    return copy.copy(geometry)
+
+
 @dataclass(eq=False)
 class Point(Decoration):
     """A point of interest, drawn as a dot."""
@@ -329,7 +338,7 @@ class Brick(Decoration):
     def _calc_mesh(self, resolution: float) -> tuple[Array, Indices]:
         corners = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
         quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-        return self.half_lengths * corners, _triangulate(quads)
+        return self.half_lengths * corners, triangulate(quads)
 
 
 @dataclass(eq=False)
@@ -442,15 +451,15 @@ class Mesh(Decoration):
     @property
     def is_closed(self) -> bool:
         """Whether every edge has a face on either side."""
-        return _is_closed(_triangulate(self.faces))
+        return _is_closed(triangulate(self.faces))
 
     def _calc_mesh(self, resolution: float) -> tuple[Array, Indices]:
-        return self.vertices, _triangulate(self.faces)
+        return self.vertices, triangulate(self.faces)
 
 
 @dataclass(eq=False)
 class MeshFile(Decoration):
-    """A surface in a file (STL, OBJ, PLY, ...), read when it is first drawn; this needs the package trimesh."""
+    """A surface in a file, read when it is first drawn: STL, OBJ and VTP; others, such as PLY, need the package trimesh."""
 
     path: Field[str | Path, Path] = Field(_path)
 
@@ -464,17 +473,8 @@ class MeshFile(Decoration):
 
     def _calc_mesh(self, resolution: float) -> tuple[Array, Indices]:
         if self._mesh is None:
-            self._mesh = _load(self.path)
+            self._mesh = read_mesh(self.path)
         return self._mesh
-
-
-def _load(path: Path) -> tuple[Array, Indices]:
-    try:
-        import trimesh  # type: ignore[import-not-found, unused-ignore]
-    except ImportError as error:
-        raise ImportError(f"reading the mesh {path} needs trimesh: pip install trimesh") from error
-    mesh = trimesh.load(path, force="mesh")
-    return np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)
 
 
 # Columns are the directions of a profile's radius and of its axis, and the third that makes them right-handed
@@ -519,15 +519,6 @@ def _unit_sphere(resolution: float) -> tuple[Array, Indices]:
     radius, height = np.cos(angle), np.sin(angle)
     radius[[0, -1]] = 0.0  # cos(pi/2) is not quite
     return _revolve(list(zip(radius.tolist(), height.tolist(), strict=True)), _count(16, resolution), np.eye(3))
-
-
-def _triangulate(faces: Iterable[Iterable[int]]) -> Indices:
-    """Split convex polygons into fans."""
-    fans = []
-    for face in faces:
-        first, *rest = face
-        fans += [(first, second, third) for second, third in pairwise(rest)]
-    return np.array(fans, dtype=np.int64).reshape(-1, 3)
 
 
 def _is_closed(triangles: Indices) -> bool:

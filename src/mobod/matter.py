@@ -13,18 +13,22 @@ from . import prescribing
 from .errors import ModelError, TopologyError
 from .mobilizer.base import MobilizedBody, _full
 from .mobilizer.ground import Ground
+from .particles import ParticleSubsystem
 from .prescribed import Prescribed
 from .stage import Stage
-from .subsystem import Subsystem
 from .tree import (
     articulated_inertia,
     composite_inertia,
+    explicit_mass_matrix,
     forward_dynamics,
     inverse_dynamics,
+    inverse_mass_matrix,
     jacobian,
     mass_matrix,
+    mobilizer_motion,
     momentum,
     rates,
+    reaction,
 )
 from .tree import realize as _realize
 from .value import ArticulatedInertia, Inertia, MassProperties, Rotation, SpatialInertia
@@ -38,6 +42,14 @@ Array = npt.NDArray[np.float64]
 #: A bit of State._valid that kernels do not know: articulated inertias are in their rows.
 _STORED = 1 << 16
 ArrayLike = npt.ArrayLike
+
+#: Where a reaction is asked for.
+_REACTION_PLACES = {
+    "on body at its origin": reaction.AT_BODY_ORIGIN,
+    "on body at M": reaction.AT_M,
+    "on parent at F": reaction.ON_PARENT_AT_F,
+    "on parent at its origin": reaction.ON_PARENT_AT_ORIGIN,
+}
 
 
 class Bodies(Sequence[MobilizedBody]):
@@ -76,8 +88,8 @@ class Bodies(Sequence[MobilizedBody]):
         return f"<{len(self)} bodies: {names}{', ...' if len(self) > 8 else ''}>"
 
 
-class SimbodyMatterSubsystem(Prescribed, Subsystem):
-    """The bodies and mobilizers of a system, and everything that can be asked of them.
+class SimbodyMatterSubsystem(Prescribed, ParticleSubsystem):
+    """The bodies, mobilizers and particles of a system, and everything that can be asked of them.
 
     Parameters
     ----------
@@ -109,6 +121,8 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
                 f"  {body._index:4d} {body._name}: {kind} on {parent._name}, {facts.num_q} q, {facts.num_u} u, "
                 f"mass {body.get_default_mass_properties().mass:.6g}"
             )
+        if self.get_num_particles():
+            lines.append(f"  {self.get_num_particles()} particles, mass {self._particles[0].sum():.6g}")
         return "\n".join(lines)
 
     # ------------------------------------------------------------------------------------------ bodies
@@ -280,17 +294,19 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
 
     def _positions(self, state: State, asked: str) -> Any:
         """The block of a state with positions."""
-        if state._system is not self._system or state._version != self._system._topology_version:
+        if state._token is not self._system._topology_token:  # type: ignore[union-attr]
             state._check_owner(self._system, asked)
         if not state._valid & _realize.POSITIONS:
             state._refuse(asked, Stage.POSITION)
         return state._block
 
     def _velocities(self, state: State, asked: str) -> Any:
-        block = self._positions(state, asked)
-        if not state._valid & _realize.VELOCITIES:
-            state._refuse(asked, Stage.VELOCITY)
-        return block
+        # one look where all is there, which is what operators are called with
+        if state._valid & 3 != 3 or state._token is not self._system._topology_token:  # type: ignore[union-attr]
+            self._positions(state, asked)
+            if not state._valid & _realize.VELOCITIES:
+                state._refuse(asked, Stage.VELOCITY)
+        return state._block
 
     def _articulated(self, state: State, asked: str) -> Any:
         block = self._positions(state, asked)
@@ -385,9 +401,9 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
     # ------------------------------------------------------------------------------------------ system-wide sums
 
     def calc_system_mass(self, state: State) -> float:
-        """Mass of all bodies but Ground. Needs INSTANCE."""
+        """Mass of all bodies but Ground, and of all particles. Needs INSTANCE."""
         state._need_instance(self._ground, "calc_system_mass")
-        return float(np.sum(state._record.mass[1:, 0]))
+        return float(np.sum(state._record.mass[1:, 0]) + np.sum(state._record.particle_mass))
 
     def _mass_sums(self, state: State, asked: str) -> Array:
         out = np.empty((10, 1))
@@ -433,7 +449,8 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
         record = state._record
         m, c, w = record.mass[1:], record.com_G[1:], record.V_GB[1:, :3]
         a = record.A_GB[1:, 3:] + np.cross(record.A_GB[1:, :3], c) + np.cross(w, np.cross(w, c))
-        return _per_mass(np.sum(m * a, axis=0), float(np.sum(m)))
+        m_p, a_p = record.particle_mass, record.particle_acceleration.reshape(-1, 3)
+        return _per_mass(np.sum(m * a, axis=0) + np.sum(m_p * a_p, axis=0), float(np.sum(m) + np.sum(m_p)))
 
     def calc_kinetic_energy(self, state: State) -> float:
         """Kinetic energy, mass*length^2/time^2. Needs VELOCITY."""
@@ -454,7 +471,7 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
         """f = J^T F ``(nu,)`` of body forces ``(nb, 2, 3)``; Ground's row is ignored. Needs POSITION."""
         block = self._positions(state, "multiply_by_system_jacobian_transpose")
         f = np.empty(state._tree.nu)
-        jacobian.multiply_by_system_jacobian_transpose(block, self._body_forces("F_G", F_G), f)
+        jacobian.multiply_by_system_jacobian_transpose(block, self._body_forces(state, "F_G", F_G), f)
         return f
 
     def calc_system_jacobian(self, state: State) -> Array:
@@ -532,10 +549,22 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
 
     def _tasks(self, bodies: Any, stations: ArrayLike) -> tuple[npt.NDArray[np.int64], Array, bool]:
         """Bodies' indices, stations ``(nt, 3)``, and whether it was one task given bare."""
-        bare = isinstance(bodies, (MobilizedBody, str)) or np.ndim(bodies) == 0
-        indices = [self._body(body)._index for body in ([bodies] if bare else bodies)]
-        points = _like("stations", stations, (3,) if bare and np.ndim(stations) == 1 else (len(indices), 3))
-        return np.array(indices, dtype=np.int64), np.ascontiguousarray(points.reshape(-1, 3)), bare
+        if isinstance(bodies, (list, tuple)):  # what most give; NumPy's questions take longer than the Jacobian itself
+            bare, several = False, bodies
+        else:
+            bare = isinstance(bodies, (MobilizedBody, str)) or np.ndim(bodies) == 0
+            several = [bodies] if bare else bodies
+        if isinstance(several, np.ndarray) and several.dtype.kind in "iu" and several.ndim == 1:
+            for i in several[(several < 0) | (several >= len(self._bodies))]:
+                self.get_mobilized_body(i)  # says what is wrong with it
+            indices = several.astype(np.int64)
+        else:
+            indices = np.array([self._body(body)._index for body in several], dtype=np.int64)
+        n = len(indices)
+        points = np.asarray(stations, dtype=np.float64)
+        if points.shape != (n, 3):
+            points = _like("stations", points, (3,) if bare and points.ndim == 1 else (n, 3)).reshape(-1, 3)
+        return indices, np.ascontiguousarray(points), bare
 
     def _times_frame_jacobian(self, state: State, asked: str, on_body_b: Any, stations: ArrayLike, u: ArrayLike) -> Array:
         block = self._positions(state, asked)
@@ -556,7 +585,7 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
     def _frame_jacobian(self, state: State, asked: str, bodies: npt.NDArray[np.int64], stations: Array, rows: int) -> Array:
         block = self._positions(state, asked)
         J = np.zeros((rows * len(bodies), state._tree.nu))
-        jacobian.calc_frame_jacobian(block, bodies, stations, rows, J)
+        jacobian.calc_frame_jacobian.dispatcher(block, bodies, stations, rows, J)
         return J
 
     def _frame_bias(self, state: State, asked: str, on_body_b: Any, stations: ArrayLike) -> Array:
@@ -572,30 +601,47 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
         """f = M a ``(nu,)``, in O(n). Needs POSITION."""
         block = self._positions(state, "multiply_by_m")
         f = np.empty(state._tree.nu)
-        mass_matrix.multiply_by_m(block, self._mobility_vector(state, "a", a), f)
+        mass_matrix.multiply_by_m.dispatcher(block, self._mobility_vector(state, "a", a), f)
         return f
 
     def multiply_by_m_inv(self, state: State, v: ArrayLike) -> Array:
-        """a = M^-1 v ``(nu,)``, in O(n), by articulated inertias, computed where they are not there. Needs POSITION."""
+        """a = M^-1 v ``(nu,)``, in O(n), by articulated inertias, computed where they are not there. Needs POSITION.
+
+        With locks or prescribed motion M is that of the free mobilities: only their entries of v are read, the others come back
+        as zeros.
+        """
         block = self._articulated(state, "multiply_by_m_inv")
         a = np.empty(state._tree.nu)
-        mass_matrix.multiply_by_m_inv(block, self._mobility_vector(state, "v", v), a)
+        mass_matrix.multiply_by_m_inv.dispatcher(block, self._mobility_vector(state, "v", v), a)
         return a
 
     def calc_m(self, state: State) -> Array:
         """The mass matrix ``(nu, nu)``, symmetric and positive definite. Needs POSITION."""
         block = self._positions(state, "calc_m")
-        self.realize_composite_body_inertias(state)
-        M = np.zeros((state._tree.nu, state._tree.nu))
-        mass_matrix.calc_m(block, M)
+        nu, realized = state._tree.nu, state._valid & 4 != 0
+        M = np.empty((nu, nu))
+        if nu:
+            flat, wide = state._scratch or state._columns()
+            explicit_mass_matrix.calc_m.dispatcher(block, realized, flat, wide, M)
+            state._valid |= _realize.COMPOSITE
         return M
 
     def calc_m_inv(self, state: State) -> Array:
-        """The inverse of the mass matrix ``(nu, nu)``. Needs POSITION."""
-        block = self._articulated(state, "calc_m_inv")
+        """The inverse of the mass matrix of the free mobilities ``(nu, nu)``, symmetric. Needs POSITION.
+
+        Rows and columns of mobilities that a lock or a motion prescribes are zero. In O(nu^2), from articulated inertias, which
+        are computed where they are not there; M itself is not made.
+        """
+        block = self._positions(state, "calc_m_inv")
         nu = state._tree.nu
         M_inv = np.empty((nu, nu))
-        mass_matrix.calc_m_inv(block, np.zeros(nu), np.empty(nu), M_inv)
+        if nu:
+            flat, wide = state._scratch or state._columns()
+            address = 0 if state._valid & _realize.ARTICULATED else _realize.advance.address()
+            status = inverse_mass_matrix.calc_m_inv.dispatcher(block, address, state._valid, flat, wide, M_inv)
+            if status:
+                self.get_system()._explain(state, status)
+            state._valid |= _realize.ARTICULATED
         return M_inv
 
     # ------------------------------------------------------------------------------------------ q and u
@@ -659,7 +705,7 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
             state._refuse("calc_acceleration_ignoring_constraints", Stage.DYNAMICS)
         block = self._articulated(state, "calc_acceleration_ignoring_constraints")
         f = self._mobility_vector(state, "applied_mobility_forces", applied_mobility_forces)
-        F = self._body_forces("applied_body_forces", applied_body_forces)
+        F = self._body_forces(state, "applied_body_forces", applied_body_forces)
         udot, A = np.empty(state._tree.nu), np.empty((len(self._bodies), 2, 3))
         prescribing.set_known_u_dot(self.get_system(), state)
         forward_dynamics.calc_acceleration(block, f, F, udot, A.reshape(-1, 6))
@@ -690,11 +736,15 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
         residual = M udot + (forces of the velocities) - f - J^T F; each argument is zero where None or empty.
         """
         block = self._velocities(state, "calc_residual_force_ignoring_constraints")
-        f = self._mobility_vector(state, "applied_mobility_forces", applied_mobility_forces)
-        F = self._body_forces("applied_body_forces", applied_body_forces)
+        tree = state._tree
+        f, F = tree.no_mobility_forces, tree.no_body_forces
+        if applied_mobility_forces is not None:
+            f = self._mobility_vector(state, "applied_mobility_forces", applied_mobility_forces)
+        if applied_body_forces is not None:
+            F = self._body_forces(state, "applied_body_forces", applied_body_forces)
         udot = self._mobility_vector(state, "known_udot", known_udot)
-        residual = np.empty(state._tree.nu)
-        inverse_dynamics.calc_residual_force(block, f, F, udot, residual)
+        residual = np.empty(tree.nu)
+        inverse_dynamics.calc_residual_force.dispatcher(block, f, F, udot, residual)
         return residual
 
     def calc_residual_force(
@@ -726,9 +776,84 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
         """Generalized forces ``(nu,)`` that replace *body_forces* and the forces of the velocities. Needs VELOCITY."""
         block = self._velocities(state, "calc_tree_equivalent_mobility_forces")
         f = np.empty(state._tree.nu)
-        F = self._body_forces("body_forces", body_forces)
+        F = self._body_forces(state, "body_forces", body_forces)
         inverse_dynamics.calc_tree_equivalent_mobility_forces(block, F, f)
         return f
+
+    # ------------------------------------------------------------------------------------------ reactions
+
+    def _accelerations(self, state: State, asked: str) -> Any:
+        """The block of a state at ACCELERATION."""
+        block = self._positions(state, asked)
+        if state._stage < Stage.ACCELERATION:
+            state._refuse(asked, Stage.ACCELERATION)
+        return block
+
+    def calc_mobilizer_reaction_forces(self, state: State) -> Array:
+        """What each mobilizer does to its body ``(nb, 2, 3)``: torque and force at M, in Ground. Needs ACCELERATION.
+
+        That is all that the parent exerts through the mobilizer: the forces of constraint, the applied mobility forces, and
+        those that prescribe its motion. Ground's row is what holds Ground, at its origin: the sum of what is
+        exerted on the bodies next to it.
+
+        Returns
+        -------
+        (nb, 2, 3) array
+            One a body, Ground first; mass*length^2/time^2 and mass*length/time^2.
+
+        Raises
+        ------
+        StageError
+            If the state is below ACCELERATION.
+
+        See Also
+        --------
+        MobilizedBody.find_mobilizer_reaction_on_body_at_m_in_ground : the same of one mobilizer, and taken elsewhere.
+        calc_mobilizer_reaction_forces_using_freebody_method : the same by another way.
+
+        Notes
+        -----
+        F = P A' + Z, with the articulated inertia of the body and the force left to be balanced there when accelerations
+        were computed: about a hundred operations a body. Source: Jain 2011, section 7.3.
+        """
+        block = self._accelerations(state, "calc_mobilizer_reaction_forces")
+        out = np.empty((len(self._bodies), 2, 3))
+        reaction.calc_reactions(block, state._valid & _STORED != 0, out.reshape(-1, 6))
+        return out
+
+    def calc_mobilizer_reaction_forces_using_freebody_method(self, state: State) -> Array:
+        """The same as `calc_mobilizer_reaction_forces` ``(nb, 2, 3)``, by another way: for checking. Needs ACCELERATION.
+
+        Newton's and Euler's equations of each body about its mass center, from the tips to Ground, with its velocity, its
+        acceleration, the forces applied to it and the reactions of its children. Both agree to rounding.
+
+        Raises
+        ------
+        StageError
+            If the state is below ACCELERATION.
+        """
+        block = self._accelerations(state, "calc_mobilizer_reaction_forces_using_freebody_method")
+        out = np.empty((len(self._bodies), 2, 3))
+        reaction.calc_reactions_by_free_bodies(block, out.reshape(-1, 6))
+        return out
+
+    def _mobilizer_velocity(self, state: State, b: int) -> Array:
+        """V_FM of body *b* of a state that is known to have velocities."""
+        out = np.empty((2, 3))
+        mobilizer_motion.find_velocity.dispatcher(state._block, b, out.reshape(1, 6))
+        return out
+
+    def _mobilizer_acceleration(self, state: State, b: int) -> Array:
+        """A_FM of body *b* of a state that is known to have accelerations."""
+        out = np.empty((2, 3))
+        mobilizer_motion.find_acceleration.dispatcher(state._block, b, out.reshape(1, 6))
+        return out
+
+    def _find_reaction(self, state: State, asked: str, b: int, place: str) -> Array:
+        block = self._accelerations(state, asked)
+        out = np.empty((2, 3))
+        reaction.find_reaction(block, b, _REACTION_PLACES[place], state._valid & _STORED != 0, out.reshape(1, 6))
+        return out
 
     # ------------------------------------------------------------------------------------------ inertias and velocity terms
 
@@ -830,26 +955,27 @@ class SimbodyMatterSubsystem(Prescribed, Subsystem):
     # ------------------------------------------------------------------------------------------ checks
 
     def _mobility_vector(self, state: State, what: str, value: ArrayLike | None) -> Array:
-        """A contiguous ``(nu,)`` array; zeros for None or an empty one."""
-        nu = state._tree.nu
+        """A contiguous ``(nu,)`` array, only to be read; zeros for None or an empty one."""
+        tree = state._tree
         if value is None:
-            return np.zeros(nu)
+            return tree.no_mobility_forces
         array = np.asarray(value, dtype=np.float64)
+        nu = tree.nu
         if array.shape != (nu,):
             if array.size == 0:
-                return np.zeros(nu)
+                return tree.no_mobility_forces
             raise ValueError(f"{what} has shape ({nu},), one number a mobility, got {array.shape}")
         return np.ascontiguousarray(array)
 
-    def _body_forces(self, what: str, value: ArrayLike | None) -> Array:
-        """Rows of six, one a body, contiguous; zeros for None or an empty array."""
-        nb = len(self._bodies)
+    def _body_forces(self, state: State, what: str, value: ArrayLike | None) -> Array:
+        """Rows of six, one a body, contiguous, only to be read; zeros for None or an empty array."""
         if value is None:
-            return np.zeros((nb, 6))
+            return state._tree.no_body_forces
+        nb = len(self._bodies)
         array = np.asarray(value, dtype=np.float64)
         if array.shape != (nb, 2, 3):
             if array.size == 0:
-                return np.zeros((nb, 6))
+                return state._tree.no_body_forces
             raise ValueError(f"{what} has shape ({nb}, 2, 3), one spatial vector a body, Ground first; got {array.shape}")
         return np.ascontiguousarray(array).reshape(nb, 6)
 

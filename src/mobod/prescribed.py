@@ -123,7 +123,7 @@ class Prescribed:
             record = state._record
             by = np.repeat(state._field("together"), state._tree.num_u)
             should = np.select([by == known.GIVEN, by == known.DRIVEN], [record.lock_u[:, 0], record.known_u_dot[:, 0]])
-            errors = (record.u_dot[:, 0] - should)[by < 0]
+            errors = (record.u_dot[: len(should), 0] - should)[by < 0]
         else:
             raise ValueError(f"calc_motion_errors takes Stage.POSITION, VELOCITY or ACCELERATION, not {stage!r}")
         return errors
@@ -157,7 +157,7 @@ class Prescribed:
 
     def calc_motion_power(self, state: State) -> float:
         """The power of all locks and motions, positive where they add energy: -tau . u. Needs ACCELERATION."""
-        return float(-(self.find_motion_forces(state) @ state._u))
+        return float(-(self.find_motion_forces(state) @ state._u[: state._tree.nu]))
 
 
 def _vector(what: str, value: npt.ArrayLike, n: int) -> Array:

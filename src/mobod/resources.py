@@ -128,6 +128,8 @@ class Resources:
         self.step, self.turn = 0, num_subsystems
         #: For q, u and z: where each subsystem's run starts, and how long it is.
         self.places: dict[str, dict[int, tuple[int, int]]] = {name: {} for name in VARIABLES}
+        #: Stages by which entries are computed: at others nothing has to be marked.
+        self.computing: set[int] = set()
         self.weights: dict[str, Array] = {}
         self.slots: dict[str | int, Array] = {}
         self.slot_places: dict[str | int, dict[int, tuple[int, int]]] = {}

@@ -77,7 +77,8 @@ def simulate(
     accuracy : float
         Largest local error of a step, where no integrator is given.
     report_interval : float, optional
-        Time between rows of the result; a two-hundredth of *time* unless given.
+        Time between rows of the result; a two-hundredth of *time* unless given. A row holds all coordinates, speeds and
+        particles: with very many of these, ask for fewer rows.
     progress : bool or callable, optional
         True shows a progress bar (needs tqdm); a callable is called now and then with the time reached and the end.
 
@@ -128,13 +129,17 @@ def simulate(
     _run(integrator, times, results, energies, progress)
     wall_time = _clock.perf_counter() - clock
     nq, nu = len(state.q), len(state.u)
+    z, particles = np.split(results[:, nq + nu :], [len(state._z)], axis=1)
+    particles = particles.reshape(len(times), 2, -1, 3)
     return Trajectory(
         system=system,
         state=state.copy(),
         time=times,
         q=results[:, :nq],
         u=results[:, nq : nq + nu],
-        z=results[:, nq + nu :],
+        z=z,
+        particle_locations=particles[:, 0],
+        particle_velocities=particles[:, 1],
         energy=energies,
         coordinate_names=coordinate_names(system, state),
         speed_names=speed_names(system, state),

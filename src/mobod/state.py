@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .algebra.record import Record
+from .algebra.record import LANES, Record, aligned_zeros
 from .errors import StageError, TopologyError
 from .resources import VARIABLES, Resources, subsystem_order, unchanged
 from .stage import Stage
+from .tree import columns as _columns
 from .tree import realize as _realize
-from .tree.tree import INSTANCE_FIELDS, Tree, how_known
+from .tree.tree import INSTANCE_FIELDS, OF_MASS, OUTSIDE_MATTER, Tree, how_known
 
 if TYPE_CHECKING:
     from .mobilizer.base import MobilizedBody
@@ -27,6 +28,8 @@ _KEPT_BY_TIME = ~(_realize.FORCES | _realize.ACCELERATIONS | unchanged(Stage.POS
 
 # plain integers: comparing with an enum's members costs more than all the rest of a setter
 _TOPOLOGY, _MODEL, _INSTANCE, _TIME, _POSITION, _VELOCITY, _DYNAMICS, _ACCELERATION = (int(s) for s in list(Stage)[1:9])
+#: Mobilities above which a state does not keep the scratch of explicit matrices, which is as large as these.
+_LARGE = 256
 
 
 class State:
@@ -40,12 +43,16 @@ class State:
     ----------
     time : float
     q, u, z : (nq,), (nu,), (nz,) arrays
-    y : (nq + nu + nz,) array
-        The three end to end.
+    y : (nq + nu + nz + 6 np,) array
+        The three end to end, and then the locations and the velocities of the particles, if there are any.
     """
 
     # slots: setters and `realize` touch a dozen attributes a call, and a dictionary's take half as long again
     __slots__ = (
+        "_A_GB",
+        "_R_FM",
+        "_R_GB",
+        "_V_GB",
         "__weakref__",
         "_block",
         "_discrete",
@@ -60,6 +67,7 @@ class State:
         "_q_view",
         "_record",
         "_resources",
+        "_scratch",
         "_stage",
         "_system",
         "_token",
@@ -96,6 +104,10 @@ class State:
     def _attach(self, tree: Tree, record: Record) -> None:
         """Take *record*, and make the views that are handed out."""
         self._tree, self._record, self._block = tree, record, record.block
+        self._scratch: tuple[Array, Array] | None = None
+        # with a body's rows in the shape that getters hand out: reshaping each time takes as long as all the rest
+        self._R_GB, self._R_FM = record.R_GB.reshape(-1, 3, 3), record.R_FM.reshape(-1, 3, 3)
+        self._V_GB, self._A_GB = record.V_GB.reshape(-1, 2, 3), record.A_GB.reshape(-1, 2, 3)
         self._q, self._u, self._z = record.q[:, 0], record.u[:, 0], record.z[:, 0]
         self._y = record.y[:, 0]
         self._q_shape, self._u_shape = self._q.shape, self._u.shape
@@ -103,10 +115,24 @@ class State:
         self._q_dot_view, self._u_dot_view = _read_only(record.q_dot[:, 0]), _read_only(record.u_dot[:, 0])
         self._z_dot_view, self._q_dot_dot_view = _read_only(record.z_dot[:, 0]), _read_only(record.q_dot_dot[:, 0])
 
+    def _columns(self) -> tuple[Array, Array]:
+        """The scratch of the explicit matrices, flat and wide; see `mobod.tree.columns`. There has to be a mobility."""
+        found = self._scratch
+        if found is None:
+            rows, blocks = _columns.scratch_rows(self._tree.nu, self._tree.num_slots), -(-self._tree.nu // LANES)
+            flat = aligned_zeros(rows, LANES * blocks)
+            flat[_columns.PLACES] = np.arange(LANES * blocks)
+            found = flat, flat.reshape(rows, blocks, LANES)
+            if self._tree.nu <= _LARGE:
+                self._scratch = found
+        return found
+
     def __repr__(self) -> str:
+        number = self._tree.num_particles
+        particles = f", {number} particles" if number else ""
         return (
             f"<State at {Stage(self._stage).name}, time {self.time:.6g}, "
-            f"{self._q.size} q, {self._u.size} u, {self._z.size} z, of {self._system.name!r}>"
+            f"{self._q.size} q, {self._u.size} u, {self._z.size} z{particles}, of {self._system.name!r}>"
         )
 
     # ------------------------------------------------------------------------------------------ variables
@@ -175,7 +201,7 @@ class State:
 
     @property
     def y(self) -> Array:
-        """q, u and z end to end. Assigning leaves the state at TIME at most."""
+        """q, u, z and the particles' locations and velocities, end to end. Assigning leaves the state at TIME at most."""
         return self._y_view
 
     @y.setter
@@ -473,7 +499,8 @@ class State:
         if places == old and self._record is before:
             return
         record = tree.new_record(more=(more[0], more[1], more[2])) if any(more) else self._record
-        record.time[:] = self._record.time
+        for name in OUTSIDE_MATTER:
+            getattr(record, name)[:] = getattr(self._record, name)
         for name in VARIABLES:
             target, source, now = getattr(record, name), getattr(before, name), getattr(self._record, name)
             target[: tree.sizes[name]] = now[: tree.sizes[name]]
@@ -498,8 +525,9 @@ class State:
     def copy(self) -> State:
         """A state equal to this one in everything, realized as far, and independent of it."""
         other = object.__new__(State)
-        for name in State.__slots__[1:]:
-            setattr(other, name, getattr(self, name))
+        for name in State.__slots__:
+            if name != "__weakref__":
+                setattr(other, name, getattr(self, name))
         other._own = {name: array.copy() for name, array in self._own.items()}
         other._discrete = _copy.deepcopy(self._discrete)
         other._force_cache = dict(self._force_cache)
@@ -597,6 +625,13 @@ class State:
             self._record.share(name, self._own[name])
         self._invalidate_instance()
         return self._own[name]
+
+    def _leave_out(self, flag: str, b: int, holds: bool) -> None:
+        """Say whether a shortcut of the kernels holds for body b: what they then leave out has to be zero already."""
+        self._own_field(flag)[b] = holds
+        if holds and flag == "massless":
+            for name in OF_MASS:
+                getattr(self._record, name)[b] = 0.0
 
     def _field(self, name: str) -> npt.NDArray[Any]:
         """An Instance field as it is in this state."""

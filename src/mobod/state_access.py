@@ -256,6 +256,7 @@ class StateAccess:
         entry = CacheEntry(_copy.deepcopy(v), int(first), last, level, tuple(variables), tuple(prerequisites))
         entries = resources.part(index).entries
         entries.append(entry)
+        resources.computing.add(last)
         return len(entries) - 1
 
     def __other(self, state: State, asked: str, what: str, reference: Reference) -> tuple[int, int]:

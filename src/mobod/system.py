@@ -17,7 +17,7 @@ from .subsystem import HOOKS, Subsystem
 from .tree import blocks, momentum, rates
 from .tree import realize as _realize
 from .tree.known import DRIVEN
-from .tree.tree import Tree
+from .tree.tree import OUTSIDE_MATTER, Tree
 
 if TYPE_CHECKING:
     from .forces import GeneralForceSubsystem
@@ -35,6 +35,8 @@ _WANTED = {
     Stage.REPORT: 63 & ~_realize.COMPOSITE,
 }
 _ACCELERATION, _EVERYTHING = Stage.ACCELERATION, _WANTED[Stage.ACCELERATION]
+_VELOCITY, _MOTION = Stage.VELOCITY, _WANTED[Stage.VELOCITY]
+_POSITION, _PLACES = Stage.POSITION, _WANTED[Stage.POSITION]
 _WANTED_OF = [0] * 5 + [_WANTED[Stage(stage)] for stage in range(5, 10)]
 
 
@@ -70,7 +72,7 @@ class MultibodySystem:
         self._trees: dict[bool, Tree] = {}
         self._custom_forces: list[Any] = []
         self._interpreted_bodies: list[MobilizedBody] = []
-        self._hooked: dict[int, list[bool]] = {}  # for each stage: which subsystems have a hook of their own
+        self._hooked: dict[int, list[int]] = {}  # for each stage: which subsystems have a hook of their own
         self._custom_motions: list[Custom] = []
         #: Whether parts of users' own Python take part in realizing states.
         self._is_interpreted = False
@@ -162,7 +164,8 @@ class MultibodySystem:
             for e, force in enumerate(forces):
                 force._element = e
             entries = [force._entry() for force in forces]
-            tree = Tree(self.get_matter_subsystem()._bodies, entries, use_euler_angles)
+            matter = self.get_matter_subsystem()
+            tree = Tree(matter._bodies, entries, use_euler_angles, particles=matter._particles)
             self._trees[use_euler_angles] = tree
         return tree
 
@@ -189,10 +192,12 @@ class MultibodySystem:
         self._custom_forces = [force for force in self._forces() if force._implementation is not None]
         self._interpreted_bodies = [body for body in matter._bodies if body._interpreter is not None]
         self._hooked = {
-            int(stage): [getattr(type(one), hook) is not getattr(Subsystem, hook) for one in self._subsystems]
+            int(stage): [
+                i for i, one in enumerate(self._subsystems) if getattr(type(one), hook) is not getattr(Subsystem, hook)
+            ]
             for stage, hook in HOOKS.items()
         }
-        hooks = any(any(hooked) for hooked in self._hooked.values())
+        hooks = any(self._hooked.values())
         motions = [body._driver for body in matter._bodies]
         self._custom_motions = [motion for motion in motions if isinstance(motion, Custom)]
         self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or self._custom_motions or hooks)
@@ -232,14 +237,14 @@ class MultibodySystem:
 
     def _tell_subsystems(self, state: State, stage: int) -> None:
         """Call the subsystems' hooks of a stage; what each computes by that stage is there when its own returns."""
-        resources = state._resources
-        if resources is None:  # no part of this system has any, or they would have been made with the state
+        resources, hooked = state._resources, self._hooked[stage]
+        if resources is None or not (hooked or stage in resources.computing):
             return
-        for i, hooked in enumerate(self._hooked[stage]):
+        for i, subsystem in enumerate(self._subsystems):
             resources.turn = i
-            if (hooked or i in resources.parts) and resources.stage_of(state, i) < stage:
-                if hooked:
-                    getattr(self._subsystems[i], HOOKS[Stage(stage)])(state)
+            if (i in hooked or i in resources.parts) and resources.stage_of(state, i) < stage:
+                if i in hooked:
+                    getattr(subsystem, HOOKS[Stage(stage)])(state)
                 resources.finish(state, i, stage)
 
     def get_default_state(self) -> State:
@@ -269,7 +274,8 @@ class MultibodySystem:
             if state._pending_euler_angles != state._use_euler_angles:
                 new_tree = self._tree(state._pending_euler_angles)
                 new_record = new_tree.new_record()
-                new_record.time[:] = record.time
+                for name in OUTSIDE_MATTER:
+                    getattr(new_record, name)[:] = getattr(record, name)
                 if "lock_q" in state._own:
                     q = self.get_matter_subsystem()._converted(state._own["lock_q"][:, 0], tree, new_tree)
                     state._own["lock_q"] = q[:, None]
@@ -310,6 +316,10 @@ class MultibodySystem:
             state._check_owner(self, "realize")
         if stage is _ACCELERATION:
             level, wanted = 8, _EVERYTHING
+        elif stage is _VELOCITY:
+            level, wanted = 6, _MOTION
+        elif stage is _POSITION:
+            level, wanted = 5, _PLACES
         else:
             level = int(Stage(stage))
             wanted = _WANTED_OF[level]
@@ -459,12 +469,12 @@ class MultibodySystem:
     def _add_custom_forces(self, state: State) -> None:
         """Let every enabled custom force add its part to the applied forces; it sees the state at VELOCITY."""
         record = state._record
-        body_forces = record.body_forces.reshape(-1, 2, 3)
+        body_forces, particle_forces = record.body_forces.reshape(-1, 2, 3), record.particle_forces.reshape(-1, 3)
         mobility_forces = record.mobility_forces[:, 0]
         state._stage = int(Stage.VELOCITY)
         for force in self._custom_forces:
             if not force.is_disabled(state):
-                force._add_force(state, body_forces, mobility_forces)
+                force._add_force(state, body_forces, particle_forces, mobility_forces)
         body_forces[0] = 0.0
 
     def _explain(self, state: State, status: int) -> None:
@@ -474,6 +484,11 @@ class MultibodySystem:
         if status == _realize.BAD_INPUT:
             if not np.isfinite(record.time[0, 0]):
                 raise ModelError(f"time is {record.time[0, 0]}; it has to be finite")
+            for name in ("location", "velocity"):
+                bad = np.flatnonzero(~np.isfinite(getattr(record, f"particle_{name}")[:, 0]))
+                if len(bad):
+                    row = getattr(record, f"particle_{name}").reshape(-1, 3)[bad[0] // 3]
+                    raise ModelError(f"the {name} of particle {bad[0] // 3} is {row}; it has to be finite")
             tree = state._tree
             name, values, first = "q", state._q[: tree.nq], tree.first_q
             if np.all(np.isfinite(values)):
@@ -585,8 +600,9 @@ class MultibodySystem:
                     changed = True
                     state._invalidate_u()
         except BaseException:
-            state._q[:], state._u[:] = q, u
-            state._invalidate_q()
+            if not (np.array_equal(q, state._q, equal_nan=True) and np.array_equal(u, state._u, equal_nan=True)):
+                state._q[:], state._u[:] = q, u
+                state._invalidate_q()
             raise
         return changed
 
@@ -624,6 +640,12 @@ class MultibodySystem:
         """Applied generalized forces ``(nu,)``. Needs DYNAMICS."""
         self._need_dynamics(state, "get_mobility_forces")
         f: Array = state._record.mobility_forces[:, 0].copy()
+        return f
+
+    def get_particle_forces(self, state: State) -> Array:
+        """Applied forces on the particles ``(np, 3)``, in Ground. Needs DYNAMICS."""
+        self._need_dynamics(state, "get_particle_forces")
+        f: Array = state._record.particle_forces.reshape(-1, 3).copy()
         return f
 
     def _need_dynamics(self, state: State, asked: str) -> None:

@@ -63,7 +63,9 @@ class TimeStepper:
         return self._integrator
 
     def initialize(self, state: State) -> None:
-        """Start from a copy of *state*.
+        """Start from a copy of *state*, whose q and u become those that locks and motions prescribe.
+
+        To lock, unlock or switch a motion on the way, change a copy of `state` and start from that.
 
         Raises
         ------

@@ -28,6 +28,8 @@ Array: TypeAlias = NDArray[np.float64]
 FORMATS = (".npz", ".csv", ".parquet")
 """What `Trajectory.save` can write, by the file's extension."""
 
+LOCATIONS, VELOCITIES = "particle_locations", "particle_velocities"
+
 EXTRAS = {"pandas": "table", "pyarrow": "table", "matplotlib": "plot"}
 """Which of mobod's extras brings a package."""
 
@@ -53,10 +55,12 @@ class Trajectory:
         One a column of `q` and of `u`.
     z : array_like (nt, nz), optional
         Auxiliary variables, where the system has some.
+    particle_locations, particle_velocities : array_like (nt, np, 3), optional
+        Of the particles, in Ground, where the system has some; length, length/time.
     auxiliary_names : sequence of str, optional
         One a column of `z`; numbers unless given.
     state : State, optional
-        The state that the motion started from. `states` are copies of it with time, q, u and z replaced, so that
+        The state that the motion started from. `states` are copies of it with time, q, u, z and particles replaced, so that
         whatever else was chosen or set in it holds for them too.
     model_variables : mapping, optional
         Modelling choices, such as ``{"use_euler_angles": True}``; saved with the numbers.
@@ -65,7 +69,7 @@ class Trajectory:
 
     Attributes
     ----------
-    time, q, u, z, energy : arrays
+    time, q, u, z, energy, particle_locations, particle_velocities : arrays
         Read-only.
     coordinate_names, speed_names, auxiliary_names : tuple of str
     system : MultibodySystem or None
@@ -95,6 +99,8 @@ class Trajectory:
         coordinate_names: Sequence[str],
         speed_names: Sequence[str],
         z: ArrayLike | None = None,
+        particle_locations: ArrayLike | None = None,
+        particle_velocities: ArrayLike | None = None,
         auxiliary_names: Sequence[str] | None = None,
         state: State | None = None,
         model_variables: Mapping[str, Any] | None = None,
@@ -106,6 +112,15 @@ class Trajectory:
         self.u = _read_only(u, "u", 2, nt)
         self.z = _read_only(np.zeros((nt, 0)) if z is None else z, "z", 2, nt)
         self.energy = _read_only(energy, "energy", 1, nt)
+        none = np.zeros((nt, 0, 3))
+        self.particle_locations = _read_only(none if particle_locations is None else particle_locations, LOCATIONS, 3, nt)
+        self.particle_velocities = _read_only(none if particle_velocities is None else particle_velocities, VELOCITIES, 3, nt)
+        shape = self.particle_locations.shape
+        if shape[2] != 3 or self.particle_velocities.shape != shape:
+            raise ValueError(
+                f"{LOCATIONS} and {VELOCITIES} both have shape (nt, np, 3); they have {shape} and "
+                f"{self.particle_velocities.shape}"
+            )
         self.coordinate_names = _names(coordinate_names, "coordinate_names", "q", self.q.shape[1])
         self.speed_names = _names(speed_names, "speed_names", "u", self.u.shape[1])
         numbers = [str(number) for number in range(self.z.shape[1])]
@@ -125,8 +140,9 @@ class Trajectory:
     def __repr__(self) -> str:
         span = f" from {self.time[0]:g} to {self.time[-1]:g}" if len(self) else ""
         counts = [(len(self), "time"), (self.q.shape[1], "coordinate"), (self.u.shape[1], "speed")]
-        times, coordinates, speeds = (f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts)
-        return f"<Trajectory: {times}{span}, {coordinates}, {speeds}>"
+        counts.append((self.particle_locations.shape[1], "particle"))
+        times, coordinates, speeds, particles = (f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts)
+        return f"<Trajectory: {times}{span}, {coordinates}, {speeds}{f', {particles}' if counts[-1][0] else ''}>"
 
     # ------------------------------------------------------------------------------------------ how it was computed
 
@@ -212,6 +228,10 @@ class Trajectory:
             count = len(getattr(state, name))
             if count != columns.shape[1]:
                 raise ValueError(f"{self.system!r} has {count} {name}, this trajectory {columns.shape[1]}: another system's?")
+        count = self.system.get_matter_subsystem().get_num_particles()
+        if count != self.particle_locations.shape[1]:
+            there = self.particle_locations.shape[1]
+            raise ValueError(f"{self.system!r} has {count} particles, this trajectory {there}: another system's?")
         self._template = state
         return state
 
@@ -219,6 +239,8 @@ class Trajectory:
 
     def to_pandas(self) -> pd.DataFrame:
         """Make a table: a row a time, the index; columns ``q.NAME``, ``u.NAME``, ``z.NAME``, and ``energy``.
+
+        Particles, where there are some, have six columns each: ``location.0.x`` to ``velocity.0.z``.
 
         Raises
         ------
@@ -249,6 +271,7 @@ class Trajectory:
         extension = check_extension(path, FORMATS)
         if extension == ".npz":
             arrays = {"time": self.time, "q": self.q, "u": self.u, "z": self.z, "energy": self.energy}
+            arrays |= {LOCATIONS: self.particle_locations, VELOCITIES: self.particle_velocities}
             with path.open("wb") as file:  # given a name, NumPy would append to a capital .NPZ
                 np.savez_compressed(file, about=np.array(json.dumps(self._about())), **arrays)  # type: ignore[arg-type]
         elif extension == ".csv":
@@ -288,6 +311,7 @@ class Trajectory:
                     raise ValueError(f"{path} is not a trajectory: it holds {', '.join(file.files) or 'nothing'}")
                 about = json.loads(str(file["about"]))
                 arrays = {name: file[name] for name in ("time", "q", "u", "z", "energy")}
+                arrays |= {name: file[name] for name in (LOCATIONS, VELOCITIES) if name in file.files}
             return cls(system=system, **arrays, **about)
         if extension == ".csv":
             columns = _read_csv(path)
@@ -308,6 +332,10 @@ class Trajectory:
         arrays: dict[str, Any] = {
             p: np.column_stack([columns[name] for name in names] or [np.zeros((nt, 0))]) for p, names in parts.items()
         }
+        for name, what in (("location", LOCATIONS), ("velocity", VELOCITIES)):
+            number = sum(column.startswith(f"{name}.") for column in columns) // 3
+            found = [columns[f"{name}.{p}.{axis}"] for p in range(number) for axis in "xyz"]
+            arrays[what] = np.column_stack(found or [np.zeros((nt, 0))]).reshape(nt, -1, 3)
         about.setdefault("coordinate_names", [name[2:] for name in parts["q"]])
         about.setdefault("speed_names", [name[2:] for name in parts["u"]])
         about.setdefault("auxiliary_names", [name[2:] for name in parts["z"]])
@@ -321,6 +349,8 @@ class Trajectory:
         columns.update((f"u.{name}", column) for name, column in zip(self.speed_names, self.u.T, strict=True))
         columns.update((f"z.{name}", column) for name, column in zip(self.auxiliary_names, self.z.T, strict=True))
         columns["energy"] = self.energy
+        for name, rows in (("location", self.particle_locations), ("velocity", self.particle_velocities)):
+            columns.update((f"{name}.{p}.{axis}", rows[:, p, k]) for p in range(rows.shape[1]) for k, axis in enumerate("xyz"))
         return columns
 
     def _about(self) -> dict[str, Any]:
@@ -430,6 +460,11 @@ class States(Sequence["State"]):
         state.u = self._trajectory.u[i]
         if self._trajectory.z.shape[1]:
             state.z = self._trajectory.z[i]
+        if self._trajectory.particle_locations.shape[1]:
+            assert self._trajectory.system is not None
+            matter = self._trajectory.system.get_matter_subsystem()
+            matter.set_all_particle_locations(state, self._trajectory.particle_locations[i])
+            matter.set_all_particle_velocities(state, self._trajectory.particle_velocities[i])
         return state
 
     def __iter__(self) -> Iterator[State]:

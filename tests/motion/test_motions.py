@@ -72,6 +72,8 @@ def test_free_accelerations_are_those_of_the_partitioned_equations(model, close)
     close(matter.get_motion_multipliers(state), tau[known], 0.0)
     for body in model.bodies:
         close(body.get_tau_as_vector(state), tau[body._u_slice(state)], 0.0)
+        for i in range(body.get_num_u(state)):
+            assert body.get_one_tau(state, i) == body.get_tau_as_vector(state)[i]
     assert matter.calc_motion_power(state) == pytest.approx(-tau @ state.u)
 
 

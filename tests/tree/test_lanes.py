@@ -25,14 +25,13 @@ SHAPES = {
     "F": ("nb", 6),
     "stations": (NT, 3),
     "F_task": (NT, 6),
-    "zeros(nu)": ("nu",),
     "out(nu)": ("nu",),
     "out(nq)": ("nq",),
     "out(nb,6)": ("nb", 6),
     "out(nt,6)": (NT, 6),
     "out(6nt,nu)": (6 * NT, "nu"),
     "out(3nt,nu)": (3 * NT, "nu"),
-    "out(nu,nu)": ("nu", "nu"),
+    "out(1,6)": (1, 6),
     "out(10)": (10, 1),
     "out(6)": (6, 1),
     "out(2)": (2, 1),
@@ -54,12 +53,17 @@ CALLS = [
     ("jacobian.calc_bias_for_frame_jacobian", "bodies", "stations", "out(nt,6)"),
     ("mass_matrix.multiply_by_m", "u", "out(nu)"),
     ("mass_matrix.multiply_by_m_inv", "u", "out(nu)"),
-    ("mass_matrix.calc_m", "out(nu,nu)"),
-    ("mass_matrix.calc_m_inv", "zeros(nu)", "out(nu)", "out(nu,nu)"),
+    ("mobilizer_motion.find_velocity", 3, "out(1,6)"),
+    ("mobilizer_motion.find_acceleration", 3, "out(1,6)"),
     ("momentum.calc_mass_properties", "out(10)"),
     ("momentum.calc_momentum", "out(6)"),
     ("momentum.calc_energy", "out(2)"),
     ("momentum.calc_kinetic_energy", "out(1)"),
+    ("reaction.calc_reactions", False, "out(nb,6)"),
+    ("reaction.calc_reactions_by_free_bodies", "out(nb,6)"),
+    ("reaction.find_reaction", 4, 1, False, "out(1,6)"),
+    ("reaction.find_reaction", 4, 2, False, "out(1,6)"),
+    ("reaction.find_reaction", 4, 3, False, "out(1,6)"),
     ("rates.multiply_by_n", False, "u", "out(nq)"),
     ("rates.multiply_by_n", True, "q", "out(nu)"),
     ("rates.multiply_by_n_inv", False, "q", "out(nu)"),
@@ -71,8 +75,17 @@ CALLS = [
     ("force.one_potential_energy", 0, "out(1)"),
 ]
 EVERYTHING = 63 & ~_realize.COMPOSITE
-#: Kernels with tests of their own: here (realize), in the ensemble's tests (batch), and the benchmarks' loop.
-ELSEWHERE = {"realize.realize", "realize.repeat", "batch.realize_groups", "batch.collect"}
+#: Kernels with tests of their own: here (realize), in the tests of ensembles (batch) and motions, and the benchmarks' loop.
+ELSEWHERE = {
+    "realize.realize",
+    "realize.realize_checked",
+    "realize.repeat",
+    "batch.realize_groups",
+    "batch.collect",
+    "prescribe.call",
+}
+#: Those that work on all columns at once, whose scratch is one array by two names.
+EXPLICIT = {"explicit_mass_matrix.calc_m", "inverse_mass_matrix.calc_m_inv"}
 
 
 def modules():
@@ -93,7 +106,8 @@ def test_every_kernel_of_the_tree_is_compared():
         for key, value in vars(module).items()
         if isinstance(value, _jit.Kernel) and value.__module__ == module.__name__
     }
-    assert found - ELSEWHERE == {call[0] for call in CALLS}
+    operators = {name for name in found if name.startswith("batch_operators.")}  # in the ensemble's tests
+    assert found - ELSEWHERE - operators == {call[0] for call in CALLS} | EXPLICIT
 
 
 @pytest.fixture(params=["quaternions", "euler"])
@@ -198,6 +212,36 @@ def test_kernel_as_plain_python_is_the_kernel_compiled(call, eight, close):
         close(a, b, 1e-10)
     for name in ("q", "composite", "articulated", "body_forces"):
         close(getattr(other, name), getattr(record, name), 1e-11)
+
+
+def explicit_matrix(name, run, record, tree, *, rng):
+    """What kernel *name*, called as *run*, gives for a record whose articulated inertias are there."""
+    from mobod.tree import columns
+
+    rows, blocks = columns.scratch_rows(tree.nu, tree.num_slots), -(-tree.nu // 8)
+    if record.in_lanes:
+        flat = wide = rng.normal(size=(rows, tree.nu, 8))
+        out = np.full((tree.nu, tree.nu, 8), np.nan)
+    else:
+        flat = rng.normal(size=(rows, 8 * blocks))  # what is left there from before is of no account
+        flat[columns.PLACES] = np.arange(8 * blocks)
+        wide = flat.reshape(rows, blocks, 8)
+        out = np.full((tree.nu, tree.nu), np.nan)
+    before = (False,) if name.endswith("calc_m") else (0, _realize.ARTICULATED)
+    run(record, *before, flat, wide, out)
+    return out
+
+
+@pytest.mark.parametrize("name", sorted(EXPLICIT))
+def test_explicit_matrices_in_lanes_and_in_plain_python_are_those_of_each_state(name, eight, close):
+    kernel, tree = kernel_named(name), eight.states[0]._tree
+    realize_lanes(eight.lanes)
+    wide = explicit_matrix(name, kernel, eight.lanes, tree, rng=eight.rng)
+    for lane, state in enumerate(eight.states):
+        narrow = explicit_matrix(name, kernel, state._record, tree, rng=eight.rng)
+        close(wide[..., lane], narrow, 1e-10)
+    plain = explicit_matrix(name, kernel.python, eight.states[7]._record.copy(), tree, rng=eight.rng)
+    close(plain, narrow, 1e-10)
 
 
 @pytest.mark.parametrize("lanes", [False, True], ids=["state", "lanes"])

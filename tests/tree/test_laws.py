@@ -390,7 +390,7 @@ def test_operators_leave_the_state_as_it_was(model, make):
     fields = [
         f
         for f in vars(state._record)
-        if f not in ("work_A", "work_F", "buffer", "block", "counts", "in_lanes", "with_tangents")
+        if f not in ("work_A", "work_F", "buffer", "block", "counts", "in_lanes", "with_tangents", "own_parameters")
     ]
     before = {f: np.copy(getattr(state._record, f)) for f in fields}
     bodies, stations = random_tasks(model, make)

@@ -125,7 +125,118 @@ def test_decorations_can_be_copied_pickled_and_read():
     assert "half_lengths=array([1., 2., 3.])" in repr(brick)
 
 
-def test_a_mesh_file_names_the_package_that_reads_it(tmp_path, monkeypatch):
+def test_a_mesh_file_of_another_format_names_the_package_that_reads_it(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "trimesh", None)
     with pytest.raises(ImportError, match="needs trimesh: pip install trimesh"):
-        decoration.MeshFile(tmp_path / "arm.stl").calc_mesh()
+        decoration.MeshFile(tmp_path / "arm.ply").calc_mesh()
+
+
+def stl_text(vertices, triangles):
+    loops = [
+        "facet normal 0 0 0\nouter loop\n"
+        + "".join(f"vertex {x} {y} {z}\n" for x, y, z in vertices[triangle])
+        + "endloop\nendfacet\n"
+        for triangle in triangles
+    ]
+    return ("solid part\n" + "".join(loops) + "endsolid part\n").encode()
+
+
+def stl_binary(vertices, triangles):
+    facets = [np.concatenate([np.zeros(3), vertices[triangle].ravel()]).astype("<f4").tobytes() for triangle in triangles]
+    header = b"solid, and yet binary".ljust(80)
+    return header + len(facets).to_bytes(4, "little") + b"".join(facet + b"\0\0" for facet in facets)
+
+
+def obj(vertices, triangles):
+    lines = ["# a comment", "mtllib none.mtl", *(f"v {x} {y} {z}" for x, y, z in vertices), "vn 0 0 1"]
+    n = len(vertices)
+    lines += [f"f {a + 1} {b - n}/1/1 {c + 1}//1" for a, b, c in triangles.tolist()]  # b counted from the end
+    return "\n".join(lines).encode()
+
+
+def vtp(vertices, triangles):
+    points, corners = " ".join(map(str, vertices.ravel())), " ".join(map(str, triangles.ravel()))
+    ends = " ".join(str(3 * (i + 1)) for i in range(len(triangles)))
+    return (
+        '<VTKFile type="PolyData"><PolyData><Piece>'
+        f'<Points><DataArray type="Float32" NumberOfComponents="3" format="ascii">{points}</DataArray></Points>'
+        f'<Polys><DataArray Name="connectivity" format="ascii">{corners}</DataArray>'
+        f'<DataArray Name="offsets" format="ascii">{ends}</DataArray></Polys></Piece></PolyData></VTKFile>'
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "write"), [("a.stl", stl_text), ("b.STL", stl_binary), ("c.obj", obj), ("d.vtp", vtp)], ids=lambda v: str(v)[:5]
+)
+def test_meshes_in_files_are_the_surfaces_that_were_written(name, write, tmp_path):
+    vertices, triangles = decoration.Brick((1, 2, 3)).calc_mesh()
+    path = tmp_path / name
+    path.write_bytes(write(vertices, triangles))
+    read = decoration.MeshFile(path, scale=2.0)
+    assert_allclose(calc_volume(*read.calc_mesh()), 8 * 48.0)
+    assert read.calc_mesh()[0].shape == (8, 3)
+    path.unlink()
+    assert_allclose(calc_volume(*read.calc_mesh()), 8 * 48.0)  # it is read once
+
+
+BAD_FILES = [
+    ("a.stl", b"not a mesh", "is not an STL file"),
+    ("b.stl", b"solid x\nvertex 1 2 3\nendsolid", "is not an STL file"),
+    ("c.stl", b"solid x\n" + 3 * b"vertex 1 two 3\n", "not numbers"),
+    ("d.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\n", "has no faces"),
+    ("e.obj", b"v 0 0 0\nf 1 2 3\n", "a vertex that is not there"),
+    ("f.obj", b"v 0 0 0\nf 1 x 3\n", "line 2 of .* is no face"),
+    ("g.obj", b"v 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "not numbers, or too few"),
+    ("h.vtp", b"<VTKFile>", "is not a VTP file"),
+    ("i.vtp", b"<VTKFile/>", "has no points"),
+    ("j.vtp", vtp(np.eye(3), np.array([[0, 1, 2]])).replace(b"ascii", b"appended"), "keeps its numbers as appended"),
+    ("k.vtp", vtp(np.eye(3), np.array([[0, 1, 2]])).replace(b">3<", b">4<"), "do not fit together"),
+    ("l.obj", b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "not finite"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BAD_FILES, ids=[case[0] for case in BAD_FILES])
+def test_a_file_that_is_not_what_its_name_says_is_refused(name, content, message, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        decoration.MeshFile(path).calc_mesh()
+
+
+# ------------------------------------------------------------------------------------------ on bodies
+
+
+def test_each_body_keeps_copies_and_adding_is_a_topological_change():
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    pin = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(), name="pin")
+    sphere = decoration.Sphere(0.2)
+    for add in (pin.add_body_decoration, pin.add_inboard_decoration, pin.add_outboard_decoration):
+        system.realize_topology()
+        assert add(sphere) == 0
+        assert not system.system_topology_has_been_realized()
+        assert add(sphere, mb.Transform((1, 0, 0))) == 1
+    sphere.color = "red"
+    other = pin.clone_for_new_parent(matter.ground)
+    assert pin.get_num_inboard_decorations() == pin.get_num_outboard_decorations() == pin.get_body().get_num_decorations() == 2
+    assert pin.get_inboard_decoration(0).color is None and pin.get_outboard_decoration(0).color is None
+    pin.upd_inboard_decoration(0).color = "blue"
+    pin.upd_outboard_decoration(1).color = "blue"
+    assert pin.get_inboard_decoration(0).color == (0, 0, 1) and pin.get_outboard_decoration(1).color == (0, 0, 1)
+    assert other.get_inboard_decoration(0).color is None and other.get_num_outboard_decorations() == 2
+
+
+def test_what_is_no_decoration_is_refused_and_nothing_is_added():
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    pin = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(), name="pin")
+    system.realize_topology()
+    for add in (pin.add_body_decoration, pin.add_inboard_decoration, pin.add_outboard_decoration):
+        with pytest.raises(TypeError, match="Decoration such as"):
+            add("sphere")
+        with pytest.raises(mb.ModelError, match="has to be a Transform"):
+            add(decoration.Sphere(), (1, 2))
+    for get in (pin.get_inboard_decoration, pin.upd_outboard_decoration):
+        with pytest.raises(IndexError, match=r"'pin' has 0 .*board decorations"):
+            get(0)
+    assert system.system_topology_has_been_realized() and pin.get_body().get_num_decorations() == 0

@@ -48,6 +48,42 @@ def test_a_plot_shows_the_mechanism_at_each_of_several_times(motion, tmp_path):
         assert count_like(panel, ORANGE) > 100
 
 
+def test_every_kind_of_decoration_is_on_the_picture(tmp_path):
+    """Each of its own colour, in a column of its own, front to the viewer."""
+    from test_decoration import TETRAHEDRON, stl_text
+
+    from mobod import decoration
+
+    file = tmp_path / "part.stl"
+    file.write_bytes(stl_text(*map(np.array, TETRAHEDRON)))
+    kinds = [
+        decoration.Point((0, 0, 0), line_width=12), decoration.Line((0, 0, 0), (0.5, 0.5, 0), line_width=5),
+        decoration.Circle(0.4, line_width=5), decoration.Sphere(0.4), decoration.Ellipsoid((0.4, 0.3, 0.2)),
+        decoration.Brick((0.3, 0.3, 0.3)), decoration.Cylinder(0.3, 0.3), decoration.Cone(direction=(0, 1, 0), height=0.5),
+        decoration.Arrow((0, 0, 0), (0.4, 0.5, 0), line_width=5), decoration.Torus(0.4, 0.1),
+        decoration.Frame(0.5, line_width=5), decoration.Text("text"), decoration.Mesh(*TETRAHEDRON),
+        decoration.MeshFile(file),
+    ]  # fmt: skip
+    assert {type(kind).__name__ for kind in kinds} == set(decoration.__all__) - {"Decoration"}
+    for kind in kinds:
+        kind.color = (1.0, 0.0, 0.0)
+        system = mb.MultibodySystem()
+        matter = mb.SimbodyMatterSubsystem(system)
+        body = mb.body.Rigid()
+        body.add_decoration(kind, mb.Transform((0.2, 0.1, 0)))
+        mb.mobilizer.Pin(matter.ground, body, X_PF=mb.Transform((0, 0.3, 0)))
+        state = system.realize_topology()
+        one = Trajectory(
+            system=system, state=state, time=[0.0], q=[[0.0]], u=[[0.0]], energy=[0.0],
+            coordinate_names=["turn"], speed_names=["turn"],
+        )  # fmt: skip
+        path = tmp_path / "plot.png"
+        one.plot(path, snapshots=1)
+        with Image.open(path) as picture:
+            strip = picture.crop((0, 0, picture.width, picture.height * 2 // 5))
+        assert count_like(strip, (255, 0, 0)) > 15, kind  # a short text has some twenty
+
+
 def test_a_plot_names_coordinates_and_energies(motion):
     figure = motion.plot(snapshots=0)
     coordinates, energy, drift = figure.axes

@@ -29,11 +29,11 @@ class Rows(types.Type):
 
 
 class RecordType(types.Type):
-    """A record of fields, by the address of its block of pointers."""
+    """A record of fields, by the address of its block of pointers; its parameters are shared, or each lane has its *own*."""
 
-    def __init__(self, scalar_type: Any) -> None:
-        self.scalar = scalar_type
-        super().__init__(name=f"Record({scalar_type})")
+    def __init__(self, scalar_type: Any, own: bool = False) -> None:
+        self.scalar, self.own = scalar_type, own
+        super().__init__(name=f"Record({scalar_type}{', own' if own else ''})")
 
 
 @register_model(Rows)
@@ -48,8 +48,8 @@ class _RecordModel(models.PrimitiveModel):
         super().__init__(dmm, fe_type, I64.as_pointer())
 
 
-#: The scalar of a record by the dimensions of its block; of an array, by its own.
-_OF_BLOCK = {1: types.float64, 2: lanes, 3: dual8}
+#: The record by the dimensions of its block; the scalar of an array, by its own.
+_OF_BLOCK = {1: RecordType(types.float64), 2: RecordType(lanes), 3: RecordType(dual8), 4: RecordType(lanes, own=True)}
 _OF_ARRAY = {1: types.float64, 2: types.float64, 3: lanes, 4: dual8}
 
 
@@ -68,7 +68,7 @@ class _AttachTyping(AbstractTemplate):
         if isinstance(block, RecordType):  # one kernel called by another
             return signature(block, block)
         if isinstance(block, types.Array) and block.dtype == types.int64 and block.ndim in _OF_BLOCK:
-            return signature(RecordType(_OF_BLOCK[block.ndim]), block)
+            return signature(_OF_BLOCK[block.ndim], block)
         return None
 
 
@@ -94,22 +94,34 @@ def _align_stack(builder: Any) -> None:
     builder.asm(keep, "", "r", [variable], True)
 
 
-def _define_attach(function: Any, scalar_type: Any) -> None:
+def _define_attach(function: Any, record_type: Any) -> None:
     @infer_global(function)
     class _Typing(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
-            return signature(RecordType(scalar_type), types.voidptr) if args == (types.voidptr,) else None
+            return signature(record_type, types.voidptr) if args == (types.voidptr,) else None
 
     @lower_builtin(function, types.voidptr)
     def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        if scalar_type != types.float64:
+        if record_type.scalar != types.float64:
             _align_stack(builder)
         return builder.bitcast(args[0], I64.as_pointer())
 
 
-_define_attach(record.attach_state, types.float64)
-_define_attach(record.attach_lanes, lanes)
-_define_attach(record.attach_duals, dual8)
+for _ndim, _attach in enumerate((record.attach_state, record.attach_lanes, record.attach_duals, record.attach_varied), 1):
+    _define_attach(_attach, _OF_BLOCK[_ndim])
+
+
+@infer_global(record.point_field)
+class _PointTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(types.void, args[0], types.int64, types.int64) if isinstance(args[0], RecordType) else None
+
+
+@lower_builtin(record.point_field, RecordType, types.Integer, types.Integer)
+def _lower_point(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    block, place, address = args
+    builder.store(address, builder.gep(block, [place], inbounds=True))
+    return context.get_dummy_value()
 
 
 @infer_global(record.call_routine)
@@ -136,7 +148,9 @@ class _RecordFields(AttributeTemplate):
         if name in record.layout.counts:
             return types.int64
         field = record.layout.fields.get(name)
-        return Rows(field.what, field.columns, owner.scalar) if field else None
+        if field is None:
+            return None
+        return Rows("state" if field.what == "parameter" and owner.own else field.what, field.columns, owner.scalar)
 
 
 @lower_getattr_generic(RecordType)

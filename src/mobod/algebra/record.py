@@ -3,10 +3,12 @@
 A kernel is called with the block, an int64 array of counts and addresses, and turns it into the record by ``attach``: one
 array argument, whatever the number of fields. (A `structref` cost 0.65 us a call in the design's trial, and its fields
 reach LLVM with strides to be loaded and references to be counted.) The dimensions of the block say which scalar the record
-holds, as those of an array do for ``load``: 1-D float64, 2-D lanes, 3-D `Dual` of float64 with eight tangents.
+holds, as those of an array do for ``load``: 1-D float64, 2-D lanes, 3-D `Dual` of float64 with eight tangents, 4-D lanes with
+parameters of their own.
 
 Three kinds of field: ``index``, integers of the tree; ``parameter``, numbers of the tree, shared by all states and lanes, with
-no tangents; ``state``, one set a state, or eight in lanes, or one with eight tangents.
+no tangents; ``state``, one set a state, or eight in lanes, or one with eight tangents. Where lanes have parameters of their
+own, these are eight in lanes too, and still belong to whoever shares them.
 
 A row of Duals is the values of its columns, filled up to eight, then the eight tangents of each column: vectors are aligned,
 and values share cache lines. (A vector of sixteen for each number, value and tangents, takes half as much memory again.)
@@ -14,6 +16,7 @@ and values share cache lines. (A vector of sixteen for each number, value and ta
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -111,6 +114,14 @@ class DualRows:
             self[row, column] = value
 
 
+def aligned_zeros(*shape: int) -> npt.NDArray[np.float64]:
+    """Zeros that begin at a cache line, as vectors of lanes have to."""
+    size = math.prod(shape)
+    raw = np.zeros(size + _ALIGNMENT // 8)
+    skip = (-raw.ctypes.data % _ALIGNMENT) // 8
+    return raw[skip : skip + size].reshape(shape)
+
+
 class Record:
     """The arrays of one state, or of eight in lanes, and the block by which a kernel finds them.
 
@@ -124,11 +135,13 @@ class Record:
         Whether state fields hold eight states.
     with_tangents : bool
         Whether they hold one state and the derivatives of everything along eight directions: they are `DualRows`.
+    own_parameters : bool
+        Whether each lane has parameters of its own: these arrays are then (rows, columns, 8), aligned to a vector.
 
     Raises
     ------
     ValueError
-        For lanes with tangents: derivatives of eight states take eight records.
+        For lanes with tangents: derivatives of eight states take eight records; for parameters of their own without lanes.
     """
 
     def __init__(
@@ -137,10 +150,14 @@ class Record:
         shared: Mapping[str, npt.NDArray[Any]],
         in_lanes: bool = False,
         with_tangents: bool = False,
+        own_parameters: bool = False,
     ) -> None:
         if in_lanes and with_tangents:
             raise ValueError("a record holds eight states or one with tangents; make a record with tangents for each state")
+        if own_parameters and not in_lanes:
+            raise ValueError("parameters of their own are for lanes; a record of one state shares arrays as they are")
         self.counts, self.in_lanes, self.with_tangents = dict(counts), in_lanes, with_tangents
+        self.own_parameters = own_parameters
         fields = [field for field in layout.fields.values() if field.what == "state"]
         shapes = [(counts[field.rows], *self._row(field.columns)) for field in fields]
         sizes = [math.prod(shape) for shape in shapes]
@@ -155,10 +172,8 @@ class Record:
                 at = -(-at // LANES) * LANES
             self._starts.append(at)
             at += size
-        raw = np.zeros(at + _ALIGNMENT // 8)
-        skip = (-raw.ctypes.data % _ALIGNMENT) // 8
         #: Every state field, end to end.
-        self.buffer = raw[skip : skip + at]
+        self.buffer = aligned_zeros(at)
         self.block: npt.NDArray[np.int64] = np.zeros(len(layout.places), np.int64)
         for name in layout.counts:
             self.block[layout.places[name]] = counts[name]
@@ -170,7 +185,9 @@ class Record:
             self.block[layout.places[field.name]] = base + 8 * start
         for name, array in shared.items():
             self.share(name, array)
-        if in_lanes:
+        if own_parameters:
+            self.block = self.block[:, None, None, None]
+        elif in_lanes:
             self.block = self.block[:, None]
         elif with_tangents:
             self.block = self.block[:, None, None]
@@ -191,7 +208,7 @@ class Record:
     def copy(self) -> Record:
         """A record with its own state fields, equal to these, and the same tree."""
         shared = {name: getattr(self, name) for name, field in layout.fields.items() if field.what != "state"}
-        other = Record(self.counts, shared, self.in_lanes, self.with_tangents)
+        other = Record(self.counts, shared, self.in_lanes, self.with_tangents, self.own_parameters)
         other.buffer[:] = self.buffer
         return other
 
@@ -221,6 +238,22 @@ def attach_lanes(pointer: Any) -> Any:
 def attach_duals(pointer: Any) -> Any:
     """The record of Duals whose block is at an address."""
     return pointer
+
+
+def attach_varied(pointer: Any) -> Any:
+    """The record of lanes with parameters of their own whose block is at an address."""
+    return pointer
+
+
+def point_field(model: Any, place: int, address: int) -> None:
+    """Let the field at a *place* of the block, of parameters that each lane has its own of, begin at *address*.
+
+    A kernel that has used the field itself may still see the old one: this is for those that call a `Routine` next.
+    """
+    field = layout.fields[next(name for name, at in layout.places.items() if at == place)]
+    shape = getattr(model, field.name).shape
+    numbers = (ctypes.c_double * math.prod(shape)).from_address(int(address))
+    model.share(field.name, np.ctypeslib.as_array(numbers).reshape(shape))
 
 
 def call_routine(address: int, model: Any, i: int, k: int) -> int:

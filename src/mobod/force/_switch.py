@@ -11,17 +11,19 @@ from . import gravity
 
 @generic
 def clear(model: Any) -> None:
-    """No force on any body or mobility."""
+    """No force on any body, mobility or particle."""
     o = zero(load(model.time, 0, 0))
     for b in range(model.nb):
         store_spatial(model.body_forces, b, (o, o, o), (o, o, o))
     for i in range(model.nu):
         store(model.mobility_forces, i, 0, o)
+    for i in range(model.particle_size):
+        store(model.particle_forces, i, 0, o)
 
 
 @generic
 def add_force(model: Any, e: int) -> None:
-    """Add force element e to body_forces and mobility_forces."""
+    """Add force element e to body_forces, mobility_forces and particle_forces."""
     if model.force_kind[e] == gravity.KIND:
         gravity.add_force(model, model.force_first_integer[e], model.force_first_number[e])
 
@@ -61,7 +63,7 @@ def total_potential_energy(model: Any) -> Any:
 
 @compiled
 def one_force(block: Any, e: int) -> None:
-    """body_forces and mobility_forces of element *e* alone."""
+    """body_forces, mobility_forces and particle_forces of element *e* alone."""
     model = attach(block)
     clear(model)
     add_force(model, e)

@@ -105,28 +105,33 @@ class Force:
         -------
         body_forces : (nb, 2, 3) array
             In Ground, at the bodies' origins.
-        particle_forces : (0, 3) array
-            One row a particle.
+        particle_forces : (np, 3) array
+            One row a particle, in Ground.
         mobility_forces : (nu,) array
         """
         self._check(state, "calc_force_contribution")
         if state._stage < Stage.VELOCITY:
             state._refuse("calc_force_contribution", Stage.VELOCITY)
-        body_forces, mobility_forces = np.zeros((state._tree.nb, 2, 3)), np.zeros(state._tree.nu)
+        tree = state._tree
+        body_forces, mobility_forces = np.zeros((tree.nb, 2, 3)), np.zeros(tree.nu)
+        particle_forces = np.zeros((tree.num_particles, 3))
         if not self.is_disabled(state):
-            self._add_force(state, body_forces, mobility_forces)
+            self._add_force(state, body_forces, particle_forces, mobility_forces)
         body_forces[0] = 0.0
-        return body_forces, np.zeros((0, 3)), mobility_forces
+        return body_forces, particle_forces, mobility_forces
 
-    def _add_force(self, state: State, body_forces: Array, mobility_forces: Array) -> None:
+    def _add_force(self, state: State, body_forces: Array, particle_forces: Array, mobility_forces: Array) -> None:
         from . import _switch  # knows the kinds, which know this class
 
         record = state._record
-        kept = record.body_forces.copy(), record.mobility_forces.copy()
+        applied = record.body_forces, record.particle_forces, record.mobility_forces
+        kept = [array.copy() for array in applied]
         _switch.one_force(state._block, self._element)
         body_forces += record.body_forces.reshape(-1, 2, 3)
+        particle_forces += record.particle_forces.reshape(-1, 3)
         mobility_forces += record.mobility_forces[:, 0]
-        record.body_forces[:], record.mobility_forces[:] = kept
+        for array, before in zip(applied, kept, strict=True):
+            array[:] = before
 
     def calc_potential_energy_contribution(self, state: State) -> float:
         """Its potential energy, zero where it is disabled. Needs POSITION."""

@@ -43,7 +43,7 @@ class CustomImplementation(abc.ABC):
         body_forces : (nb, 2, 3) array
             Torque and force on each body at its origin, in Ground; added to in place.
         particle_forces : (np, 3) array
-            Force on each particle; added to in place.
+            Force on each particle, in Ground; added to in place.
         mobility_forces : (nu,) array
             Generalized forces; added to in place.
         """
@@ -53,7 +53,10 @@ class CustomImplementation(abc.ABC):
         return 0.0
 
     def depends_only_on_positions(self) -> bool:
-        """Whether the force is a function of q alone (not of u, z, time or discrete variables); False unless overridden."""
+        """Whether the force is a function of q and the particles' locations alone; False unless overridden.
+
+        That is not of u, z, velocities, time or discrete variables.
+        """
         return False
 
     def realize_topology(self, state: State) -> None:
@@ -121,17 +124,19 @@ class Custom(Force):
         implementation: CustomImplementation = self._implementation
         return implementation
 
-    def _add_force(self, state: State, body_forces: Array, mobility_forces: Array) -> None:
+    def _add_force(self, state: State, body_forces: Array, particle_forces: Array, mobility_forces: Array) -> None:
         if not self._implementation.depends_only_on_positions():
-            self._implementation.calc_force(state, body_forces, np.zeros((0, 3)), mobility_forces)
+            self._implementation.calc_force(state, body_forces, particle_forces, mobility_forces)
             return
+        places = state._record.particle_location
         kept = state._force_cache.get(self._element)
-        if kept is None or not np.array_equal(kept[0], state._q):
-            F, f = np.zeros_like(body_forces), np.zeros_like(mobility_forces)
-            self._implementation.calc_force(state, F, np.zeros((0, 3)), f)
-            kept = state._force_cache[self._element] = (state._q.copy(), F, f)
-        body_forces += kept[1]
-        mobility_forces += kept[2]
+        if kept is None or not (np.array_equal(kept[0], state._q) and np.array_equal(kept[1], places)):
+            added = np.zeros_like(body_forces), np.zeros_like(particle_forces), np.zeros_like(mobility_forces)
+            self._implementation.calc_force(state, *added)
+            kept = state._force_cache[self._element] = (state._q.copy(), places.copy(), *added)
+        body_forces += kept[2]
+        particle_forces += kept[3]
+        mobility_forces += kept[4]
 
     def _potential_energy(self, state: State) -> float:
         return float(self._implementation.calc_potential_energy(state))

@@ -1,5 +1,7 @@
 """Gravity: a uniform field that pulls on every body at its mass center, except on those it is told to leave out.
 
+It pulls on every particle too.
+
 F_B = [c x m g; m g], c the mass center from B's origin   PE = -sum of m (g.p_GC + |g| z0), z0 the height of zero energy
 """
 
@@ -55,6 +57,10 @@ def set_force(model: Any, integers: int, numbers: int) -> None:
         store_spatial(model.body_forces, b, torque, pull)
     for i in range(model.nu):
         store(model.mobility_forces, i, 0, o)
+    for p in range(model.num_particles):
+        m = load(model.particle_mass, p, 0)
+        for k in range(3):
+            store(model.particle_forces, 3 * p + k, 0, m * load(model.force_numbers, numbers + k, 0))
 
 
 @generic
@@ -64,11 +70,16 @@ def add_force(model: Any, integers: int, numbers: int) -> None:
     for b in range(1, model.nb):
         torque, pull = _pull(model, b, integers, g)
         add_spatial(model.body_forces, b, torque, pull)
+    for p in range(model.num_particles):
+        m = load(model.particle_mass, p, 0)
+        for k in range(3):
+            f = load(model.particle_forces, 3 * p + k, 0)
+            store(model.particle_forces, 3 * p + k, 0, f + m * load(model.force_numbers, numbers + k, 0))
 
 
 @generic
 def potential_energy(model: Any, integers: int, numbers: int) -> Any:
-    """-sum of m (g.p_GC + |g| z0)."""
+    """-sum of m (g.p_GC + |g| z0), over bodies and particles."""
     g = _numbers3(model, numbers)
     offset = load(model.force_numbers, numbers + 3, 0)
     energy = zero(load(model.time, 0, 0))
@@ -76,11 +87,15 @@ def potential_energy(model: Any, integers: int, numbers: int) -> Any:
         if model.force_integers[integers + b] == 1:
             p_GC = vec3.add(load3(model.p_GB, b, 0), load3(model.com_G, b, 0))
             energy = energy - load(model.mass, b, 0) * (vec3.dot(g, p_GC) + offset)
+    for p in range(model.num_particles):
+        r = (load(model.particle_location, 3 * p, 0), load(model.particle_location, 3 * p + 1, 0))
+        height = vec3.dot(g, (r[0], r[1], load(model.particle_location, 3 * p + 2, 0))) + offset
+        energy = energy - load(model.particle_mass, p, 0) * height
     return energy
 
 
 class Gravity(Force):
-    """A uniform field: pulls on every body of the matter subsystem at its mass center.
+    """A uniform field: pulls on every body of the matter subsystem at its mass center, and on every particle.
 
     Parameters
     ----------
@@ -246,6 +261,15 @@ class Gravity(Force):
         """What it applies to one body ``(2, 3)``. Needs VELOCITY."""
         F: Array = self.get_body_forces(state)[self._matter._body(mobod)._index]
         return F
+
+    def get_particle_forces(self, state: State) -> Array:
+        """What it applies to each particle ``(np, 3)``, in Ground. Needs VELOCITY."""
+        return self.calc_force_contribution(state)[1]
+
+    def get_particle_force(self, state: State, p: int) -> Array:
+        """What it applies to particle *p* ``(3,)``, in Ground. Needs VELOCITY."""
+        f: Array = self.get_particle_forces(state)[self._matter._particle(p)]
+        return f
 
     def get_potential_energy(self, state: State) -> float:
         """Its potential energy. Needs POSITION."""

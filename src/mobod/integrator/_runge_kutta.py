@@ -114,8 +114,7 @@ def interpolate(block: Any, work: Any, previous: float, time: float, at: float) 
 
     q is the quintic that has both ends' q, q_dot and q_dot_dot, and u follows from its rate, so that the two belong
     together and neither is worse than the steps; z is the cubic of both ends' values and rates, as is u of kinds with an N of
-    their own. The end of the step is y
-    itself, to the bit.
+    their own. Particles are as q and u. The end of the step is y itself, to the bit.
     """
     model = attach(block)
     store(model.time, 0, 0, at)
@@ -145,9 +144,16 @@ def interpolate(block: Any, work: Any, previous: float, time: float, at: float) 
         store(model.q, i, 0, y0 + b0 * (y1 - y0) + a1 * d0 + b1 * d1 + a2 * e0 + b2 * e1)
         store(model.q_dot, i, 0, b0_dot * (y1 - y0) + a1_dot * d0 + b1_dot * d1 + a2_dot * e0 + b2_dot * e1)
     r = 1.0 - s
-    for i in range(model.nq, model.ny):
+    n = model.particle_size
+    first = model.ny - 2 * n  # particles are the end of y
+    for i in range(model.nq, first):
         ends = r * r * (1.0 + 2.0 * s) * work[Y_PREVIOUS, i] + s2 * (1.0 + 2.0 * r) * work[Y, i]
         store(model.y, i, 0, ends + h * s * r * (r * work[RATE_PREVIOUS, i] - s * work[RATE, i]))
+    for i in range(first, first + n):  # a particle's location with its velocity: the quintic that q is, and its rate
+        y0, y1, d0, d1 = work[Y_PREVIOUS, i], work[Y, i], work[RATE_PREVIOUS, i], work[RATE, i]
+        e0, e1 = work[RATE_PREVIOUS, i + n], work[RATE, i + n]
+        store(model.y, i, 0, y0 + b0 * (y1 - y0) + a1 * d0 + b1 * d1 + a2 * e0 + b2 * e1)
+        store(model.y, i + n, 0, b0_dot * (y1 - y0) + a1_dot * d0 + b1_dot * d1 + a2_dot * e0 + b2_dot * e1)
     for body in range(1, model.nb):
         if model.rates[body] != _rates.MATRIX:  # these keep the inverse of N at the step's end, not here
             _rates.n_inv_times(model, body, model.q_dot, model.first_q[body], model.u, model.first_u[body])

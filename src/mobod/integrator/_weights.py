@@ -36,4 +36,4 @@ def error_weights(state: State) -> Array:
         first, count = places["u"][subsystem]
         if n == count and first >= tree.nu:  # a q for each u, as far as one can know
             of_q[start : start + n] = of_u[first : first + count]
-    return np.concatenate([of_q, of_u, state.z_weights])
+    return np.concatenate([of_q, of_u, state.z_weights, np.ones(6 * tree.num_particles)])

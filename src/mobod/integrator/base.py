@@ -36,8 +36,9 @@ class Integrator:
     system : MultibodySystem
         Its topology is realized, at the latest when stepping begins.
     accuracy : float
-        Largest local error of a step in any of q, u and z, relative for what exceeds 1. The state's weights, where it has
-        some when stepping begins, say what stands for 1: `State.u_weights`, which q follow, and `State.z_weights`.
+        Largest local error of a step in any of q, u, z and what particles have, relative for what exceeds 1. The state's
+        weights, where it has some when stepping begins, say what stands for 1: `State.u_weights`, which q follow, and
+        `State.z_weights`.
     constraint_tolerance : float, optional
         How far from their manifold constraints may be; a tenth of the accuracy unless given.
     initial_step_size, min_step_size, max_step_size : float, optional

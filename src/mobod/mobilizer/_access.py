@@ -14,13 +14,6 @@ def q1(model: Any, b: int) -> Any:
 
 
 @generic
-def q2(model: Any, b: int) -> Any:
-    """Two coordinates of body b."""
-    i = model.first_q[b]
-    return load(model.q, i, 0), load(model.q, i + 1, 0)
-
-
-@generic
 def vector3(rows: Any, i: int) -> Any:
     """Three numbers of a column, from row i on."""
     return load(rows, i, 0), load(rows, i + 1, 0), load(rows, i + 2, 0)

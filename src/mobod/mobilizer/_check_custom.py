@@ -137,7 +137,7 @@ def check_custom(
     rng = np.random.default_rng(seed)
     for place in _places(check, q, trials, rng):
         check.look_at(place, rng)
-    report = CustomReport(body._title, np.array(check.places), check.errors, tuple(dict.fromkeys(check.findings)))
+    report = CustomReport(body._title, np.array(check.places), check.errors, tuple(check.findings.values()))
     if raise_error and not report.ok:
         raise ModelError(f"{body._title} does not belong together: " + "; ".join(report.findings))
     return report
@@ -215,7 +215,7 @@ class _Seen:
         X = ~X if reverse else X
         self.R, self.p = np.asarray(X.R), np.asarray(X.p)
         self.H = (record.H_MF if reverse else record.H_FM)[part].copy()
-        q_part, nq, nu = body._q_slice(state), len(state.q), len(state.u)
+        q_part, nq, nu = body._q_slice(state), state._tree.nq, state._tree.nu
 
         def product(method: Callable[..., Array], rows: slice, n: int, columns: slice) -> Array:
             return np.array([method(state, False, np.eye(n)[k])[rows] for k in range(columns.start, columns.stop)]).T
@@ -231,7 +231,7 @@ class _Seen:
 class _Check:
     def __init__(self, body: MobilizedBody, template: State, tolerance: float) -> None:
         self.body, self.tolerance = body, tolerance
-        self.findings: list[str] = []
+        self.findings: dict[tuple[str, int], str] = {}  # the first of each kind says enough
         self.errors: dict[str, float] = {}
         self.places: list[Array] = []
         self.implementation = body._implementation if isinstance(body, Custom) else None
@@ -259,13 +259,13 @@ class _Check:
             if self.implementation is not None:
                 self._compare_products(x, u, euler, rng)
 
-    def _note(self, check: str, found: Any, expected: Any, text: str) -> None:
+    def _note(self, check: str, found: Any, expected: Any, text: str, column: int = 0) -> None:
         """Compare, and keep the error and, where it is too large, what there is to say."""
         found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
         error = float(np.abs(found - expected).max(initial=0.0)) / max(1.0, float(np.abs(expected).max(initial=0.0)))
         self.errors[check] = max(self.errors.get(check, 0.0), error)
         if error > self.tolerance:
-            self.findings.append(text)
+            self.findings.setdefault((check, column), text)
 
     # ------------------------------------------------------------------------------------------ with differences
 
@@ -292,7 +292,7 @@ class _Check:
                 f"column {k} of {names['hinge_dot']}, of u[{k}], is {_short(given)} {where_and_u}, where {names['hinge']} "
                 f"changes with {_short(expected)}"
             )
-            self._note("HDot is the derivative of H", given, expected, text)
+            self._note("HDot is the derivative of H", given, expected, text, k)
         if not self.body.facts.has_matrix_n:
             return
         unity = now.N_inv @ now.N
@@ -304,7 +304,7 @@ class _Check:
                 f"column {k} of {names['n_dot']}, of u[{k}], is {_short(now.N_dot[:, k])} {where_and_u}, where {names['n']} "
                 f"changes with {_short(N_dot[:, k])}"
             )
-            self._note("NDot is the derivative of N", now.N_dot[:, k], N_dot[:, k], text)
+            self._note("NDot is the derivative of N", now.N_dot[:, k], N_dot[:, k], text, k)
 
     def _along(self, q: Array, u: Array, euler: bool, q_dot: Array) -> Callable[[float], _Seen]:
         """What there is a time h later, at a rate of q."""
@@ -315,7 +315,7 @@ class _Check:
         spin, given = _derivative(lambda h: along(h).R) @ now.R.T, now.H[k].reshape(2, 3)
         moved = np.array([[spin[2, 1], spin[0, 2], spin[1, 0]], _derivative(lambda h: along(h).p)])
         text = self._about_hinge(k, given, moved, now.R, where)
-        self._note("H is the derivative of the transform", given, moved, text)
+        self._note("H is the derivative of the transform", given, moved, text, k)
 
     def _about_hinge(self, k: int, given: Array, moved: Array, R: Array, where: str) -> str:
         hint = ""
@@ -375,7 +375,7 @@ class _Check:
             found = np.asarray(mine.set_u_to_fit_velocity(state, V)) @ now.H
             self._note("set_u_to_fit_velocity finds u", found, V.ravel(), text)
         if not np.array_equal(state._y, before):
-            self.findings.append("one of its methods changes the q or the u of the state that it is given")
+            self.findings["state", 0] = "one of its methods changes the q or the u of the state that it is given"
 
 
 def _derivative(f: Callable[[float], Array]) -> Array:

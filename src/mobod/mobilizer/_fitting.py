@@ -70,15 +70,18 @@ def fit_q(body: MobilizedBody, state: State, R: Array | None, p: Array | None) -
 
 def fit_translation(body: MobilizedBody, state: State, p: Array) -> Array:
     """The q at which M's origin is nearest to p in F: without turning M if that can be."""
-    R, _ = body._pose_in_f(state)(body.get_q_as_vector(state))
-    still = fit_q(body, state, R, p)
-    R_still, p_still = body._pose_in_f(state)(still)
-    size = max(float(np.linalg.norm(p)), float(np.linalg.norm(p_still)), 1e-300)
-    if np.abs(R_still - R).max() < 1e-10 and np.abs(p_still - p).max() < 1e-10 * size:  # tens of roundings, squared costs
-        return still
+    pose = body._pose_in_f(state)
+    now = _safely(pose, body.get_q_as_vector(state))
     other = fit_q(body, state, None, p)
-    _, p_other = body._pose_in_f(state)(other)
-    return other if np.linalg.norm(p_other - p) < np.linalg.norm(p_still - p) else still
+    if now is None:
+        return other
+    still = fit_q(body, state, now[0], p)
+    R_still, p_still = pose(still)
+    miss, size = float(np.linalg.norm(p_still - p)), max(float(np.linalg.norm(p)), float(np.linalg.norm(p_still)), 1e-300)
+    if np.abs(R_still - now[0]).max() < 1e-10 and miss < 1e-10 * size:  # tens of roundings, in squared costs
+        return still
+    nearest = _safely(pose, other)
+    return other if nearest is not None and np.linalg.norm(nearest[1] - p) < miss else still
 
 
 def _safely(pose: Pose, q: Array) -> tuple[Array, Array] | None:

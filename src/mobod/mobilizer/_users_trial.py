@@ -29,26 +29,17 @@ class Trial:
     def run(self) -> bool:
         """Check all; whether the transform gives R as three rows."""
         places = self._places()
-        transform = self._frozen["transform"]
-        for k, (q, u) in enumerate(places):
+        for q, u in places:
             try:
-                R, _ = self._transform(transform, q, u)
-            except OutOfReach as out:  # such as a root of a negative number: there may be none elsewhere
-                if k == len(places) - 1:
-                    tried = f"each of {len(places)} places that were tried, the last of them q = {q}"
-                    raise ModelError(f"{transform.what} fails at {tried}: {out}") from None
-                continue
-            break
-        for name, f in self._frozen.items():
-            if name == "transform":
-                continue
-            try:
-                self._check_shape(name, f, q, u)
-            except OutOfReach as out:
-                raise ModelError(f"{f.what} fails at q = {q}, u = {u}, where the transform does not: {out}") from None
-            self._try_other_numbers(name, f, q, u)
-        self._try_other_numbers("transform", transform, q, u)
-        return np.shape(R) == (3, 3)
+                R, _ = self._transform(self._frozen["transform"], q, u)
+                for name, f in self._frozen.items():
+                    if name != "transform":
+                        self._check_shape(name, f, q, u)
+                    self._try_other_numbers(name, f, q, u)
+                return np.shape(R) == (3, 3)
+            except OutOfReach as out:  # such as a root of a negative number, or of zero: there may be none elsewhere
+                reason = out
+        raise ModelError(f"{reason}; and so it is at {len(places)} places that were tried, of which this is the last")
 
     def _places(self) -> list[tuple[Numbers, Numbers]]:
         """Where to call them: at the default q, and at others in case that is singular."""
@@ -62,16 +53,19 @@ class Trial:
             places.append((tuple(q.tolist()), tuple(rng.uniform(-1.0, 1.0, functions.num_u).tolist())))
         return places
 
-    def _call(self, f: Frozen, name: str, q: Any, u: Any) -> Any:
-        arguments = (q, u, self._parameters) if NAMES[name] else (q, self._parameters)
+    def _call(self, f: Frozen, name: str, q: Any, u: Any, p: Any = None) -> Any:
+        p = self._parameters if p is None else p
+        arguments = (q, u, p) if NAMES[name] else (q, p)
         with np.errstate(all="ignore"):
             try:
                 return f.function(*arguments)
             except (ArithmeticError, ValueError) as error:
-                raise OutOfReach(said_by(error)) from error
+                if "truth value" not in str(error):  # of an array of eight
+                    raise OutOfReach(f"{f.what} fails at q = {_plain(q)}, u = {_plain(u)}: {_said_by(error)}") from error
+                raise _Ambiguous(str(error)) from error
             except Exception as error:
                 counts = f"q has {len(q)} numbers, u {len(u)}, parameters {len(self._parameters)}"
-                raise ModelError(f"{f.what} fails: {said_by(error)}. ({counts})") from error
+                raise ModelError(f"{f.what} fails: {_said_by(error)}. ({counts})") from error
 
     def _transform(self, f: Frozen, q: Any, u: Any) -> tuple[Any, Any]:
         X = self._call(f, "transform", q, u)
@@ -82,7 +76,7 @@ class Trial:
         _check_tuples(f"p of {f.what}", p, ((3,),), "three numbers")
         matrix = np.array(R, dtype=np.float64).reshape(3, 3)
         if not (np.isfinite(matrix).all() and np.isfinite(p).all()):
-            raise OutOfReach(f"it returned {X!r}")
+            raise OutOfReach(f"{f.what} is not finite at q = {q}: it returned {X!r}")
         error = float(np.abs(matrix.T @ matrix - np.eye(3)).max())
         if error > ORTHONORMAL or np.linalg.det(matrix) < 0.0:
             wrong = f"is no rotation: R^T R is off by {error:.2g}" if error > ORTHONORMAL else "is left-handed"
@@ -101,20 +95,20 @@ class Trial:
             )
             _check_tuples(f"what {f.what} returns", value, ((rows, columns),), text)
         if not np.isfinite(np.array(value, dtype=np.float64)).all():
-            raise OutOfReach(f"it returned {value!r}")
+            raise OutOfReach(f"{f.what} is not finite at q = {q}, u = {u}: it returned {value!r}")
 
     def _try_other_numbers(self, name: str, f: Frozen, q: Numbers, u: Numbers) -> None:
         """The function with eight states at a time, and with dual numbers: the values have to be the same as of one."""
         expected = self._call(f, name, q, u)
-        eight = tuple(np.full(LANES, x) for x in q), tuple(np.full(LANES, x) for x in u)
-        duals = tuple(Dual(x, (1.0,)) for x in q), tuple(Dual(x, (0.0,)) for x in u)
-        for (q_other, u_other), what in ((eight, "eight states at a time"), (duals, "dual numbers")):
+        eight = [tuple(np.full(LANES, x) for x in run) for run in (q, u, self._parameters)]
+        duals = [tuple(Dual(x, (slope,)) for x in run) for run, slope in ((q, 1.0), (u, 0.0))]
+        for arguments, what in ((eight, "eight states at a time"), (duals, "dual numbers")):
             try:
-                found = self._call(f, name, q_other, u_other)
-            except (OutOfReach, ModelError) as error:
-                said = said_by(error.__cause__ or error)
+                found = self._call(f, name, *arguments)
+            except (_Ambiguous, ModelError) as error:
+                said = str(error) if isinstance(error, _Ambiguous) else _said_by(error.__cause__ or error)
                 hint = ""
-                if "truth value" in said or "neither true nor false" in said:
+                if isinstance(error, _Ambiguous) or "neither true nor false" in said:
                     hint = "; for a choice by a number use mobod.algebra.where(condition, a, b), not if, and, or, min, max"
                 raise ModelError(f"{f.what} fails with {what}, in which it is called too: {said}{hint}") from error
             if not _same(expected, found):
@@ -128,8 +122,17 @@ class OutOfReach(Exception):
     """A function fails at a place, as it may where a joint cannot be."""
 
 
-def said_by(error: BaseException) -> str:
-    return str(error) if isinstance(error, (OutOfReach, ModelError)) else f"{type(error).__name__}: {error}"
+class _Ambiguous(Exception):
+    """A function takes eight numbers for one that is true or false."""
+
+
+def _said_by(error: BaseException) -> str:
+    return str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+
+
+def _plain(numbers: Any) -> Any:
+    """Of eight states, or of dual numbers, the values."""
+    return tuple(x.value if isinstance(x, Dual) else float(np.ravel(x)[0]) for x in numbers)
 
 
 def _check_tuples(what: str, value: Any, shapes: tuple[tuple[int, ...], ...], text: str) -> None:

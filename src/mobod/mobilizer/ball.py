@@ -12,6 +12,7 @@ from .._jit import generic
 from ..algebra import quaternion, rotation
 from ..algebra.scalar import one, zero
 from ..value import Rotation
+from ._by_address import by_address
 from ._drawn_as_ball import DrawnAsBall
 from .base import Array, ArrayLike, Facts
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ..state import State
 
 KIND = 6
-KIND_EULER = 7
 
 
 @generic
@@ -40,6 +40,10 @@ def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
     return ((i, o, o), (o, o, o)), ((o, i, o), (o, o, o)), ((o, o, i), (o, o, o))
 
 
+# of the variant with angles
+kinematics = by_address(transform_euler, hinge, num_q=3, num_u=3)
+
+
 class Ball(DrawnAsBall):
     """Turn in any way about the point that F and M share: a quaternion (or three angles), the angular velocity in F."""
 
@@ -49,7 +53,7 @@ class Ball(DrawnAsBall):
         num_u=3,
         transform=transform,
         hinge=hinge,
-        kind_euler=KIND_EULER,
+        kinematics=kinematics,
         transform_euler=transform_euler,
         turns_in_every_way=True,
     )

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from .._jit import Routine
 from ..body import Body
+from ..decoration import own_copy
 from ..errors import ModelError, TopologyError
 from ..stage import Stage
 from ..value import (
@@ -62,11 +63,9 @@ class Facts:
     Parameters
     ----------
     kind : int
-        The number by which the switch knows it, or ``BY_ADDRESS``.
+        The number by which the switch knows it, or ``BY_ADDRESS``; with angles in place of a quaternion all are by address.
     num_q, num_u : int
         Coordinates and speeds.
-    kind_euler : int, optional
-        The number of its variant with angles, where that differs.
     transform : callable
         ``transform(q) -> (R_FM, p_FM)`` as tuples, q a tuple of `num_q` floats. Of a kind with parameters
         ``transform(q, p)``, p a tuple of `num_parameters` floats; likewise the others.
@@ -98,7 +97,6 @@ class Facts:
     hinge: Callable[..., Any]
     constant_hinge: bool = True
     has_hinge_dot: bool | None = None
-    kind_euler: int | None = None
     transform_euler: Callable[..., Any] | None = None
     hinge_euler: Callable[..., Any] | None = None
     num_parameters: int = 0
@@ -268,11 +266,14 @@ class MobilizedBody(Locking):
 
     def clone_for_new_parent(self, parent: MobilizedBody) -> MobilizedBody:
         """A new body of the same kind and settings on another parent, whose system it joins, under a name of its own."""
-        other = type(self)(parent, self._body, X_PF=self._X_PF, X_BM=self._X_BM, direction=self._direction, **self._settings())
+        return self._clone(parent, self._settings())
+
+    def _clone(self, parent: MobilizedBody, settings: dict[str, Any]) -> MobilizedBody:
+        other = type(self)(parent, self._body, X_PF=self._X_PF, X_BM=self._X_BM, direction=self._direction, **settings)
         other._default_q = self._default_q.copy()
         other._default_lock_level = self._default_lock_level
-        other._inboard_decorations = list(self._inboard_decorations)
-        other._outboard_decorations = list(self._outboard_decorations)
+        other._inboard_decorations = [(X, own_copy(geometry)) for X, geometry in self._inboard_decorations]
+        other._outboard_decorations = [(X, own_copy(geometry)) for X, geometry in self._outboard_decorations]
         return other
 
     def _settings(self) -> dict[str, Any]:
@@ -383,18 +384,32 @@ class MobilizedBody(Locking):
     # ------------------------------------------------------------------------------------------ decorations
 
     def add_body_decoration(self, geometry: Any, X_BD: Transform | None = None) -> int:
-        """Fix *geometry* on the body at X_BD (identity unless given); returns its ordinal among the body's."""
-        return int(self._body.add_decoration(geometry, Transform() if X_BD is None else X_BD))
+        """Fix a copy of *geometry* on the body at X_BD, identity unless given. A topological change.
+
+        Returns its ordinal among the body's. Raises `TypeError` if it is not one of the kinds in `mobod.decoration`, as do
+        `add_outboard_decoration` and `add_inboard_decoration`.
+        """
+        ordinal = int(self._body.add_decoration(geometry, _frame("X_BD", X_BD)))
+        self._changed()
+        return ordinal
 
     def add_outboard_decoration(self, geometry: Any, X_MD: Transform | None = None) -> int:
-        """Fix *geometry* on the frame M at X_MD; returns its ordinal among the outboard ones."""
-        self._outboard_decorations.append((Transform() if X_MD is None else X_MD, geometry))
-        return len(self._outboard_decorations) - 1
+        """Fix a copy of *geometry* on the frame M at X_MD. A topological change. Returns its ordinal among those."""
+        return self._decorate(self._outboard_decorations, geometry, _frame("X_MD", X_MD))
 
     def add_inboard_decoration(self, geometry: Any, X_FD: Transform | None = None) -> int:
-        """Fix *geometry* on the frame F at X_FD; returns its ordinal among the inboard ones."""
-        self._inboard_decorations.append((Transform() if X_FD is None else X_FD, geometry))
-        return len(self._inboard_decorations) - 1
+        """Fix a copy of *geometry* on the frame F at X_FD. A topological change. Returns its ordinal among the inboard ones."""
+        return self._decorate(self._inboard_decorations, geometry, _frame("X_FD", X_FD))
+
+    def _decorate(self, decorations: list[tuple[Transform, Any]], geometry: Any, X: Transform) -> int:
+        decorations.append((X, own_copy(geometry)))
+        self._changed()
+        return len(decorations) - 1
+
+    def _decoration(self, decorations: list[tuple[Transform, Any]], i: int, where: str) -> Any:
+        if not 0 <= i < len(decorations):
+            raise IndexError(f"{self._name!r} has {len(decorations)} {where} decorations, counted from 0; no number {i}")
+        return decorations[i][1]
 
     def get_num_outboard_decorations(self) -> int:
         """How many decorations there are on the frame M."""
@@ -402,11 +417,11 @@ class MobilizedBody(Locking):
 
     def get_outboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame M."""
-        return self._outboard_decorations[i][1]
+        return self._decoration(self._outboard_decorations, i, "outboard")
 
     def upd_outboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame M, for changing."""
-        return self._outboard_decorations[i][1]
+        return self._decoration(self._outboard_decorations, i, "outboard")
 
     def get_num_inboard_decorations(self) -> int:
         """How many decorations there are on the frame F."""
@@ -414,11 +429,11 @@ class MobilizedBody(Locking):
 
     def get_inboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame F."""
-        return self._inboard_decorations[i][1]
+        return self._decoration(self._inboard_decorations, i, "inboard")
 
     def upd_inboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame F, for changing."""
-        return self._inboard_decorations[i][1]
+        return self._decoration(self._inboard_decorations, i, "inboard")
 
     def _calc_decorations(self, state: State) -> list[Any]:
         """What to draw on the body besides, placed in its frame, at a state that is at POSITION."""
@@ -443,14 +458,10 @@ class MobilizedBody(Locking):
         return state._tree_of(self, "get_first_u_index").first_u[self._index]
 
     def _q_slice(self, state: State, asked: str = "q") -> slice:
-        tree = state._tree_of(self, asked)
-        first = tree.first_q[self._index]
-        return slice(first, first + tree.num_q[self._index])
+        return state._tree_of(self, asked).q_slices[self._index]
 
     def _u_slice(self, state: State, asked: str = "u") -> slice:
-        tree = state._tree_of(self, asked)
-        first = tree.first_u[self._index]
-        return slice(first, first + tree.num_u[self._index])
+        return state._tree_of(self, asked).u_slices[self._index]
 
     def _one_or_all(self, values: Array) -> Any:
         one = self.facts.num_u == 1 and len(values) == 1 and not self._always_arrays
@@ -789,7 +800,7 @@ class MobilizedBody(Locking):
 
     def _hinge_matrix(self, state: State) -> Array:
         """H_FM ``(6, nu)`` at the state's q; the state need not be realized."""
-        if self._interpreter is not None:
+        if self._interpreter is not None or self._is_of_users_functions:
             written: Array = self._realized(state, Stage.POSITION)._record.H_FM[self._u_slice(state)]
             return written.T.copy()
         columns = self._function_of_q(state, self.facts.hinge, self.facts.hinge_euler)
@@ -817,16 +828,20 @@ class MobilizedBody(Locking):
 
     # ------------------------------------------------------------------------------------------ state access
 
+    # These are called once a body and step by those who draw or control: what is common is checked here, the rest in State.
+
     def _rotation_array(self, state: State, asked: str) -> Array:
-        state._need_positions(self, asked)
-        R: Array = state._record.R_GB[self._index].reshape(3, 3)
+        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+            state._need_positions(self, asked)
+        R: Array = state._R_GB[self._index]
         return R
 
     def get_body_transform(self, state: State) -> Transform:
         """X_GB, the pose of the body's frame in Ground. Needs POSITION."""
-        state._need_positions(self, "get_body_transform")
-        record, b = state._record, self._index
-        return Transform._trusted(record.R_GB[b].reshape(3, 3).copy(), record.p_GB[b].copy())
+        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+            state._need_positions(self, "get_body_transform")
+        b = self._index
+        return Transform._trusted(state._R_GB[b].copy(), state._record.p_GB[b].copy())
 
     def get_body_rotation(self, state: State) -> Rotation:
         """R_GB, the orientation of the body in Ground. Needs POSITION."""
@@ -840,14 +855,16 @@ class MobilizedBody(Locking):
 
     def get_mobilizer_transform(self, state: State) -> Transform:
         """X_FM, the pose of M in F. Needs POSITION."""
-        state._need_positions(self, "get_mobilizer_transform")
-        record, b = state._record, self._index
-        return Transform._trusted(record.R_FM[b].reshape(3, 3).copy(), record.p_FM[b].copy())
+        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+            state._need_positions(self, "get_mobilizer_transform")
+        b = self._index
+        return Transform._trusted(state._R_FM[b].copy(), state._record.p_FM[b].copy())
 
     def get_body_velocity(self, state: State) -> Array:
         """V_GB ``(2, 3)``: angular velocity, and velocity of the body's origin, in Ground. Needs VELOCITY."""
-        state._need_velocities(self, "get_body_velocity")
-        V: Array = state._record.V_GB[self._index].reshape(2, 3).copy()
+        if state._valid & 3 != 3 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+            state._need_velocities(self, "get_body_velocity")
+        V: Array = state._V_GB[self._index].copy()
         return V
 
     def get_body_angular_velocity(self, state: State) -> Array:
@@ -861,14 +878,13 @@ class MobilizedBody(Locking):
     def get_mobilizer_velocity(self, state: State) -> Array:
         """V_FM ``(2, 3)``: velocity of M in F, expressed in F. Needs VELOCITY."""
         state._need_velocities(self, "get_mobilizer_velocity")
-        part = self._u_slice(state)
-        V: Array = (state._u[part] @ state._record.H_FM[part]).reshape(2, 3)
-        return V
+        return self._matter._mobilizer_velocity(state, self._index)
 
     def get_body_acceleration(self, state: State) -> Array:
         """A_GB ``(2, 3)``: angular acceleration, and acceleration of the body's origin, in Ground. Needs ACCELERATION."""
-        state._need_accelerations(self, "get_body_acceleration")
-        A: Array = state._record.A_GB[self._index].reshape(2, 3).copy()
+        if state._stage < 8 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+            state._need_accelerations(self, "get_body_acceleration")
+        A: Array = state._A_GB[self._index].copy()
         return A
 
     def get_body_angular_acceleration(self, state: State) -> Array:
@@ -882,9 +898,7 @@ class MobilizedBody(Locking):
     def get_mobilizer_acceleration(self, state: State) -> Array:
         """A_FM ``(2, 3)``: the derivative of V_FM, taken and expressed in F: H_FM udot + HDot_FM u. Needs ACCELERATION."""
         state._need_accelerations(self, "get_mobilizer_acceleration")
-        part, record = self._u_slice(state), state._record
-        A: Array = record.u_dot[part, 0] @ record.H_FM[part] + state._u[part] @ record.HDot_FM[part]
-        return A.reshape(2, 3)
+        return self._matter._mobilizer_acceleration(state, self._index)
 
     def get_h_fm_col(self, state: State, ux: int) -> Array:
         """Column *ux* of H_FM ``(2, 3)``: velocity of M in F a unit of that speed, in F. Needs POSITION."""
@@ -944,7 +958,36 @@ class MobilizedBody(Locking):
         state._tree_of(self, "set_outboard_frame")
         state._own_field("R_BM")[self._index] = np.asarray(X.R).ravel()
         state._own_field("p_BM")[self._index] = X.p
-        state._own_field("plain_outboard")[self._index] = 0
+        state._leave_out("plain_outboard", self._index, False)
+
+    def set_body_mass_properties(self, state: State, mass_properties: MassProperties) -> None:
+        """Change the body's mass properties in this state alone, which falls to MODEL at most; the default stays.
+
+        Parameters
+        ----------
+        state : State
+            At MODEL or above.
+        mass_properties : MassProperties
+            About the body's origin, in its frame, and such as its kind of `Body` can have. A mass of zero is allowed where the
+            mobilizer, or what hangs on the body, gives every mobility something to move.
+
+        Raises
+        ------
+        ModelError
+            If a body of this kind cannot have them, and for Ground.
+        TypeError
+            If they are not `MassProperties`.
+        """
+        state._tree_of(self, "set_body_mass_properties")
+        if self._index == 0:
+            raise ModelError("the mass properties of Ground cannot be set: its mass is infinite")
+        m, b = self._body._checked(mass_properties), self._index
+        if not np.isfinite(m.mass):
+            raise ModelError(f"the mass of {self._name!r} has to be finite, got {m.mass}; weld it to Ground to hold it still")
+        state._own_field("mass")[b] = m.mass
+        state._own_field("com")[b] = m.com
+        state._own_field("inertia")[b] = np.asarray(m.inertia)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+        state._leave_out("massless", b, m.mass == 0.0)
 
     def get_body_spatial_inertia_in_ground(self, state: State) -> SpatialInertia:
         """Spatial inertia about the body's origin, expressed in Ground. Needs POSITION."""
@@ -1187,38 +1230,250 @@ class MobilizedBody(Locking):
 
     def calc_station_to_station_distance(
         self, state: State, location_on_body_b: ArrayLike, body_a: Any, location_on_body_a: ArrayLike
-    ) -> float:
-        """Distance between a station of this body and one of A. Needs POSITION."""
+    ) -> Any:
+        """Distance between a station of this body and one of A. Needs POSITION.
+
+        Parameters
+        ----------
+        state : State
+        location_on_body_b : (3,) or (n, 3) array_like
+            One station or several, in this body's frame.
+        body_a : MobilizedBody or int
+        location_on_body_a : (3,) or (n, 3) array_like
+            In A's frame; one for all of the others, or as many as these.
+
+        Returns
+        -------
+        float, or (n,) array where one of the locations is (n, 3)
+        """
         r = self.find_station_location_in_ground(state, location_on_body_b)
-        r = r - self._other(body_a).find_station_location_in_ground(state, location_on_body_a)
-        return float(np.linalg.norm(r))
+        return _length(r - self._other(body_a).find_station_location_in_ground(state, location_on_body_a))
 
     def calc_station_to_station_distance_time_derivative(
         self, state: State, location_on_body_b: ArrayLike, body_a: Any, location_on_body_a: ArrayLike
-    ) -> float:
-        """Rate of that distance; the relative speed where the points coincide. Needs VELOCITY."""
+    ) -> Any:
+        """Rate of that distance, a float or ``(n,)``; the relative speed where the points coincide. Needs VELOCITY."""
         r, v = self.find_station_location_and_velocity_in_ground(state, location_on_body_b)
         r_A, v_A = self._other(body_a).find_station_location_and_velocity_in_ground(state, location_on_body_a)
-        r, v = r - r_A, v - v_A
-        d = np.linalg.norm(r)
-        return float(np.linalg.norm(v)) if d == 0.0 else float(r @ v / d)
+        return _distance_rate(r - r_A, v - v_A)
 
     def calc_station_to_station_distance_2nd_time_derivative(
         self, state: State, location_on_body_b: ArrayLike, body_a: Any, location_on_body_a: ArrayLike
-    ) -> float:
-        """Second rate of that distance. Needs ACCELERATION.
+    ) -> Any:
+        """Second rate of that distance, a float or ``(n,)``. Needs ACCELERATION.
 
         Where the points coincide: the relative acceleration along the relative velocity, or its size where that is zero.
         """
         r, v, a = self.find_station_location_velocity_and_acceleration_in_ground(state, location_on_body_b)
         A = self._other(body_a)
         r_A, v_A, a_A = A.find_station_location_velocity_and_acceleration_in_ground(state, location_on_body_a)
-        r, v, a = r - r_A, v - v_A, a - a_A
-        d, speed = np.linalg.norm(r), np.linalg.norm(v)
-        if d > 0.0:
-            d_dot = r @ v / d
-            return float((v @ v + r @ a - d_dot * d_dot) / d)
-        return float(np.linalg.norm(a)) if speed == 0.0 else float(a @ v / speed)
+        return _distance_second_rate(r - r_A, v - v_A, a - a_A)
+
+    # ------------------------------------------------------------------------------------------ points that move on bodies
+
+    def calc_body_moving_point_velocity_in_body(
+        self, state: State, location_on_body_b: ArrayLike, velocity_on_body_b: ArrayLike, in_body_a: Any
+    ) -> Array:
+        """Velocity in A of a point that moves on this body, expressed in A. Needs VELOCITY.
+
+        Parameters
+        ----------
+        state : State
+        location_on_body_b : (3,) or (n, 3) array_like
+            Where the point is now, or several are, in this body's frame.
+        velocity_on_body_b : (3,) or (n, 3) array_like
+            Its velocity in this body's frame: the derivative of its location there.
+        in_body_a : MobilizedBody or int
+
+        Returns
+        -------
+        (3,) or (n, 3) array
+            length/time: that of the station where the point is, and its own, turned into A.
+
+        Raises
+        ------
+        StageError
+            If the state is below VELOCITY.
+        ValueError
+            If the shapes are not those, or differ.
+        """
+        p, v = _alike(location_on_body_b=location_on_body_b, velocity_on_body_b=velocity_on_body_b)
+        of_station = self.find_station_velocity_in_another_body(state, p, in_body_a)
+        result: Array = of_station + self.express_vector_in_another_body_frame(state, v, in_body_a)
+        return result
+
+    def calc_body_moving_point_acceleration_in_body(
+        self,
+        state: State,
+        location_on_body_b: ArrayLike,
+        velocity_on_body_b: ArrayLike,
+        acceleration_on_body_b: ArrayLike,
+        in_body_a: Any,
+    ) -> Array:
+        """Acceleration in A of a point that moves on this body, expressed in A. Needs ACCELERATION.
+
+        Parameters
+        ----------
+        state : State
+        location_on_body_b, velocity_on_body_b, acceleration_on_body_b : (3,) or (n, 3) array_like
+            The point's location in this body's frame, and its first and second derivatives there.
+        in_body_a : MobilizedBody or int
+
+        Returns
+        -------
+        (3,) or (n, 3) array
+            length/time^2: that of the station where the point is, its own, and between them Coriolis' 2 w_AB x v.
+
+        Raises
+        ------
+        StageError
+            If the state is below ACCELERATION.
+        ValueError
+            If the shapes are not those, or differ.
+        """
+        p, v, a = _alike(
+            location_on_body_b=location_on_body_b,
+            velocity_on_body_b=velocity_on_body_b,
+            acceleration_on_body_b=acceleration_on_body_b,
+        )
+        of_station = self.find_station_acceleration_in_another_body(state, p, in_body_a)
+        w_AB = self.find_body_angular_velocity_in_another_body(state, in_body_a)
+        v_A = self.express_vector_in_another_body_frame(state, v, in_body_a)
+        a_A = self.express_vector_in_another_body_frame(state, a, in_body_a)
+        result: Array = of_station + 2.0 * np.cross(w_AB, v_A) + a_A
+        return result
+
+    def calc_moving_point_to_point_distance_time_derivative(
+        self,
+        state: State,
+        location_on_body_b: ArrayLike,
+        velocity_on_body_b: ArrayLike,
+        body_a: Any,
+        location_on_body_a: ArrayLike,
+        velocity_on_body_a: ArrayLike,
+    ) -> Any:
+        """Rate of the distance between a point that moves on this body and one that moves on A. Needs VELOCITY.
+
+        Parameters
+        ----------
+        state : State
+        location_on_body_b, velocity_on_body_b : (3,) or (n, 3) array_like
+            Of the point on this body, in this body's frame, as in `calc_body_moving_point_velocity_in_body`.
+        body_a : MobilizedBody or int
+        location_on_body_a, velocity_on_body_a : (3,) or (n, 3) array_like
+            Of the point on A, in A's frame.
+
+        Returns
+        -------
+        float, or (n,) array
+            length/time; the relative speed where the points coincide.
+
+        Raises
+        ------
+        StageError
+            If the state is below VELOCITY.
+        ValueError
+            If the shapes are not those.
+        """
+        r, v = self._moving_point(state, location_on_body_b, velocity_on_body_b)
+        r_A, v_A = self._other(body_a)._moving_point(state, location_on_body_a, velocity_on_body_a)
+        return _distance_rate(r - r_A, v - v_A)
+
+    def calc_moving_point_to_point_distance_2nd_time_derivative(
+        self,
+        state: State,
+        location_on_body_b: ArrayLike,
+        velocity_on_body_b: ArrayLike,
+        acceleration_on_body_b: ArrayLike,
+        body_a: Any,
+        location_on_body_a: ArrayLike,
+        velocity_on_body_a: ArrayLike,
+        acceleration_on_body_a: ArrayLike,
+    ) -> Any:
+        """Second rate of the distance between a point that moves on this body and one that moves on A. Needs ACCELERATION.
+
+        Parameters
+        ----------
+        state : State
+        location_on_body_b, velocity_on_body_b, acceleration_on_body_b : (3,) or (n, 3) array_like
+            Of the point on this body, in this body's frame, as in `calc_body_moving_point_acceleration_in_body`.
+        body_a : MobilizedBody or int
+        location_on_body_a, velocity_on_body_a, acceleration_on_body_a : (3,) or (n, 3) array_like
+            Of the point on A, in A's frame.
+
+        Returns
+        -------
+        float, or (n,) array
+            length/time^2. Where the points coincide: the relative acceleration along the relative velocity, or its size where
+            that is zero.
+
+        Raises
+        ------
+        StageError
+            If the state is below ACCELERATION.
+        ValueError
+            If the shapes are not those.
+        """
+        A, ground = self._other(body_a), self._matter.ground
+        a = self.calc_body_moving_point_acceleration_in_body(
+            state, location_on_body_b, velocity_on_body_b, acceleration_on_body_b, ground
+        )
+        a_A = A.calc_body_moving_point_acceleration_in_body(
+            state, location_on_body_a, velocity_on_body_a, acceleration_on_body_a, ground
+        )
+        r, v = self._moving_point(state, location_on_body_b, velocity_on_body_b)
+        r_A, v_A = A._moving_point(state, location_on_body_a, velocity_on_body_a)
+        return _distance_second_rate(r - r_A, v - v_A, a - a_A)
+
+    def _moving_point(self, state: State, location: ArrayLike, velocity: ArrayLike) -> tuple[Array, Array]:
+        """Location and velocity, in Ground, of a point that moves on this body."""
+        v = self.calc_body_moving_point_velocity_in_body(state, location, velocity, self._matter.ground)
+        return self.find_station_location_in_ground(state, location), v
+
+    # ------------------------------------------------------------------------------------------ reactions
+
+    def find_mobilizer_reaction_on_body_at_m_in_ground(self, state: State) -> Array:
+        """What the mobilizer does to this body ``(2, 3)``: torque and force at M, in Ground. Needs ACCELERATION.
+
+        All that the parent exerts on the body through the mobilizer: the forces of constraint, the applied mobility forces, and
+        those that prescribe its motion. The cost is that of one body, however many there are. For Ground it is what
+        holds Ground, at its origin.
+
+        Raises
+        ------
+        StageError
+            If the state is below ACCELERATION.
+
+        See Also
+        --------
+        SimbodyMatterSubsystem.calc_mobilizer_reaction_forces : the same for all bodies.
+        """
+        asked = "find_mobilizer_reaction_on_body_at_m_in_ground"
+        return self._matter._find_reaction(state, asked, self._index, "on body at M")
+
+    def find_mobilizer_reaction_on_body_at_origin_in_ground(self, state: State) -> Array:
+        """What the mobilizer does to this body ``(2, 3)``, taken at the body's origin, in Ground. Needs ACCELERATION."""
+        asked = "find_mobilizer_reaction_on_body_at_origin_in_ground"
+        return self._matter._find_reaction(state, asked, self._index, "on body at its origin")
+
+    def find_mobilizer_reaction_on_parent_at_f_in_ground(self, state: State) -> Array:
+        """What the mobilizer does to the parent ``(2, 3)``: torque and force at F, in Ground. Needs ACCELERATION.
+
+        Equal and opposite to what it does to the body, taken at F. `TopologyError` for Ground, which has no parent.
+        """
+        return self._reaction_on_parent(state, "find_mobilizer_reaction_on_parent_at_f_in_ground", "on parent at F")
+
+    def find_mobilizer_reaction_on_parent_at_origin_in_ground(self, state: State) -> Array:
+        """What the mobilizer does to the parent ``(2, 3)``, taken at the parent's origin, in Ground. Needs ACCELERATION.
+
+        `TopologyError` for Ground, which has no parent.
+        """
+        asked = "find_mobilizer_reaction_on_parent_at_origin_in_ground"
+        return self._reaction_on_parent(state, asked, "on parent at its origin")
+
+    def _reaction_on_parent(self, state: State, asked: str, place: str) -> Array:
+        self.get_parent_mobilized_body()  # or say that Ground has none
+        return self._matter._find_reaction(state, asked, self._index, place)
 
     # ------------------------------------------------------------------------------------------ applying forces
 
@@ -1295,6 +1550,41 @@ def _stations(points: ArrayLike) -> Array:
     return array
 
 
+def _alike(**given: ArrayLike) -> list[Array]:
+    """Vectors ``(3,)`` or ``(n, 3)``, all of one shape."""
+    arrays = {what: _stations(value) for what, value in given.items()}
+    shapes = {array.shape for array in arrays.values()}
+    if len(shapes) > 1:
+        found = ", ".join(f"{what} {array.shape}" for what, array in arrays.items())
+        raise ValueError(f"what is given of moving points has to have one shape, (3,) or (n, 3); got {found}")
+    return list(arrays.values())
+
+
+def _length(r: Array) -> Any:
+    """The length of a vector, or of each of several."""
+    d = np.sqrt(np.sum(r * r, axis=-1))
+    return float(d) if r.ndim == 1 else d
+
+
+def _distance_rate(r: Array, v: Array) -> Any:
+    """The rate of |r|: r.v / |r|, or |v| where r is zero."""
+    d = np.asarray(_length(r))
+    apart = d > 0.0
+    rate = np.where(apart, np.sum(r * v, axis=-1) / np.where(apart, d, 1.0), _length(v))
+    return float(rate) if r.ndim == 1 else rate
+
+
+def _distance_second_rate(r: Array, v: Array, a: Array) -> Any:
+    """The second rate of |r|; where r is zero a.v / |v|, or |a| where that is zero too."""
+    d, speed = np.asarray(_length(r)), np.asarray(_length(v))
+    apart, moving = d > 0.0, speed > 0.0
+    d_dot = _distance_rate(r, v)
+    far = (speed * speed + np.sum(r * a, axis=-1) - np.square(d_dot)) / np.where(apart, d, 1.0)
+    near = np.where(moving, np.sum(a * v, axis=-1) / np.where(moving, speed, 1.0), _length(a))
+    rate = np.where(apart, far, near)
+    return float(rate) if r.ndim == 1 else rate
+
+
 def _like(array: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     value = np.asarray(array, dtype=np.float64)
     if value.shape != shape:
@@ -1315,7 +1605,10 @@ def _writable(array: Any, shape: tuple[int, ...], what: str) -> Array:
     return array
 
 
+#: Which of xx yy zz xy xz yz is where in a symmetric 3 x 3 matrix.
+_PLACES_OF_SIX = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
+
+
 def _full(six: Sequence[float] | Array) -> Array:
     """3 x 3 from xx yy zz xy xz yz."""
-    xx, yy, zz, xy, xz, yz = six
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return np.asarray(six).take(_PLACES_OF_SIX)

@@ -48,6 +48,7 @@ class CompiledFunctions:
     --------
     A bead on a parabola z = x^2 / 2 l, one coordinate and one parameter:
 
+    >>> import mobod as mb
     >>> from mobod.algebra import rotation
     >>> def transform(q, parameters):
     ...     (x,), (length,) = q, parameters

@@ -61,7 +61,7 @@ class Custom(MobilizedBody):
     ModelError
         If the implementation is of another matter, or of another body already; if a function does not take or return what it
         should, which is tried out; if a parameter is not finite. What only the compiler finds is raised by
-        `MultibodySystem.realize_topology`, or when an `Ensemble` is made.
+        `MultibodySystem.realize_topology`, or by `Ensemble.realize`.
 
     See Also
     --------
@@ -143,16 +143,13 @@ class Custom(MobilizedBody):
 
     def clone_for_new_parent(self, parent: MobilizedBody) -> MobilizedBody:
         """A new body of the same kind and settings on another parent; its implementation is a shallow copy of this one's."""
-        implementation = self._implementation
-        if implementation is not None:
-            implementation = copy.copy(implementation)
-            implementation._matter, implementation._mobod = parent.get_matter_subsystem(), None
-        kept = self._implementation
-        self._implementation = implementation
-        try:
-            return super().clone_for_new_parent(parent)
-        finally:
-            self._implementation = kept
+        if self._implementation is None:
+            other = self._clone(parent, self._settings())
+            other.facts = self.facts  # the functions as they were
+            return other
+        implementation = copy.copy(self._implementation)
+        implementation._matter, implementation._mobod = parent.get_matter_subsystem(), None
+        return self._clone(parent, {**self._settings(), "implementation": implementation})
 
     def _settings(self) -> dict[str, Any]:
         settings = {"implementation": self._implementation, "compiled": self._compiled, "parameters": self._default_parameters}

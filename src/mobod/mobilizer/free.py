@@ -14,13 +14,13 @@ from .._jit import generic
 from ..algebra import quaternion, rotation
 from ..algebra.scalar import one, zero
 from ..value import Rotation, Transform
+from ._by_address import by_address
 from .base import Array, ArrayLike, Facts, MobilizedBody
 
 if TYPE_CHECKING:
     from ..state import State
 
 KIND = 8
-KIND_EULER = 9
 
 
 @generic
@@ -50,8 +50,13 @@ def _transform(q: Any) -> Any:
     return transform(q[:4], q[4:])
 
 
+@generic
 def _transform_euler(q: Any) -> Any:
     return transform_euler(q[:3], q[3:])
+
+
+# of the variant with angles
+kinematics = by_address(_transform_euler, hinge, num_q=6, num_u=6)
 
 
 class Free(MobilizedBody):
@@ -63,7 +68,7 @@ class Free(MobilizedBody):
         num_u=6,
         transform=_transform,
         hinge=hinge,
-        kind_euler=KIND_EULER,
+        kinematics=kinematics,
         transform_euler=_transform_euler,
         turns_in_every_way=True,
     )

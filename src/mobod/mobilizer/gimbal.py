@@ -63,7 +63,7 @@ class Gimbal(DrawnAsBall):
     )
 
     def get_default_rotation(self) -> Rotation:
-        """R_FM of a default state."""
+        """R_FM of a default state: the orientation of M in F that the default angles give."""
         return Rotation.from_body_fixed_xyz(self._default_q)
 
     def set_default_rotation(self, R_FM: Rotation) -> Gimbal:

@@ -34,6 +34,7 @@ class Locking:
         def _vector(self, what: str, value: npt.ArrayLike, n: int) -> Array: ...
         def _q_slice(self, state: State, asked: str = "q") -> slice: ...
         def _u_slice(self, state: State, asked: str = "u") -> slice: ...
+        def _which(self, part: slice, which: int, what: str) -> int: ...
 
     # ------------------------------------------------------------------------------------------ locks
 
@@ -173,7 +174,7 @@ class Locking:
     # ------------------------------------------------------------------------------------------ motions
 
     def has_motion(self) -> bool:
-        """Whether a `Motion` was made for it."""
+        """Whether a `Motion` was made for it, enabled or not."""
         return self._driver is not None
 
     def get_motion(self) -> Motion:
@@ -230,6 +231,11 @@ class Locking:
         if state._stage < Stage.ACCELERATION:
             state._refuse("get_tau_as_vector", Stage.ACCELERATION)
         return state._system.get_matter_subsystem().find_motion_forces(state)[part]
+
+    def get_one_tau(self, state: State, which: int) -> float:
+        """One of the numbers of `get_tau_as_vector`, by its place. Needs ACCELERATION."""
+        at = self._which(self._u_slice(state, "get_one_tau"), which, "u")
+        return float(self.get_tau_as_vector(state)[at - self._u_slice(state).start])
 
 
 def _checked_level(level: Any, what: str) -> Level:

@@ -13,12 +13,11 @@ from .._jit import generic
 from ..algebra import rotation
 from ..algebra.scalar import one, zero
 from ..value import Rotation
+from ._by_address import BY_ADDRESS, by_address
 from .base import Array, ArrayLike, Facts, MobilizedBody
 
 if TYPE_CHECKING:
     from ..state import State
-
-KIND = 4
 
 
 @generic
@@ -32,10 +31,13 @@ def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
     return ((o, o, i), (o, o, o)), ((o, o, o), (i, o, o)), ((o, o, o), (o, i, o))
 
 
+kinematics = by_address(transform, hinge, num_q=3, num_u=3)
+
+
 class Planar(MobilizedBody):
     """Move in the x-y plane of F: the angle about z, then x and y."""
 
-    facts = Facts(KIND, num_q=3, num_u=3, transform=transform, hinge=hinge)
+    facts = Facts(BY_ADDRESS, num_q=3, num_u=3, transform=transform, hinge=hinge, kinematics=kinematics)
 
     def get_default_angle(self) -> float:
         """The angle of a default state."""

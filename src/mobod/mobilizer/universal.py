@@ -13,12 +13,11 @@ from .._jit import generic
 from ..algebra import rotation
 from ..algebra.scalar import one, sincos, zero
 from ..value import Rotation
+from ._by_address import BY_ADDRESS, by_address
 from .base import Array, ArrayLike, Facts, MobilizedBody
 
 if TYPE_CHECKING:
     from ..state import State
-
-KIND = 3
 
 
 @generic
@@ -41,10 +40,13 @@ def hinge_dot(q: Any, u: Any) -> Any:  # columns of dH_FM/dt, taken and expresse
     return ((o, o, o), (o, o, o)), ((o, -s * u[0], c * u[0]), (o, o, o))
 
 
+kinematics = by_address(transform, hinge, hinge_dot, num_q=2, num_u=2)
+
+
 class Universal(MobilizedBody):
     """Turn about x, then about the new y: two angles, their rates as speeds."""
 
-    facts = Facts(KIND, num_q=2, num_u=2, transform=transform, hinge=hinge, constant_hinge=False)
+    facts = Facts(BY_ADDRESS, num_q=2, num_u=2, transform=transform, hinge=hinge, constant_hinge=False, kinematics=kinematics)
 
     def get_default_angles(self) -> Array:
         """The angles ``(2,)`` of a default state."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._jit import compiled, generic
-from ..algebra.record import attach, call_routine
+from ..algebra.record import attach, call_routine, point_field
 from ..algebra.scalar import gather, load, one, scatter, store, where, zero
 from .realize import NO_MOBILIZERS, NO_RATES, UNCHECKED, nothing_of
 
@@ -12,8 +12,14 @@ Q_DOT, Q_DOT_DOT, BODY_TRANSFORMS, BODY_VELOCITIES, BODY_ACCELERATIONS = range(5
 
 
 @generic
-def fill(model: Any, first: int, time: Any, q: Any, u: Any, z: Any) -> None:
-    """States *first* to *first* + 7 into the record."""
+def fill(model: Any, first: int, own: Any, time: Any, q: Any, u: Any, z: Any, particles: Any) -> None:
+    """States *first* to *first* + 7 into the record.
+
+    A row of *own* is the place in the block of a parameter field that each state has its own of, where it lies for the first
+    eight states, and how many bytes there are to the next eight's.
+    """
+    for j in range(own.shape[0]):
+        point_field(model, own[j, 0], own[j, 1] + first // 8 * own[j, 2])
     store(model.time, 0, 0, gather(time, first, 0))
     for i in range(model.nq):
         store(model.q, i, 0, gather(q, first, i))
@@ -21,6 +27,9 @@ def fill(model: Any, first: int, time: Any, q: Any, u: Any, z: Any) -> None:
         store(model.u, i, 0, gather(u, first, i))
     for i in range(model.nz):
         store(model.z, i, 0, gather(z, first, i))
+    for i in range(model.particle_size):
+        store(model.particle_location, i, 0, gather(particles, first, i))
+        store(model.particle_velocity, i, 0, gather(particles, first, model.particle_size + i))
 
 
 @compiled
@@ -31,24 +40,33 @@ def realize_groups(
     begin: int,
     end: int,
     accelerations: bool,
+    own: Any,
     time: Any,
     q: Any,
     u: Any,
     z: Any,
+    particles: Any,
     u_dot: Any,
+    particle_acceleration: Any,
     failed: Any,
 ) -> None:
     """Realize groups *begin* to *end*; a lane that is not finite marks its state as failed and no other."""
     model = attach(block)
     for g in range(begin, end):
         first = 8 * g
-        fill(model, first, time, q, u, z)
+        fill(model, first, own, time, q, u, z, particles)
         call_routine(address, model, 0, wanted | UNCHECKED | NO_RATES | NO_MOBILIZERS)
         sound = nothing_of(model.u, model.nu, nothing_of(model.q, model.nq, 0.0 * load(model.time, 0, 0)))
+        sound = nothing_of(model.particle_location, model.particle_size, sound)
+        sound = nothing_of(model.particle_velocity, model.particle_size, sound)
         if accelerations:
             for i in range(model.nu):
                 a = load(model.u_dot, i, 0)
                 scatter(u_dot, first, i, a)
+                sound = sound + 0.0 * a
+            for i in range(model.particle_size):
+                a = load(model.particle_acceleration, i, 0)
+                scatter(particle_acceleration, first, i, a)
                 sound = sound + 0.0 * a
         scatter(failed, first, 0, where(sound == 0.0, zero(sound), one(sound)))
 
@@ -61,17 +79,19 @@ def collect(
     begin: int,
     end: int,
     what: int,
+    own: Any,
     time: Any,
     q: Any,
     u: Any,
     z: Any,
+    particles: Any,
     out: Any,
 ) -> None:
     """Realize groups once more and fetch one kind of result, flat, one row a state."""
     model = attach(block)
     for g in range(begin, end):
         first = 8 * g
-        fill(model, first, time, q, u, z)
+        fill(model, first, own, time, q, u, z, particles)
         call_routine(address, model, 0, wanted | UNCHECKED)
         if what == Q_DOT:
             for i in range(model.nq):

@@ -105,43 +105,77 @@ def _load_K(model: Any, i: int) -> Any:
 
 
 @generic
+def torque_and_force(model: Any, b: int, f_w: Any, f_v: Any) -> Any:
+    """(tau; s) of forces on the mobilities; where these are three, s is f_v as it comes and of no account."""
+    force = f_v
+    if model.num_u[b] == 6:
+        force = mat33.transpose_mul_vec(_linear_axes(model, model.first_u[b]), f_v)
+        if model.together[b] == MOVING:
+            f_w = vec3.sub(f_w, mat33.mul_vec(_sliding(model, b), force))
+    return mat33.transpose_mul_vec(inverse_axes(model, b), f_w), force
+
+
+@generic
+def absorb_torque(model: Any, b: int, tau: Any, force: Any, zw: Any, zv: Any) -> Any:
+    """The two epsilon, the second of six mobilities only, and what is left of (zw; zv) under (tau; s)."""
+    i = model.first_u[b]
+    r = load3(model.p_BM_G, b, 0)
+    rest = vec3.sub(tau, vec3.sub(zw, vec3.cross(r, zv)))
+    own_w = sym33.mul_vec(load6(model.gain, i, 0), rest)
+    zv = vec3.add(zv, mat33.transpose_mul_vec(_load_K(model, i), rest))
+    own_v = zv
+    if model.num_u[b] == 6:
+        own_v = sym33.mul_vec(load6(model.gain, i + 3, 0), vec3.sub(force, zv))
+        zv = force
+    return own_w, own_v, vec3.add(tau, vec3.cross(r, zv)), zv
+
+
+@generic
+def release_own(model: Any, b: int, own_w: Any, own_v: Any, w: Any, v: Any) -> Any:
+    """udot, in two threes of which the second is of six mobilities only, and the acceleration with it, from the epsilon."""
+    i = model.first_u[b]
+    r = load3(model.p_BM_G, b, 0)
+    v = vec3.add(v, vec3.cross(w, r))
+    v_own = v
+    if model.num_u[b] == 6:
+        v_own = own_v
+    w_own = vec3.sub(own_w, mat33.mul_vec(_load_K(model, i), v_own))
+    udot_w, udot_v = mat33.mul_vec(inverse_axes(model, b), vec3.sub(w_own, w)), v_own
+    if model.num_u[b] == 6:
+        v = vec3.sub(v_own, v)
+        if model.together[b] == MOVING:
+            v = vec3.sub(v, mat33.transpose_mul_vec(_sliding(model, b), udot_w))
+        udot_v = mat33.mul_vec(_linear_axes(model, i), v)
+    return udot_w, udot_v, w_own, vec3.add(v_own, vec3.cross(r, w_own))
+
+
+@generic
 def absorb(model: Any, b: int, f: Any, zw: Any, zv: Any) -> Any:
     """`acceleration.absorb` of a block."""
     i = model.first_u[b]
-    r, K = load3(model.p_BM_G, b, 0), _load_K(model, i)
-    f_w, force = vector3(f, i), zv
+    f_v = zv
     if model.num_u[b] == 6:
-        force = mat33.transpose_mul_vec(_linear_axes(model, i), vector3(f, i + 3))
-        if model.together[b] == MOVING:
-            f_w = vec3.sub(f_w, mat33.mul_vec(_sliding(model, b), force))
-    tau = mat33.transpose_mul_vec(inverse_axes(model, b), f_w)
-    rest = vec3.sub(tau, vec3.sub(zw, vec3.cross(r, zv)))
-    put3(model.epsilon, i, sym33.mul_vec(load6(model.gain, i, 0), rest))
-    zv = vec3.add(zv, mat33.transpose_mul_vec(K, rest))
+        f_v = vector3(f, i + 3)
+    tau, force = torque_and_force(model, b, vector3(f, i), f_v)
+    own_w, own_v, zw, zv = absorb_torque(model, b, tau, force, zw, zv)
+    put3(model.epsilon, i, own_w)
     if model.num_u[b] == 6:
-        put3(model.epsilon, i + 3, sym33.mul_vec(load6(model.gain, i + 3, 0), vec3.sub(force, zv)))
-        zv = force
-    return vec3.add(tau, vec3.cross(r, zv)), zv
+        put3(model.epsilon, i + 3, own_v)
+    return zw, zv
 
 
 @generic
 def release(model: Any, b: int, w: Any, v: Any, udot: Any) -> Any:
     """`acceleration.release` of a block."""
     i = model.first_u[b]
-    r = load3(model.p_BM_G, b, 0)
-    v = vec3.add(v, vec3.cross(w, r))
-    v_own = v
+    own_v = v
     if model.num_u[b] == 6:
-        v_own = vector3(model.epsilon, i + 3)
-    w_own = vec3.sub(vector3(model.epsilon, i), mat33.mul_vec(_load_K(model, i), v_own))
-    udot_w = mat33.mul_vec(inverse_axes(model, b), vec3.sub(w_own, w))
+        own_v = vector3(model.epsilon, i + 3)
+    udot_w, udot_v, w, v = release_own(model, b, vector3(model.epsilon, i), own_v, w, v)
     put3(udot, i, udot_w)
     if model.num_u[b] == 6:
-        v = vec3.sub(v_own, v)
-        if model.together[b] == MOVING:
-            v = vec3.sub(v, mat33.transpose_mul_vec(_sliding(model, b), udot_w))
-        put3(udot, i + 3, mat33.mul_vec(_linear_axes(model, i), v))
-    return w_own, vec3.add(v_own, vec3.cross(r, w_own))
+        put3(udot, i + 3, udot_v)
+    return w, v
 
 
 def first_dependent(W: Any) -> int:

@@ -1,17 +1,18 @@
-"""The mass matrix and its inverse: products in O(n), explicit in O(n times depth). Need positions.
+"""Products with the mass matrix and its inverse, in O(n). Need positions.
 
 M a = J^T M_B J a                            an outward and an inward pass
 M^-1 f                                       the passes of `acceleration` at rest, free mobilities only
-M[i, j] = H_i^T phi M_C H_j                  the composite rigid body algorithm, Featherstone 2008, section 6.2
+
+The matrices themselves are in `explicit_mass_matrix` and `inverse_mass_matrix`.
 """
 
 from typing import Any
 
 from .._jit import compiled, generic
-from ..algebra import spatial, vec3
-from ..algebra.memory import add_spatial, load3, load6, load_spatial, store_spatial
+from ..algebra import spatial
+from ..algebra.memory import add_spatial, load3, load_spatial, store_spatial
 from ..algebra.record import attach
-from ..algebra.scalar import load, one, store, zero
+from ..algebra.scalar import load, zero
 from . import acceleration, passes
 
 
@@ -50,46 +51,3 @@ def solve(model: Any, f: Any, a: Any) -> None:
 def multiply_by_m_inv(block: Any, f: Any, a: Any) -> None:
     """a = M^-1 f."""
     solve(attach(block), f, a)
-
-
-@compiled
-def calc_m(block: Any, M: Any) -> None:
-    """M, which is zero to begin with; needs composite inertias."""
-    model = attach(block)
-    for b in range(1, model.nb):
-        m, mc, inertia = load(model.composite, b, 0), load3(model.composite, b, 1), load6(model.composite, b, 4)
-        first, end = model.first_u[b], model.first_u[b] + model.num_u[b]
-        for i in range(first, end):
-            w, v = load_spatial(model.H, i)
-            torque, force = spatial.mul_inertia(m, mc, inertia, w, v)
-            for k in range(first, i + 1):
-                _put(M, i, k, _along(model, k, torque, force))
-            c = b
-            while model.parent[c] > 0:
-                torque, force = spatial.shift_force(torque, force, load3(model.p_PB_G, c, 0))
-                c = model.parent[c]
-                for k in range(model.first_u[c], model.first_u[c] + model.num_u[c]):
-                    _put(M, i, k, _along(model, k, torque, force))
-
-
-@generic
-def _along(model: Any, k: int, torque: Any, force: Any) -> Any:
-    return vec3.dot(load3(model.H, k, 0), torque) + vec3.dot(load3(model.H, k, 3), force)
-
-
-@generic
-def _put(M: Any, i: int, k: int, value: Any) -> None:
-    store(M, i, k, value)
-    store(M, k, i, value)
-
-
-@compiled
-def calc_m_inv(block: Any, unit: Any, column: Any, M_inv: Any) -> None:
-    """M^-1 column by column; *unit* is zero to begin with and at the end. Needs articulated inertias."""
-    model = attach(block)
-    for i in range(model.nu):
-        store(unit, i, 0, one(load(unit, i, 0)))
-        solve(model, unit, column)
-        store(unit, i, 0, zero(load(unit, i, 0)))
-        for k in range(model.nu):
-            store(M_inv, k, i, load(column, k, 0))

@@ -1,4 +1,4 @@
-"""Sums over the bodies: mass, first and second moments, momentum, kinetic energy. Ground is not counted."""
+"""Sums over bodies and particles: mass, first and second moments, momentum, kinetic energy. Ground is not counted."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from ..algebra.memory import load3, load6, load_spatial
 from ..algebra.record import attach
 from ..algebra.scalar import load, store, zero
 from ..force import _switch as forces
-from . import passes
+from . import particles, passes
 
 
 @compiled
@@ -22,6 +22,7 @@ def calc_mass_properties(block: Any, out: Any) -> None:
         mc_B = vec3.scale(m_B, load3(model.com_G, b, 0))
         mc_B, inertia_B = spatial.shift_inertia(m_B, mc_B, load6(model.inertia_G, b, 0), load3(model.p_GB, b, 0))
         m, mc, inertia = m + m_B, vec3.add(mc, mc_B), sym33.add(inertia, inertia_B)
+    m, mc, inertia = particles.add_mass_properties(model, m, mc, inertia)
     store(out, 0, 0, m)
     for k in range(3):
         store(out, 1 + k, 0, mc[k])
@@ -40,6 +41,7 @@ def calc_momentum(block: Any, out: Any) -> None:
         h, p = passes.inertia_times(model, b, w, v)
         h, p = spatial.shift_force(h, p, load3(model.p_GB, b, 0))
         angular, linear = vec3.add(angular, h), vec3.add(linear, p)
+    angular, linear = particles.add_momentum(model, angular, linear)
     for k in range(3):
         store(out, k, 0, angular[k])
         store(out, 3 + k, 0, linear[k])
@@ -47,13 +49,13 @@ def calc_momentum(block: Any, out: Any) -> None:
 
 @generic
 def kinetic_energy(model: Any) -> Any:
-    """Half the sum of V_GB^T M_B V_GB."""
+    """Half the sum of V_GB^T M_B V_GB, and of m v.v over the particles."""
     energy = zero(load(model.p_GB, 0, 0))
     for b in range(1, model.nb):
         w, v = load_spatial(model.V_GB, b)
         h, p = passes.inertia_times(model, b, w, v)
         energy = energy + 0.5 * (vec3.dot(w, h) + vec3.dot(v, p))
-    return energy
+    return particles.add_kinetic_energy(model, energy)
 
 
 @compiled

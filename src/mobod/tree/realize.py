@@ -9,7 +9,7 @@ from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load
 from ..force import _switch as forces
 from ..mobilizer._by_address import BY_ADDRESS
-from . import acceleration, articulated_inertia, position, prescribe, velocity
+from . import acceleration, articulated_inertia, particles, position, prescribe, velocity
 
 #: Beside what is wanted: do not look for values that are not finite. In lanes, where a bad state must not stop the others.
 UNCHECKED = 64
@@ -45,8 +45,10 @@ def advance(model: Any, valid: int, wanted: int) -> int:
         total = 0.0 * load(model.time, 0, 0)
         if positions:
             total = nothing_of(model.q, model.nq, total)
+            total = nothing_of(model.particle_location, model.particle_size, total)
         if velocities:
             total = nothing_of(model.u, model.nu, total)
+            total = nothing_of(model.particle_velocity, model.particle_size, total)
         if any_not_finite(total):
             return BAD_INPUT
     # one loop where both are wanted: what a body's position step stored is still at hand for its velocity step
@@ -70,8 +72,12 @@ def advance(model: Any, valid: int, wanted: int) -> int:
             acceleration.inward_step(model, b)
     if accelerations:
         acceleration.outward_sweep(model, rates)
-        if checked and any_not_finite(nothing_of(model.u_dot, model.nu, 0.0 * load(model.time, 0, 0))):
-            return BAD_U_DOT
+        particles.rates(model)
+        if checked:
+            total = nothing_of(model.u_dot, model.nu, 0.0 * load(model.time, 0, 0))
+            total = nothing_of(model.particle_acceleration, model.particle_size, total)
+            if any_not_finite(total):
+                return BAD_U_DOT
     return DONE
 
 

@@ -8,7 +8,7 @@ from ..algebra.record import Field, layout
 # fmt: off
 COUNTS = (
     "nb", "nq", "nu", "whole_nq", "whole_nu", "nz", "ny", "nf", "nm", "one", "parameters_size", "choices_size", "n_size",
-    "force_integers_size", "force_numbers_size", "motion_numbers_size",
+    "force_integers_size", "force_numbers_size", "motion_numbers_size", "num_particles", "particle_size",
 )
 # fmt: on
 
@@ -31,6 +31,7 @@ FIELDS = (
     _index("parent", "nb", "the parent's index, smaller than the body's own"),
     _index("kind", "nb", "KIND of the mobilizer's file"),
     _index("reversed", "nb", "1 where q and u are of F in M rather than of M in F"),
+    _index("reversal", "nb", "where the routine that turns a reversed mobilizer round is; 0 for forward ones"),
     _index("kinematics", "nb", "where the routine of a kind that is called by address is, for the record's scalar; else 0"),
     _index("rates", "nb", "how q_dot follows from u: SAME, QUATERNION, EULER or MATRIX of mobilizer._rates"),
     _index("has_quaternion", "nb", "1 where the first four q are a quaternion"),
@@ -50,6 +51,14 @@ FIELDS = (
     _index("massless", "nb", "1 where mass and inertia are zero: their rows in G stay at zero"),
     _index("is_last_child", "nb", "1 on the highest child of a parent: an inward sweep meets it first"),
     _index("has_children", "nb", "1 where some body hangs on this one"),
+    # mobilities by place: depth first, a body's in falling order, so that what moves a mobility's body has places before it,
+    # and what it moves a run of places after it
+    _index("depth_first", "nb", "the bodies, each before its children and these before its siblings; Ground first"),
+    _index("first_place", "nb", "the least place of the body's mobilities, or of what hangs on it where it has none"),
+    _index("end_place", "nb", "the place after the last of what hangs on the body"),
+    _index("end_of_base", "nb", "end_place of the body on Ground that this one hangs on"),
+    _index("mobility_at", "nu", "the mobility at each place"),
+    _index("slot", "nb", "where an outward sweep of columns keeps the body's motions; a last child takes its parent's"),
     # ---- the tree: instance parameters, which a state may own a copy of
     _parameter("R_PF", "nb", 9, "orientation of F in P"),
     _parameter("p_PF", "nb", 3, "origin of F from P's, in P"),
@@ -59,6 +68,7 @@ FIELDS = (
     _parameter("com", "nb", 3, "mass center from B's origin, in B"),
     _parameter("inertia", "nb", 6, "inertia about B's origin, in B"),
     _parameter("parameters", "parameters_size", 1, "numbers that mobilizer kinds keep: a pitch, radii, splines"),
+    _parameter("particle_mass", "num_particles", 1, "mass of each particle"),
     # ---- forces: each element owns a run of two pools
     _index("force_kind", "nf", "KIND of the force's file"),
     _index("force_enabled", "nf", "0 where the element is disabled"),
@@ -83,11 +93,15 @@ FIELDS = (
     _state("q", "whole_nq", 1, "coordinates"),
     _state("u", "whole_nu", 1, "+ speeds"),
     _state("z", "nz", 1, "+ auxiliary variables"),
-    _state("y", "ny", 1, "= q and u and z, end to end"),
+    _state("particle_location", "particle_size", 1, "+ x, y, z of each particle, in G"),
+    _state("particle_velocity", "particle_size", 1, "+ their rates"),
+    _state("y", "ny", 1, "= q and u and z and particle_location and particle_velocity, end to end"),
     _state("q_dot", "whole_nq", 1, "N u"),
     _state("u_dot", "whole_nu", 1, "+ accelerations"),
     _state("z_dot", "nz", 1, "+ rates of the auxiliary variables"),
-    _state("y_dot", "ny", 1, "= q_dot and u_dot and z_dot, end to end"),
+    _state("particle_location_dot", "particle_size", 1, "+ particle_velocity once more"),
+    _state("particle_acceleration", "particle_size", 1, "+ accelerations of the particles, in G"),
+    _state("y_dot", "ny", 1, "= q_dot and the rates of all else in y, end to end"),
     _state("q_dot_dot", "whole_nq", 1, "N udot + NDot u"),
     # ---- position kinematics
     _state("R_FM", "nb", 9, "orientation of M in F"),
@@ -118,6 +132,7 @@ FIELDS = (
     # ---- forces
     _state("body_forces", "nb", 6, "applied forces on B at its origin, in G"),
     _state("mobility_forces", "nu", 1, "applied generalized forces"),
+    _state("particle_forces", "particle_size", 1, "applied forces on the particles, in G"),
     # ---- accelerations
     _state("known_u_dot", "nu", 1, "udot of DRIVEN mobilities"),
     _state("residual", "nb", 6, "force left to be balanced at B, inward pass"),

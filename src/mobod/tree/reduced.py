@@ -3,7 +3,7 @@
 Two things that a state's own tree must keep apart for its queries are merged. A body that is welded to another becomes part
 of it, with its mass, and what hangs on it hangs on the other; one that is welded to Ground goes. Gravity, where it is the
 only force and pulls on every body, becomes an acceleration of Ground upward, so that no forces need be swept: Featherstone
-2008, section 5.3.
+2008, section 5.3. (Not where there are particles, which Ground does not carry.)
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..algebra.record import Record, layout
 from ..force import gravity
-from .tree import Tree
+from .tree import Tree, depth_first_fields
 
 Array = npt.NDArray[np.float64]
 
@@ -43,7 +43,7 @@ class ReducedTree:
             pulled = [fields["force_integers"][run : run + tree.nb].copy() for run in runs]
             tree, fields, pulled = _merge_welds(tree, fields, pulled)
             heavy = fields["massless"][1:] == 0
-            if all(np.all(flags[1:][heavy] == 1) for flags in pulled):
+            if tree.num_particles == 0 and all(np.all(flags[1:][heavy] == 1) for flags in pulled):
                 g = np.zeros(3)
                 for e in enabled:
                     first = int(fields["force_first_number"][e])
@@ -59,7 +59,7 @@ class ReducedTree:
         """A record of lanes."""
         record = self._tree.new_record(in_lanes=True)
         for name, array in self._fields.items():
-            if name not in ("kinematics", "motion"):  # the addresses are those of lanes
+            if name not in ("kinematics", "reversal", "motion"):  # the addresses are those of lanes
                 record.share(name, array)
         if self.ground_acceleration is not None:
             record.coriolis[0] = record.A_GB[0] = self.ground_acceleration[:, None]
@@ -109,6 +109,8 @@ def _merge_welds(tree: Tree, fields: dict[str, npt.NDArray[Any]], pulled: list[n
     fields["has_children"] = np.array([int(len(c) > 0) for c in children])
     fields["is_last_child"] = np.zeros(len(keep), np.int64)
     fields["is_last_child"][[c[-1] for c in children if len(c)]] = 1
+    order = depth_first_fields(fields["parent"].tolist(), fields["first_u"].tolist(), fields["num_u"].tolist())
+    fields |= {name: np.array(values, dtype=np.int64) for name, values in order.items()}
     merged.nb = len(keep)
     merged.counts = {**tree.counts, "nb": merged.nb}
     merged.fields = fields

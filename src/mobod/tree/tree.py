@@ -8,23 +8,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..algebra.record import Record
+from ..algebra.record import LANES, Record, aligned_zeros
 from ..level import Level, Method, all_methods
 from ..mobilizer import _rates
+from ..mobilizer._by_address import BY_ADDRESS
+from ..mobilizer._reversal import turn_round
 from . import blocks, known, records
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from ..state import State
 
+#: Fields of numbers that a state may own a copy of, and each lane of an Ensemble a value of its own.
+PARAMETERS = tuple(field.name for field in records.FIELDS if field.what == "parameter")
+#: What tells kernels of work that they can leave out: zero is always right.
+SHORTCUTS = ("plain_outboard", "massless")
 #: Fields of the tree that a state may own a copy of: what an Instance-stage change touches.
-INSTANCE_FIELDS = tuple(
-    field.name
-    for field in records.FIELDS
-    if field.what == "parameter"
-    or field.name
-    in ("force_enabled", "force_integers", "plain_outboard", "together", "lock_level", "known_level", "motion_enabled")
+INSTANCE_FIELDS = (
+    *PARAMETERS,
+    *("force_enabled", "force_integers", "together", "lock_level", "known_level", "motion_enabled"),
+    *SHORTCUTS,
 )
+#: Rows that kernels leave at zero where `massless` holds.
+OF_MASS = ("com_G", "inertia_G", "centrifugal")
+#: Continuous variables of a state that modelling choices do not touch.
+OUTSIDE_MATTER = ("time", "particle_location", "particle_velocity")
 
 
 class Tree:
@@ -38,6 +46,8 @@ class Tree:
         What each compiled force element keeps.
     use_euler_angles : bool
         Whether orientations are angles rather than quaternions.
+    particles : (masses, locations, velocities)
+        ``(np,)``, ``(np, 3)`` and ``(np, 3)``, of a default state.
     """
 
     def __init__(
@@ -45,6 +55,7 @@ class Tree:
         bodies: Sequence[MobilizedBody],
         forces: Sequence[tuple[int, bool, Sequence[int], Sequence[float]]],
         use_euler_angles: bool,
+        particles: Sequence[Any] = ((), (), ()),
     ) -> None:
         self.nb = len(bodies)
         self.use_euler_angles = use_euler_angles
@@ -62,7 +73,7 @@ class Tree:
             self.num_q.append(facts.num_q - euler)
             self.num_u.append(facts.num_u)
             nq, nu = nq + self.num_q[-1], nu + facts.num_u
-            kinds.append(facts.kind_euler if euler and facts.kind_euler is not None else facts.kind)
+            kinds.append(BY_ADDRESS if euler and facts.kinematics is not None else facts.kind)
             if facts.has_matrix_n:
                 rates.append(_rates.MATRIX)
             else:
@@ -70,6 +81,9 @@ class Tree:
         self.nq, self.nu = nq, nu
         #: How many q, u and z the matter's mobilizers have.
         self.sizes = {"q": nq, "u": nu, "z": 0}
+        self.q_slices = [slice(first, first + n) for first, n in zip(self.first_q, self.num_q, strict=True)]
+        self.u_slices = [slice(first, first + n) for first, n in zip(self.first_u, self.num_u, strict=True)]
+        self.num_particles = len(particles[0])
         parents = [0 if body._parent is None else body._parent._index for body in bodies]
         reverse = [body.direction.value for body in bodies]
         variable = [body.facts.has_hinge_dot for body in bodies]
@@ -81,7 +95,7 @@ class Tree:
         self.quaternions = [b for b, body in enumerate(bodies) if body.facts.has_quaternion and not use_euler_angles]
         matrices = [nq * nu if r == _rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
         parameters, choices = [body._parameters() for body in bodies], [body._choices() for body in bodies]
-        self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if body.facts.kinematics is not None]
+        self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if kinds[b] == BY_ADDRESS]
         self._addresses: dict[Any, npt.NDArray[np.int64]] = {}
 
         motions = [body._driver for body in bodies]
@@ -99,6 +113,7 @@ class Tree:
             "reversed": reverse,
             "rates": rates,
             "kinematics": [0] * self.nb,
+            "reversal": [0] * self.nb,
             "has_quaternion": [int(body.facts.has_quaternion and not use_euler_angles) for body in bodies],
             "first_n": _starts(matrices),
             "first_parameter": _starts([len(run) for run in parameters]),
@@ -113,6 +128,7 @@ class Tree:
             "together": [],
             "is_last_child": is_last_child,
             "has_children": has_children,
+            **depth_first_fields(parents, self.first_u, self.num_u),
             "force_kind": [kind for kind, _, _, _ in forces],
             "force_enabled": [int(enabled) for _, enabled, _, _ in forces],
             "force_first_integer": _starts([len(i) for _, _, i, _ in forces]),
@@ -143,6 +159,7 @@ class Tree:
             "inertia": [_six(np.asarray(m.inertia)) for m in mass_properties],
             "parameters": np.array([x for run in parameters for x in run], np.float64).reshape(-1, 1),
             "force_numbers": np.array([x for _, _, _, run in forces for x in run], np.float64).reshape(-1, 1),
+            "particle_mass": np.array(particles[0], np.float64).reshape(-1, 1),
             "motion_numbers": np.array([x for run in motion_numbers for x in run], np.float64).reshape(-1, 1),
             "lock_q": np.zeros((nq, 1)),
             "lock_u": np.zeros((nu, 1)),
@@ -161,7 +178,7 @@ class Tree:
             "whole_nq": nq,
             "whole_nu": nu,
             "nz": 0,
-            "ny": nq + nu,
+            "ny": nq + nu + 6 * self.num_particles,
             "nf": len(forces),
             "nm": len(self._motion_routines),
             "one": 1,
@@ -170,8 +187,16 @@ class Tree:
             "n_size": sum(matrices),
             "force_integers_size": len(integers["force_integers"]),
             "force_numbers_size": len(self.fields["force_numbers"]),
+            "num_particles": self.num_particles,
+            "particle_size": 3 * self.num_particles,
             "motion_numbers_size": len(self.fields["motion_numbers"]),
         }
+        #: How many scratches an outward sweep of columns takes.
+        self.num_slots = 1 + int(self.fields["slot"].max())
+        #: What stands for no forces, for kernels that read these.
+        self.no_mobility_forces, self.no_body_forces = np.zeros(nu), np.zeros((self.nb, 6))
+        #: Locations and velocities of the particles in a default state, as columns.
+        self.default_particles = [np.array(v, np.float64).ravel() for v in particles[1:]]
         self.default_q = np.zeros(nq)
         self._columns: list[tuple[int, str, Any]] = []  # (body, field, columns) of the kinds that never change them
         for b, body in enumerate(bodies):
@@ -187,6 +212,11 @@ class Tree:
         """The addresses of the kinds' routines that the switch calls, compiled or loaded now if need be."""
         return self._addresses_of("kinematics", self._routines, scalar)
 
+    def _reversals(self, *scalar: bool) -> npt.NDArray[np.int64]:
+        """The same of what turns reversed mobilizers round."""
+        reversed_ones = [(int(b), turn_round) for b in np.flatnonzero(self.fields["reversed"])]
+        return self._addresses_of("reversal", reversed_ones, scalar)
+
     def _motions(self, *scalar: bool) -> npt.NDArray[np.int64]:
         """The same of the motions' routines."""
         return self._addresses_of("motion", self._motion_routines, scalar)
@@ -199,18 +229,33 @@ class Tree:
             self._addresses[what, scalar] = addresses
         return self._addresses[what, scalar]
 
-    def new_record(self, in_lanes: bool = False, with_tangents: bool = False, more: tuple[int, int, int] = (0, 0, 0)) -> Record:
+    def new_record(
+        self,
+        in_lanes: bool = False,
+        with_tangents: bool = False,
+        own_parameters: bool = False,
+        more: tuple[int, int, int] = (0, 0, 0),
+    ) -> Record:
         """A record at the default coordinates, with what kernels never write already in place, and no tangents set.
 
         It has room for *more* q, u and z of other subsystems after the matter's.
         """
-        scalar = in_lanes, with_tangents
-        shared = {**self.fields, "kinematics": self._kinematics(*scalar), "motion": self._motions(*scalar)}
+        scalar = in_lanes, with_tangents, own_parameters
+        shared = {**self.fields, "kinematics": self._kinematics(*scalar)}
+        shared |= {"reversal": self._reversals(*scalar), "motion": self._motions(*scalar)}
+        if own_parameters:
+            shared.update((name, in_each_lane(shared[name])) for name in PARAMETERS)
         counts = self.counts
         if any(more):
             whole_nq, whole_nu, nz = self.nq + more[0], self.nu + more[1], more[2]
-            counts = {**counts, "whole_nq": whole_nq, "whole_nu": whole_nu, "nz": nz, "ny": whole_nq + whole_nu + nz}
-        record = Record(counts, shared, in_lanes, with_tangents)
+            counts = {
+                **counts,
+                "whole_nq": whole_nq,
+                "whole_nu": whole_nu,
+                "nz": nz,
+                "ny": whole_nq + whole_nu + nz + 6 * self.num_particles,
+            }
+        record = Record(counts, shared, in_lanes, with_tangents, own_parameters)
 
         def spread(values: Any) -> Any:
             array = np.asarray(values, dtype=np.float64)
@@ -220,10 +265,18 @@ class Tree:
         record.R_FM[:] = identity
         record.R_GB[0] = identity
         record.q[: self.nq, 0] = spread(self.default_q)
+        record.particle_location[:, 0], record.particle_velocity[:, 0] = map(spread, self.default_particles)
         for b, field, columns in self._columns:
             first = self.first_u[b]
             getattr(record, field)[first : first + self.num_u[b]] = spread(np.reshape(columns, (-1, 6)))
         return record
+
+
+def in_each_lane(array: npt.NDArray[Any], *groups: int) -> npt.NDArray[np.float64]:
+    """The numbers of a parameter field once a lane, and once a group of lanes."""
+    out = aligned_zeros(*groups, *array.shape, LANES)
+    out[...] = array[..., None]
+    return out
 
 
 def how_known(body: MobilizedBody, free: int, lock: int, motion_is_on: bool, state: State | None) -> tuple[int, int]:
@@ -253,6 +306,43 @@ def _unit_columns(body: MobilizedBody) -> list[int]:
         return [-1] * facts.num_u
     columns = np.reshape(facts.hinge(tuple(body._default_q.tolist()) or (0.0,)), (-1, 6))
     return [int(np.argmax(h)) if np.array_equal(np.sort(h), [0, 0, 0, 0, 0, 1]) else -1 for h in columns]
+
+
+def depth_first_fields(parents: Sequence[int], first_u: Sequence[int], num_u: Sequence[int]) -> dict[str, list[int]]:
+    """The fields that say in which order `columns` meets bodies and mobilities."""
+    nb = len(parents)
+    children: list[list[int]] = [[] for _ in range(nb)]
+    for b in range(1, nb):
+        children[parents[b]].append(b)
+    order: list[int] = []
+    slot = [0] * nb
+    waiting = [0]
+    while waiting:
+        b = waiting.pop()
+        order.append(b)
+        for child in children[b][:-1]:
+            slot[child] = slot[b] + 1 if b else 0
+        waiting += reversed(children[b])
+        if children[b]:
+            slot[children[b][-1]] = slot[b]
+    first_place, end_place, end_of_base = [0] * nb, [0] * nb, [0] * nb
+    mobility_at: list[int] = []
+    for b in order:
+        first_place[b] = len(mobility_at)
+        mobility_at += range(first_u[b] + num_u[b] - 1, first_u[b] - 1, -1)
+        end_place[b] = len(mobility_at)
+    for b in range(nb - 1, 0, -1):  # the children's indices are larger
+        end_place[parents[b]] = max(end_place[parents[b]], end_place[b])
+    for b in order[1:]:
+        end_of_base[b] = end_of_base[parents[b]] if parents[b] else end_place[b]
+    return {
+        "depth_first": order,
+        "first_place": first_place,
+        "end_place": end_place,
+        "end_of_base": end_of_base,
+        "mobility_at": mobility_at,
+        "slot": slot,
+    }
 
 
 def _block(body: MobilizedBody, unit_columns: list[int]) -> int:

@@ -84,10 +84,8 @@ class Transform(Immutable):
 
     @classmethod
     def _trusted(cls, R: Array, p: Array) -> Self:
-        """Make one of arrays (3, 3) and (3,) that are known to be right; they are kept, and made read-only."""
+        """Make one of arrays (3, 3) and (3,) that are known to be right; they are kept, and read-only where handed out."""
         self = object.__new__(cls)
-        R.setflags(write=False)
-        p.setflags(write=False)
         self._R = R
         self._p = p
         self._rotation = None
@@ -123,6 +121,7 @@ class Transform(Immutable):
     @property
     def p(self) -> Array:
         """Location p_AB of B's origin from A's, expressed in A: (3,), read-only; length."""
+        self._p.setflags(write=False)  # not before it is seen: that takes a fifth of the time of making a Transform
         return self._p
 
     def __invert__(self) -> Self:

@@ -129,21 +129,21 @@ def _write(
     progress: Callable[[int, int], object] | None,
 ) -> None:
     times, fps = calc_frame_times(trajectory.time[0], trajectory.time[-1], fps, speed, path.suffix.lower())
-    mechanism, poses = calc_poses(trajectory, times)
+    mechanism, poses, particles = calc_poses(trajectory, times)
     width, height = (2 * round(length * DPI / 2) / DPI for length in size)  # MP4 wants even numbers of dots
     figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
     FigureCanvasAgg(figure)
-    scene = Scene(figure, (0.07, 0.08, 0.86, 0.84), mechanism, find_view(mechanism, poses))
+    scene = Scene(figure, (0.07, 0.08, 0.86, 0.84), mechanism, find_view(mechanism, poses, particles))
     trace = mechanism.find_marker(poses)
     scene.freeze()
     label = figure.text(0.03, 0.965, "", fontsize=11, va="top", family="monospace")
     figure.text(0.97, 0.965, "" if speed == 1.0 else f"{speed:g} x real time", fontsize=9, va="top", ha="right")
     writer = _make_writer(path, fps)
     tail = round(TAIL * fps)
-    scene.show(poses[-1], trace[-tail:])  # with everything in it that a palette has to have
+    scene.show(poses[-1], particles[-1], trace[-tail:])  # with everything in it that a palette has to have
     with writer.saving(figure, str(path), DPI):
         for number, (time, pose) in enumerate(zip(times, poses, strict=True)):
-            scene.show(pose, trace[max(0, number - tail) : number + 1])
+            scene.show(pose, particles[number], trace[max(0, number - tail) : number + 1])
             label.set_text(f"t = {time:6.2f}")
             writer.grab_frame()
             if progress is not None:

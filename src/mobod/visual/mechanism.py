@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[np.float64]
 
 
+#: Which of a box's corners are high in x, y and z.
+CORNERS: NDArray[np.bool_] = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=bool)
+
+
 class Mechanism:
     """The shapes of a system's bodies; made once, placed at any number of poses.
 
@@ -97,11 +101,18 @@ class Mechanism:
         """Find all texts in Ground, (n, 3), at poses (nb, 4, 4) of the bodies."""
         return np.array([X_GB[body, :3, :3] @ station + X_GB[body, :3, 3] for body, station, *_ in self.texts])
 
-    def calc_corners(self, X_GB: Array) -> Array:
-        """Calculate the corners of the boxes around the bodies' shapes, (..., n, 3), at poses (..., nb, 4, 4)."""
+    def calc_corners(self, X_GB: Array, particles: Array) -> Array:
+        """Calculate the corners (..., n, 3) of the boxes around the bodies' shapes, and of that around the particles.
+
+        Poses are (..., nb, 4, 4), locations of the particles (..., np, 3).
+        """
         X = X_GB[..., self._box_body, :, :]
         corners = self._box_corners @ np.swapaxes(X[..., :3, :3], -1, -2) + X[..., None, :3, 3]
-        return np.asarray(corners.reshape(*X_GB.shape[:-3], -1, 3))
+        corners = np.asarray(corners.reshape(*X_GB.shape[:-3], -1, 3))
+        if particles.shape[-2] == 0:
+            return corners
+        low, high = particles.min(axis=-2)[..., None, :], particles.max(axis=-2)[..., None, :]
+        return np.concatenate([corners, np.where(CORNERS, high, low)], axis=-2)
 
     def find_marker(self, X_GB: Array) -> Array:
         """Find the point whose path is worth seeing, (..., 3): the tip of a chain, or else the mass center."""
@@ -114,14 +125,15 @@ class Mechanism:
 
     def _calc_boxes(self, count: int) -> tuple[NDArray[np.intp], Array]:
         """Find which bodies have a shape, and the corners (n, 8, 3) of the boxes around these shapes."""
-        points = np.concatenate([self._faces.reshape(-1, 3), self._segments.reshape(-1, 3)])
-        bodies = np.concatenate([np.repeat(self._face_body, 3), self._segment_body.ravel()])
+        stations = np.array([station for _, station, *_ in self.texts]).reshape(-1, 3)
+        points = np.concatenate([self._faces.reshape(-1, 3), self._segments.reshape(-1, 3), stations])
+        labelled = np.array([body for body, *_ in self.texts], dtype=np.intp)
+        bodies = np.concatenate([np.repeat(self._face_body, 3), self._segment_body.ravel(), labelled])
         low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
         np.minimum.at(low, bodies, points)
         np.maximum.at(high, bodies, points)
         drawn = np.flatnonzero(np.isfinite(low[:, 0]))
-        choice = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=bool)
-        return drawn, np.where(choice, high[drawn, None], low[drawn, None])
+        return drawn, np.where(CORNERS, high[drawn, None], low[drawn, None])
 
     def _find_tip(self, links: Sequence[Link], X_GB: Array) -> tuple[int, Array] | None:
         """Find the far end of what moves last, if that is one body (and what is welded to it)."""

@@ -92,9 +92,9 @@ def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int) -> None:
     start, end = trajectory.time[[0, -1]]
     count = count if end > start else 1
     times = np.linspace(start, end, 1 + BETWEEN * (count - 1))
-    mechanism, poses = calc_poses(trajectory, times)
-    view = find_view(mechanism, poses)
-    close = find_close_view(mechanism, poses, view)
+    mechanism, poses, particles = calc_poses(trajectory, times)
+    view = find_view(mechanism, poses, particles)
+    close = find_close_view(mechanism, poses, particles, view)
     followed = bool(((view.high - view.low) > FOLLOW * (close.high - close.low)).any())
     trace = mechanism.find_marker(poses)
     wide, high = (close if followed else view).calc_extent()
@@ -104,13 +104,15 @@ def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int) -> None:
     bottom = (GRAPHS + 0.3) / figure.get_figheight()
     before = 0
     for number, chosen in enumerate(range(0, len(times), BETWEEN)):
-        shown = close.moved_to(find_center(mechanism, poses[chosen], view)) if followed else view
+        shown = close.moved_to(find_center(mechanism, poses[chosen], particles[chosen], view)) if followed else view
         place = (0.01 + (number + (1 - PART) / 2) * width, bottom, PART * width, height)
         scene = Scene(figure, place, mechanism, shown, floor=not followed, labels=number == 0)
         path = trace[before : chosen + 1]
         if mechanism.tip is not None:
             before = chosen  # a tip's whole path would be a tangle; a mass center's is smooth
-        scene.show(poses[chosen], path[_inside(path @ shown.R_DG.T, shown.low, shown.high)] if followed else path)
+        if followed:
+            path = path[_inside(path @ shown.R_DG.T, shown.low, shown.high)]
+        scene.show(poses[chosen], particles[chosen], path)
         middle = 0.01 + (number + 0.5) * width
         figure.text(middle, bottom + height, f"t = {times[chosen]:.3g}", fontsize=10, ha="center", va="bottom")
 

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[np.float64]
 
 
-def calc_poses(trajectory: Trajectory, times: Array) -> tuple[Mechanism, Array]:
-    """Calculate the poses of all bodies at times of one's choice.
+MOST = 5000
+"""Of more particles than this, so many are drawn."""
+
+
+def calc_poses(trajectory: Trajectory, times: Array) -> tuple[Mechanism, Array, Array]:
+    """Calculate the poses of all bodies, and where particles are, at times of one's choice.
 
     Parameters
     ----------
@@ -31,6 +35,8 @@ def calc_poses(trajectory: Trajectory, times: Array) -> tuple[Mechanism, Array]:
         The shapes, sized at the first time.
     X_GB : (n, nb, 4, 4) array
         The poses.
+    particles : (n, np, 3) array
+        Locations in Ground, interpolated linearly; of many particles a part.
     """
     system = trajectory.system
     if system is None or len(trajectory) == 0:
@@ -47,4 +53,7 @@ def calc_poses(trajectory: Trajectory, times: Array) -> tuple[Mechanism, Array]:
         state.time = float(time)
         state.q = (1.0 - weight) * trajectory.q[i] + weight * trajectory.q[j]
         poses.append(find_body_transforms(system, state))
-    return mechanism, np.array(poses)
+    every = -(-trajectory.particle_locations.shape[1] // MOST) or 1
+    particles = trajectory.particle_locations[:, ::every]
+    weights = weights[:, None, None]
+    return mechanism, np.array(poses), (1.0 - weights) * particles[before] + weights * particles[after]

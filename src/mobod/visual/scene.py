@@ -26,6 +26,7 @@ AMBIENT = 0.62  # brightness of a face turned away from the light
 SHADOW = (0.86, 0.86, 0.87, 1.0)
 FLOOR = (0.955, 0.955, 0.96, 1.0)
 TRACE = (0.80, 0.15, 0.25)
+PARTICLE = (0.15, 0.35, 0.60)
 
 
 @dataclass(frozen=True)
@@ -77,25 +78,25 @@ def find_display_rotation(up: Array) -> Array:
     return np.stack([x, np.cross(up, x), up])
 
 
-def find_view(mechanism: Mechanism, X_GB: Array) -> View:
-    """Find the view that shows all of a motion, (nt, nb, 4, 4), and looks at its plane if it has one."""
+def find_view(mechanism: Mechanism, X_GB: Array, particles: Array) -> View:
+    """Find the view that shows all of a motion, (nt, nb, 4, 4) and (nt, np, 3), and looks at its plane if it has one."""
     R_DG = find_display_rotation(mechanism.up)
-    corners = mechanism.calc_corners(X_GB) @ R_DG.T
+    corners = mechanism.calc_corners(X_GB, particles) @ R_DG.T
     azimuth = _find_azimuth(corners.reshape(-1, 3)[:, :2])
     low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
     return View(R_DG, azimuth, *_padded(low, high))
 
 
-def find_close_view(mechanism: Mechanism, X_GB: Array, view: View) -> View:
+def find_close_view(mechanism: Mechanism, X_GB: Array, particles: Array, view: View) -> View:
     """Find a view large enough for the mechanism at any one pose, for following it on its way."""
-    corners = mechanism.calc_corners(X_GB) @ view.R_DG.T
+    corners = mechanism.calc_corners(X_GB, particles) @ view.R_DG.T
     size = np.ptp(corners, axis=1).max(axis=0)
     return View(view.R_DG, view.azimuth, *_padded(-size / 2.0, size / 2.0))
 
 
-def find_center(mechanism: Mechanism, X_GB: Array, view: View) -> Array:
+def find_center(mechanism: Mechanism, X_GB: Array, particles: Array, view: View) -> Array:
     """Find the middle of the mechanism at a pose, in D."""
-    corners = mechanism.calc_corners(X_GB) @ view.R_DG.T
+    corners = mechanism.calc_corners(X_GB, particles) @ view.R_DG.T
     return np.asarray((corners.min(axis=0) + corners.max(axis=0)) / 2.0)
 
 
@@ -167,11 +168,16 @@ class Scene:
         self._shadow = Poly3DCollection(nothing, facecolors=[SHADOW], edgecolors=[SHADOW], linewidths=0.3, zorder=2)
         self._faces = Poly3DCollection(nothing, zorder=4, linewidths=0.3)
         self._lines = Line3DCollection(
-            np.zeros((1, 2, 3)), colors=mechanism.segment_color, linewidths=mechanism.segment_width, zorder=5
+            np.zeros((1, 2, 3)),
+            colors=mechanism.segment_color,
+            linewidths=mechanism.segment_width,
+            capstyle="round",  # so that a point, a line of nearly no length, is a dot
+            zorder=5,
         )
         self._trace = Line3DCollection(np.zeros((1, 2, 3)), colors=[TRACE], linewidths=1.0, alpha=0.7, zorder=3)
         for collection in (self._shadow, self._faces, self._lines, self._trace):
             self.axes.add_collection3d(collection, autolim=False)
+        (self._dots,) = self.axes.plot([], [], [], ".", color=PARTICLE, markersize=3.0, zorder=5)
         self._texts = [
             self.axes.text(0.0, 0.0, 0.0, text, color=color, fontsize=8, zorder=6) for _, _, text, color in mechanism.texts
         ]
@@ -197,8 +203,8 @@ class Scene:
         self._light -= 0.5 * side / np.linalg.norm(side)
         self._light /= np.linalg.norm(self._light)
 
-    def show(self, X_GB: Array, trace: Array | None = None) -> None:
-        """Show the mechanism at a pose (nb, 4, 4), and the path of a point (n, 3), both in Ground."""
+    def show(self, X_GB: Array, particles: Array, trace: Array | None = None) -> None:
+        """Show the mechanism at a pose (nb, 4, 4), particles (np, 3), and the path of a point (n, 3), all in Ground."""
         R = self.view.R_DG
         faces = self.mechanism.place_faces(X_GB) @ R.T
         normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
@@ -214,6 +220,7 @@ class Scene:
             shadow[..., 2] = self.view.low[2]
             self._set_faces(self._shadow, shadow, None)
         self._lines.set_segments(self.mechanism.place_segments(X_GB) @ R.T)
+        cast(Any, self._dots).set_data_3d(*(particles @ R.T).T)
         self._trace.set_segments(_consecutive(trace @ R.T if trace is not None else np.zeros((0, 3))))
         if self._texts:
             for text, point in zip(self._texts, self.mechanism.place_texts(X_GB) @ R.T, strict=True):
@@ -222,7 +229,7 @@ class Scene:
     def freeze(self) -> None:
         """Keep what does not move as an image, so that each picture of many is drawn in half the time."""
         figure = self.axes.figure
-        moving = [*self.axes.collections, *self.axes.texts]
+        moving = [*self.axes.collections, *self.axes.lines, *self.axes.texts]
         seen = [artist.get_visible() for artist in moving]
         for artist in moving:
             artist.set_visible(False)

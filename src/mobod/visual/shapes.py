@@ -38,6 +38,9 @@ FEW = 17
 MANY = 150
 """With more bodies than this, balls for joints and masses are left out."""
 
+DOT = 5.0
+"""Diameter of a point of interest that has no line width, in points."""
+
 COARSE = 0.4
 """The lowest resolution of a shape."""
 
@@ -135,6 +138,7 @@ class ShapeMaker:
         for link in links[1:]:
             self._joints[link.parent].append(link.X_PF[:3, 3])
 
+        self.size = 0.0
         self._decorate_all(lambda mesh: COARSE)
         self.size = self._calc_size(X_GB)
         self._decorate_all(self._choose_resolution)
@@ -164,7 +168,8 @@ class ShapeMaker:
         if isinstance(geometry, decoration.Text):
             self.texts.append((body, _move(X_BD, geometry.X.p), geometry.text, geometry.color or JOINT))
         try:
-            resolution = choose_resolution(geometry.calc_mesh(COARSE)[0])
+            outline = [geometry.calc_mesh(COARSE)[0], *geometry.calc_lines(COARSE)]
+            resolution = choose_resolution(np.concatenate(outline))
             vertices, triangles = geometry.calc_mesh(resolution)
         except (ImportError, OSError, ValueError):
             return  # a mesh file that cannot be read: the body is drawn as a stick
@@ -176,8 +181,12 @@ class ShapeMaker:
             self.faces.append(Faces(body, points[triangles], color, geometry.opacity, geometry.is_closed))
         axes = isinstance(geometry, decoration.Frame) and geometry.color is None
         for number, line in enumerate(lines):
-            ends = np.stack([line[:-1], line[1:]], axis=1) if len(line) > 1 else line[None, [0, 0]]
-            style = AXES[number] if axes else color, geometry.line_width or 1.5, geometry.opacity
+            if len(line) > 1:
+                ends = np.stack([line[:-1], line[1:]], axis=1)
+            else:  # a dot is a line with round ends; of no length at all, Matplotlib would leave it out
+                ends = line[None, [0, 0]] + [[0.0, 0.0, 0.0], [0.002 * self.size, 0.0, 0.0]]
+            width = geometry.line_width or (DOT if isinstance(geometry, decoration.Point) else 1.5)
+            style = AXES[number] if axes else color, width, geometry.opacity
             self.segments += [Segment((body, body), pair, *style) for pair in ends]
 
     def _draw_joint(self, body: int, link: Link) -> None:
@@ -241,7 +250,7 @@ class ShapeMaker:
             if link.inertia is not None and link.mass > 0.0:
                 gyration = max(gyration, float(np.sqrt(np.trace(link.inertia) / link.mass)))
         everything = np.concatenate(points)
-        extent = float(np.linalg.norm(np.ptp(everything, axis=0)))
+        extent = float(np.linalg.norm(np.ptp(everything, axis=0))) if len(everything) else 0.0
         return extent if extent > 1e-6 * gyration else 3.0 * gyration or 1.0
 
     def _fixed_joints(self) -> list[Array]:

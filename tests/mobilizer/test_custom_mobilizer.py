@@ -11,6 +11,7 @@ import pytest
 
 import mobod as mb
 from mobod import Stage
+from mobod.algebra import rotation
 from mobod.mobilizer import KINDS
 
 EXACT, SOLVED = 1e-12, 1e-9
@@ -276,6 +277,47 @@ def test_it_moves_as_the_kind_that_it_imitates(kind, form, direction, euler, twi
             close(mine, theirs, EXACT, 10.0)
 
 
+@each_form
+@quaternion_or_euler
+def test_a_tree_of_them_moves_as_the_tree_of_the_kinds(form, euler, make, close):
+    """One of every kind, here and there reversed, each on any of those before it."""
+    order = list(make.rng.permutation(len(MOVING)))
+    parents = [int(make.rng.integers(0, place + 1)) for place in range(len(order))]
+    frames, bodies = [(make.frame(), make.frame()) for _ in order], [make.body() for _ in order]
+    directions = [make.direction() for _ in order]
+    models = []
+    for custom in (False, True):
+        model = make.tree(0)
+        model.gravity.set_default_gravity_vector((1, -9, 2))
+        for place, parent, (X_PF, X_BM), body, direction in zip(order, parents, frames, bodies, directions, strict=True):
+            kind, settings = MOVING[place], {"X_PF": X_PF, "X_BM": X_BM, "direction": direction}
+            if custom:
+                mb.mobilizer.Custom(model.bodies[parent], body, **form(model.matter, kind), **settings)
+            else:
+                kind(model.bodies[parent], body, **settings)
+        model.made()
+        model.matter.set_use_euler_angles(model.state, euler)
+        model.system.realize_model(model.state)
+        models.append(model)
+    one, two = models
+    one.randomize()
+    two.state.q, two.state.u = one.state.q, one.state.u
+    two.system.realize(two.state)
+    F, f = make.rng.normal(size=(len(bodies) + 1, 2, 3)), make.vector(len(one.state.u))
+    for model in models:
+        model.result = [
+            model.matter.calc_m(model.state),
+            model.matter.calc_bias_for_system_jacobian(model.state),
+            model.matter.calc_residual_force(model.state, f, F, f),
+            model.state.q_dot,
+        ]
+    for expected, found in zip(one.result, two.result, strict=True):
+        close(found, expected, 1e-11)
+    # udot by what it has to do: solving for it would compare conditions of a mass matrix
+    rest = two.matter.calc_residual_force(two.state, None, two.system.get_rigid_body_forces(two.state), two.state.u_dot)
+    close(rest, np.zeros_like(rest), 1e-8, np.abs(one.result[2]).max())
+
+
 @each_kind
 @each_form
 @each_direction
@@ -314,7 +356,11 @@ def test_it_is_simulated_as_the_kind_that_it_imitates(kind, form, euler, twins):
     np.testing.assert_allclose(motions[1].energy, motions[0].energy, atol=1e-5 * motions[0].calc_kinetic_energy().max())
 
 
-@each_kind
+#: Kinds whose lanes are worth the compiling: without and with a quaternion, an N of its own, parameters.
+FEW = [mb.mobilizer.Universal, mb.mobilizer.Ellipsoid, mb.mobilizer.FreeLine]
+
+
+@pytest.mark.parametrize("kind", FEW, ids=lambda kind: kind.__name__)
 @each_form
 @quaternion_or_euler
 def test_an_ensemble_of_it_is_one_of_the_kind_that_it_imitates(kind, form, euler, twins, make, close):
@@ -334,10 +380,20 @@ def test_an_ensemble_of_it_is_one_of_the_kind_that_it_imitates(kind, form, euler
         close(found, expected, SOLVED)
 
 
-@each_form
+def bent(q, p):
+    """A transform that pickle finds by its name."""
+    return rotation.about_x_then_y(q[0], p[0] * q[1]), (q[0], p[1], q[1] * q[1])
+
+
+def importable(matter, kind):
+    return {"transform": bent, "num_q": 2, "parameters": (0.5, 0.2)}
+
+
+@pytest.mark.parametrize("form", [python, python_with_n, importable], ids=lambda form: form.__name__)
 @quaternion_or_euler
 def test_copies_and_pickles_of_systems_and_states_go_on(form, euler, twins):
-    _, two = twins(mb.mobilizer.Free, form, mb.Direction.REVERSE, euler)
+    kind = mb.mobilizer.Universal if form is importable else mb.mobilizer.Free
+    _, two = twins(kind, form, mb.Direction.REVERSE, euler)
     kept = two.state.copy()
     assert np.array_equal(kept.u_dot, two.state.u_dot)
     for again in (copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):

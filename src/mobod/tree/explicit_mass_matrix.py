@@ -1,0 +1,96 @@
+"""The mass matrix, explicit, in O(n times depth). Needs positions.
+
+    M[i, j] = H_i^T phi M_C H_j        for j on the body of i or outboard of it
+
+Column j begins as the force that a unit acceleration of mobility j takes of the composite body; from body to body inward it
+meets the hinge columns there. All columns go side by side, see `columns`. Source: the composite rigid body algorithm,
+Featherstone 2008, section 6.2.
+"""
+
+from typing import Any
+
+from .._jit import compiled, generic
+from ..algebra import spatial, vec3
+from ..algebra.memory import load3, load6, load_spatial
+from ..algebra.record import attach
+from ..algebra.scalar import load, store
+from . import columns, composite_inertia
+from .columns import RESULTS
+
+
+@generic
+def step(model: Any, b: int, shift: int, flat: Any, wide: Any) -> None:
+    """The rows of body b's mobilities, and all columns outboard moved to the parent's origin."""
+    first = model.first_u[b]
+    end_u, end = first + model.num_u[b], model.end_place[b]
+    top = model.first_place[b] + model.num_u[b]  # mobility i has place top - 1 - (i - first)
+    r = load3(model.p_PB_G, b, 0)
+    for jb in range(top >> shift, columns.numbers_until(end, shift)):
+        torque, force = columns.load_column(wide, 0, jb)
+        for i in range(first, end_u):
+            store(wide, RESULTS + top - 1 - (i - first), jb, _along(model, i, torque, force))
+        torque, force = spatial.shift_force(torque, force, r)
+        columns.store_before(wide, shift, jb, end, model.end_of_base[b], torque, force)
+    m, mc, inertia = load(model.composite, b, 0), load3(model.composite, b, 1), load6(model.composite, b, 4)
+    for i in range(first, end_u):
+        w, v = load_spatial(model.H, i)
+        torque, force = spatial.mul_inertia(m, mc, inertia, w, v)
+        place = top - 1 - (i - first)
+        for k in range(i, end_u):
+            store(flat, RESULTS + top - 1 - (k - first), place, _along(model, k, torque, force))
+        torque, force = spatial.shift_force(torque, force, r)
+        columns.begin_column(flat, wide, shift, place, torque, force)
+
+
+@generic
+def step_of_one(model: Any, b: int, shift: int, wide: Any) -> None:
+    """`step` of a body with one mobility, all in registers: most bodies of most models."""
+    i, place, end = model.first_u[b], model.first_place[b], model.end_place[b]
+    m, mc, inertia = load(model.composite, b, 0), load3(model.composite, b, 1), load6(model.composite, b, 4)
+    w, v = load_spatial(model.H, i)
+    r = load3(model.p_PB_G, b, 0)
+    t, f = spatial.mul_inertia(m, mc, inertia, w, v)
+    diagonal = vec3.dot(w, t) + vec3.dot(v, f)
+    t, f = spatial.shift_force(t, f, r)
+    begin = place >> shift
+    for jb in range(begin, columns.numbers_until(end, shift)):
+        torque, force = columns.load_column(wide, 0, jb)
+        x = vec3.dot(w, torque) + vec3.dot(v, force)
+        torque, force = spatial.shift_force(torque, force, r)
+        if jb == begin:
+            x = columns.with_column(wide, shift, jb, place, diagonal, x)
+            torque = (
+                columns.with_column(wide, shift, jb, place, t[0], torque[0]),
+                columns.with_column(wide, shift, jb, place, t[1], torque[1]),
+                columns.with_column(wide, shift, jb, place, t[2], torque[2]),
+            )
+            force = (
+                columns.with_column(wide, shift, jb, place, f[0], force[0]),
+                columns.with_column(wide, shift, jb, place, f[1], force[1]),
+                columns.with_column(wide, shift, jb, place, f[2], force[2]),
+            )
+        store(wide, RESULTS + place, jb, x)
+        columns.store_before(wide, shift, jb, end, model.end_of_base[b], torque, force)
+
+
+@generic
+def _along(model: Any, i: int, torque: Any, force: Any) -> Any:
+    w, v = load_spatial(model.H, i)
+    return vec3.dot(w, torque) + vec3.dot(v, force)
+
+
+@compiled
+def calc_m(block: Any, realized: bool, flat: Any, wide: Any, M: Any) -> None:
+    """M; the composite inertias too, unless they are *realized*."""
+    model = attach(block)
+    if not realized:
+        composite_inertia.sweep(model)
+    columns.clear(M, model.nu)
+    shift = columns.bits(flat, wide)
+    for at in range(model.nb - 1, 0, -1):
+        b = model.depth_first[at]
+        if model.num_u[b] == 1:
+            step_of_one(model, b, shift, wide)
+        else:
+            step(model, b, shift, flat, wide)
+        columns.spread(model, flat, b, model.end_place[b], M)
