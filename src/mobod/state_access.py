@@ -337,7 +337,7 @@ class StateAccess:
         return self.__place(state, "get_q_start", "q")[0]
 
     def get_n_q(self, state: State) -> int:
-        """How many q it has. Needs MODEL."""
+        """How many coordinates of the state this subsystem has. Needs MODEL."""
         return self.__place(state, "get_n_q", "q")[1]
 
     def get_u_start(self, state: State) -> int:
@@ -345,7 +345,7 @@ class StateAccess:
         return self.__place(state, "get_u_start", "u")[0]
 
     def get_n_u(self, state: State) -> int:
-        """How many u it has. Needs MODEL."""
+        """How many speeds of the state this subsystem has. Needs MODEL."""
         return self.__place(state, "get_n_u", "u")[1]
 
     def get_z_start(self, state: State) -> int:
@@ -353,7 +353,7 @@ class StateAccess:
         return self.__place(state, "get_z_start", "z")[0]
 
     def get_n_z(self, state: State) -> int:
-        """How many z it has. Needs MODEL."""
+        """How many auxiliary variables of the state this subsystem has. Needs MODEL."""
         return self.__place(state, "get_n_z", "z")[1]
 
     def get_q(self, state: State) -> Array:

@@ -5,6 +5,7 @@ Tolerances: 1e-12 for numbers of order one and tens of roundings; 1e-8 against f
 
 import inspect
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -58,7 +59,7 @@ def test_numbers_of_kinds_are_unique():
 def test_kind_is_exported_by_its_name_and_has_a_file_of_its_own(kind):
     assert getattr(mb.mobilizer, kind.__name__) is kind
     assert kind.__name__ in mb.mobilizer.__all__
-    assert pathlib.Path(module_of(kind).__file__).stem == kind.__name__.lower()
+    assert pathlib.Path(module_of(kind).__file__).stem == re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
 
 
 def test_kinds_are_all_that_can_be_made():

@@ -120,7 +120,7 @@ class CustomImplementation(abc.ABC):
         return self.get_mobilized_body().get_q_as_vector(state)
 
     def get_u(self, state: State) -> Array:
-        """Its speeds ``(nu,)``. Needs MODEL."""
+        """Its speeds ``(nu,)``, as the mobilizer defines them. Needs MODEL."""
         return self.get_mobilized_body().get_u_as_vector(state)
 
     def get_q_dot(self, state: State) -> Array:
@@ -295,10 +295,10 @@ class CustomImplementation(abc.ABC):
         """Called when modelling choices are settled."""
 
     def realize_instance(self, state: State) -> None:
-        """Called when the state reaches INSTANCE."""
+        """Called when the state reaches INSTANCE: override it to precompute what depends on parameters."""
 
     def realize_time(self, state: State) -> None:
-        """Called when the state reaches TIME."""
+        """Called when the state reaches TIME: override it to precompute what depends on time."""
 
     def realize_position(self, state: State) -> None:
         """Called when positions are computed, before H and N are asked for; `get_mobilizer_transform` is there."""
