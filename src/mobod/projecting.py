@@ -54,7 +54,7 @@ def project(system: MultibodySystem, state: State, what: int, tolerance: float) 
         else:
             status = _project.call(state._block, _project.project.address(), what, advance.address())
         if status:
-            raise ConvergenceError(_explanation(system, state, what, tolerance))
+            raise _failure(system, state, what, tolerance)
     except BaseException:
         variables[:] = before
         _lower(state, what)
@@ -94,8 +94,11 @@ def _share(state: State, field: str, values: Array) -> None:
     state._record.share(field, state._own[field])
 
 
-def _explanation(system: MultibodySystem, state: State, what: int, tolerance: float) -> str:
-    """What a failed projection has left of each constraint's errors, the largest first; the state is where it ended."""
+def _failure(system: MultibodySystem, state: State, what: int, tolerance: float) -> ConvergenceError:
+    """What a failed projection has left of each constraint's errors, the largest first, and who is in conflict.
+
+    The state is where the projection ended.
+    """
     matter = system.get_matter_subsystem()
     system.realize(state, Stage.POSITION if what == PROJECT_Q else Stage.VELOCITY)
     left: list[tuple[float, Any]] = []
@@ -109,10 +112,17 @@ def _explanation(system: MultibodySystem, state: State, what: int, tolerance: fl
     left.sort(key=lambda one: -one[0])
     worst = "; ".join(f"{error:.3g} of {constraint!r}" for error, constraint in left[:4] if error > tolerance)
     level = "positions" if what == PROJECT_Q else "velocities"
-    return (
+    diagnosis = system.diagnose_constraints(state, max(tolerance, 1e-9))
+    conflicts = [
+        f"{one.equation} with {', '.join(map(str, one.others)) or 'nothing that moves'}" for one in diagnosis.conflicting
+    ]
+    why = f"In conflict: {'; '.join(conflicts)}" if conflicts else "They may be out of reach from here; start closer"
+    error = ConvergenceError(
         f"the constraints' {level} cannot be brought within {tolerance:.3g} from here: errors are left of {worst or 'nan'}. "
-        "They may contradict each other or be out of reach; system.diagnose_constraints(state) says which"
+        f"{why}. Where the search ended:\n{diagnosis}"
     )
+    error.diagnosis = diagnosis
+    return error
 
 
 __all__ = ["PROJECT_Q", "PROJECT_U", "project", "share_weights"]
