@@ -1,4 +1,4 @@
-"""Kinds of force that are called by address: a kind's functions made into one routine, compiled when a model first has the kind.
+"""Kinds of force called by address: a kind's functions made into one routine, compiled when a model first has the kind.
 
 A routine gets the record, the first element of a run, and four times the element after its last, plus what is asked: FORCES,
 which it adds to body_forces, mobility_forces and particle_forces of the record, and writes its z_dot; ENERGY, the elements'

@@ -1,4 +1,4 @@
-"""Checks of what constructors and setters of forces are given. Each raises an error that names the thing, the value, the remedy."""
+"""Checks of what constructors and setters of forces are given: errors name the thing, the value and the remedy."""
 
 from __future__ import annotations
 

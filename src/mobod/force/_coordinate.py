@@ -1,6 +1,6 @@
 """Forces on one coordinate q of a mobilizer, as forces on its mobilities.
 
-Power is f_q q_dot = f_q N u: a force f_q on coordinate i is the generalized force N^T e_i f_q, which for q_dot = u is f_q itself.
+Power is f_q q_dot = f_q N u: a force f_q on coordinate i is the generalized force N^T e_i f_q, where q_dot = u f_q itself.
 (Simbody applies f_q to the mobility of the same number, whatever N.)
 """
 

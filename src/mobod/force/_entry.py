@@ -39,7 +39,7 @@ def entries(forces: Sequence[Any]) -> list[Entry]:
         force._first_z = first_z
         first_z += force._num_z
     ranks: dict[Routine | None, int] = {}
-    keys = [_group(force) + (ranks.setdefault(force.routine, len(ranks)),) for force in forces]
+    keys = [(_group(force), ranks.setdefault(force.routine, len(ranks))) for force in forces]
     order = sorted(range(len(forces)), key=keys.__getitem__)
     found, i, x = [], 0, 0
     for e, which in enumerate(order):
@@ -51,12 +51,12 @@ def entries(forces: Sequence[Any]) -> list[Entry]:
     return found
 
 
-def _group(force: Force) -> tuple[int]:
+def _group(force: Force) -> int:
     if force.KIND == GRAVITY:
-        return (0,)
+        return 0
     if force.routine is None:
-        return (3,)
-    return (1,) if force.reads_positions_only else (2,)
+        return 3
+    return 1 if force.reads_positions_only else 2
 
 
 def runs_of(forces: Sequence[Entry]) -> list[tuple[int, int]]:

@@ -3,8 +3,8 @@
 q > q_high   x = q - q_high > 0   f_q = min(0, -k x (1 + d q_dot))
 q < q_low    x = q - q_low < 0    f_q = max(0, -k x (1 - d q_dot))       PE = 1/2 k x^2
 
-The force of Hunt and Crossley 1975 with a linear spring: it grows from zero at the bound, and never pulls. What it dissipates is
-the power that it takes, less that of the spring alone: -(f_q + k x) q_dot.
+The force of Hunt and Crossley 1975 with a linear spring: it grows from zero at the bound, and never pulls. What it dissipates
+is the power that it takes, less that of the spring alone: -(f_q + k x) q_dot.
 """
 
 from __future__ import annotations

@@ -191,8 +191,8 @@ class Thermostat(Force):
     def _check_dofs(self, tree: Any, excluded: int) -> None:
         if tree.nu - excluded < 1:
             raise ModelError(
-                f"{self!r} leaves no thermal degree of freedom: the system has {tree.nu} mobilities, of which num_excluded_dofs = "
-                f"{excluded} do not count; exclude fewer"
+                f"{self!r} leaves no thermal degree of freedom: the system has {tree.nu} mobilities, of which "
+                f"num_excluded_dofs = {excluded} do not count; exclude fewer"
             )
 
     # ------------------------------------------------------------------------------------------ parameters
