@@ -10,6 +10,8 @@ import numpy.typing as npt
 from . import prescribing, projecting
 from .diagnosis import Diagnosis, diagnose
 from .errors import ModelError, StageError, TopologyError
+from .force import _switch as forces_switch
+from .force._entry import entries
 from .mobilizer._interpreted import write_position, write_velocity
 from .motion import Custom
 from .stage import Stage
@@ -35,10 +37,11 @@ _WANTED = {
     Stage.ACCELERATION: 63 & ~_realize.COMPOSITE,
     Stage.REPORT: 63 & ~_realize.COMPOSITE,
 }
-_ACCELERATION, _EVERYTHING = Stage.ACCELERATION, _WANTED[Stage.ACCELERATION]
+_ACCELERATION, _EVERYTHING = Stage.ACCELERATION, _WANTED[Stage.ACCELERATION] | _realize.KEPT_FORCES
 _VELOCITY, _MOTION = Stage.VELOCITY, _WANTED[Stage.VELOCITY]
 _POSITION, _PLACES = Stage.POSITION, _WANTED[Stage.POSITION]
-_WANTED_OF = [0] * 5 + [_WANTED[Stage(stage)] for stage in range(5, 10)]
+#: What `realize` wants of them beside: that the forces of positions are at hand when u changes alone.
+_WANTED_OF = [0] * 5 + [_WANTED[Stage(s)] | (_realize.KEPT_FORCES if s >= Stage.DYNAMICS else 0) for s in range(5, 10)]
 
 
 class MultibodySystem:
@@ -161,12 +164,13 @@ class MultibodySystem:
         """The tree for a modelling choice, made when first needed."""
         tree = self._trees.get(use_euler_angles)
         if tree is None:
-            forces = self._forces()
-            for e, force in enumerate(forces):
-                force._element = e
-            entries = [force._entry() for force in forces]
             matter = self.get_matter_subsystem()
-            tree = Tree(matter._bodies, entries, use_euler_angles, matter._particles, matter._constraints)
+            entered = entries(self._forces())
+            tree = Tree(matter._bodies, entered, use_euler_angles, matter._particles, matter._constraints)
+            for force in self._forces():
+                force._check_tree(tree)
+            m, f = matter._subsystem_index, [one._subsystem_index for one in self._force_subsystems[:1]]
+            tree.owners = {"q": {m: tree.nq}, "u": {m: tree.nu}, "z": dict.fromkeys(f, tree.nz)}
             self._trees[use_euler_angles] = tree
         return tree
 
@@ -526,6 +530,12 @@ class MultibodySystem:
                     f"mobility {which} of {body._name!r} moves nothing that its others do not, so that the mass matrix is "
                     f"singular: {why}"
                 )
+        for force in self._forces():
+            applied = (np.zeros((state._tree.nb, 2, 3)), np.zeros((len(matter._particles[0]), 3)), np.zeros(state._tree.nu))
+            if not force.is_disabled(state) and force._implementation is None:
+                force._add_force(state, *applied)
+            if not all(np.isfinite(part).all() for part in applied):
+                raise ModelError(f"accelerations are not finite: {force!r} gives a force that is infinite or not a number")
         raise ModelError(
             "accelerations are not finite: a force is infinite or not a number, or the mass properties differ by more "
             f"than double precision holds{''.join(f'. {text}' for text in matter._singularities(state).values())}"
@@ -542,7 +552,8 @@ class MultibodySystem:
         state._check_owner(self, "calc_potential_energy")
         if not state._valid & _realize.POSITIONS:
             state._refuse("calc_potential_energy", Stage.POSITION)
-        return float(sum(force.calc_potential_energy_contribution(state) for force in self._forces()))
+        total = forces_switch.of_all(state, forces_switch.ENERGY).sum()
+        return float(total + sum(force.calc_potential_energy_contribution(state) for force in self._custom_forces))
 
     def calc_energy(self, state: State) -> float:
         """Kinetic and potential energy. Needs VELOCITY."""
