@@ -1,9 +1,9 @@
 """Memory: what the measures share that remember something of the past.
 
 What is remembered lies in the state, in a variable that updates itself: at the end of each step its next value, which
-`_following` makes of the last one and of the state there, becomes what is remembered. Within a step the value is that of the beginning,
-and the measure's value is found from the next one. So reports between steps, steps that are tried in vain, copies of states
-and changes by event handlers need nothing special.
+`_following` makes of the last one and of the state there, becomes what is remembered. Within a step the value is that of the
+beginning, and the measure's value is found from the next one. So reports between steps, steps that are tried in vain, copies
+of states and changes by event handlers need nothing special.
 """
 
 from __future__ import annotations

@@ -47,8 +47,8 @@ class SampleAndHold(Memory):
     Notes
     -----
     A sample of the period's holds from the next step on. It is taken at the multiples themselves where steps end there: with a
-    ``fixed_step_size`` of which the period is a multiple, or with an event at each of these times. Otherwise it comes late by up
-    to a step; ``max_step_size`` limits that.
+    ``fixed_step_size`` of which the period is a multiple, or with an event at each of these times. Otherwise it comes late by
+    up to a step; ``max_step_size`` limits that.
     """
 
     _invalidates: ClassVar[Stage] = Stage.POSITION
