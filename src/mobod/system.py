@@ -305,6 +305,12 @@ class MultibodySystem:
             for measure in acting:
                 measure._begin(state)
 
+    def _remember(self, state: State) -> None:
+        """A step ends at *state*: measures that remember make what they keep of it."""
+        for subsystem in self._subsystems:
+            for measure in subsystem._acting_measures:
+                measure._remember(state)
+
     # ------------------------------------------------------------------------------------------ realization
 
     def realize(self, state: State, stage: Stage = Stage.ACCELERATION) -> None:

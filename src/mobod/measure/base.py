@@ -5,8 +5,8 @@ A new kind is a file beside this one. It provides
 1. a class derived from `Measure`, whose constructor gives the shape of the value;
 2. `_operands`, the measures that its value is computed from at the same state;
 3. `_calc(state, deriv_order)` with `_count_derivatives` and `_depends_on`;
-4. where it keeps something in states, `_allocate`; where it computes or remembers something as a run goes on, `_takes_part`,
-   `_begin` and `_update` too;
+4. where it keeps something in states, `_allocate`; where it computes something at a stage or remembers something of each step,
+   `_takes_part`, `_begin`, and `_update` or `_remember` too;
 5. the export in ``__init__.py``.
 """
 
@@ -253,7 +253,7 @@ class Measure:
         return Stage.MODEL
 
     def _takes_part(self) -> bool:
-        """Whether it computes or remembers something as a run goes on, so that `_update` has to be called."""
+        """Whether it computes or remembers something as a run goes on, so that `_update` and `_remember` have to be called."""
         return False
 
     def _allocate(self, state: State) -> None:
@@ -263,7 +263,10 @@ class Measure:
         """Begin to remember, at the start of a run, unless the state remembers something already."""
 
     def _update(self, state: State, stage: Stage) -> None:
-        """Compute what has to be there at *stage*, which is from INSTANCE on."""
+        """Compute what has to be there at *stage*, which is from MODEL on."""
+
+    def _remember(self, state: State) -> None:
+        """A step ends at *state*: make the next values of its variables that update themselves."""
 
     # ------------------------------------------------------------------------------------------ for kinds
 

@@ -45,7 +45,8 @@ class CustomImplementation(abc.ABC):
     def calc_cached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
         """The value or a derivative at *state*, which is at the stage that it needs, and is not to be changed.
 
-        The result is kept in the state until that stage is invalidated.
+        The result is kept in the state until that stage is invalidated, so that all that it depends on has to invalidate it: a
+        discrete variable that invalidates a higher stage only is overlooked.
         """
 
     def get_num_time_derivatives(self) -> int:
@@ -144,7 +145,7 @@ class Custom(Measure):
 
     def _calc(self, state: State, deriv_order: int) -> Any:
         owner = type(self._implementation).__name__
-        if deriv_order >= max(1, self._implementation.get_num_cache_entries()):
+        if deriv_order >= self._implementation.get_num_cache_entries():
             value = self._implementation.get_uncached_value(state, deriv_order)
             return self._given(self._computed(value, f"get_uncached_value of {owner}, in"))
         subsystem = self._subsystem

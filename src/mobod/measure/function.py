@@ -29,7 +29,7 @@ class Function(Custom):
         ``function(state)`` returns a number, or a vector of the shape given. It depends on the state alone, and leaves it as
         it is.
     stage : Stage
-        What *function* needs; its result is kept in the state until this stage is invalidated.
+        What *function* needs.
     derivatives : sequence of (callable, Stage)
         Its first, second, ... time derivative, where these are known.
     shape : () or (n,)
@@ -39,6 +39,10 @@ class Function(Custom):
     ------
     TypeError
         If what is given is not callable, or no Stage.
+
+    Notes
+    -----
+    *function* is called each time the value is asked for. A `Custom` keeps what it computes.
 
     Examples
     --------
@@ -80,7 +84,15 @@ class OfFunctions(CustomImplementation):
         """As the user says."""
         return self._parts[deriv_order][1]
 
+    def get_num_cache_entries(self) -> int:
+        """None: the function may look at variables that invalidate a higher stage only, or none."""
+        return 0
+
     def calc_cached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
+        """What the user's function returns."""
+        return self.get_uncached_value(state, deriv_order)
+
+    def get_uncached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
         """What the user's function returns."""
         value: npt.ArrayLike = self._parts[deriv_order][0](state)
         return value

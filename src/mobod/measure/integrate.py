@@ -116,7 +116,7 @@ class Integrate(Measure):
         self._need_model(state, "set_value")
         array = self._valued(value, "the value")
         self._need_subsystem().upd_z(state)[self._z : self._z + array.size] = array
-        self._remember(state, True)
+        self._mark_begun(state)
 
     def initialize(self, state: State) -> None:
         """Begin anew: the integral becomes the initial condition at this state, which is realized as far as that needs."""
@@ -161,12 +161,12 @@ class Integrate(Measure):
     def _begin(self, state: State) -> None:
         if not _store.part(self._need_subsystem(), state).variables[self._begun].value:
             if self._initial is None:  # z are what they were allocated with, or what somebody has set
-                self._remember(state, True)
+                self._mark_begun(state)
             else:
                 self.initialize(state)
 
-    def _remember(self, state: State, begun: bool) -> None:
-        _store.part(self._need_subsystem(), state).variables[self._begun].value = begun
+    def _mark_begun(self, state: State) -> None:
+        _store.part(self._need_subsystem(), state).variables[self._begun].value = True
 
     def _update(self, state: State, stage: Stage) -> None:
         derivative = self._derivative

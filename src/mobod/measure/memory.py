@@ -111,9 +111,9 @@ class Memory(Measure):
         if self._takes_part() and self._memory(state) is None:
             self.initialize(state)
 
-    def _update(self, state: State, stage: Stage) -> None:
+    def _remember(self, state: State) -> None:
         # a state that nobody steps remembers nothing: its memory begins with a run
-        if stage == Stage.ACCELERATION and self._memory(state) is not None:
+        if self._memory(state) is not None and state._stage >= self._needs():
             self._next(state)
 
     def _accept(self, undo: Callable[[], None]) -> None:
