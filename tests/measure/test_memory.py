@@ -412,6 +412,19 @@ def test_reports_do_not_disturb_what_is_remembered():
     assert plant.values(often.state) == plant.values(seldom.state)
 
 
+def test_what_an_operand_is_after_a_variable_has_changed_counts(plant):
+    target = measure.Variable(plant.matter, Stage.DYNAMICS, 1.0)
+    most, slope = measure.Maximum(plant.matter, target), measure.Differentiate(plant.matter, target)
+    stepper = plant.start(fixed_step_size=0.25)
+    assert most.get_value(stepper.state) == 1.0 and not slope.is_using_approximation()
+    target.set_value(stepper.state, 4.0)
+    assert most.get_value(stepper.state) == 4.0
+    stepper.step_to(1.0)
+    target.set_value(stepper.state, 2.0)
+    stepper.step_to(2.0)
+    assert most.get_value(stepper.state) == 4.0
+
+
 def test_beginning_anew_forgets(plant):
     furthest = measure.Maximum(plant.matter, measure.Coordinate(plant.matter, plant.block))
     stepper = plant.start(u=1.0)

@@ -75,17 +75,9 @@ class Memory(Measure):
         self._need_subsystem().upd_discrete_variable(state, self._place, value)
 
     def _next(self, state: State) -> Any:
-        """What is remembered after this state, at which the operand is known; made once for each state."""
-        subsystem, resources = self._need_subsystem(), state._resources
-        assert resources is not None
-        index, part = subsystem._subsystem_index, resources.part(subsystem._subsystem_index)
-        variable = part.variables[self._place]
-        entry = part.entries[variable.update]
-        if not resources.is_realized(state, index, variable.update):
-            kept = variable.value
-            entry.value = self._first(state) if kept is None else self._following(state, kept)
-            resources.mark(state, index, variable.update)
-        return entry.value
+        """What is remembered after this state, at which the operand is known; found anew each time, as operands may change."""
+        kept = self._memory(state)
+        return self._first(state) if kept is None else self._following(state, kept)
 
     # ------------------------------------------------------------------------------------------ for the base class
 
@@ -114,7 +106,12 @@ class Memory(Measure):
     def _remember(self, state: State) -> None:
         # a state that nobody steps remembers nothing: its memory begins with a run
         if self._memory(state) is not None and state._stage >= self._needs():
-            self._next(state)
+            subsystem, resources = self._need_subsystem(), state._resources
+            assert resources is not None
+            part = resources.part(subsystem._subsystem_index)
+            update = part.variables[self._place].update
+            part.entries[update].value = self._next(state)
+            resources.mark(state, subsystem._subsystem_index, update)
 
     def _accept(self, undo: Callable[[], None]) -> None:
         """An operand has been replaced: refuse it if that closes a circle, else tell the system."""
