@@ -300,9 +300,10 @@ class MultibodySystem:
     def _begin_measures(self, state: State) -> None:
         """A run begins: measures that remember begin to, unless *state* remembers something of an earlier one."""
         acting = [measure for subsystem in self._subsystems for measure in subsystem._acting_measures]
-        if acting:
+        waiting = [measure for measure in acting if not measure._has_begun(state)]
+        if waiting:
             self.project(state)
-            for measure in acting:
+            for measure in waiting:
                 measure._begin(state)
 
     def _remember(self, state: State) -> None:

@@ -6,7 +6,7 @@ A new kind is a file beside this one. It provides
 2. `_operands`, the measures that its value is computed from at the same state;
 3. `_calc(state, deriv_order)` with `_count_derivatives` and `_depends_on`;
 4. where it keeps something in states, `_allocate`; where it computes something at a stage or remembers something of each step,
-   `_takes_part`, `_begin`, and `_update` or `_remember` too;
+   `_takes_part`, `_has_begun`, `_begin`, and `_update` or `_remember` too;
 5. the export in ``__init__.py``.
 """
 
@@ -259,8 +259,12 @@ class Measure:
     def _allocate(self, state: State) -> None:
         """Allocate what it keeps in *state*, which is at EMPTY."""
 
+    def _has_begun(self, state: State) -> bool:
+        """Whether the state remembers something of a run, or there is nothing to remember."""
+        return True
+
     def _begin(self, state: State) -> None:
-        """Begin to remember, at the start of a run, unless the state remembers something already."""
+        """Begin to remember, at the start of a run, where `_has_begun` says that the state does not yet."""
 
     def _update(self, state: State, stage: Stage) -> None:
         """Compute what has to be there at *stage*, which is from MODEL on."""

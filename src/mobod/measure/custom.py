@@ -188,9 +188,11 @@ class Custom(Measure):
         self._begun = _store.allocate_variable(subsystem, state, Stage.REPORT, False)
         self._implementation.realize_measure_topology(state)
 
+    def _has_begun(self, state: State) -> bool:
+        return bool(_store.part(self._need_subsystem(), state).variables[self._begun].value)
+
     def _begin(self, state: State) -> None:
-        if not _store.part(self._need_subsystem(), state).variables[self._begun].value:
-            self.initialize(state)
+        self.initialize(state)
 
     def _update(self, state: State, stage: Stage) -> None:
         getattr(self._implementation, _HOOKS[stage])(state)

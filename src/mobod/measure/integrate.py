@@ -158,12 +158,14 @@ class Integrate(Measure):
         self._z = subsystem.allocate_z(state, self._default.ravel())
         self._begun = _store.allocate_variable(subsystem, state, Stage.REPORT, False)
 
+    def _has_begun(self, state: State) -> bool:
+        return bool(_store.part(self._need_subsystem(), state).variables[self._begun].value)
+
     def _begin(self, state: State) -> None:
-        if not _store.part(self._need_subsystem(), state).variables[self._begun].value:
-            if self._initial is None:  # z are what they were allocated with, or what somebody has set
-                self._mark_begun(state)
-            else:
-                self.initialize(state)
+        if self._initial is None:  # z are what they were allocated with, or what somebody has set
+            self._mark_begun(state)
+        else:
+            self.initialize(state)
 
     def _mark_begun(self, state: State) -> None:
         _store.part(self._need_subsystem(), state).variables[self._begun].value = True

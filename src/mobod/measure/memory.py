@@ -99,9 +99,11 @@ class Memory(Measure):
         looks_at = self._looks_at()
         return looks_at.get_value(state) if state._stage >= looks_at._depends_on(0) else self._given(self._default)
 
+    def _has_begun(self, state: State) -> bool:
+        return self._memory(state) is not None
+
     def _begin(self, state: State) -> None:
-        if self._takes_part() and self._memory(state) is None:
-            self.initialize(state)
+        self.initialize(state)
 
     def _remember(self, state: State) -> None:
         # a state that nobody steps remembers nothing: its memory begins with a run
