@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._jit import compiled
+from .._jit import compiled, generic
 from ..algebra.record import attach
 from ..algebra.scalar import load
 from ._evaluate import evaluate
@@ -35,10 +35,9 @@ def set_column(block: Any, out: Any, j: int, moved: Any, rates: Any, d: float) -
         out[i, j] = (moved[i] - rates[i]) / d
 
 
-@compiled
-def find_rates(block: Any, counts: Any, time: float, y: Any, out: Any) -> int:
-    """The rates at *y*; 0 where they are finite."""
-    model = attach(block)
+@generic
+def rates_at(model: Any, counts: Any, time: float, y: Any, out: Any) -> int:
+    """The rates at *y*; 0 where they are finite. Not a kernel, which would run compiled in an interpreted run too."""
     set_y(model, time, y)
     status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
     counts[EVALUATIONS] += 1
@@ -49,17 +48,23 @@ def find_rates(block: Any, counts: Any, time: float, y: Any, out: Any) -> int:
 
 
 @compiled
+def find_rates(block: Any, counts: Any, time: float, y: Any, out: Any) -> int:
+    """The rates at *y*; 0 where they are finite."""
+    return rates_at(attach(block), counts, time, y, out)
+
+
+@compiled
 def find_jacobian(block: Any, counts: Any, time: float, y: Any, weights: Any, moved: Any, rates: Any, out: Any) -> int:
     """The derivatives of the rates at *y*, and these; 0 where all are finite. *y* is changed on the way, *moved* is scratch."""
     model = attach(block)
-    status = find_rates(model, counts, time, y, rates)
+    status = rates_at(model, counts, time, y, rates)
     for j in range(y.shape[0]):
         if status != 0:
             return status
         kept = y[j]
         if weights[j] > 0.0:
             y[j] = kept + ROOT_OF_ROUNDING * max(abs(kept), 1.0 / weights[j])
-            status = find_rates(model, counts, time, y, moved)
+            status = rates_at(model, counts, time, y, moved)
             set_column(model, out, j, moved, rates, y[j] - kept)
             y[j] = kept
         else:
