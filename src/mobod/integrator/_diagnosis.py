@@ -122,16 +122,16 @@ def _force_not_finite(system: MultibodySystem, state: State) -> str:
         on_bodies, on_particles, on_mobilities = force.calc_force_contribution(state)
         wrong = np.flatnonzero(~np.isfinite(on_bodies.reshape(len(bodies), -1)).all(axis=1))
         if len(wrong):
-            return f"{force!r} applies to body {bodies[int(wrong[0])]._name!r} a force that is not finite"
+            return f"force {force.name!r} applies to body {bodies[int(wrong[0])]._name!r} a force that is not finite"
         wrong = np.flatnonzero(~np.isfinite(on_mobilities))
         if len(wrong):
             i = int(wrong[0])
             b = int(np.searchsorted(tree.first_u, i, side="right")) - 1
             return (
-                f"{force!r} applies to mobility {i - tree.first_u[b]} of body {bodies[b]._name!r} a force that is not finite: "
+                f"force {force.name!r} applies to mobility {i - tree.first_u[b]} of body {bodies[b]._name!r} a force that is not finite: "
                 f"{on_mobilities[i]}"
             )
         wrong = np.flatnonzero(~np.isfinite(on_particles.reshape(-1, 3)).all(axis=1))
         if len(wrong):
-            return f"{force!r} applies to particle {int(wrong[0])} a force that is not finite"
+            return f"force {force.name!r} applies to particle {int(wrong[0])} a force that is not finite"
     return ""

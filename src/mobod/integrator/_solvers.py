@@ -82,7 +82,7 @@ class Cvode:
     def __init__(self, problem: Problem, time: float, y: Array, stop: float) -> None:
         from sksundae.cvode import CVODE
 
-        self._stop = stop
+        self._stop, self._looked_back = stop, False
 
         def rates(t: float, y: Array, out: Array) -> None:
             problem.rates(t, y, out)
@@ -98,7 +98,7 @@ class Cvode:
             atol=problem.atol,
             first_step=min(problem.first_step, problem.max_step),
             min_step=problem.min_step,
-            max_step=problem.max_step if np.isfinite(problem.max_step) else 0.0,
+            max_step=min(problem.max_step, 1e100),
             max_num_steps=1 << 30,
         )
         self._solver.init_step(time, y)
@@ -107,16 +107,18 @@ class Cvode:
     def step(self, stop: float) -> bool:
         """One step, not beyond *stop*; whether it was taken."""
         self._stop = stop
-        result = self._solver.step(*self._towards(stop, 1e6), method="onestep", **self._not_beyond())
+        target, options = stop if np.isfinite(stop) else self.time + 1e6, self._not_beyond()
+        result = self._solver.step(target, method="onestep", **options)
+        if self._looked_back and result.success and float(result.t) <= self.time:
+            result = self._solver.step(target, method="onestep", **options)  # the first took it back to where it was
+        self._looked_back = False
         self.time, self.y = float(result.t), np.array(result.y)
         return bool(result.success)
 
     def at(self, time: float) -> Array:
         """Y at a time within the last step."""
+        self._looked_back = True
         return np.array(self._solver.step(time, method="normal", **self._not_beyond()).y)
-
-    def _towards(self, stop: float, far: float) -> tuple[float]:
-        return (stop if np.isfinite(stop) else self.time + far,)
 
     def _not_beyond(self) -> dict[str, float]:
         return {"tstop": self._stop} if np.isfinite(self._stop) else {}

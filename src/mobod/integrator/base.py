@@ -413,9 +413,7 @@ class Integrator:
         self._leave_at(time)
         singular = "".join(f". {text}" for text in ({**self._singularities(), **found}).values())
         if status == rk.NOT_FINITE:
-            why = culprit or "a force is infinite there, or a mobilizer at a singularity"
-            if cause is not None and str(cause) not in why:
-                why = f"{why}: {cause}" if culprit else str(cause)
+            why = culprit or str(cause or "a force is infinite there, or a mobilizer at a singularity")
             raise ConvergenceError(
                 f"accelerations are not finite beyond time {time:.9g}, in step {number}, however short that is (last tried "
                 f"{step:.3g}): {why}{singular}. The state is the last good one"

@@ -80,6 +80,8 @@ class BDF(Integrator):
         self._solver: Cvode | Scipy | None = None
         self._problem: Problem | None = None
         self._stop = -np.inf
+        #: Time and y at which the last step's rates were first not finite.
+        self._bad: tuple[float, Array] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_solver": None, "_problem": None}
@@ -109,6 +111,8 @@ class BDF(Integrator):
     def _find_rates(self, time: float, y: Array, out: Array) -> bool:
         self._y[:] = y
         if self._call(_implicit.find_rates, self._counts, time, self._y, self._rates) or not np.isfinite(self._rates).all():
+            if self._bad is None and np.isfinite(y).all():
+                self._bad = time, y.copy()
             out[:] = np.nan
             return False
         out[:] = self._rates
@@ -135,9 +139,7 @@ class BDF(Integrator):
         forced = self._counts[rk.FORCED] != 0
         smallest = 0.0 if forced else control[rk.MIN_STEP]
         first = max(control[rk.STEP], smallest)
-        largest = min(control[rk.MAX_STEP], control[rk.FIXED_STEP] or np.inf)
-        if not np.isfinite(stop):
-            stop = np.inf
+        largest = max(smallest, min(control[rk.MAX_STEP], control[rk.FIXED_STEP] or np.inf))
         self._problem = Problem(self._find_rates, self._find_jacobian, tolerance, absolute, first, smallest, largest)
         self._problem.begin(time)
         return _SOLVERS[self._kind](self._problem, time, self._work[rk.Y].copy(), stop)
@@ -226,6 +228,7 @@ class BDF(Integrator):
         problem = self._problem
         assert problem is not None
         problem.begin(time)
+        self._bad = None
         taken = solver.step(stop)
         self._solver = solver
         counts[rk.ATTEMPTS] += len(problem.tries)
@@ -253,6 +256,12 @@ class BDF(Integrator):
         drift = float(np.max(weights * np.abs(now - y), initial=0.0))
         if drift > (self.constraint_tolerance if self._counts[rk.PROJECTOR] else _LARGEST_DRIFT):
             self._solver = None
+
+    def _fail(self, status: int) -> None:
+        if status == rk.NOT_FINITE and self._bad is not None:
+            assert self._state is not None
+            self._state._record.time[0, 0], self._state._y[:] = self._bad
+        super()._fail(status)
 
     def _leave_at(self, time: float) -> None:
         """Put the state at *time*, by the solver's own polynomial where that is within the last step, and realize it."""
