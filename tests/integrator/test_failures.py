@@ -5,10 +5,10 @@ import threading
 import time as clock
 import warnings
 
-import models
+import integrated_models as models
 import numpy as np
 import pytest
-from models import EXPLICIT, slider, stepper_of
+from integrated_models import EXPLICIT, slider, stepper_of
 
 import mobod as mb
 from mobod import integrator as kinds
@@ -75,7 +75,8 @@ def test_not_finite_names_step_time_force_and_body(kind):
     stepper = stepper_of(kind, system, state)
     with pytest.raises(
         mb.ConvergenceError,
-        match=r"not finite beyond time 0\.2\d*, in step \d+, .*at time 0\.2\d* force 'push' applies to mobility 0 of body 'slider'.*nan",
+        match=r"not finite beyond time 0\.2\d*, in step \d+, .*at time 0\.2\d* "
+        r"force 'push' applies to mobility 0 of 'slider' a force that is not finite: nan",
     ):
         stepper.step_to(1.0)
     assert 0.2 < stepper.time <= 0.2501 and stepper.state.stage == mb.Stage.ACCELERATION

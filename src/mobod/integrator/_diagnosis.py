@@ -63,10 +63,11 @@ def jump(system: MultibodySystem, state: State, y: Array, time: float, rate: Arr
         at_a, at_b = rates_at(a), rates_at(b)
         which = int(np.argmax(np.abs(at_b - at_a)))
         whole, halvings = abs(at_b[which] - at_a[which]), 0
-        for halvings in range(_HALVINGS + 1):
+        while halvings < _HALVINGS:
             middle = 0.5 * (a + b)
             if time + a == time + middle or time + b == time + middle:
                 break
+            halvings += 1
             at = rates_at(middle)
             if abs(at[which] - at_a[which]) > abs(at_b[which] - at[which]):
                 b, at_b = middle, at
@@ -115,7 +116,7 @@ def first_not_finite(system: MultibodySystem, state: State) -> str:
 
 def _force_not_finite(system: MultibodySystem, state: State) -> str:
     """The first force that is not finite, and on what; the state is at VELOCITY."""
-    bodies, tree = system.get_matter_subsystem()._bodies, state._tree
+    bodies = system.get_matter_subsystem()._bodies
     for force in system._forces():
         if force.is_disabled(state):
             continue
@@ -125,11 +126,10 @@ def _force_not_finite(system: MultibodySystem, state: State) -> str:
             return f"force {force.name!r} applies to body {bodies[int(wrong[0])]._name!r} a force that is not finite"
         wrong = np.flatnonzero(~np.isfinite(on_mobilities))
         if len(wrong):
-            i = int(wrong[0])
-            b = int(np.searchsorted(tree.first_u, i, side="right")) - 1
+            whose = name_of(system, state, len(state._q) + int(wrong[0])).partition(", ")[2]
+            value = on_mobilities[int(wrong[0])]
             return (
-                f"force {force.name!r} applies to mobility {i - tree.first_u[b]} of body {bodies[b]._name!r} a force that is not finite: "
-                f"{on_mobilities[i]}"
+                f"force {force.name!r} applies to mobility {whose.removeprefix('number ')} a force that is not finite: {value}"
             )
         wrong = np.flatnonzero(~np.isfinite(on_particles.reshape(-1, 3)).all(axis=1))
         if len(wrong):

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 EVERYTHING = POSITIONS | VELOCITIES | FORCES | ARTICULATED | ACCELERATIONS
 #: What `project` returns the sum of.
 CHANGED_Q, CHANGED_U = 1, 2
+#: What it takes the sum of as choices.
+ALWAYS, FULL_NEWTON = 1, 2
 
 
 class Interpreted:
@@ -101,9 +103,9 @@ class Interpreted:
             return 1
         return 0
 
-    def project(self, projector: int, always: int, tolerance: float) -> int:
+    def project(self, projector: int, choices: int, tolerance: float) -> int:
         """Bring y to its manifolds, which for now are those of the quaternions."""
-        return int(normalize(self.state._block, always, tolerance))
+        return int(normalize(self.state._block, choices, tolerance))
 
     def energy(self) -> float:
         """Kinetic and potential energy of the state, of which kernels have changed time and y."""
@@ -159,19 +161,22 @@ def _move(model: Any, address: int) -> int:
 
 
 @compiled
-def normalize(block: Any, always: int, tolerance: float) -> int:
-    """Scale every quaternion of y to length 1, unless *always* is 0 only those off by more than the tolerance: CHANGED_Q or 0."""
+def normalize(block: Any, choices: int, tolerance: float) -> int:
+    """Scale quaternions of y to length 1, all of them or those off by more than the tolerance: CHANGED_Q or 0."""
     model = attach(block)
     changed = 0
     for b in range(1, model.nb):
         if model.has_quaternion[b] == 1:
-            if always != 0 or abs(quaternion.norm_squared(vector4(model.q, model.first_q[b])) - 1.0) > 2.0 * tolerance:
+            if (
+                choices & ALWAYS != 0
+                or abs(quaternion.norm_squared(vector4(model.q, model.first_q[b])) - 1.0) > 2.0 * tolerance
+            ):
                 _rates.normalize(model, b)
                 changed = CHANGED_Q
     return changed
 
 
-def project(model: Any, address: int, projector: int, always: int, tolerance: float) -> int:
+def project(model: Any, address: int, projector: int, choices: int, tolerance: float) -> int:
     """Bring q and u at y to their manifolds: the one place where a step, or a report, is projected.
 
     Parameters
@@ -182,8 +187,9 @@ def project(model: Any, address: int, projector: int, always: int, tolerance: fl
         Where the routine is that realizes.
     projector : int
         Where the routine is that projects on constraints' manifolds; 0 where there are none.
-    always : int
-        0 to leave alone what is within the tolerance already.
+    choices : int
+        A sum: ALWAYS, lest what is within the tolerance already is left alone, and FULL_NEWTON, to compute the matrix of an
+        iteration anew each time.
     tolerance : float
         How far from their manifolds constraints may be.
 
@@ -192,12 +198,12 @@ def project(model: Any, address: int, projector: int, always: int, tolerance: fl
     int
         The sum of CHANGED_Q and CHANGED_U where these have changed, 0 where y is as it was, below 0 where that failed.
     """
-    return model.project(projector, always, tolerance)
+    return model.project(projector, choices, tolerance)
 
 
 @compiled_form_of(project)
-def _project(model: Any, address: int, projector: int, always: int, tolerance: float) -> int:
-    return normalize(model, always, tolerance)
+def _project(model: Any, address: int, projector: int, choices: int, tolerance: float) -> int:
+    return normalize(model, choices, tolerance)
 
 
 def prescribe(model: Any, address: int, prescriber: int) -> None:

@@ -24,7 +24,7 @@ from .._jit import Kernel, compiled, generic
 from ..algebra.record import attach
 from ..algebra.scalar import load, store
 from ..mobilizer import _rates
-from ._evaluate import CHANGED_Q, CHANGED_U, begin_step, energy, evaluate, finish_step, prescribe, project
+from ._evaluate import ALWAYS, CHANGED_Q, CHANGED_U, begin_step, energy, evaluate, finish_step, prescribe, project
 
 # places in the array `control`
 TIME, PREVIOUS_TIME, STEP, TARGET, FINAL_TIME, ACCURACY, MIN_STEP, MAX_STEP, FIXED_STEP, LAST_STEP, COLLAPSE = range(11)
@@ -34,11 +34,12 @@ CONTROL_SIZE = 13
 STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REPORT, LIMIT, ROUTINE, PRESCRIBER = range(8)
 # ... failures of the other sorts, projections, and iterations of methods that have any
 CONVERGENCE_FAILURES, REALIZATION_FAILURES, PROJECTION_FAILURES, Q_PROJECTIONS, U_PROJECTIONS, ITERATIONS = range(8, 14)
-# ... the projection's routine; choices: 1 or 0; and flags: whether the next step is taken whatever its error, whether the
-# record is realized at the end of the attempt, as it is with tables whose last stage is the end of the step
-PROJECTOR, ERROR_ORDER, MEAN_NORM, PROJECT_ALWAYS, PROJECT_REPORTS, NO_INTERPOLATION, FORCED, AT_END, ENDS_AT_STAGE = range(14, 23)
-FULL_NEWTON = 23
-COUNTS_SIZE = 24
+# ... the projection's routine, and choices: of projection what `project` takes, of the others 1 or 0
+# ... FORCED: the next step is taken whatever its error. AT_END: the record is realized at the end of the attempt, as it is with
+# tables whose last stage is the end of the step, ENDS_AT_STAGE
+PROJECTOR, ERROR_ORDER, MEAN_NORM, PROJECTION, PROJECT_REPORTS, NO_INTERPOLATION, FORCED = range(14, 21)
+AT_END, ENDS_AT_STAGE = 21, 22
+COUNTS_SIZE = 23
 # rows of the array `work`; the stages' rates come after, then weights (0 for what is prescribed), the last attempt's errors,
 # and at the end q_dot_dot of the last step's two ends
 Y_PREVIOUS, RATE_PREVIOUS, Y, RATE = range(4)
@@ -210,7 +211,7 @@ def scaled_norms(block: Any, work: Any, norms: Any) -> None:
 def start(block: Any, work: Any, control: Any, counts: Any, norms: Any) -> int:
     """The rate at the initial y, and a first step: Hairer, Norsett and Wanner, II.4, starting step size."""
     model = attach(block)
-    if project_now(model, control, counts, 1) < 0:
+    if project_now(model, control, counts, counts[PROJECTION] | ALWAYS) < 0:
         return NOT_PROJECTED
     status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
     counts[EVALUATIONS] += 1
@@ -252,9 +253,9 @@ def euler_step(block: Any, work: Any, time: float, h: float) -> None:
 
 
 @generic
-def project_now(model: Any, control: Any, counts: Any, always: int) -> int:
+def project_now(model: Any, control: Any, counts: Any, choices: int) -> int:
     """Bring y to its manifolds, and count: CHANGED_Q and CHANGED_U, 0 if y is as it was, or below 0 where that failed."""
-    changed = project(model, counts[ROUTINE], counts[PROJECTOR], always, control[TOLERANCE])
+    changed = project(model, counts[ROUTINE], counts[PROJECTOR], choices, control[TOLERANCE])
     if changed < 0:
         counts[PROJECTION_FAILURES] += 1
     else:
@@ -269,7 +270,7 @@ def finish_at(block: Any, work: Any, control: Any, counts: Any, time: float, y: 
     model = attach(block)
     set_y(model, time, y)
     prescribe(model, counts[ROUTINE], counts[PRESCRIBER])
-    if project_now(model, control, counts, counts[PROJECT_ALWAYS]) < 0:
+    if project_now(model, control, counts, counts[PROJECTION]) < 0:
         return NOT_PROJECTED
     status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
     counts[EVALUATIONS] += 1
@@ -326,9 +327,7 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
         Names the compiled code.
     """
 
-    def advance(
-        block: Any, work: Any, table: Any, control: Any, counts: Any, times: Any, results: Any, energies: Any
-    ) -> int:
+    def advance(block: Any, work: Any, table: Any, control: Any, counts: Any, times: Any, results: Any, energies: Any) -> int:
         """Step until every time of *times* from number ``counts[REPORT]`` on is reported, or ``counts[LIMIT]`` steps are taken.
 
         A report is a row of *results* (y), and where *energies* is as long as *times* the energy. COLLAPSED comes back when
@@ -342,7 +341,7 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
                 interpolate(model, work, control[PREVIOUS_TIME], control[TIME], times[k])
                 prescribe(model, counts[ROUTINE], counts[PRESCRIBER])
                 if counts[PROJECT_REPORTS] != 0 and times[k] < control[TIME]:
-                    project(model, counts[ROUTINE], counts[PROJECTOR], 1, control[TOLERANCE])
+                    project(model, counts[ROUTINE], counts[PROJECTOR], counts[PROJECTION] | ALWAYS, control[TOLERANCE])
                 report_row(model, results[k])
                 if energies.shape[0] == times.shape[0]:
                     energies[k] = energy(model, counts[ROUTINE])
@@ -380,7 +379,7 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
             if status == NOT_CONVERGED:
                 failure = CONVERGENCE_FAILURES
             if error <= control[ACCURACY]:
-                changed = project_now(model, control, counts, counts[PROJECT_ALWAYS])
+                changed = project_now(model, control, counts, counts[PROJECTION])
                 if changed < 0:
                     error, failure = 1e300, PROJECTION_FAILURES
                 elif changed != 0 or counts[AT_END] == 0:

@@ -45,7 +45,7 @@ class Problem:
         self.rtol, self.atol = rtol, atol
         self.first_step, self.min_step, self.max_step = first_step, min_step, max_step
         self._begin = -np.inf
-        #: Since the last `begin`: the time of each try in its order, whether its rates were finite, and how often they were asked.
+        #: Since the last `begin`: the time of each try, whether its rates were finite, and how often they were asked for.
         self.tries: list[float] = []
         self.finite: list[bool] = []
         self.calls = 0

@@ -21,7 +21,7 @@ from ..tree.prescribe import prescribe
 from ..tree.realize import advance
 from . import _diagnosis
 from . import _runge_kutta as rk
-from ._evaluate import Interpreted, project
+from ._evaluate import ALWAYS, FULL_NEWTON, Interpreted, project
 from ._weights import error_weights
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class Integrator:
         self.internal_step_limit = _step_limit(limit)
 
     def set_use_infinity_norm(self, use: bool) -> None:
-        """Whether a step's error is the largest of its variables' errors, as it is unless set, or the root of their mean square.
+        """Whether a step's error is the largest of all variables', as it is unless set, or the root of their mean square.
 
         In a mechanism of many coordinates the mean averages away one that is wrong. Simbody takes the mean unless told.
         """
@@ -204,12 +204,12 @@ class Integrator:
         self._apply()
 
     def set_allow_interpolation(self, allow: bool) -> None:
-        """Whether reports between steps are interpolated, as they are unless set. If not, steps end where reports are wanted."""
+        """Whether reports between steps are interpolated, as they are unless set; if not, steps end where these are wanted."""
         self._allow_interpolation = bool(allow)
         self._apply()
 
     def set_force_full_newton(self, force: bool) -> None:
-        """Whether projection is to compute its matrix anew in each iteration; False unless set. Quaternions need no iteration."""
+        """Whether projection computes its matrix anew in each iteration; False unless set. Quaternions need no iteration."""
         self._force_full_newton = bool(force)
         self._apply()
 
@@ -228,10 +228,9 @@ class Integrator:
         control[rk.FIXED_STEP] = self.fixed_step_size or 0.0
         counts[rk.ERROR_ORDER] = self.error_order
         counts[rk.MEAN_NORM] = not self._infinity_norm
-        counts[rk.PROJECT_ALWAYS] = self._project_every_step
+        counts[rk.PROJECTION] = ALWAYS * self._project_every_step + FULL_NEWTON * self._force_full_newton
         counts[rk.PROJECT_REPORTS] = self._project_interpolated_states
         counts[rk.NO_INTERPOLATION] = not self._allow_interpolation
-        counts[rk.FULL_NEWTON] = self._force_full_newton
         # a table whose last stage is the end of the step: the rates there are the next step's first
         counts[rk.ENDS_AT_STAGE] = len(self.table) > 2 and np.array_equal(self.table[-3], self.table[-2])
 
@@ -335,7 +334,9 @@ class Integrator:
         if control[rk.FIXED_STEP] > 0.0:
             return False
         time = float(control[rk.TIME])
-        found = _diagnosis.jump(self._system, state, self._work[rk.Y].copy(), time, self._work[rk.RATE].copy(), self._last_try())
+        found = _diagnosis.jump(
+            self._system, state, self._work[rk.Y].copy(), time, self._work[rk.RATE].copy(), self._last_try()
+        )
         self._leave_at(time)
         if found is None:
             return False
@@ -382,7 +383,8 @@ class Integrator:
             self._system.prescribe(state)
         if interpolated and self._project_interpolated_states:
             model = Interpreted(self._system, state)
-            project(model, 0, int(self._counts[rk.PROJECTOR]), 1, self.constraint_tolerance)
+            choices = int(self._counts[rk.PROJECTION]) | ALWAYS
+            project(model, 0, int(self._counts[rk.PROJECTOR]), choices, self.constraint_tolerance)
             state._invalidate_q()
         self._system.realize(state)
 
@@ -424,9 +426,10 @@ class Integrator:
                 f"{self.constraint_tolerance:g}, however short the step (last tried {step:.3g}){singular}. The state is the "
                 "last good one"
             )
-        worst = _diagnosis.name_of(self._system, state, int(np.argmax(np.abs(self._relative_errors()))))
+        errors = np.abs(self._relative_errors())
+        worst = f", most of all in {_diagnosis.name_of(self._system, state, int(errors.argmax()))}" if errors.any() else ""
         raise ConvergenceError(
-            f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}, most of all in {worst}: the "
+            f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}{worst}: the "
             f"system is too stiff for {type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy number, a "
             f"smaller min_step_size, or mobod.integrator.BDF for a stiff one{singular}. The state is the last good one"
         )

@@ -2,8 +2,8 @@
 
     sum_k a_k y_{n-k} = h b f(t_n, y_n)
 
-solved by Newton's iteration with J = df/dy, which `_implicit` gives. Sources: Hairer and Wanner 1996, III.1 and V.1; Hindmarsh and
-others 2005 (CVODE); Shampine and Reichelt 1997 (SciPy's).
+solved by Newton's iteration with J = df/dy, which `_implicit` gives. Sources: Hairer and Wanner 1996, V.1; Hindmarsh and others
+2005 (CVODE); Shampine and Reichelt 1997 (SciPy's).
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class BDF(Integrator):
     ----------
     system : MultibodySystem
     solver : str, optional
-        ``"cvode"``, of SUNDIALS, which needs the package scikit-sundae (``pip install mobod[stiff]``), or ``"scipy"``. The first
-        where it is installed, unless given.
+        ``"cvode"``, of SUNDIALS, which needs the package scikit-sundae (``pip install mobod[stiff]``), or ``"scipy"``.
+        The first where it is installed, unless given.
     **settings
         Those of `Integrator`. With *fixed_step_size* steps end at multiples of that size, and are shorter where the accuracy
         asks: what an implicit method of variable order does without control of its errors is of no use.
@@ -59,8 +59,8 @@ class BDF(Integrator):
     Steps are taken from Python, the rates and their derivatives in one compiled call each. A step costs some hundred
     microseconds beside them: for systems that are not stiff `RungeKuttaMerson` is faster.
 
-    The solvers bound the root of the mean square of all errors. Unless `set_use_infinity_norm` says that a mean will do, they are
-    given a tolerance that bounds the largest.
+    The solvers bound the root of the mean square of all errors. Unless `set_use_infinity_norm` says that a mean will do, they
+    are given a tolerance that bounds the largest.
 
     Quaternions are normalized after each step. CVODE does not let its own values be changed; there the state is normalized and
     the solver goes on from what it has, on whose norm nothing depends. It also does not tell of tries in vain, nor of the

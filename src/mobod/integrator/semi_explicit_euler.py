@@ -1,4 +1,4 @@
-"""SemiExplicitEuler: speeds by Euler's method, and coordinates by the new speeds. First order, symplectic, one evaluation a step.
+"""SemiExplicitEuler: speeds by Euler's method, coordinates by the new speeds. First order, symplectic, one evaluation a step.
 
     u_1 = u_0 + h udot(q_0, u_0)        q_1 = q_0 + h N(q_0) u_1
 
