@@ -4,9 +4,10 @@ Bodies connected by mobilizers in a tree, minimal coordinates, O(n) recursive dy
 stage: the concepts of Simbody, written in Python and compiled by Numba. ``import mobod as mb``; the README has a first example.
 """
 
-from . import body, decoration, examples, force, function, integrator, mobilizer, motion
+from . import body, constraint, decoration, examples, force, function, integrator, mobilizer, motion
 from ._version import __version__
 from .body import Body
+from .constraint.base import Constraint
 from .ensemble import Ensemble
 from .errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
 from .force.base import Force
@@ -40,6 +41,7 @@ Mobod = MobilizedBody
 __all__ = [
     "ArticulatedInertia",
     "Body",
+    "Constraint",
     "ConvergenceError",
     "Direction",
     "Ensemble",
@@ -71,6 +73,7 @@ __all__ = [
     "UnitInertia",
     "__version__",
     "body",
+    "constraint",
     "decoration",
     "examples",
     "force",

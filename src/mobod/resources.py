@@ -245,7 +245,7 @@ class Resources:
             at, of_this = 0, self.slot_places.setdefault(name, {})
             for subsystem in order:
                 part = self.parts.get(subsystem)
-                n = len(state._tree.quaternions) if name == "q_err" and subsystem == order[0] else 0
+                n = state._num_matter_errors(name) if subsystem == order[0] and name in ERRORS else 0
                 n += sum(count for _, count in part.slots.get(name, ())) if part is not None else 0
                 of_this[subsystem] = at, n
                 at += n

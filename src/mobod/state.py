@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .algebra.record import LANES, Record, aligned_zeros
 from .errors import StageError, TopologyError
-from .resources import VARIABLES, Resources, subsystem_order, unchanged
+from .resources import ERRORS, VARIABLES, Resources, subsystem_order, unchanged
 from .stage import Stage
 from .tree import columns as _columns
 from .tree import realize as _realize
@@ -320,45 +320,74 @@ class State:
 
     @property
     def q_err(self) -> Array:
-        """Position errors: norm - 1 of each quaternion, then other subsystems'. Needs POSITION."""
+        """Position errors of the constraints, norm - 1 of each quaternion, then other subsystems'. Needs POSITION."""
         if self._stage < _POSITION:
             self._refuse("q_err", Stage.POSITION)
-        if self._resources is None:
-            return self._quaternion_errors()
-        whole = self._slots("q_err").slots["q_err"]
-        self._write_quaternion_errors(whole)
-        return whole.copy()
+        return self._errors("q_err")
 
     def _quaternion_errors(self) -> Array:
         first_q = self._tree.first_q
         return np.array([np.linalg.norm(self._q[first_q[b] : first_q[b] + 4]) - 1.0 for b in self._tree.quaternions])
 
-    def _write_quaternion_errors(self, q_err: Array) -> None:
-        """Into the end of the matter's run of all q errors."""
+    def _matters_own(self, name: str) -> Array:
+        """Errors, or multipliers, of the constraints, and of q those of quaternions after them."""
+        own = np.zeros(0)
+        if self._tree.counts["nc"] > 0:
+            matter = self._system.get_matter_subsystem()
+            rows = matter._rows(self)
+            if name == "q_err":
+                own = matter._position_errors(self)
+            elif name == "u_err":
+                own = matter._velocity_errors(self)[rows[: sum(matter._num_equations(self)[:2])]]
+            elif name == "u_dot_err":
+                own = matter._acceleration_errors(self)[rows]
+            else:
+                own = matter.get_constraint_multipliers(self)
+        return np.concatenate([own, self._quaternion_errors()]) if name == "q_err" else own
+
+    def _num_matter_errors(self, name: str) -> int:
+        """How many errors of this name the constraints and quaternions have."""
+        quaternions = len(self._tree.quaternions) if name == "q_err" else 0
+        if self._tree.counts["nc"] == 0:
+            return quaternions
+        numbers = self._system.get_matter_subsystem()._num_equations(self)
+        return sum(numbers[: ERRORS.index(name) + 1]) + quaternions
+
+    def _errors(self, name: str) -> Array:
+        """Errors or multipliers of all subsystems."""
+        if self._resources is None:
+            return self._matters_own(name)
+        whole = self._slots(name).slots[name]
+        self._write_matters_own(name)
+        return whole.copy()
+
+    def _write_matters_own(self, name: str) -> None:
+        """Into the end of the matter's run, after what it may have allocated as any subsystem can."""
         assert self._resources is not None
-        _, end = self._resources.slot_places["q_err"][subsystem_order(self._system)[0]]
-        q_err[end - len(self._tree.quaternions) : end] = self._quaternion_errors()
+        own = self._matters_own(name)
+        start, n = self._resources.slot_places[name][subsystem_order(self._system)[0]]
+        self._resources.slots[name][start + n - len(own) : start + n] = own
 
     @property
     def u_err(self) -> Array:
         """Velocity errors of the constraints. Needs VELOCITY."""
         if self._stage < _VELOCITY:
             self._refuse("u_err", Stage.VELOCITY)
-        return self._whole_slots("u_err")
+        return self._errors("u_err")
 
     @property
     def u_dot_err(self) -> Array:
         """Acceleration errors of the constraints. Needs ACCELERATION."""
         if self._stage < _ACCELERATION:
             self._refuse("u_dot_err", Stage.ACCELERATION)
-        return self._whole_slots("u_dot_err")
+        return self._errors("u_dot_err")
 
     @property
     def multipliers(self) -> Array:
         """Constraint multipliers. Needs ACCELERATION."""
         if self._stage < _ACCELERATION:
             self._refuse("multipliers", Stage.ACCELERATION)
-        return self._whole_slots("multipliers")
+        return self._errors("multipliers")
 
     # ------------------------------------------------------------------------------------------ weights
 
@@ -479,10 +508,6 @@ class State:
         resources = self._upd_resources()
         resources.lay_out_slots(self)
         return resources
-
-    def _whole_slots(self, name: str) -> Array:
-        """A copy of the slots of all subsystems."""
-        return np.zeros(0) if self._resources is None else self._slots(name).slots[name].copy()
 
     def _make_room(self, tree_before: Tree, before: Record) -> None:
         """Give subsystems' q, u and z their places in the record, after MODEL's hooks have allocated them.

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import prescribing
+from . import prescribing, projecting
+from .diagnosis import Diagnosis, diagnose
 from .errors import ModelError, StageError, TopologyError
 from .mobilizer._interpreted import write_position, write_velocity
 from .motion import Custom
@@ -165,7 +166,7 @@ class MultibodySystem:
                 force._element = e
             entries = [force._entry() for force in forces]
             matter = self.get_matter_subsystem()
-            tree = Tree(matter._bodies, entries, use_euler_angles, particles=matter._particles)
+            tree = Tree(matter._bodies, entries, use_euler_angles, matter._particles, matter._constraints)
             self._trees[use_euler_angles] = tree
         return tree
 
@@ -608,9 +609,46 @@ class MultibodySystem:
 
     # ------------------------------------------------------------------------------------------ projection
 
-    def project_q(self, state: State) -> bool:
-        """Bring q to its manifold: normalize the quaternions. Returns whether anything changed. Needs MODEL."""
+    def project_q(self, state: State, accuracy: float = 1e-8) -> bool:
+        """Bring q to its manifold: quaternions to length 1, and position errors within *accuracy*. Needs MODEL.
+
+        The least change of q does it, a change counted as the speeds that bring it about, each times its weight
+        (`State.u_weights`). What locks and motions prescribe stays as it is. The state is realized to POSITION where there are
+        constraints.
+
+        Parameters
+        ----------
+        state : State
+        accuracy : float
+            The largest position error left, times its weight (`State.q_err_weights`). Quaternions are normalized to rounding.
+
+        Returns
+        -------
+        bool
+            Whether q changed.
+
+        Raises
+        ------
+        ConvergenceError
+            If that cannot be reached; q is then as it was.
+        """
         state._check_owner(self, "project_q")
+        _check_accuracy(accuracy)
+        before = state._q.copy()
+        changed = self._normalize_quaternions(state)
+        if state._num_matter_errors("u_err") and state._tree.counts["nc"]:
+            try:
+                self.realize(state, Stage.POSITION)
+                changed = projecting.project(self, state, projecting.PROJECT_Q, accuracy) or changed
+            except BaseException:
+                state._q[:] = before
+                state._invalidate_q()
+                raise
+            self.realize(state, Stage.POSITION)
+        return changed
+
+    @staticmethod
+    def _normalize_quaternions(state: State) -> bool:
         before = state._q.copy()
         rates.normalize_quaternions(state._block)
         changed = not np.array_equal(before, state._q)
@@ -618,15 +656,90 @@ class MultibodySystem:
             state._invalidate_q()
         return changed
 
-    def project(self, state: State, accuracy: float = 1e-8) -> bool:
-        """Bring q and u to what is prescribed and to their manifolds.
+    def project_u(self, state: State, accuracy: float = 1e-8) -> bool:
+        """Bring u to its manifold: velocity errors within *accuracy*, by the least change. Needs MODEL.
 
-        Quaternions are normalized to rounding, whatever *accuracy* asks. Returns whether anything changed.
+        Arguments and results are as those of `project_q`. The state is realized to VELOCITY where there are constraints.
         """
-        if not accuracy > 0.0:
-            raise ValueError(f"accuracy has to be positive, got {accuracy}")
-        normalized = self.project_q(state)
-        return (self.prescribe(state) if state._has_known or self._custom_motions else False) or normalized
+        state._check_owner(self, "project_u")
+        _check_accuracy(accuracy)
+        if not state._num_matter_errors("u_err"):
+            return False
+        self.realize(state, Stage.POSITION)
+        self.realize(state, Stage.VELOCITY)
+        changed = projecting.project(self, state, projecting.PROJECT_U, accuracy)
+        self.realize(state, Stage.VELOCITY)
+        return changed
+
+    def project(self, state: State, accuracy: float = 1e-8) -> bool:
+        """Bring q and u to what is prescribed and to their manifolds: constraints and quaternions. Needs MODEL.
+
+        Parameters
+        ----------
+        state : State
+        accuracy : float
+            The largest error of positions and of velocities left; quaternions are normalized to rounding.
+
+        Returns
+        -------
+        bool
+            Whether anything changed.
+
+        Raises
+        ------
+        ConvergenceError
+            If that cannot be reached. The state's variables are then as they were.
+        """
+        _check_accuracy(accuracy)
+        q, u = state._q.copy(), state._u.copy()
+        known = state._has_known or bool(self._custom_motions)
+        changed = False
+        try:
+            if known:
+                changed = self.prescribe(state, Stage.POSITION)
+            changed = self.project_q(state, accuracy) or changed
+            if known:
+                changed = self.prescribe(state, Stage.VELOCITY) or changed
+            changed = self.project_u(state, accuracy) or changed
+        except BaseException:
+            state._q[:], state._u[:] = q, u
+            state._invalidate_q()
+            raise
+        return changed
+
+    def diagnose_constraints(self, state: State, tolerance: float = 1e-6) -> Diagnosis:
+        """Look into the constraints at a state: what is redundant, contradictory, nearly singular, and what is left free.
+
+        Parameters
+        ----------
+        state : State
+            At MODEL or above, its positions finite; it is left as it is. What is found holds at its q and u.
+        tolerance : float
+            How far errors of dependent equations may be apart before they count as a contradiction.
+
+        Returns
+        -------
+        Diagnosis
+            Printing it gives a table.
+
+        Notes
+        -----
+        It costs a mass matrix and a few decompositions, some milliseconds for a hundred mobilities.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system = mb.MultibodySystem()
+        >>> matter = mb.SimbodyMatterSubsystem(system)
+        >>> body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+        >>> pin = mb.mobilizer.Pin(matter.ground, body, name="arm")
+        >>> rod = mb.constraint.Rod(matter.ground, (2, 0, 0), pin, (0, 1, 0), 2.0)
+        >>> print(system.diagnose_constraints(system.realize_topology()))
+        1 constraint equations, 1 of them independent; 0 free motions remain
+          constraint  ties          error  remarks
+          rod_0       ground - arm  0.24   -
+        """
+        return diagnose(self, state, tolerance)
 
     # ------------------------------------------------------------------------------------------ applied forces
 
@@ -652,3 +765,8 @@ class MultibodySystem:
         state._check_owner(self, asked)
         if not state._valid & _realize.FORCES:
             state._refuse(asked, Stage.DYNAMICS)
+
+
+def _check_accuracy(accuracy: float) -> None:
+    if not accuracy > 0.0:
+        raise ValueError(f"accuracy has to be positive, got {accuracy}")

@@ -13,9 +13,11 @@ from ..level import Level, Method, all_methods
 from ..mobilizer import _rates
 from ..mobilizer._by_address import BY_ADDRESS
 from ..mobilizer._reversal import turn_round
-from . import blocks, known, records
+from . import blocks, constraint_fields, known, records
+from .constraints import constrain
 
 if TYPE_CHECKING:
+    from ..constraint.base import Constraint
     from ..mobilizer.base import MobilizedBody
     from ..state import State
 
@@ -27,8 +29,11 @@ SHORTCUTS = ("plain_outboard", "massless")
 INSTANCE_FIELDS = (
     *PARAMETERS,
     *("force_enabled", "force_integers", "together", "lock_level", "known_level", "motion_enabled"),
+    *("constraint_enabled", "constraint_integers", *constraint_fields.GROUPED),
     *SHORTCUTS,
 )
+#: Fields of routines' addresses, which are one for each scalar.
+ADDRESSES = ("kinematics", "reversal", "motion", "constraint_routine", "constrain")
 #: Rows that kernels leave at zero where `massless` holds.
 OF_MASS = ("com_G", "inertia_G", "centrifugal")
 #: Continuous variables of a state that modelling choices do not touch.
@@ -48,6 +53,7 @@ class Tree:
         Whether orientations are angles rather than quaternions.
     particles : (masses, locations, velocities)
         ``(np,)``, ``(np, 3)`` and ``(np, 3)``, of a default state.
+    constraints : sequence of Constraint
     """
 
     def __init__(
@@ -56,6 +62,7 @@ class Tree:
         forces: Sequence[tuple[int, bool, Sequence[int], Sequence[float]]],
         use_euler_angles: bool,
         particles: Sequence[Any] = ((), (), ()),
+        constraints: Sequence[Constraint] = (),
     ) -> None:
         self.nb = len(bodies)
         self.use_euler_angles = use_euler_angles
@@ -167,8 +174,24 @@ class Tree:
         # two shortcuts that robots' files make worthwhile: links whose frame is the joint's, and links without mass
         integers["plain_outboard"] = [int(np.array_equal(np.asarray(X), np.eye(4))) for X in outboard]
         integers["massless"] = [int(m.mass == 0.0) for m in mass_properties]
+        self._constraint_routines = [(c, one.routine) for c, one in enumerate(constraints) if one.routine is not None]
+        tied, constraint_counts = constraint_fields.topology(constraints, parents, self.num_q, self.num_u)
+        numbers["constraint_numbers"] = np.array(tied.pop("constraint_numbers"), np.float64).reshape(-1, 1)
+        integers |= tied
+        groups, sizes = constraint_fields.grouped(integers, [1] * len(constraints), self.nb)
+        if not all(integers["constraint_enabled"]):
+            groups, _ = constraint_fields.grouped(integers, integers["constraint_enabled"], self.nb)
+        constraint_counts |= sizes
+        integers |= {"constrain": [0], "constraint_routine": [0] * len(constraints)}
+        for name, of_what in (
+            ("position_weight", "num_rows"),
+            ("velocity_weight", "num_rows"),
+            ("speed_weight", "constrained_nu"),
+        ):
+            numbers[name] = np.ones((constraint_counts[of_what], 1))
         #: The index and parameter fields.
         self.fields: dict[str, npt.NDArray[Any]] = {name: np.array(values, dtype=np.int64) for name, values in integers.items()}
+        self.fields |= groups
         for name, values in numbers.items():
             self.fields[name] = np.ascontiguousarray(values, dtype=np.float64)
         self.counts = {
@@ -190,6 +213,7 @@ class Tree:
             "num_particles": self.num_particles,
             "particle_size": 3 * self.num_particles,
             "motion_numbers_size": len(self.fields["motion_numbers"]),
+            **constraint_counts,
         }
         #: How many scratches an outward sweep of columns takes.
         self.num_slots = 1 + int(self.fields["slot"].max())
@@ -221,9 +245,18 @@ class Tree:
         """The same of the motions' routines."""
         return self._addresses_of("motion", self._motion_routines, scalar)
 
-    def _addresses_of(self, what: str, routines: list[Any], scalar: tuple[bool, ...]) -> npt.NDArray[np.int64]:
+    def _constrained(self, *scalar: bool) -> dict[str, npt.NDArray[np.int64]]:
+        """The same of constraints, and of what knows them all."""
+        n = self.counts["nc"]
+        found = self._addresses_of("constraint_routine", self._constraint_routines, scalar, n)
+        constrain_them = [(0, constrain)] if n else []
+        return {"constraint_routine": found, "constrain": self._addresses_of("constrain", constrain_them, scalar, 1)}
+
+    def _addresses_of(
+        self, what: str, routines: list[Any], scalar: tuple[bool, ...], size: int | None = None
+    ) -> npt.NDArray[np.int64]:
         if (what, scalar) not in self._addresses:
-            addresses = np.zeros(self.nb, np.int64)
+            addresses = np.zeros(self.nb if size is None else size, np.int64)
             for b, routine in routines:
                 addresses[b] = routine.address(*scalar)
             self._addresses[what, scalar] = addresses
@@ -242,7 +275,7 @@ class Tree:
         """
         scalar = in_lanes, with_tangents, own_parameters
         shared = {**self.fields, "kinematics": self._kinematics(*scalar)}
-        shared |= {"reversal": self._reversals(*scalar), "motion": self._motions(*scalar)}
+        shared |= {"reversal": self._reversals(*scalar), "motion": self._motions(*scalar), **self._constrained(*scalar)}
         if own_parameters:
             shared.update((name, in_each_lane(shared[name])) for name in PARAMETERS)
         counts = self.counts
