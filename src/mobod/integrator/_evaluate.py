@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._jit import compiled_form_of
-from ..algebra.record import call_routine
+from .. import prescribing
+from .._jit import compiled, compiled_form_of
+from ..algebra import quaternion
+from ..algebra.record import attach, call_routine
 from ..errors import ModelError
 from ..force import _switch as forces
+from ..mobilizer import _rates
+from ..mobilizer._access import vector4
 from ..motion._what import SET_Q, SET_U
-from ..prescribing import prescribe_state
 from ..tree import momentum
 from ..tree.realize import ACCELERATIONS, ARTICULATED, BAD_INPUT, FORCES, POSITIONS, VELOCITIES
 
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
     from ..system import MultibodySystem
 
 EVERYTHING = POSITIONS | VELOCITIES | FORCES | ARTICULATED | ACCELERATIONS
+#: What `project` returns the sum of.
+CHANGED_Q, CHANGED_U = 1, 2
+#: What it takes the sum of as choices.
+ALWAYS, FULL_NEWTON = 1, 2
 
 
 class Interpreted:
@@ -65,7 +72,40 @@ class Interpreted:
         state._invalidate_q()
         if self.prescribed:
             self.system.realize(state, Stage.TIME)
-            prescribe_state(self.system, state)
+            prescribing.prescribe_state(self.system, state)
+
+    def evaluate_speeds(self) -> int:
+        """`evaluate`, where kernels have left the matter's q and the particles' locations as they were at the last."""
+        state = self.state
+        if len(state._q) > state._tree.nq:  # subsystems' coordinates change with their rates
+            return self.evaluate()
+        try:
+            state._invalidate_u()
+            if self.prescribed:
+                prescribing.set_u(self.system, state)
+            self.system.realize(state)
+        except ModelError as error:
+            self.error = error
+            return 1
+        return 0
+
+    def move(self) -> int:
+        """Realize the state, of which kernels have changed time and y, to VELOCITY; nothing is prescribed."""
+        from ..stage import Stage
+
+        state = self.state
+        try:
+            state.time = state._record.time[0, 0]
+            state._invalidate_q()
+            self.system.realize(state, Stage.VELOCITY)
+        except ModelError as error:
+            self.error = error
+            return 1
+        return 0
+
+    def project(self, projector: int, choices: int, tolerance: float) -> int:
+        """Bring y to its manifolds, which for now are those of the quaternions."""
+        return int(normalize(self.state._block, choices, tolerance))
 
     def energy(self) -> float:
         """Kinetic and potential energy of the state, of which kernels have changed time and y."""
@@ -96,6 +136,74 @@ def _evaluate(model: Any, address: int, prescriber: int) -> int:
         call_routine(prescriber, model, SET_U, 0)
         valid = POSITIONS
     return call_routine(address, model, valid, EVERYTHING)
+
+
+def evaluate_speeds(model: Any, address: int, prescriber: int) -> int:
+    """`evaluate`, where time and the matter's q and the particles' locations are as they were at the last."""
+    return model.evaluate_speeds()
+
+
+@compiled_form_of(evaluate_speeds)
+def _evaluate_speeds(model: Any, address: int, prescriber: int) -> int:
+    if prescriber != 0:
+        call_routine(prescriber, model, SET_U, 0)
+    return call_routine(address, model, POSITIONS | ARTICULATED, EVERYTHING)
+
+
+def move(model: Any, address: int) -> int:
+    """Realize positions and velocities, and thereby q_dot, at y; nothing is prescribed. 0 where y is finite."""
+    return model.move()
+
+
+@compiled_form_of(move)
+def _move(model: Any, address: int) -> int:
+    return call_routine(address, model, 0, POSITIONS | VELOCITIES)
+
+
+@compiled
+def normalize(block: Any, choices: int, tolerance: float) -> int:
+    """Scale quaternions of y to length 1, all of them or those off by more than the tolerance: CHANGED_Q or 0."""
+    model = attach(block)
+    changed = 0
+    for b in range(1, model.nb):
+        if model.has_quaternion[b] == 1:
+            if (
+                choices & ALWAYS != 0
+                or abs(quaternion.norm_squared(vector4(model.q, model.first_q[b])) - 1.0) > 2.0 * tolerance
+            ):
+                _rates.normalize(model, b)
+                changed = CHANGED_Q
+    return changed
+
+
+def project(model: Any, address: int, projector: int, choices: int, tolerance: float) -> int:
+    """Bring q and u at y to their manifolds: the one place where a step, or a report, is projected.
+
+    Parameters
+    ----------
+    model : record, or Interpreted
+        Its y is what an attempt or an interpolation has made; what is prescribed has its values.
+    address : int
+        Where the routine is that realizes.
+    projector : int
+        Where the routine is that projects on constraints' manifolds; 0 where there are none.
+    choices : int
+        A sum: ALWAYS, lest what is within the tolerance already is left alone, and FULL_NEWTON, to compute the matrix of an
+        iteration anew each time.
+    tolerance : float
+        How far from their manifolds constraints may be.
+
+    Returns
+    -------
+    int
+        The sum of CHANGED_Q and CHANGED_U where these have changed, 0 where y is as it was, below 0 where that failed.
+    """
+    return model.project(projector, choices, tolerance)
+
+
+@compiled_form_of(project)
+def _project(model: Any, address: int, projector: int, choices: int, tolerance: float) -> int:
+    return normalize(model, choices, tolerance)
 
 
 def prescribe(model: Any, address: int, prescriber: int) -> None:
