@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import prescribing
+from .. import prescribing, projecting
 from .._jit import compiled, compiled_form_of
 from ..algebra import quaternion
 from ..algebra.record import attach, call_routine
-from ..errors import ModelError
+from ..constraint._what import PROJECT_Q, PROJECT_U
+from ..errors import ConvergenceError, ModelError
 from ..force import _switch as forces
 from ..mobilizer import _rates
 from ..mobilizer._access import vector4
 from ..motion._what import SET_Q, SET_U
 from ..tree import momentum
+from ..tree.project import begin_projection, has_taken_steps
 from ..tree.realize import ACCELERATIONS, ARTICULATED, BAD_INPUT, FORCES, POSITIONS, VELOCITIES
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ class Interpreted:
     def __init__(self, system: MultibodySystem, state: State) -> None:
         self.system, self.state, self.block, self.ny = system, state, state._block, len(state._y)
         self.prescribed = state._has_known
+        self.constrained = state._is_constrained
         #: Why the last evaluation failed.
         self.error: ModelError | None = None
 
@@ -104,8 +107,25 @@ class Interpreted:
         return 0
 
     def project(self, projector: int, choices: int, tolerance: float) -> int:
-        """Bring y to its manifolds, which for now are those of the quaternions."""
-        return int(normalize(self.state._block, choices, tolerance))
+        """Bring y, of which kernels have changed time too, to its manifolds."""
+        from ..stage import Stage
+
+        state = self.state
+        changed = int(normalize(state._block, choices, tolerance))
+        if not self.constrained:
+            return changed
+        state.time = state._record.time[0, 0]
+        state._invalidate_q()
+        least = int(choices & ALWAYS != 0)
+        try:
+            if projecting.project(self.system, state, PROJECT_Q, tolerance, least):
+                changed |= CHANGED_Q
+            self.system.realize(state, Stage.POSITION)
+            if projecting.project(self.system, state, PROJECT_U, tolerance, least):
+                changed |= CHANGED_U
+        except (ConvergenceError, ModelError):
+            return -1
+        return changed
 
     def energy(self) -> float:
         """Kinetic and potential energy of the state, of which kernels have changed time and y."""
@@ -203,7 +223,21 @@ def project(model: Any, address: int, projector: int, choices: int, tolerance: f
 
 @compiled_form_of(project)
 def _project(model: Any, address: int, projector: int, choices: int, tolerance: float) -> int:
-    return normalize(model, choices, tolerance)
+    changed = normalize(model, choices, tolerance)
+    if projector != 0:
+        least = 0
+        if choices & ALWAYS != 0:
+            least = 1
+        begin_projection(model, tolerance, least)
+        if call_routine(projector, model, PROJECT_Q, address) != 0:
+            return -1
+        if has_taken_steps(model):
+            changed = changed | CHANGED_Q
+        if call_routine(projector, model, PROJECT_U, address) != 0:
+            return -1
+        if has_taken_steps(model):
+            changed = changed | CHANGED_U
+    return changed
 
 
 def prescribe(model: Any, address: int, prescriber: int) -> None:

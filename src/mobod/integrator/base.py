@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..stage import Stage
 from ..tree.prescribe import prescribe
+from ..tree.project import project as project_on_manifolds
 from ..tree.realize import advance
 from . import _diagnosis
 from . import _runge_kutta as rk
@@ -244,7 +245,7 @@ class Integrator:
         if state.time > final:
             raise ValueError(f"the state's time {state.time} is beyond final_time {final}")
         # the caller hears of bad values from here, by name, rather than from a failed step
-        self._system.project(state)
+        self._system.project(state, self.constraint_tolerance)
         self._system.realize(state)
         self._state = state
         self.reset_all_statistics()
@@ -255,7 +256,7 @@ class Integrator:
     def _restart(self) -> None:
         """Go on from the state as someone has changed it, at its time; statistics are kept, and so is the step size."""
         assert self._state is not None
-        self._system.project(self._state)
+        self._system.project(self._state, self.constraint_tolerance)
         self._system.realize(self._state)
         self._begin()
 
@@ -287,6 +288,7 @@ class Integrator:
         if not self._system._is_interpreted:
             self._counts[rk.ROUTINE] = advance.address()
             self._counts[rk.PRESCRIBER] = prescribe.address() if state._has_known else 0
+            self._counts[rk.PROJECTOR] = project_on_manifolds.address() if state._is_constrained else 0
             return int(kernel(state._block, *args))
         if self._model is None or self._model.state is not state:
             self._model = Interpreted(self._system, state)
