@@ -16,7 +16,7 @@ from ..mobilizer import _rates
 from ..mobilizer._by_address import BY_ADDRESS
 from ..mobilizer._reversal import turn_round
 from . import blocks, constraint_fields, known, records
-from .constraints import constrain
+from .constraints import constrain, solve_rows, through_coordinates
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
@@ -199,7 +199,7 @@ class Tree:
         if not all(integers["constraint_enabled"]):
             groups, _ = constraint_fields.grouped(integers, integers["constraint_enabled"], self.nb)
         constraint_counts |= sizes
-        integers |= {"constrain": [0], "constraint_routine": [0] * len(constraints)}
+        integers |= {"constrain": [0, 0, 0], "constraint_routine": [0] * len(constraints)}
         for name, of_what in (
             ("position_weight", "num_rows"),
             ("velocity_weight", "num_rows"),
@@ -226,6 +226,7 @@ class Tree:
             "forces_nz": self.nz,
             "nm": len(self._motion_routines),
             "one": 1,
+            "constraint_routines": 3,
             "parameters_size": len(self.fields["parameters"]),
             "choices_size": len(integers["choices"]),
             "n_size": sum(matrices),
@@ -273,8 +274,10 @@ class Tree:
     def _constrained(self, *scalar: bool) -> dict[str, npt.NDArray[np.int64]]:
         """The same of constraints, and of what knows them all."""
         found = self._addresses_of("constraint_routine", self._constraint_routines, scalar)
-        constrain_them = [(0, constrain)] if self.counts["nc"] else []
-        return {"constraint_routine": found, "constrain": self._addresses_of("constrain", constrain_them, scalar)}
+        shared = [(0, constrain), (1, solve_rows)] if self.counts["nc"] else []
+        if any(self.fields["num_mobilizers"][: self.counts["nc"]]):
+            shared.append((2, through_coordinates))
+        return {"constraint_routine": found, "constrain": self._addresses_of("constrain", shared, scalar)}
 
     def _addresses_of(self, what: str, routines: list[Any], scalar: tuple[bool, ...]) -> npt.NDArray[np.int64]:
         if (what, scalar) not in self._addresses:
