@@ -279,6 +279,7 @@ class MultibodySystem:
                 new_record = new_tree.new_record()
                 for name in OUTSIDE_MATTER:
                     getattr(new_record, name)[:] = getattr(record, name)
+                new_record.z[: new_tree.nz] = record.z[: tree.nz]  # those of forces: no choice touches them
                 if "lock_q" in state._own:
                     q = self.get_matter_subsystem()._converted(state._own["lock_q"][:, 0], tree, new_tree)
                     state._own["lock_q"] = q[:, None]
