@@ -563,6 +563,11 @@ class MultibodySystem:
             return float(out[0, 0] + out[1, 0])
         return self.calc_kinetic_energy(state) + self.calc_potential_energy(state)
 
+    def calc_power_dissipation(self, state: State) -> float:
+        """The power that all enabled forces turn into heat, mass*length^2/time^3. Needs VELOCITY."""
+        state._check_owner(self, "calc_power_dissipation")
+        return float(sum(forces.calc_power_dissipation(state) for forces in self._force_subsystems))
+
     # ------------------------------------------------------------------------------------------ prescribed motion
 
     def prescribe(self, state: State, stage: Stage | None = None) -> bool:

@@ -104,6 +104,7 @@ def test_elements_add_up(model, close):
     assert model.forces.calc_potential_energy(state) == pytest.approx(sum(energies), rel=1e-12)
     lost = sum(force.calc_power_dissipation(state) for force in model.elements)
     assert model.forces.calc_power_dissipation(state) == pytest.approx(lost, rel=1e-12)
+    assert system.calc_power_dissipation(state) == pytest.approx(lost, rel=1e-12)
 
 
 def test_asking_for_one_element_changes_nothing(model):
