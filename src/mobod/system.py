@@ -288,6 +288,7 @@ class MultibodySystem:
                 new_record = new_tree.new_record()
                 for name in OUTSIDE_MATTER:
                     getattr(new_record, name)[:] = getattr(record, name)
+                new_record.z[: new_tree.nz] = record.z[: tree.nz]  # those of forces: no choice touches them
                 if "lock_q" in state._own:
                     q = self.get_matter_subsystem()._converted(state._own["lock_q"][:, 0], tree, new_tree)
                     state._own["lock_q"] = q[:, None]
@@ -585,6 +586,11 @@ class MultibodySystem:
             momentum.calc_energy(state._block, out)
             return float(out[0, 0] + out[1, 0])
         return self.calc_kinetic_energy(state) + self.calc_potential_energy(state)
+
+    def calc_power_dissipation(self, state: State) -> float:
+        """The power that all enabled forces turn into heat, mass*length^2/time^3. Needs VELOCITY."""
+        state._check_owner(self, "calc_power_dissipation")
+        return float(sum(forces.calc_power_dissipation(state) for forces in self._force_subsystems))
 
     # ------------------------------------------------------------------------------------------ prescribed motion
 

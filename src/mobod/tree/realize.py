@@ -70,7 +70,8 @@ def advance(model: Any, valid: int, wanted: int) -> int:
         if velocities:
             call_routine(model.constrain[0], model, constraint_what.VELOCITIES, 0)
     if missing & FORCES != 0:
-        forces.sweep(model, valid & KEPT_FORCES != 0, wanted & KEPT_FORCES != 0)
+        # flags: what is valid is kept, what is wanted is to be
+        forces.sweep(model, (valid & KEPT_FORCES) // KEPT_FORCES + 2 * ((wanted & KEPT_FORCES) // KEPT_FORCES))
     articulated, accelerations = missing & ARTICULATED != 0, missing & ACCELERATIONS != 0
     if accelerations:
         prescribe.sweep(model)

@@ -79,6 +79,7 @@ FIELDS = (
     _index("run_first", "nr", "the first element of a run"),
     _index("run_end", "nr", "the element after its last"),
     _index("run_routine", "nr", "where its routine is, for the record's scalar"),
+    _index("all_runs", "one", "where the routine is that calls all of them, for the record's scalar; 0 where there are none"),
     _index("force_enabled", "nf", "0 where the element is disabled"),
     _index("force_first_integer", "nf", "its run in force_integers starts here"),
     _index("force_first_number", "nf", "its run in force_numbers starts here"),

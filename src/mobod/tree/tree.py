@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..algebra.record import LANES, Record, aligned_zeros
 from ..force import gravity
 from ..force._entry import Entry, runs_of
+from ..force._switch import all_runs
 from ..level import Level, Method, all_methods
 from ..mobilizer import _rates
 from ..mobilizer._by_address import BY_ADDRESS
@@ -35,7 +36,7 @@ INSTANCE_FIELDS = (
     *SHORTCUTS,
 )
 #: Fields of routines' addresses, which are one for each scalar.
-ADDRESSES = ("kinematics", "reversal", "motion", "run_routine", "constraint_routine", "constrain")
+ADDRESSES = ("kinematics", "reversal", "motion", "run_routine", "all_runs", "constraint_routine", "constrain")
 #: Rows that kernels leave at zero where `massless` holds.
 OF_MASS = ("com_G", "inertia_G", "centrifugal")
 #: Continuous variables of a state that modelling choices do not touch.
@@ -158,6 +159,7 @@ class Tree:
             "run_first": [first for first, _ in runs],
             "run_end": [end for _, end in runs],
             "run_routine": [0] * len(runs),
+            "all_runs": [0],
             "lock_level": [body._default_lock_level + 1 for body in bodies],
             "known_level": [],
             "motion_enabled": [int(m is not None and not m._disabled_by_default) for m in motions],
@@ -276,6 +278,10 @@ class Tree:
         constrain_them = [(0, constrain)] if self.counts["nc"] else []
         return {"constraint_routine": found, "constrain": self._addresses_of("constrain", constrain_them, scalar)}
 
+    def _all_runs(self, *scalar: bool) -> npt.NDArray[np.int64]:
+        """The same of what calls all runs."""
+        return self._addresses_of("all_runs", [(0, all_runs)] if self._force_routines else [], scalar)
+
     def _addresses_of(self, what: str, routines: list[Any], scalar: tuple[bool, ...]) -> npt.NDArray[np.int64]:
         if (what, scalar) not in self._addresses:
             addresses = np.zeros(len(self.fields[what]), np.int64)
@@ -299,6 +305,7 @@ class Tree:
         shared = {**self.fields, "kinematics": self._kinematics(*scalar)}
         shared |= {"reversal": self._reversals(*scalar), "motion": self._motions(*scalar), "run_routine": self._forces(*scalar)}
         shared |= self._constrained(*scalar)
+        shared["all_runs"] = self._all_runs(*scalar)
         if own_parameters:
             shared.update((name, in_each_lane(shared[name])) for name in PARAMETERS)
         counts = self.counts
