@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import prescribing
+from .. import prescribing, projecting
 from .._jit import compiled, compiled_form_of
 from ..algebra import quaternion
 from ..algebra.record import attach, call_routine
+from ..algebra.scalar import load, store
+from ..constraint._what import PROJECT_Q, PROJECT_U
 from ..errors import ModelError
 from ..force import _switch as forces
 from ..mobilizer import _rates
 from ..mobilizer._access import vector4
 from ..motion._what import SET_Q, SET_U
 from ..tree import momentum
+from ..tree.project import ERROR, ITERATIONS, TOLERANCE, project_by
 from ..tree.realize import ACCELERATIONS, ARTICULATED, BAD_INPUT, FORCES, POSITIONS, VELOCITIES
 
 if TYPE_CHECKING:
@@ -29,6 +32,8 @@ EVERYTHING = POSITIONS | VELOCITIES | FORCES | ARTICULATED | ACCELERATIONS
 CHANGED_Q, CHANGED_U = 1, 2
 #: What it takes the sum of as choices.
 ALWAYS, FULL_NEWTON = 1, 2
+#: What is always projected is brought within this part of the tolerance.
+PART_OF_TOLERANCE = 0.1
 
 
 class Interpreted:
@@ -104,8 +109,25 @@ class Interpreted:
         return 0
 
     def project(self, projector: int, choices: int, tolerance: float) -> int:
-        """Bring y to its manifolds, which for now are those of the quaternions."""
-        return int(normalize(self.state._block, choices, tolerance))
+        """Bring y, which kernels have changed, to the manifolds of quaternions and constraints."""
+        state = self.state
+        changed = int(normalize(state._block, choices, tolerance))
+        if projector == 0:
+            return changed
+        model = projecting.Interpreted(self.system, state)
+        try:
+            state.time = state._record.time[0, 0]
+            state._invalidate_q()
+            for what, bit in ((PROJECT_Q, CHANGED_Q), (PROJECT_U, CHANGED_U)):
+                aim(model, choices, tolerance)
+                done = outcome(model, project_by(model, what, 0), tolerance)
+                if done < 0:
+                    return -1
+                changed |= bit * done
+            return changed
+        except ModelError as error:
+            self.error = error
+            return -1
 
     def energy(self) -> float:
         """Kinetic and potential energy of the state, of which kernels have changed time and y."""
@@ -203,7 +225,35 @@ def project(model: Any, address: int, projector: int, choices: int, tolerance: f
 
 @compiled_form_of(project)
 def _project(model: Any, address: int, projector: int, choices: int, tolerance: float) -> int:
-    return normalize(model, choices, tolerance)
+    changed = normalize(model, choices, tolerance)
+    if projector != 0:
+        for what in range(2):
+            aim(model, choices, tolerance)
+            done = outcome(model, call_routine(projector, model, what, address), tolerance)
+            if done < 0:
+                return -1
+            changed |= done * (what + 1)  # CHANGED_Q, CHANGED_U
+    return changed
+
+
+@compiled
+def aim(block: Any, choices: int, tolerance: float) -> None:
+    """The errors to reach: where one always projects, a part of those allowed, lest nothing is done within these."""
+    part = 1.0
+    if choices & ALWAYS != 0:
+        part = PART_OF_TOLERANCE
+    store(attach(block).projection, TOLERANCE, 0, part * tolerance)
+
+
+@compiled
+def outcome(block: Any, status: int, tolerance: float) -> int:
+    """Of a projection: 1 where it has changed something, 0 where it had not to, -1 where errors are beyond the tolerance."""
+    model = attach(block)
+    if status != 0 and not load(model.projection, ERROR, 0) <= tolerance:
+        return -1
+    if load(model.projection, ITERATIONS, 0) > 0.5:
+        return 1
+    return 0
 
 
 def prescribe(model: Any, address: int, prescriber: int) -> None:

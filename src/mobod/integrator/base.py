@@ -16,12 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ConvergenceError, ModelError, TopologyError
+from ..projecting import share_weights
 from ..stage import Stage
 from ..tree.prescribe import prescribe
+from ..tree.project import project
 from ..tree.realize import advance
 from . import _diagnosis
 from . import _runge_kutta as rk
-from ._evaluate import ALWAYS, FULL_NEWTON, Interpreted, project
+from ._evaluate import ALWAYS, FULL_NEWTON, Interpreted
 from ._weights import error_weights
 
 if TYPE_CHECKING:
@@ -244,7 +246,7 @@ class Integrator:
         if state.time > final:
             raise ValueError(f"the state's time {state.time} is beyond final_time {final}")
         # the caller hears of bad values from here, by name, rather than from a failed step
-        self._system.project(state)
+        self._system.project(state, self.constraint_tolerance)
         self._system.realize(state)
         self._state = state
         self.reset_all_statistics()
@@ -255,7 +257,7 @@ class Integrator:
     def _restart(self) -> None:
         """Go on from the state as someone has changed it, at its time; statistics are kept, and so is the step size."""
         assert self._state is not None
-        self._system.project(self._state)
+        self._system.project(self._state, self.constraint_tolerance)
         self._system.realize(self._state)
         self._begin()
 
@@ -263,6 +265,7 @@ class Integrator:
         """Begin at the state, which is realized."""
         state = self._state
         assert state is not None
+        share_weights(state)
         self._table = np.ascontiguousarray(self.table)
         stages = self._table.shape[1] - 1
         self._work = np.zeros((rk.FIRST_STAGE + stages + rk.ROWS_AFTER, len(state._y)))
@@ -284,7 +287,10 @@ class Integrator:
         state = self._state
         assert state is not None
         state._valid = 0
+        constrained = state._num_matter_errors("u_err") > 0
+        self._counts[rk.PROJECTOR] = constrained
         if not self._system._is_interpreted:
+            self._counts[rk.PROJECTOR] = project.address() if constrained else 0
             self._counts[rk.ROUTINE] = advance.address()
             self._counts[rk.PRESCRIBER] = prescribe.address() if state._has_known else 0
             return int(kernel(state._block, *args))
@@ -382,9 +388,7 @@ class Integrator:
         if state._has_known:
             self._system.prescribe(state)
         if interpolated and self._project_interpolated_states:
-            model = Interpreted(self._system, state)
-            choices = int(self._counts[rk.PROJECTION]) | ALWAYS
-            project(model, 0, int(self._counts[rk.PROJECTOR]), choices, self.constraint_tolerance)
+            self._call(rk.project_report, self._control, self._counts)
             state._invalidate_q()
         self._system.realize(state)
 
@@ -411,6 +415,8 @@ class Integrator:
         culprit = ""
         if status == rk.NOT_FINITE:
             culprit = _diagnosis.first_not_finite(self._system, state)
+        elif status == rk.NOT_PROJECTED:
+            culprit = _diagnosis.not_projected(self._system, state, self.constraint_tolerance)
         found = self._singularities()  # where it failed, and then where it ends
         self._leave_at(time)
         singular = "".join(f". {text}" for text in ({**self._singularities(), **found}).values())
@@ -423,8 +429,8 @@ class Integrator:
         if status == rk.NOT_PROJECTED:
             raise ConvergenceError(
                 f"beyond time {time:.9g}, in step {number}, the state cannot be brought to its constraints within "
-                f"{self.constraint_tolerance:g}, however short the step (last tried {step:.3g}){singular}. The state is the "
-                "last good one"
+                f"{self.constraint_tolerance:g}, however short the step (last tried {step:.3g}){singular}. {culprit}The state "
+                "is the last good one"
             )
         errors = np.abs(self._relative_errors())
         worst = f", most of all in {_diagnosis.name_of(self._system, state, int(errors.argmax()))}" if errors.any() else ""
