@@ -10,6 +10,8 @@ import numpy.typing as npt
 from . import prescribing, projecting
 from .diagnosis import Diagnosis, diagnose
 from .errors import ModelError, StageError, TopologyError
+from .force import _switch as forces_switch
+from .force._entry import entries
 from .mobilizer._interpreted import write_position, write_velocity
 from .motion import Custom
 from .stage import Stage
@@ -35,10 +37,11 @@ _WANTED = {
     Stage.ACCELERATION: 63 & ~_realize.COMPOSITE,
     Stage.REPORT: 63 & ~_realize.COMPOSITE,
 }
-_ACCELERATION, _EVERYTHING = Stage.ACCELERATION, _WANTED[Stage.ACCELERATION]
+_ACCELERATION, _EVERYTHING = Stage.ACCELERATION, _WANTED[Stage.ACCELERATION] | _realize.KEPT_FORCES
 _VELOCITY, _MOTION = Stage.VELOCITY, _WANTED[Stage.VELOCITY]
 _POSITION, _PLACES = Stage.POSITION, _WANTED[Stage.POSITION]
-_WANTED_OF = [0] * 5 + [_WANTED[Stage(stage)] for stage in range(5, 10)]
+#: What `realize` wants of them beside: that the forces of positions are at hand when u changes alone.
+_WANTED_OF = [0] * 5 + [_WANTED[Stage(s)] | (_realize.KEPT_FORCES if s >= Stage.DYNAMICS else 0) for s in range(5, 10)]
 
 
 class MultibodySystem:
@@ -161,12 +164,13 @@ class MultibodySystem:
         """The tree for a modelling choice, made when first needed."""
         tree = self._trees.get(use_euler_angles)
         if tree is None:
-            forces = self._forces()
-            for e, force in enumerate(forces):
-                force._element = e
-            entries = [force._entry() for force in forces]
             matter = self.get_matter_subsystem()
-            tree = Tree(matter._bodies, entries, use_euler_angles, matter._particles, matter._constraints)
+            entered = entries(self._forces())
+            tree = Tree(matter._bodies, entered, use_euler_angles, matter._particles, matter._constraints)
+            for force in self._forces():
+                force._check_tree(tree)
+            m, f = matter._subsystem_index, [one._subsystem_index for one in self._force_subsystems[:1]]
+            tree.owners = {"q": {m: tree.nq}, "u": {m: tree.nu}, "z": dict.fromkeys(f, tree.nz)}
             self._trees[use_euler_angles] = tree
         return tree
 
@@ -199,12 +203,19 @@ class MultibodySystem:
             for stage, hook in HOOKS.items()
         }
         hooks = any(self._hooked.values())
+        for i, subsystem in enumerate(self._subsystems):
+            acting = subsystem._find_acting_measures()
+            hooks = hooks or acting
+            # a measure that only keeps something in states has to be told of TOPOLOGY, and leaves the system compiled
+            for stage in HOOKS if acting else [Stage.TOPOLOGY] if subsystem._measures else []:
+                if i not in self._hooked[stage]:
+                    self._hooked[stage].append(i)
         motions = [body._driver for body in matter._bodies]
         self._custom_motions = [motion for motion in motions if isinstance(motion, Custom)]
         self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or self._custom_motions or hooks)
         realized_before, self._topology_realized = self._topology_realized, True
         state = State(self, tree)
-        if self._is_interpreted:
+        if self._is_interpreted or self._hooked[Stage.TOPOLOGY]:
             state._stage = int(Stage.EMPTY)
             state._upd_resources()
             try:
@@ -245,7 +256,7 @@ class MultibodySystem:
             resources.turn = i
             if (i in hooked or i in resources.parts) and resources.stage_of(state, i) < stage:
                 if i in hooked:
-                    getattr(subsystem, HOOKS[Stage(stage)])(state)
+                    subsystem._tell(state, Stage(stage))
                 resources.finish(state, i, stage)
 
     def get_default_state(self) -> State:
@@ -290,6 +301,21 @@ class MultibodySystem:
                 resources.restore(kept)
             raise
         state._make_room(tree, record)
+
+    def _begin_measures(self, state: State) -> None:
+        """A run begins: measures that remember begin to, unless *state* remembers something of an earlier one."""
+        acting = [measure for subsystem in self._subsystems for measure in subsystem._acting_measures]
+        waiting = [measure for measure in acting if not measure._has_begun(state)]
+        if waiting:
+            self.project(state)
+            for measure in waiting:
+                measure._begin(state)
+
+    def _remember(self, state: State) -> None:
+        """A step ends at *state*: measures that remember make what they keep of it."""
+        for subsystem in self._subsystems:
+            for measure in subsystem._acting_measures:
+                measure._remember(state)
 
     # ------------------------------------------------------------------------------------------ realization
 
@@ -526,6 +552,12 @@ class MultibodySystem:
                     f"mobility {which} of {body._name!r} moves nothing that its others do not, so that the mass matrix is "
                     f"singular: {why}"
                 )
+        for force in self._forces():
+            applied = (np.zeros((state._tree.nb, 2, 3)), np.zeros((len(matter._particles[0]), 3)), np.zeros(state._tree.nu))
+            if not force.is_disabled(state) and force._implementation is None:
+                force._add_force(state, *applied)
+            if not all(np.isfinite(part).all() for part in applied):
+                raise ModelError(f"accelerations are not finite: {force!r} gives a force that is infinite or not a number")
         raise ModelError(
             "accelerations are not finite: a force is infinite or not a number, or the mass properties differ by more "
             f"than double precision holds{''.join(f'. {text}' for text in matter._singularities(state).values())}"
@@ -542,7 +574,8 @@ class MultibodySystem:
         state._check_owner(self, "calc_potential_energy")
         if not state._valid & _realize.POSITIONS:
             state._refuse("calc_potential_energy", Stage.POSITION)
-        return float(sum(force.calc_potential_energy_contribution(state) for force in self._forces()))
+        total = forces_switch.of_all(state, forces_switch.ENERGY).sum()
+        return float(total + sum(force.calc_potential_energy_contribution(state) for force in self._custom_forces))
 
     def calc_energy(self, state: State) -> float:
         """Kinetic and potential energy. Needs VELOCITY."""

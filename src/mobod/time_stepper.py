@@ -80,6 +80,7 @@ class TimeStepper:
         copy = state.copy()
         if copy.stage < 2:
             self._system.realize_model(copy)
+        self._system._begin_measures(copy)
         self._integrator._initialize(copy)
         self._initialized = True
 

@@ -12,15 +12,14 @@ from .. import prescribing, projecting
 from .._jit import compiled, compiled_form_of
 from ..algebra import quaternion
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import load, store
 from ..constraint._what import PROJECT_Q, PROJECT_U
-from ..errors import ModelError
+from ..errors import ConvergenceError, ModelError
 from ..force import _switch as forces
 from ..mobilizer import _rates
 from ..mobilizer._access import vector4
 from ..motion._what import SET_Q, SET_U
 from ..tree import momentum
-from ..tree.project import ERROR, ITERATIONS, TOLERANCE, project_by
+from ..tree.project import begin_projection, has_taken_steps
 from ..tree.realize import ACCELERATIONS, ARTICULATED, BAD_INPUT, FORCES, POSITIONS, VELOCITIES
 
 if TYPE_CHECKING:
@@ -32,8 +31,6 @@ EVERYTHING = POSITIONS | VELOCITIES | FORCES | ARTICULATED | ACCELERATIONS
 CHANGED_Q, CHANGED_U = 1, 2
 #: What it takes the sum of as choices.
 ALWAYS, FULL_NEWTON = 1, 2
-#: What is always projected is brought within this part of the tolerance.
-PART_OF_TOLERANCE = 0.1
 
 
 class Interpreted:
@@ -42,6 +39,7 @@ class Interpreted:
     def __init__(self, system: MultibodySystem, state: State) -> None:
         self.system, self.state, self.block, self.ny = system, state, state._block, len(state._y)
         self.prescribed = state._has_known
+        self.constrained = state._is_constrained
         #: Why the last evaluation failed.
         self.error: ModelError | None = None
 
@@ -109,25 +107,25 @@ class Interpreted:
         return 0
 
     def project(self, projector: int, choices: int, tolerance: float) -> int:
-        """Bring y, which kernels have changed, to the manifolds of quaternions and constraints."""
+        """Bring y, of which kernels have changed time too, to its manifolds."""
+        from ..stage import Stage
+
         state = self.state
         changed = int(normalize(state._block, choices, tolerance))
-        if projector == 0:
+        if not self.constrained:
             return changed
-        model = projecting.Interpreted(self.system, state)
+        state.time = state._record.time[0, 0]
+        state._invalidate_q()
+        least = int(choices & ALWAYS != 0)
         try:
-            state.time = state._record.time[0, 0]
-            state._invalidate_q()
-            for what, bit in ((PROJECT_Q, CHANGED_Q), (PROJECT_U, CHANGED_U)):
-                aim(model, choices, tolerance)
-                done = outcome(model, project_by(model, what, 0), tolerance)
-                if done < 0:
-                    return -1
-                changed |= bit * done
-            return changed
-        except ModelError as error:
-            self.error = error
+            if projecting.project(self.system, state, PROJECT_Q, tolerance, least):
+                changed |= CHANGED_Q
+            self.system.realize(state, Stage.POSITION)
+            if projecting.project(self.system, state, PROJECT_U, tolerance, least):
+                changed |= CHANGED_U
+        except (ConvergenceError, ModelError):
             return -1
+        return changed
 
     def energy(self) -> float:
         """Kinetic and potential energy of the state, of which kernels have changed time and y."""
@@ -227,33 +225,19 @@ def project(model: Any, address: int, projector: int, choices: int, tolerance: f
 def _project(model: Any, address: int, projector: int, choices: int, tolerance: float) -> int:
     changed = normalize(model, choices, tolerance)
     if projector != 0:
-        for what in range(2):
-            aim(model, choices, tolerance)
-            done = outcome(model, call_routine(projector, model, what, address), tolerance)
-            if done < 0:
-                return -1
-            changed |= done * (what + 1)  # CHANGED_Q, CHANGED_U
+        least = 0
+        if choices & ALWAYS != 0:
+            least = 1
+        begin_projection(model, tolerance, least)
+        if call_routine(projector, model, PROJECT_Q, address) != 0:
+            return -1
+        if has_taken_steps(model):
+            changed = changed | CHANGED_Q
+        if call_routine(projector, model, PROJECT_U, address) != 0:
+            return -1
+        if has_taken_steps(model):
+            changed = changed | CHANGED_U
     return changed
-
-
-@compiled
-def aim(block: Any, choices: int, tolerance: float) -> None:
-    """The errors to reach: where one always projects, a part of those allowed, lest nothing is done within these."""
-    part = 1.0
-    if choices & ALWAYS != 0:
-        part = PART_OF_TOLERANCE
-    store(attach(block).projection, TOLERANCE, 0, part * tolerance)
-
-
-@compiled
-def outcome(block: Any, status: int, tolerance: float) -> int:
-    """Of a projection: 1 where it has changed something, 0 where it had not to, -1 where errors are beyond the tolerance."""
-    model = attach(block)
-    if status != 0 and not load(model.projection, ERROR, 0) <= tolerance:
-        return -1
-    if load(model.projection, ITERATIONS, 0) > 0.5:
-        return 1
-    return 0
 
 
 def prescribe(model: Any, address: int, prescriber: int) -> None:

@@ -19,7 +19,7 @@ from ..errors import ConvergenceError, ModelError, TopologyError
 from ..projecting import share_weights
 from ..stage import Stage
 from ..tree.prescribe import prescribe
-from ..tree.project import project
+from ..tree.project import project as project_on_manifolds
 from ..tree.realize import advance
 from . import _diagnosis
 from . import _runge_kutta as rk
@@ -287,12 +287,10 @@ class Integrator:
         state = self._state
         assert state is not None
         state._valid = 0
-        constrained = state._num_matter_errors("u_err") > 0
-        self._counts[rk.PROJECTOR] = constrained
         if not self._system._is_interpreted:
-            self._counts[rk.PROJECTOR] = project.address() if constrained else 0
             self._counts[rk.ROUTINE] = advance.address()
             self._counts[rk.PRESCRIBER] = prescribe.address() if state._has_known else 0
+            self._counts[rk.PROJECTOR] = project_on_manifolds.address() if state._is_constrained else 0
             return int(kernel(state._block, *args))
         if self._model is None or self._model.state is not state:
             self._model = Interpreted(self._system, state)

@@ -254,7 +254,8 @@ class BDF(Integrator):
                 solver.correct(now)
             return
         drift = float(np.max(weights * np.abs(now - y), initial=0.0))
-        if drift > (self.constraint_tolerance if self._counts[rk.PROJECTOR] else _LARGEST_DRIFT):
+        assert self._state is not None
+        if drift > (self.constraint_tolerance if self._state._is_constrained else _LARGEST_DRIFT):
             self._solver = None
 
     def _fail(self, status: int) -> None:
