@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ConvergenceError, ModelError, TopologyError
-from ..projecting import share_weights
 from ..stage import Stage
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
@@ -265,7 +264,6 @@ class Integrator:
         """Begin at the state, which is realized."""
         state = self._state
         assert state is not None
-        share_weights(state)
         self._table = np.ascontiguousarray(self.table)
         stages = self._table.shape[1] - 1
         self._work = np.zeros((rk.FIRST_STAGE + stages + rk.ROWS_AFTER, len(state._y)))
