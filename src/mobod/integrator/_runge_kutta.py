@@ -265,6 +265,13 @@ def project_now(model: Any, control: Any, counts: Any, choices: int) -> int:
 
 
 @compiled
+def project_report(block: Any, control: Any, counts: Any) -> int:
+    """Bring an interpolated y to its manifolds; below 0 where that failed."""
+    model = attach(block)
+    return project(model, counts[ROUTINE], counts[PROJECTOR], counts[PROJECTION] | ALWAYS, control[TOLERANCE])
+
+
+@compiled
 def finish_at(block: Any, work: Any, control: Any, counts: Any, time: float, y: Any) -> int:
     """End a step that a solver has taken at *y*: project, realize, and shift the rows; DONE, NOT_PROJECTED or NOT_FINITE."""
     model = attach(block)
