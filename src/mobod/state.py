@@ -28,6 +28,8 @@ _KEPT_BY_TIME = ~(_realize.FORCES | _realize.ACCELERATIONS | unchanged(Stage.POS
 
 # plain integers: comparing with an enum's members costs more than all the rest of a setter
 _TOPOLOGY, _MODEL, _INSTANCE, _TIME, _POSITION, _VELOCITY, _DYNAMICS, _ACCELERATION = (int(s) for s in list(Stage)[1:9])
+#: All stages' setters clear this bit.
+_UNCHANGED = unchanged(Stage.REPORT)
 #: Mobilities above which a state does not keep the scratch of explicit matrices, which is as large as these.
 _LARGE = 256
 
@@ -535,6 +537,22 @@ class State:
             other._resources = self._resources.copy(self._system)
         other._attach_own(self._tree, self._record.copy())
         return other
+
+    def _become(self, other: State) -> None:
+        """Be what *other* is, which is given up: back to a copy that was made before something went wrong."""
+        for name in State.__slots__:
+            if name != "__weakref__":
+                setattr(self, name, getattr(other, name))
+
+    def _mark_unchanged(self) -> None:
+        """From now on `_is_unchanged` tells whether something was assigned."""
+        if self._resources is not None:
+            self._resources.version(self, int(Stage.REPORT))
+        self._valid |= _UNCHANGED
+
+    def _is_unchanged(self) -> bool:
+        """Whether nothing has been assigned since `_mark_unchanged`; realizing changes nothing."""
+        return bool(self._valid & _UNCHANGED)
 
     def __copy__(self) -> State:
         return self.copy()

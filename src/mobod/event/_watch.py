@@ -3,7 +3,7 @@
 After a step the signs at its ends are compared. Where they are equal but the slopes point at each other (the witness goes over
 to the other side, and back), the extremum in between is looked for: the two tangents bound it where the witness is concave, so
 that most steps need no more than that. Changes of sign are then narrowed down on the dense output, by the secant with
-Illinois' weights, kept half a window away from the ends so that the bracket closes from both sides; a bisection now and then
+Illinois' weights, kept a tenth of a window away from the ends so that the bracket closes from both sides; a bisection now and then
 bounds the number of evaluations. Source: Dowell and Jarratt 1971 (Illinois); Shampine, Gladwell and Brankin 1991 (events).
 """
 
@@ -17,8 +17,8 @@ import numpy as np
 
 from ..errors import ModelError
 from ..stage import Stage
-from .triggered import Triggered
 from .trigger_info import TriggerInfo
+from .triggered import Triggered
 from .when import When
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Watch:
         ga, ra, gb, rb = sign * at_a[0], sign * at_a[1], sign * at_b[0], sign * at_b[1]
         for _ in range(60):
             # the tangents meet at m, and nothing that is concave rises above them
-            m = (gb - ga + ra * a - rb * b) / (ra - rb)
+            m = a + (gb - ga - rb * (b - a)) / (ra - rb)
             if b - a <= 0.5 * self.windows[i] or ga + ra * (m - a) <= 0.0:
                 return None
             m = min(max(m, a + 0.05 * (b - a)), b - 0.05 * (b - a))
@@ -199,6 +199,7 @@ class Watch:
     def _localize(self, a: float, values_a: list[float], b: float, values_b: list[float], crossing: list[int]) -> Found:
         """Narrow down to the window of the earliest of events that have happened between *a* and *b*."""
         weight_a = weight_b = 1.0
+        moved = ""
         for number in range(200):
             window = max(min(self.windows[i] for i in crossing), 8.0 * np.spacing(max(abs(a), abs(b))))
             if b - a <= window:
@@ -209,18 +210,20 @@ class Watch:
                 m = min(m, a + (b - a) * ga / (ga - gb))
             if number % 4 == 3:
                 m = 0.5 * (a + b)
-            m = min(max(m, a + 0.5 * window), b - 0.5 * window)
+            m = min(max(m, a + 0.1 * window), b - 0.1 * window)
             if not a < m < b:
                 break
             values = self._look_at(m)
             now = [i for i in crossing if is_crossing(values_a[i], values[i], self._watched[i].info)]
             if now:
                 b, values_b, crossing = m, values, now
-                weight_a, weight_b = 0.5 * weight_a, 1.0
+                weight_a, weight_b = weight_a * (0.5 if moved == "b" else 1.0), 1.0
+                moved = "b"
             else:
                 a, values_a = m, values
-                weight_a, weight_b = 1.0, 0.5 * weight_b
-        return Found(a, b, [self._watched[i] for i in crossing])
+                weight_a, weight_b = 1.0, weight_b * (0.5 if moved == "a" else 1.0)
+                moved = "a"
+        return Found(float(a), float(b), [self._watched[i] for i in crossing])
 
 
 def is_crossing(before: float, after: float, info: TriggerInfo) -> bool:

@@ -14,7 +14,7 @@ class EventHandler(abc.ABC):
 
     1. The form says when: `event.ScheduledHandler`, `event.PeriodicHandler`, `event.TriggeredHandler`.
     2. `handle_event` says what happens.
-    3. ``system.add_event_handler(handler)`` makes it part of a system; a `TimeStepper` calls it from its next `initialize` on.
+    3. ``system.add_event_handler(handler)`` makes it part of a system; a `TimeStepper` that is initialized then calls it.
 
     Parameters
     ----------

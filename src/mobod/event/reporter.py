@@ -14,7 +14,7 @@ class EventReporter(abc.ABC):
 
     1. The form says when: `event.ScheduledReporter`, `event.PeriodicReporter`, `event.TriggeredReporter`.
     2. `handle_event` looks. It sees the state before handlers of the same time change it.
-    3. ``system.add_event_reporter(reporter)`` makes it part of a system; a `TimeStepper` calls it from its next `initialize` on.
+    3. ``system.add_event_reporter(reporter)`` makes it part of a system; a `TimeStepper` that is initialized then calls it.
 
     Reports change nothing about the steps that are taken: the state between two steps is interpolated.
 

@@ -205,8 +205,11 @@ class Integrator:
                 state._valid, state._stage = EVERYTHING, int(Stage.ACCELERATION)
         return status
 
-    def _restart(self) -> None:
-        """Start a continuous interval at the state as an event's handler left it; statistics and the step's size go on."""
+    def _restart(self, longest: float) -> None:
+        """Start a continuous interval at the state as an event's handler left it; statistics go on, and the step's size.
+
+        That is at first no more than *longest*: free flight is no error to any step, and one of years tells no bounce.
+        """
         state, control = self._state, self._control
         assert state is not None
         if state._stage < Stage.MODEL:
@@ -219,6 +222,8 @@ class Integrator:
             self._work = np.zeros((rows, ny))
         self._work[rows - 3] = error_weights(state) * self._free_variables()
         control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
+        if control[rk.FIXED_STEP] == 0.0:
+            control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], longest))
         if self._call(rk.start, self._work, self._table, self.order, control, self._counts, np.zeros(3)):
             raise ModelError("the accelerations of the state that an event has left are not finite")
         self._leave_at(float(control[rk.TIME]))
