@@ -238,7 +238,7 @@ class TimeStepper:
     def _go(self, wanted: float, stop: float) -> StepStatus | None:
         """Step until *wanted* is reached, or passed, or events have been found before; a status where that cannot be."""
         integrator = self._integrator
-        one_by_one = self._watch is not None or self._system._has_time_advanced_events
+        one_by_one, chunk = self._system._has_time_advanced_events, 256
         try:
             while True:
                 if self._watch is not None and self._found is None:
@@ -249,18 +249,19 @@ class TimeStepper:
                 left = self._last_step - integrator.get_num_steps_taken()
                 if left <= 0:
                     return self._limit_reached(wanted)
-                if one_by_one:
+                if self._watch is not None:
+                    clock = _clock.perf_counter()
+                    status = self._watch.take_steps(stop, 1 if one_by_one else min(left, chunk), wanted)
+                    if _clock.perf_counter() - clock < 0.1:
+                        chunk = min(2 * chunk, _UNLIMITED)
+                elif one_by_one:
                     status = integrator._step_once(stop)
-                    if status == rk.PAUSED:
-                        if self._watch is not None:
-                            self._watch.take_step()
-                        if self._system._has_time_advanced_events:
-                            self._step_due = integrator.get_advanced_time()
-                        continue
                 else:
                     status = self._many_steps(wanted, stop, left)
                 if status not in (rk.REACHED, rk.PAUSED):
                     integrator._fail(status)
+                if one_by_one:
+                    self._step_due = integrator.get_advanced_time()
         except ConvergenceError:
             self._now = integrator.get_state().time
             raise
@@ -443,6 +444,8 @@ class TimeStepper:
         if watched:
             self._watch = Watch(self._integrator, watched, self._system.get_default_time_scale())
             self._watch.begin()
+            if not self._system._is_interpreted:
+                self._watch.pack()
 
     def _end(self, reason: TerminationReason, handler: Any, message: str) -> StepStatus:
         """The simulation has ended: subsystems are told."""

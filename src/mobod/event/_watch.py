@@ -3,8 +3,8 @@
 After a step the signs at its ends are compared. Where they are equal but the slopes point at each other (the witness goes over
 to the other side, and back), the extremum in between is looked for: the two tangents bound it where the witness is concave, so
 that most steps need no more than that. Changes of sign are then narrowed down on the dense output, by the secant with
-Illinois' weights, kept a tenth of a window away from the ends so that the bracket closes from both sides; a bisection now and then
-bounds the number of evaluations. Source: Dowell and Jarratt 1971 (Illinois); Shampine, Gladwell and Brankin 1991 (events).
+Illinois' weights, kept a tenth of a window away from the ends so that the bracket closes from both sides; a bisection now and
+then bounds the number of evaluations. Source: Dowell and Jarratt 1971 (Illinois); Shampine, Gladwell and Brankin 1991 (events).
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from .when import When
 if TYPE_CHECKING:
     from ..state import State
 
+#: What the integrator's kernels know of: `mobod.integrator._watched` and `_runge_kutta`, which this package lies below.
+NUM_INTEGERS, NUM_NUMBERS, PAUSED = 5, 8, 1
 #: Where slopes are found by differences: part of the interval.
 _DIFFERENCE = 1e-4
 
@@ -79,20 +81,61 @@ class Watch:
         self._values: list[float] = []
         self._slopes: list[float] | None = None
         self._end: tuple[float, list[float], list[float]] | None = None
+        #: For the compiled look at simple witnesses, where all are: see `mobod.integrator._watched`.
+        self._packed: tuple[Any, Any, Any] | None = None
+
+    def pack(self) -> None:
+        """Let the integrator's kernel look at the witnesses, where all of them are of kinds that it knows."""
+        state = self._integrator.get_state()
+        packed = [
+            one.owner._witness._packed(state) if is_simple(one.owner) else None for one in self._watched
+        ]  # fmt: skip
+        if any(one is None for one in packed):
+            return
+        integers = np.zeros((len(packed), NUM_INTEGERS), np.int64)
+        numbers = np.zeros((len(packed), NUM_NUMBERS))
+        for row, (one, found) in enumerate(zip(self._watched, packed, strict=True)):
+            assert found is not None
+            integers[row, : len(found[0])], numbers[row, : len(found[1])] = found
+            integers[row, -2:] = one.info._rising, one.info._falling
+        self._packed = integers, numbers, np.zeros((4, len(packed)))
 
     # ------------------------------------------------------------------------------------------ looking
 
     def begin(self) -> None:
         """A continuous interval begins at the state as it is realized."""
         state = self._integrator.get_state()
-        self.time, self._values, self._slopes, self._end = state.time, self._look(state), None, None
+        self.time, self._values, self._slopes, self._end = state.time, self._look(state), self._rates_at(state), None
 
     def resume(self) -> None:
-        """Events have happened at the state as it is, and have changed nothing: the rest of the step is still to be looked at."""
+        """Events at the state as it is have changed nothing: the rest of the step is still to be looked at."""
         state = self._integrator.get_state()
-        self.time, self._values, self._slopes = state.time, self._look(state), None
+        self.time, self._values, self._slopes = state.time, self._look(state), self._rates_at(state)
 
-    def take_step(self) -> None:
+    def _rates_at(self, state: State) -> list[float] | None:
+        """The slopes at the state as it is realized, where all witnesses tell theirs."""
+        return None if self._has_differences else [rate(state) for rate in self._rates if rate is not None]
+
+    def take_steps(self, stop: float, limit: int, wanted: float) -> int:
+        """Let the integrator take a step, or several where it is certain that nothing happens; its status."""
+        if self._packed is None or self._slopes is None:
+            status: int = self._integrator._step_once(stop)
+            if status == PAUSED:
+                self._keep_end()
+            return status
+        integers, numbers, seen = self._packed
+        seen[1], seen[3] = self._values, self._slopes
+        taken = self._integrator.get_num_steps_taken()
+        status = self._integrator._step_watching(stop, limit, integers, numbers, seen, wanted)
+        if self._integrator.get_num_steps_taken() > taken:
+            self.time = self._integrator._previous_time()
+            self._values, self._slopes = seen[0].tolist(), seen[2].tolist()
+            self._end = self._integrator.get_advanced_time(), seen[1].tolist(), seen[3].tolist()
+            if not np.isfinite(seen).all():
+                self._look(self._integrator.get_state())
+        return status
+
+    def _keep_end(self) -> None:
         """The integrator has taken a step, at whose end the state is realized."""
         state, end = self._integrator.get_state(), self._integrator.get_advanced_time()
         values = self._look(state)
@@ -229,6 +272,11 @@ class Watch:
 def is_crossing(before: float, after: float, info: TriggerInfo) -> bool:
     """Whether a change is an event: none is that starts from zero."""
     return (before > 0.0 >= after and info._falling) or (before < 0.0 <= after and info._rising)
+
+
+def is_simple(owner: Any) -> bool:
+    """Whether a handler's witness is just what a kind of `mobod.event` gives, and no user's class derived from it."""
+    return isinstance(owner, When) and type(owner).get_value is When.get_value and "_packed" in vars(type(owner.get_witness()))
 
 
 def of_triggered(one: Triggered) -> Watched:

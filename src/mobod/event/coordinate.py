@@ -41,6 +41,9 @@ class Coordinate(Witness):
     def _place(self, state: State) -> int:
         return int(self._mobod._which(self._mobod._q_slice(state), self._which, "q"))
 
+    def _packed(self, state: State) -> tuple[list[int], list[float]]:
+        return [0, self._place(state)], [self._sign, self._value]
+
     def calc_value(self, state: State) -> float:
         """How far the coordinate is on its side of the value."""
         return self._sign * (state._q.item(self._place(state)) - self._value)

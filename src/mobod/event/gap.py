@@ -47,6 +47,9 @@ class Gap(Witness):
     def __repr__(self) -> str:
         return f"<Gap between {self._bodies[0].name!r} and {self._bodies[1].name!r}>"
 
+    def _packed(self, state: State) -> tuple[list[int], list[float]]:
+        return [3, *(body._index for body in self._bodies)], [*self._stations[0], *self._stations[1], self._length]
+
     def _between(self, state: State) -> npt.NDArray[np.float64]:
         (a, b), (s, t) = self._bodies, self._stations
         i, k, R, p = a._index, b._index, state._R_GB, state._record.p_GB

@@ -55,6 +55,9 @@ class PlaneDistance(Witness):
     def __repr__(self) -> str:
         return f"<PlaneDistance of {self._mobod.name!r}, normal {self._n}>"
 
+    def _packed(self, state: State) -> tuple[list[int], list[float]]:
+        return [2, self._b], [*self._station, *self._n, self._offset]
+
     def calc_value(self, state: State) -> float:
         """Distance. Needs POSITION."""
         n, p = self._n, state._record.p_GB[self._b]

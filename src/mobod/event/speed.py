@@ -36,6 +36,9 @@ class Speed(Witness):
     def _place(self, state: State) -> int:
         return int(self._mobod._which(self._mobod._u_slice(state), self._which, "u"))
 
+    def _packed(self, state: State) -> tuple[list[int], list[float]]:
+        return [1, self._place(state)], [1.0, self._value]
+
     def calc_value(self, state: State) -> float:
         """How far the speed is above the value."""
         return state._u.item(self._place(state)) - self._value

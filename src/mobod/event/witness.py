@@ -32,6 +32,10 @@ class Witness(abc.ABC):
     def calc_value(self, state: State) -> float:
         """Compute the function."""
 
+    def _packed(self, state: State) -> tuple[list[int], list[float]] | None:
+        """Integers and numbers for `mobod.integrator._watched`; None where it does not know the kind."""
+        return None
+
     def calc_rate(self, state: State) -> float:
         """Compute its rate at ACCELERATION, where `has_rate` says that there is one."""
         raise TypeError(f"{self!r} gives no rate")

@@ -163,13 +163,15 @@ class Integrator:
             state._lower(int(Stage.INSTANCE))
             raise
 
-    def _advance(self, times: Array, results: Array, energies: Array, limit: int) -> int:
+    def _advance(
+        self, times: Array, results: Array, energies: Array, limit: int, kernel: Any = rk.advance, more: tuple[Any, ...] = ()
+    ) -> int:
         """Report at *times* from number ``counts[REPORT]`` on; at most *limit* steps."""
         counts, end = self._counts, int(self._counts[rk.STEPS]) + limit
         while True:
             counts[rk.LIMIT] = end - counts[rk.STEPS]
             status = self._call(
-                rk.advance, self._work, self._table, self.order, self._control, counts, times, results, energies
+                kernel, self._work, self._table, self.order, self._control, counts, times, results, energies, *more
             )
             if status != rk.COLLAPSED:
                 return status
@@ -192,13 +194,23 @@ class Integrator:
 
     def _step_once(self, stop: float) -> int:
         """Take one step, not beyond *stop*; PAUSED where it was taken, and the state is then at its end, realized."""
+        return self._step_on(stop, 1)
+
+    def _step_watching(self, stop: float, limit: int, integers: Any, numbers: Array, seen: Array, wanted: float) -> int:
+        """As `_step_once`, with more steps while simple witnesses are certain not to change sign; compiled systems only."""
+        from ._watched import advance_watching  # compiled when a model first has such witnesses
+
+        return self._step_on(stop, limit, advance_watching, (integers, numbers, seen, float(wanted)))
+
+    def _step_on(self, stop: float, limit: int, kernel: Any = rk.advance, more: tuple[Any, ...] = ()) -> int:
+        """Take steps, reporting none."""
         control, state = self._control, self._state
         assert state is not None
         control[rk.FINAL_TIME] = stop
         self._counts[rk.REPORT] = 0
         if len(self._no_row) != 1 or self._no_row.shape[1] != len(state._y):
             self._no_row = np.empty((1, len(state._y)))
-        status = self._advance(_NEVER, self._no_row, self._no_energies, 1)
+        status = self._advance(_NEVER, self._no_row, self._no_energies, limit, kernel, more)
         if status == rk.PAUSED:
             state._record.time[0, 0] = control[rk.TIME]
             if not self._system._is_interpreted:  # the step's last evaluation has been at its end
@@ -303,6 +315,10 @@ class Integrator:
     def get_predicted_next_step_size(self) -> float:
         """Size that the next step will be tried with; time."""
         return float(self._control[rk.STEP])
+
+    def _previous_time(self) -> float:
+        """Where the last step began."""
+        return float(self._control[rk.PREVIOUS_TIME])
 
     def get_advanced_time(self) -> float:
         """Where the last step ended: at or beyond the state's time, which reports interpolate."""
