@@ -538,11 +538,24 @@ class State:
         other._attach_own(self._tree, self._record.copy())
         return other
 
-    def _become(self, other: State) -> None:
-        """Be what *other* is, which is given up: back to a copy that was made before something went wrong."""
-        for name in State.__slots__:
-            if name != "__weakref__":
-                setattr(self, name, getattr(other, name))
+    def _keep(self) -> tuple[Any, ...]:
+        """What `_revert` needs to bring all back as it is now; a fraction of a copy's time."""
+        resources = None if self._resources is None else self._resources.copy(self._system)
+        return (
+            (self._tree, self._record, self._record.buffer.copy(), {name: array.copy() for name, array in self._own.items()}),
+            (_copy.deepcopy(self._discrete), dict(self._force_cache), resources),
+            (self._stage, self._valid, self._use_euler_angles, self._pending_euler_angles),
+        )
+
+    def _revert(self, kept: tuple[Any, ...]) -> None:
+        """Be as when *kept* was taken by `_keep`; once."""
+        (tree, record, buffer, own), (self._discrete, self._force_cache, self._resources), numbers = kept
+        for name in self._own.keys() - own.keys():
+            record.share(name, tree.fields[name])
+        self._own = own
+        record.buffer[:] = buffer
+        self._attach_own(tree, record)
+        self._stage, self._valid, self._use_euler_angles, self._pending_euler_angles = numbers
 
     def _mark_unchanged(self) -> None:
         """From now on `_is_unchanged` tells whether something was assigned."""

@@ -109,6 +109,8 @@ class TimeStepper:
         #: When scheduled events were handled last, when reports were made, and when it was said that an event has come.
         self._handled_at = self._reported_at = self._announced_at = -np.inf
         self._step_due: float | None = None
+        #: Scheduled events whose time has come, and what handles them.
+        self._due: tuple[float, list[Call]] | None = None
         self._starts = True
         self._found: Found | None = None
         self._times_of: dict[Any, list[float]] = {}
@@ -196,7 +198,10 @@ class TimeStepper:
     def _step(self, time: float) -> StepStatus | None:
         """On to the next time at which something has to be done; a status where `step_to` is to return."""
         agenda, state = self._agenda, self._integrator.get_state()
-        event_time, handlers = agenda.next_event(state, self._handled_at != self._now)
+        if self._due is None:
+            event_time, handlers = agenda.next_event(state, self._handled_at != self._now)
+        else:  # come already, but not handled: reports and triggered events of the same time go first
+            event_time, handlers = self._due
         report_time, reporters = agenda.next_report(state, self._reported_at != self._now)
         stop = min(self._final, event_time)
         wanted = min(time, report_time, stop)
@@ -211,6 +216,7 @@ class TimeStepper:
         if self._step_due is not None and self._step_due < wanted:
             return self._advanced()
         self._arrive(wanted)
+        self._due = (event_time, handlers) if wanted == event_time else None
         if wanted == report_time:
             self._report(reporters)
             self._reported_at = wanted
@@ -225,12 +231,9 @@ class TimeStepper:
         if wanted == event_time:
             if self._announces(wanted):
                 return StepStatus.REACHED_SCHEDULED_EVENT
-            self._handled_at = wanted
-            try:
-                return self._handle(handlers)
-            except BaseException:
-                self._handled_at = -np.inf
-                raise
+            status = self._handle(handlers)
+            self._handled_at, self._due = wanted, None
+            return status
         if wanted == self._final:
             return self._end(TerminationReason.REACHED_FINAL_TIME, None, "the final time is reached")
         return None
@@ -380,12 +383,18 @@ class TimeStepper:
             raise
 
     def _report(self, calls: list[Call]) -> None:
-        """Show copies of the state to reporters."""
+        """Show the state to reporters."""
+        state = self._integrator.get_state()
         for owner, call in calls:
-            copy = self._integrator.get_state().copy()
-            copy._mark_unchanged()
-            call(copy)
-            if not copy._is_unchanged():
+            kept = state._keep()
+            state._mark_unchanged()
+            try:
+                call(state)
+            except BaseException:
+                state._revert(kept)
+                raise
+            if not state._is_unchanged():
+                state._revert(kept)
                 raise ModelError(
                     f"{owner!r} reports, and has changed the state at time {self._now:.9g}; a reporter only looks: copy the "
                     "state to try something out, or make it an event handler"
@@ -406,7 +415,7 @@ class TimeStepper:
         Returns what asked for the end, and whether anything has changed.
         """
         state, integrator = self._integrator.get_state(), self._integrator
-        kept, y, ends = state.copy(), state._y.copy(), None
+        kept, y, ends = state._keep(), state._y.copy(), None
         kept_by_integrator = integrator._control.copy(), integrator._counts.copy(), integrator._work.copy()
         state._mark_unchanged()
         try:
@@ -428,7 +437,7 @@ class TimeStepper:
                 self._reach = max(self._now - self._began, 0.5 * self._reach)
                 integrator._restart(self._reach if self._reach > 0.0 else np.inf)
         except BaseException:
-            state._become(kept)
+            state._revert(kept)
             integrator._control[:], integrator._counts[:] = kept_by_integrator[:2]
             integrator._work, integrator._model = kept_by_integrator[2], None
             raise

@@ -50,4 +50,8 @@ class EventReporter(abc.ABC):
 
     @abc.abstractmethod
     def handle_event(self, state: State) -> None:
-        """Look at *state*, a copy that it may keep and realize further but not change. It is realized to ACCELERATION."""
+        """Look at *state*, which is realized to ACCELERATION.
+
+        It may be realized further, but not changed: `ModelError` comes of that. It is the time stepper's own; ``state.copy()``
+        is for keeping.
+        """
