@@ -193,4 +193,4 @@ class Subsystem(StateAccess):
         return False
 
     def report_events(self, state: State, cause: Cause, event_ids: list[int]) -> None:
-        """Look at the state, not to be changed, when its events happen, before they are handled, or when it has asked for a report."""
+        """Look at the state when its events happen, before they are handled, or when it has asked for a report."""

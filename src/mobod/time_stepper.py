@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 _UNLIMITED = 1 << 62
 #: Events in a row that are no more than a localization window apart.
 _MOST_IN_A_ROW = 1000
-#: Intervals between events of a kind that shrink, and are below so many windows, are taken to accumulate.
-_ACCUMULATED = 100.0
+#: Intervals between events of a kind that shrink, and are below so many windows, are taken to accumulate; or below that part
+#: of the time since the first of them, where flights of bodies are soon lower than their positions are rounded.
+_ACCUMULATED, _SHORT = 100.0, 1e-6
 
 
 class TimeStepper:
@@ -333,7 +334,7 @@ class TimeStepper:
             self._announced_at = found.high
         for one in found.which:
             self._times_of.setdefault(one.owner, []).append(found.high)
-            del self._times_of[one.owner][:-4]
+            del self._times_of[one.owner][1:-4]  # the first stays
         self._found = None
         assert self._watch is not None
         watch = self._watch
@@ -355,16 +356,18 @@ class TimeStepper:
         self._in_a_row = self._in_a_row + 1 if found.high - self._last_event <= window[found.which[0]] else 0
         self._last_event = found.high
         for one in found.which:
-            times = [*self._times_of.get(one.owner, [])[-3:], found.high]
+            times = [*self._times_of.get(one.owner, []), found.high]
+            first, times = times[0], times[-4:]
             between = np.diff(times)
+            shortest = max(_ACCUMULATED * window[one], _SHORT * (found.high - first))
             shrinking = len(between) == 3 and between[2] < between[1] < between[0]
             # the ready-made impact knows when it has come to rest
             if self._in_a_row > _MOST_IN_A_ROW or (
-                shrinking and between[2] < _ACCUMULATED * window[one] and not isinstance(one.owner, ImpactWhen)
+                shrinking and between[2] < shortest and not isinstance(one.owner, ImpactWhen)
             ):
                 raise ConvergenceError(
                     f"events of {one.name!r} accumulate at time {found.high:.9g}: the last ones came after "
-                    f"{', '.join(f'{gap:.3g}' for gap in between)}, and they can be told apart to {window[one]:.3g}. Let its "
+                    f"{', '.join(f'{gap:.3g}' for gap in between)}, and they are localized to {window[one]:.3g}. Let its "
                     "handler end the simulation or lock what has come to rest, as mobod.event.ImpactWhen does"
                 )
 

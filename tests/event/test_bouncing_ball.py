@@ -1,5 +1,7 @@
 """The bouncing ball: every bounce is where it is known to be, none is missed or repeated, and the end is found."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -218,7 +220,7 @@ def test_a_row_of_balls_that_touch_passes_an_impact_on():
     mb.GeneralForceSubsystem(system)
     body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.5)))
     balls = [mb.mobilizer.Slider(matter.ground, body, name=f"ball{k}") for k in range(5)]
-    for one, two in zip(balls, balls[1:], strict=False):
+    for one, two in pairwise(balls):
         system.add_event_handler(mb.event.ImpactWhen(mb.event.Gap(one, two, 1.0), 1.0))
     state = system.realize_topology()
     state.q, state.u = [-1.0, 1.0, 2.0, 3.0, 4.0], [2.0, 0, 0, 0, 0]
@@ -241,3 +243,25 @@ def test_the_first_event_of_another_side_is_where_the_upper_bound_is(ball):
     speed = stepper.state.u[0]
     stepper.step_to(1.0)
     assert_allclose(stepper.state.u[0], -0.4 * speed, rtol=1e-12)
+
+
+def test_nothing_gets_out_of_a_box(rng):
+    """Balls between six walls, also one on the other: gaps stay open to the window times the speeds, or it ends at rest."""
+    for accuracy, e in ((1e-8, 0.3), (1e-4, 0.6), (1e-6, 1.0)):
+        system = mb.MultibodySystem()
+        matter = mb.SimbodyMatterSubsystem(system)
+        mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, 5.0 * rng.normal(size=3))
+        balls = [mb.mobilizer.Translation(matter.ground, mb.body.Particle(rng.uniform(0.5, 2.0))) for _ in range(3)]
+        gaps = [mb.event.Gap(one, two, 0.2) for one, two in ((balls[0], balls[1]), (balls[1], balls[2]), (balls[0], balls[2]))]
+        for ball in balls:
+            gaps += [mb.event.PlaneDistance(ball, normal=n, height=-1.0, radius=0.1) for n in (*np.eye(3), *-np.eye(3))]
+        for gap in gaps:
+            system.add_event_handler(mb.event.ImpactWhen(gap, e))
+        state = system.realize_topology()
+        state.q = [-0.6, 0, 0, 0, 0.1, 0, 0.6, 0, 0.1]
+        state.u = 3.0 * rng.normal(size=9)
+        stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=accuracy))
+        stepper.initialize(state)
+        for time in np.linspace(0.0, 3.0, 61):
+            stepper.step_to(time)
+            assert min(gap.calc_value(stepper.state) for gap in gaps) > -20.0 * WINDOW * accuracy - 1e-13

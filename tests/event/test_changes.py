@@ -305,14 +305,14 @@ def test_the_kernel_sees_what_the_witnesses_say(make, which):
     body = next(b for b in reversed(bodies) if b.facts.num_u > 0)
     state = model.state
     system.realize(state)
+    station, normal = (0.1, 0.2, 0.3), np.array([1.0, 2.0, 2.0])
+    height = normal @ body.find_station_location_in_ground(state, station) / 3.0
     witness = {
         "coordinate": lambda: mb.event.Coordinate(body, 0, body.get_one_q(state, 0) + 0.02),
         "speed": lambda: mb.event.Speed(body, 0, body.get_one_u(state, 0) + 0.02),
-        "plane": lambda: mb.event.PlaneDistance(
-            body, (0.1, 0.2, 0.3), (1, 2, 3), np.array([1, 2, 3]) @ body.find_station_location_in_ground(state, (0.1, 0.2, 0.3)) / 14**0.5 + 0.01
-        ),
+        "plane": lambda: mb.event.PlaneDistance(body, station, normal, height + 0.01),
         "gap": lambda: mb.event.Gap(bodies[1], body, 1.0, (0, 0.2, 0), (3.0, 0.1, 0)),
-    }[which]()  # fmt: skip
+    }[which]()
     h = 1e-6
     stepper = stepper_of(system, state, 1e-10)
     rate, value = witness.calc_rate(stepper.state), witness.calc_value(stepper.state)

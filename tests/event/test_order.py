@@ -209,7 +209,7 @@ def test_the_step_limit_is_a_return_where_all_significant_states_are(ball):
     assert stepper.step_to(1.0) is StepStatus.REACHED_STEP_LIMIT and stepper.time == pytest.approx(0.03)
     assert stepper.step_to(1.0) is StepStatus.REACHED_STEP_LIMIT and stepper.time == pytest.approx(0.06)
     stepper.set_report_all_significant_states(False)
-    with pytest.raises(mb.ConvergenceError, match="3 steps ended at time 0.09, before 1"):
+    with pytest.raises(mb.ConvergenceError, match=r"3 steps ended at time 0\.09, before 1"):
         stepper.step_to(1.0)
 
 

@@ -1,4 +1,4 @@
-"""Subsystems' own events: triggers that they allocate, schedules, reports, and what they are told at the ends and after steps."""
+"""Subsystems' own events: triggers, schedules, reports, and what they are told at the ends and after steps."""
 
 import math
 

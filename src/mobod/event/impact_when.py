@@ -143,7 +143,9 @@ class ImpactWhen(When):
         speed, pull = max(0.0, self._witness.calc_rate(state)), -self._witness.calc_acceleration(state)
         if pull <= 0.0:
             return False
-        overrun = max(0.0, -gap)
+        # distances are of positions, which are rounded; a gap overrun by less than that is not known to be closed
+        rounding = 16.0 * np.finfo(float).eps * max(np.abs(state.q).max(), np.abs(state._record.p_GB).max())
+        overrun = max(rounding, -gap)
         return (
             speed <= self._resting_speed
             or speed**2 <= 8.0 * pull * overrun  # it would rise to less than four times that

@@ -4,6 +4,8 @@ Each ball hangs on a rod of its own. Neighbours are a hair's breadth apart, so t
 the other; equal balls exchange their speeds at each. Gravity is along -y.
 """
 
+from itertools import pairwise
+
 import mobod as mb
 
 BALLS = 5
@@ -30,7 +32,7 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
         for k in range(BALLS)
     ]
     at = (0, -LENGTH, 0)
-    for one, two in zip(balls, balls[1:], strict=False):
+    for one, two in pairwise(balls):
         system.add_event_handler(mb.event.ImpactWhen(mb.event.Gap(one, two, 2 * RADIUS, at, at), 1.0))
 
     state = system.realize_topology()
