@@ -103,7 +103,7 @@ class TimeStepper:
         if copy.stage < 2:
             self._system.realize_model(copy)
         self._integrator._initialize(copy)
-        self._initialized, self._termination = True, None
+        self._initialized, self._termination = False, None
         self._final = float(self._integrator._control[rk.FINAL_TIME])
         self._agenda = Agenda(self._system, Subsystem, self._integrator.get_accuracy_in_use())
         self._now = copy.time
@@ -123,6 +123,7 @@ class TimeStepper:
         self._begin_interval()
         if calls:
             self._handle(calls)
+        self._initialized = True
 
     @property
     def state(self) -> State:
