@@ -4,9 +4,10 @@ Bodies connected by mobilizers in a tree, minimal coordinates, O(n) recursive dy
 stage: the concepts of Simbody, written in Python and compiled by Numba. ``import mobod as mb``; the README has a first example.
 """
 
-from . import body, decoration, event, examples, force, function, integrator, mobilizer, motion
+from . import body, constraint, decoration, event, examples, force, function, integrator, measure, mobilizer, motion
 from ._version import __version__
 from .body import Body
+from .constraint.base import Constraint
 from .ensemble import Ensemble
 from .errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
 from .event import EventHandler, EventReporter
@@ -16,6 +17,7 @@ from .function import Function
 from .importer import Model, load_urdf
 from .integrator import Integrator
 from .matter import SimbodyMatterSubsystem
+from .measure.base import Measure
 from .mobilizer.base import Direction, MobilizedBody
 from .motion.base import Motion
 from .simulation import simulate
@@ -42,6 +44,7 @@ Mobod = MobilizedBody
 __all__ = [
     "ArticulatedInertia",
     "Body",
+    "Constraint",
     "ConvergenceError",
     "Direction",
     "Ensemble",
@@ -53,6 +56,7 @@ __all__ = [
     "Inertia",
     "Integrator",
     "MassProperties",
+    "Measure",
     "MobilizedBody",
     "Mobod",
     "MobodError",
@@ -75,6 +79,7 @@ __all__ = [
     "UnitInertia",
     "__version__",
     "body",
+    "constraint",
     "decoration",
     "event",
     "examples",
@@ -82,6 +87,7 @@ __all__ = [
     "function",
     "integrator",
     "load_urdf",
+    "measure",
     "mobilizer",
     "motion",
     "simulate",

@@ -29,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).resolve().parent
 #: Folders that may hold kernels; the cache is named by a hash of all that is in them, and of this file.
-KERNEL_FOLDERS = ("algebra", "function", "mobilizer", "force", "motion", "tree", "integrator")
+KERNEL_FOLDERS = ("algebra", "function", "mobilizer", "force", "motion", "constraint", "tree", "integrator")
 #: Only multiply and add may be fused; nothing else of IEEE arithmetic is relaxed. Worth 15 to 20 % for one state.
 OPTIONS: dict[str, Any] = {"fastmath": {"contract"}, "error_model": "numpy", "_nrt": False}
 

@@ -5,6 +5,11 @@ A failed call leaves its state as it was. Messages name what was asked, what was
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .diagnosis import Diagnosis
+
 
 class MobodError(Exception):
     """Root of every error that mobod raises of its own accord.
@@ -34,4 +39,12 @@ class ModelError(MobodError, ValueError):
 
 
 class ConvergenceError(MobodError, RuntimeError):
-    """Assembly, projection or integration did not reach its tolerance."""
+    """Assembly, projection or integration did not reach its tolerance.
+
+    Attributes
+    ----------
+    diagnosis : Diagnosis or None
+        Where constraints could not be satisfied, what `MultibodySystem.diagnose_constraints` says of the state at the end.
+    """
+
+    diagnosis: Diagnosis | None = None

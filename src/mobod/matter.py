@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import prescribing
+from .constrained import Constrained
 from .errors import ModelError, TopologyError
 from .mobilizer.base import MobilizedBody, _full
 from .mobilizer.ground import Ground
@@ -88,7 +89,7 @@ class Bodies(Sequence[MobilizedBody]):
         return f"<{len(self)} bodies: {names}{', ...' if len(self) > 8 else ''}>"
 
 
-class SimbodyMatterSubsystem(Prescribed, ParticleSubsystem):
+class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     """The bodies, mobilizers and particles of a system, and everything that can be asked of them.
 
     Parameters
@@ -105,6 +106,7 @@ class SimbodyMatterSubsystem(Prescribed, ParticleSubsystem):
     def __init__(self, system: MultibodySystem | None = None) -> None:
         self._bodies: list[MobilizedBody] = []
         self._names: dict[str, MobilizedBody] = {}
+        self._constraints = []
         self._system = None
         self._default_use_euler_angles = False
         self._show_default_geometry = True
@@ -288,7 +290,7 @@ class SimbodyMatterSubsystem(Prescribed, ParticleSubsystem):
     def normalize_quaternions(self, state: State) -> None:
         """Scale every quaternion of q to length 1; integrators do this by themselves. Needs MODEL."""
         state._tree_of(self._ground, "normalize_quaternions")
-        self.get_system().project_q(state)
+        self.get_system()._normalize_quaternions(state)
 
     # ------------------------------------------------------------------------------------------ lazy entries
 
@@ -722,7 +724,13 @@ class SimbodyMatterSubsystem(Prescribed, ParticleSubsystem):
         Arguments and results are those of `calc_acceleration_ignoring_constraints`, to which it is equal in a system
         without constraints.
         """
-        return self.calc_acceleration_ignoring_constraints(state, applied_mobility_forces, applied_body_forces)
+        udot, A = self.calc_acceleration_ignoring_constraints(state, applied_mobility_forces, applied_body_forces)
+        if any(self._num_equations(state)):
+            errors = self.calc_constraint_acceleration_errors(state, udot)
+            multipliers = self.solve_for_constraint_impulses(state, errors)
+            udot = udot - self.multiply_by_m_inv(state, self.multiply_by_g_transpose(state, multipliers))
+            A = self.calc_body_acceleration_from_u_dot(state, udot)
+        return udot, A
 
     def calc_residual_force_ignoring_constraints(
         self,
@@ -757,12 +765,15 @@ class SimbodyMatterSubsystem(Prescribed, ParticleSubsystem):
     ) -> Array:
         """Inverse dynamics with constraint multipliers known too, ``(nu,)``. Needs VELOCITY.
 
-        As `calc_residual_force_ignoring_constraints`, to which it is equal in a system without constraints: *known_lambda*
-        is then None or empty.
+        As `calc_residual_force_ignoring_constraints`, with the generalized forces G^T lambda of *known_lambda* ``(m,)``,
+        which is in the order and of the sign of the state's multipliers, added; zeros where None or empty.
         """
+        residual = self.calc_residual_force_ignoring_constraints(
+            state, applied_mobility_forces, applied_body_forces, known_udot
+        )
         if known_lambda is not None and np.size(known_lambda):
-            raise ValueError(f"known_lambda has one number a constraint equation, here none; got {np.size(known_lambda)}")
-        return self.calc_residual_force_ignoring_constraints(state, applied_mobility_forces, applied_body_forces, known_udot)
+            residual += self.multiply_by_g_transpose(state, known_lambda)
+        return residual
 
     def calc_body_acceleration_from_u_dot(self, state: State, known_udot: ArrayLike | None = None) -> Array:
         """A_GB ``(nb, 2, 3)`` that *known_udot* gives: J udot + Jdot u; zero udot where None or empty. Needs VELOCITY."""
@@ -818,7 +829,8 @@ class SimbodyMatterSubsystem(Prescribed, ParticleSubsystem):
         """
         block = self._accelerations(state, "calc_mobilizer_reaction_forces")
         out = np.empty((len(self._bodies), 2, 3))
-        reaction.calc_reactions(block, state._valid & _STORED != 0, out.reshape(-1, 6))
+        with self._constraints_as_applied(state):
+            reaction.calc_reactions(block, state._valid & _STORED != 0, out.reshape(-1, 6))
         return out
 
     def calc_mobilizer_reaction_forces_using_freebody_method(self, state: State) -> Array:
@@ -834,7 +846,8 @@ class SimbodyMatterSubsystem(Prescribed, ParticleSubsystem):
         """
         block = self._accelerations(state, "calc_mobilizer_reaction_forces_using_freebody_method")
         out = np.empty((len(self._bodies), 2, 3))
-        reaction.calc_reactions_by_free_bodies(block, out.reshape(-1, 6))
+        with self._constraints_as_applied(state):
+            reaction.calc_reactions_by_free_bodies(block, out.reshape(-1, 6))
         return out
 
     def _mobilizer_velocity(self, state: State, b: int) -> Array:
@@ -852,7 +865,8 @@ class SimbodyMatterSubsystem(Prescribed, ParticleSubsystem):
     def _find_reaction(self, state: State, asked: str, b: int, place: str) -> Array:
         block = self._accelerations(state, asked)
         out = np.empty((2, 3))
-        reaction.find_reaction(block, b, _REACTION_PLACES[place], state._valid & _STORED != 0, out.reshape(1, 6))
+        with self._constraints_as_applied(state):
+            reaction.find_reaction(block, b, _REACTION_PLACES[place], state._valid & _STORED != 0, out.reshape(1, 6))
         return out
 
     # ------------------------------------------------------------------------------------------ inertias and velocity terms

@@ -33,6 +33,9 @@ class Prescribed:
         def get_system(self) -> MultibodySystem:
             """Of `Subsystem`."""
 
+        def find_constraint_forces(self, state: State) -> tuple[Array, Array]:
+            """Of `Constrained`."""
+
     def _selected(self, state: State, asked: str, which: int, methods: tuple[Method, ...]) -> npt.NDArray[np.bool_]:
         """Which q (*which* 0), u (1) or udot (2) come about by one of *methods*; a mask over all."""
         state._need_instance(self._ground, asked)
@@ -144,6 +147,9 @@ class Prescribed:
         residual = np.zeros(state._tree.nu)
         if mask.any():
             f, F, udot = record.mobility_forces[:, 0].copy(), record.body_forces, record.u_dot[:, 0].copy()
+            if state._tree.counts["nc"]:
+                of_bodies, of_mobilities = self.find_constraint_forces(state)
+                f, F = f + of_mobilities, F + of_bodies.reshape(-1, 6)
             inverse_dynamics.calc_residual_force(state._block, f, F, udot, residual)
         return np.where(mask, -residual, 0.0)
 

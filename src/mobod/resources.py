@@ -211,15 +211,15 @@ class Resources:
 
     # ------------------------------------------------------------------------------------------ q, u, z
 
-    def lay_out(self, order: Iterable[int], of_matter: dict[str, int]) -> dict[str, dict[int, tuple[int, int]]]:
-        """Where each subsystem's q, u and z go; *order* starts with the matter, which has numbers of its own."""
+    def lay_out(self, order: Iterable[int], built_in: dict[str, dict[int, int]]) -> dict[str, dict[int, tuple[int, int]]]:
+        """Where each subsystem's q, u and z go: first of all those that kernels know, *built_in* by name and subsystem."""
         places: dict[str, dict[int, tuple[int, int]]] = {}
         order = list(order)
         for name in VARIABLES:
-            at, of_this = 0, places.setdefault(name, {})
-            for subsystem in order:
+            at, of_this, known = 0, places.setdefault(name, {}), built_in[name]
+            for subsystem in sorted(order, key=lambda one: one not in known):
                 part = self.parts.get(subsystem)
-                n = of_matter[name] if subsystem == order[0] else 0
+                n = known.get(subsystem, 0)
                 n += sum(len(values) for _, values in part.runs[name]) if part is not None else 0
                 of_this[subsystem] = at, n
                 at += n
@@ -245,7 +245,7 @@ class Resources:
             at, of_this = 0, self.slot_places.setdefault(name, {})
             for subsystem in order:
                 part = self.parts.get(subsystem)
-                n = len(state._tree.quaternions) if name == "q_err" and subsystem == order[0] else 0
+                n = state._num_matter_errors(name) if subsystem == order[0] and name in ERRORS else 0
                 n += sum(count for _, count in part.slots.get(name, ())) if part is not None else 0
                 of_this[subsystem] = at, n
                 at += n
@@ -271,6 +271,7 @@ class Resources:
         In between reports may be interpolated, which realize the state at earlier times.
         """
         self.pending = {}
+        state._system._remember(state)
         for subsystem, part in self.parts.items():
             for index, variable in enumerate(part.variables):
                 if variable.update >= 0 and self.is_realized(state, subsystem, variable.update):
@@ -287,6 +288,29 @@ class Resources:
             variable.last_update_time = time
             self.unmark(entry)
         self.pending = {}
+
+    def end_step_at(self, state: State) -> tuple[Any, ...]:
+        """An event ends the step at *state*, which may be before its end was: what updates itself does so from here.
+
+        Returns what `resume_step` takes, where the event then changes nothing.
+        """
+        kept = [
+            (variable, variable.value, variable.last_update_time)
+            for part in self.parts.values()
+            for variable in part.variables
+            if variable.update >= 0
+        ]
+        pending = self.pending
+        self.keep_updates(state)
+        self.apply_updates(state.time)
+        return kept, pending
+
+    def resume_step(self, kept: tuple[Any, ...]) -> None:
+        """The step goes on to its end, as though `end_step_at` had not been called."""
+        for variable, value, time in kept[0]:
+            variable.value, variable.last_update_time = value, time
+            variable.changes += 1
+        self.pending = kept[1]
 
     # ------------------------------------------------------------------------------------------ cache entries
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .algebra.record import LANES, Record, aligned_zeros
 from .errors import StageError, TopologyError
-from .resources import VARIABLES, Resources, subsystem_order, unchanged
+from .resources import ERRORS, VARIABLES, Resources, subsystem_order, unchanged
 from .stage import Stage
 from .tree import columns as _columns
 from .tree import realize as _realize
@@ -246,7 +246,10 @@ class State:
         self._lower(_POSITION)
 
     def _invalidate_z(self) -> None:
-        self._valid &= _KEPT_BY_Z
+        if self._tree.forces_read_z or self._system._is_interpreted:
+            self._valid &= _KEPT_BY_Z
+        else:  # nobody reads z: forces, rates and accelerations are as they were
+            self._valid &= ~unchanged(Stage.DYNAMICS)
         self._lower(_VELOCITY)
 
     def _invalidate_instance(self) -> None:
@@ -285,11 +288,6 @@ class State:
                 self._valid &= ~_realize.ACCELERATIONS
             self._lower(stage - 1)
 
-    def _invalidate_forces(self) -> None:
-        """A discrete variable of a force changed."""
-        self._valid &= _KEPT_BY_Z
-        self._lower(_VELOCITY)
-
     # ------------------------------------------------------------------------------------------ results
 
     @property
@@ -322,45 +320,74 @@ class State:
 
     @property
     def q_err(self) -> Array:
-        """Position errors: norm - 1 of each quaternion, then other subsystems'. Needs POSITION."""
+        """Position errors of the constraints, norm - 1 of each quaternion, then other subsystems'. Needs POSITION."""
         if self._stage < _POSITION:
             self._refuse("q_err", Stage.POSITION)
-        if self._resources is None:
-            return self._quaternion_errors()
-        whole = self._slots("q_err").slots["q_err"]
-        self._write_quaternion_errors(whole)
-        return whole.copy()
+        return self._errors("q_err")
 
     def _quaternion_errors(self) -> Array:
         first_q = self._tree.first_q
         return np.array([np.linalg.norm(self._q[first_q[b] : first_q[b] + 4]) - 1.0 for b in self._tree.quaternions])
 
-    def _write_quaternion_errors(self, q_err: Array) -> None:
-        """Into the end of the matter's run of all q errors."""
+    def _matters_own(self, name: str) -> Array:
+        """Errors, or multipliers, of the constraints, and of q those of quaternions after them."""
+        own = np.zeros(0)
+        if self._tree.counts["nc"] > 0:
+            matter = self._system.get_matter_subsystem()
+            rows = matter._rows(self)
+            if name == "q_err":
+                own = matter._position_errors(self)
+            elif name == "u_err":
+                own = matter._velocity_errors(self)[rows[: sum(matter._num_equations(self)[:2])]]
+            elif name == "u_dot_err":
+                own = matter._acceleration_errors(self)[rows]
+            else:
+                own = matter.get_constraint_multipliers(self)
+        return np.concatenate([own, self._quaternion_errors()]) if name == "q_err" else own
+
+    def _num_matter_errors(self, name: str) -> int:
+        """How many errors of this name the constraints and quaternions have."""
+        quaternions = len(self._tree.quaternions) if name == "q_err" else 0
+        if self._tree.counts["nc"] == 0:
+            return quaternions
+        numbers = self._system.get_matter_subsystem()._num_equations(self)
+        return sum(numbers[: ERRORS.index(name) + 1]) + quaternions
+
+    def _errors(self, name: str) -> Array:
+        """Errors or multipliers of all subsystems."""
+        if self._resources is None:
+            return self._matters_own(name)
+        whole = self._slots(name).slots[name]
+        self._write_matters_own(name)
+        return whole.copy()
+
+    def _write_matters_own(self, name: str) -> None:
+        """Into the end of the matter's run, after what it may have allocated as any subsystem can."""
         assert self._resources is not None
-        _, end = self._resources.slot_places["q_err"][subsystem_order(self._system)[0]]
-        q_err[end - len(self._tree.quaternions) : end] = self._quaternion_errors()
+        own = self._matters_own(name)
+        start, n = self._resources.slot_places[name][subsystem_order(self._system)[0]]
+        self._resources.slots[name][start + n - len(own) : start + n] = own
 
     @property
     def u_err(self) -> Array:
         """Velocity errors of the constraints. Needs VELOCITY."""
         if self._stage < _VELOCITY:
             self._refuse("u_err", Stage.VELOCITY)
-        return self._whole_slots("u_err")
+        return self._errors("u_err")
 
     @property
     def u_dot_err(self) -> Array:
         """Acceleration errors of the constraints. Needs ACCELERATION."""
         if self._stage < _ACCELERATION:
             self._refuse("u_dot_err", Stage.ACCELERATION)
-        return self._whole_slots("u_dot_err")
+        return self._errors("u_dot_err")
 
     @property
     def multipliers(self) -> Array:
         """Constraint multipliers. Needs ACCELERATION."""
         if self._stage < _ACCELERATION:
             self._refuse("multipliers", Stage.ACCELERATION)
-        return self._whole_slots("multipliers")
+        return self._errors("multipliers")
 
     # ------------------------------------------------------------------------------------------ weights
 
@@ -471,7 +498,7 @@ class State:
         if self._resources is not None and self._resources.places["q"]:
             return self._resources.places
         resources = self._resources or Resources(0)
-        return resources.lay_out(subsystem_order(self._system), self._tree.sizes)
+        return resources.lay_out(subsystem_order(self._system), self._tree.owners)
 
     def _slots(self, asked: str) -> Resources:
         """The resources with slots for errors and event triggers laid out, which needs INSTANCE."""
@@ -482,10 +509,6 @@ class State:
         resources.lay_out_slots(self)
         return resources
 
-    def _whole_slots(self, name: str) -> Array:
-        """A copy of the slots of all subsystems."""
-        return np.zeros(0) if self._resources is None else self._slots(name).slots[name].copy()
-
     def _make_room(self, tree_before: Tree, before: Record) -> None:
         """Give subsystems' q, u and z their places in the record, after MODEL's hooks have allocated them.
 
@@ -494,8 +517,7 @@ class State:
         resources, tree = self._resources, self._tree
         if resources is None:
             return
-        order = subsystem_order(self._system)
-        places, old = resources.lay_out(order, tree.sizes), resources.places
+        places, old = resources.lay_out(subsystem_order(self._system), tree.owners), resources.places
         more = [sum(n for _, n in places[name].values()) - tree.sizes[name] for name in VARIABLES]
         resources.places = places
         if places == old and self._record is before:
@@ -507,7 +529,7 @@ class State:
             target, source, now = getattr(record, name), getattr(before, name), getattr(self._record, name)
             target[: tree.sizes[name]] = now[: tree.sizes[name]]
             for subsystem, (start, n) in places[name].items():
-                skip, skipped = (tree.sizes[name], tree_before.sizes[name]) if subsystem == order[0] else (0, 0)
+                skip, skipped = tree.owners[name].get(subsystem, 0), tree_before.owners[name].get(subsystem, 0)
                 values = resources.initial(name, subsystem)
                 was, had = old[name].get(subsystem, (0, -1))
                 if had - skipped == len(values):
@@ -586,7 +608,7 @@ class State:
             "stage": self._stage,
             "valid": self._valid,
             "resources": self._resources,
-            "more": (self._q.size - self._tree.nq, self._u.size - self._tree.nu, self._z.size),
+            "more": (self._q.size - self._tree.nq, self._u.size - self._tree.nu, self._z.size - self._tree.nz),
             "buffer": self._record.buffer.copy(),
         }
 
@@ -657,6 +679,17 @@ class State:
         self._invalidate_instance()
         return self._own[name]
 
+    def _own_numbers(self) -> npt.NDArray[np.float64]:
+        """The state's own copy of all forces' numbers, flat, to change some that are discrete: it falls to VELOCITY at most."""
+        numbers = self._own.get("force_numbers")
+        if numbers is None:
+            numbers = self._own["force_numbers"] = self._tree.fields["force_numbers"].copy()
+            self._record.share("force_numbers", numbers)
+        self._valid &= _KEPT_BY_Z
+        if self._stage > _VELOCITY:
+            self._stage = _VELOCITY
+        return numbers.reshape(-1)
+
     def _leave_out(self, flag: str, b: int, holds: bool) -> None:
         """Say whether a shortcut of the kernels holds for body b: what they then leave out has to be zero already."""
         self._own_field(flag)[b] = holds
@@ -681,6 +714,11 @@ class State:
                 stage = self._stage
                 self._own_field(name)[b] = value
                 self._stage = stage
+
+    @property
+    def _is_constrained(self) -> bool:
+        """Whether some constraint is enabled."""
+        return bool(np.any(self._field("constraint_enabled")))
 
     @property
     def _has_locks(self) -> bool:

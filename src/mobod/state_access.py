@@ -570,8 +570,8 @@ class StateAccess:
             return whole[start : start + n]
         if state._stage < needed:
             state._refuse(asked, needed)
-        if name == "q_err":
-            state._write_quaternion_errors(whole)
+        if isinstance(name, str):
+            state._write_matters_own(name)
         view = whole[start : start + n]
         view.flags.writeable = False
         return view

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import prescribing
+from . import prescribing, projecting
+from .diagnosis import Diagnosis, diagnose
 from .errors import ModelError, StageError, TopologyError
 from .event import EventHandler, EventReporter, Scheduled, Triggered
+from .force import _switch as forces_switch
+from .force._entry import entries
 from .mobilizer._interpreted import write_position, write_velocity
 from .motion import Custom
 from .stage import Stage
@@ -35,10 +38,11 @@ _WANTED = {
     Stage.ACCELERATION: 63 & ~_realize.COMPOSITE,
     Stage.REPORT: 63 & ~_realize.COMPOSITE,
 }
-_ACCELERATION, _EVERYTHING = Stage.ACCELERATION, _WANTED[Stage.ACCELERATION]
+_ACCELERATION, _EVERYTHING = Stage.ACCELERATION, _WANTED[Stage.ACCELERATION] | _realize.KEPT_FORCES
 _VELOCITY, _MOTION = Stage.VELOCITY, _WANTED[Stage.VELOCITY]
 _POSITION, _PLACES = Stage.POSITION, _WANTED[Stage.POSITION]
-_WANTED_OF = [0] * 5 + [_WANTED[Stage(stage)] for stage in range(5, 10)]
+#: What `realize` wants of them beside: that the forces of positions are at hand when u changes alone.
+_WANTED_OF = [0] * 5 + [_WANTED[Stage(s)] | (_realize.KEPT_FORCES if s >= Stage.DYNAMICS else 0) for s in range(5, 10)]
 
 
 class MultibodySystem:
@@ -246,12 +250,13 @@ class MultibodySystem:
         """The tree for a modelling choice, made when first needed."""
         tree = self._trees.get(use_euler_angles)
         if tree is None:
-            forces = self._forces()
-            for e, force in enumerate(forces):
-                force._element = e
-            entries = [force._entry() for force in forces]
             matter = self.get_matter_subsystem()
-            tree = Tree(matter._bodies, entries, use_euler_angles, particles=matter._particles)
+            entered = entries(self._forces())
+            tree = Tree(matter._bodies, entered, use_euler_angles, matter._particles, matter._constraints)
+            for force in self._forces():
+                force._check_tree(tree)
+            m, f = matter._subsystem_index, [one._subsystem_index for one in self._force_subsystems[:1]]
+            tree.owners = {"q": {m: tree.nq}, "u": {m: tree.nu}, "z": dict.fromkeys(f, tree.nz)}
             self._trees[use_euler_angles] = tree
         return tree
 
@@ -284,12 +289,19 @@ class MultibodySystem:
             for stage, hook in HOOKS.items()
         }
         hooks = any(self._hooked.values())
+        for i, subsystem in enumerate(self._subsystems):
+            acting = subsystem._find_acting_measures()
+            hooks = hooks or acting
+            # a measure that only keeps something in states has to be told of TOPOLOGY, and leaves the system compiled
+            for stage in HOOKS if acting else [Stage.TOPOLOGY] if subsystem._measures else []:
+                if i not in self._hooked[stage]:
+                    self._hooked[stage].append(i)
         motions = [body._driver for body in matter._bodies]
         self._custom_motions = [motion for motion in motions if isinstance(motion, Custom)]
         self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or self._custom_motions or hooks)
         realized_before, self._topology_realized = self._topology_realized, True
         state = State(self, tree)
-        if self._is_interpreted:
+        if self._is_interpreted or self._hooked[Stage.TOPOLOGY]:
             state._stage = int(Stage.EMPTY)
             state._upd_resources()
             try:
@@ -330,7 +342,7 @@ class MultibodySystem:
             resources.turn = i
             if (i in hooked or i in resources.parts) and resources.stage_of(state, i) < stage:
                 if i in hooked:
-                    getattr(subsystem, HOOKS[Stage(stage)])(state)
+                    subsystem._tell(state, Stage(stage))
                 resources.finish(state, i, stage)
 
     def get_default_state(self) -> State:
@@ -375,6 +387,21 @@ class MultibodySystem:
                 resources.restore(kept)
             raise
         state._make_room(tree, record)
+
+    def _begin_measures(self, state: State) -> None:
+        """A run begins: measures that remember begin to, unless *state* remembers something of an earlier one."""
+        acting = [measure for subsystem in self._subsystems for measure in subsystem._acting_measures]
+        waiting = [measure for measure in acting if not measure._has_begun(state)]
+        if waiting:
+            self.project(state)
+            for measure in waiting:
+                measure._begin(state)
+
+    def _remember(self, state: State) -> None:
+        """A step ends at *state*: measures that remember make what they keep of it."""
+        for subsystem in self._subsystems:
+            for measure in subsystem._acting_measures:
+                measure._remember(state)
 
     # ------------------------------------------------------------------------------------------ realization
 
@@ -611,6 +638,12 @@ class MultibodySystem:
                     f"mobility {which} of {body._name!r} moves nothing that its others do not, so that the mass matrix is "
                     f"singular: {why}"
                 )
+        for force in self._forces():
+            applied = (np.zeros((state._tree.nb, 2, 3)), np.zeros((len(matter._particles[0]), 3)), np.zeros(state._tree.nu))
+            if not force.is_disabled(state) and force._implementation is None:
+                force._add_force(state, *applied)
+            if not all(np.isfinite(part).all() for part in applied):
+                raise ModelError(f"accelerations are not finite: {force!r} gives a force that is infinite or not a number")
         raise ModelError(
             "accelerations are not finite: a force is infinite or not a number, or the mass properties differ by more "
             f"than double precision holds{''.join(f'. {text}' for text in matter._singularities(state).values())}"
@@ -627,7 +660,8 @@ class MultibodySystem:
         state._check_owner(self, "calc_potential_energy")
         if not state._valid & _realize.POSITIONS:
             state._refuse("calc_potential_energy", Stage.POSITION)
-        return float(sum(force.calc_potential_energy_contribution(state) for force in self._forces()))
+        total = forces_switch.of_all(state, forces_switch.ENERGY).sum()
+        return float(total + sum(force.calc_potential_energy_contribution(state) for force in self._custom_forces))
 
     def calc_energy(self, state: State) -> float:
         """Kinetic and potential energy. Needs VELOCITY."""
@@ -694,9 +728,46 @@ class MultibodySystem:
 
     # ------------------------------------------------------------------------------------------ projection
 
-    def project_q(self, state: State) -> bool:
-        """Bring q to its manifold: normalize the quaternions. Returns whether anything changed. Needs MODEL."""
+    def project_q(self, state: State, accuracy: float = 1e-8) -> bool:
+        """Bring q to its manifold: quaternions to length 1, and position errors within *accuracy*. Needs MODEL.
+
+        The least change of q does it, a change counted as the speeds that bring it about, each times its weight
+        (`State.u_weights`). What locks and motions prescribe stays as it is. The state is realized to POSITION where there are
+        constraints.
+
+        Parameters
+        ----------
+        state : State
+        accuracy : float
+            The largest position error left, times its weight (`State.q_err_weights`). Quaternions are normalized to rounding.
+
+        Returns
+        -------
+        bool
+            Whether q changed.
+
+        Raises
+        ------
+        ConvergenceError
+            If that cannot be reached; q is then as it was.
+        """
         state._check_owner(self, "project_q")
+        _check_accuracy(accuracy)
+        before = state._q.copy()
+        changed = self._normalize_quaternions(state)
+        if state._num_matter_errors("u_err") and state._tree.counts["nc"]:
+            try:
+                self.realize(state, Stage.POSITION)
+                changed = projecting.project(self, state, projecting.PROJECT_Q, accuracy) or changed
+            except BaseException:
+                state._q[:] = before
+                state._invalidate_q()
+                raise
+            self.realize(state, Stage.POSITION)
+        return changed
+
+    @staticmethod
+    def _normalize_quaternions(state: State) -> bool:
         before = state._q.copy()
         rates.normalize_quaternions(state._block)
         changed = not np.array_equal(before, state._q)
@@ -704,15 +775,90 @@ class MultibodySystem:
             state._invalidate_q()
         return changed
 
-    def project(self, state: State, accuracy: float = 1e-8) -> bool:
-        """Bring q and u to what is prescribed and to their manifolds.
+    def project_u(self, state: State, accuracy: float = 1e-8) -> bool:
+        """Bring u to its manifold: velocity errors within *accuracy*, by the least change. Needs MODEL.
 
-        Quaternions are normalized to rounding, whatever *accuracy* asks. Returns whether anything changed.
+        Arguments and results are as those of `project_q`. The state is realized to VELOCITY where there are constraints.
         """
-        if not accuracy > 0.0:
-            raise ValueError(f"accuracy has to be positive, got {accuracy}")
-        normalized = self.project_q(state)
-        return (self.prescribe(state) if state._has_known or self._custom_motions else False) or normalized
+        state._check_owner(self, "project_u")
+        _check_accuracy(accuracy)
+        if not state._num_matter_errors("u_err"):
+            return False
+        self.realize(state, Stage.POSITION)
+        self.realize(state, Stage.VELOCITY)
+        changed = projecting.project(self, state, projecting.PROJECT_U, accuracy)
+        self.realize(state, Stage.VELOCITY)
+        return changed
+
+    def project(self, state: State, accuracy: float = 1e-8) -> bool:
+        """Bring q and u to what is prescribed and to their manifolds: constraints and quaternions. Needs MODEL.
+
+        Parameters
+        ----------
+        state : State
+        accuracy : float
+            The largest error of positions and of velocities left; quaternions are normalized to rounding.
+
+        Returns
+        -------
+        bool
+            Whether anything changed.
+
+        Raises
+        ------
+        ConvergenceError
+            If that cannot be reached. The state's variables are then as they were.
+        """
+        _check_accuracy(accuracy)
+        q, u = state._q.copy(), state._u.copy()
+        known = state._has_known or bool(self._custom_motions)
+        changed = False
+        try:
+            if known:
+                changed = self.prescribe(state, Stage.POSITION)
+            changed = self.project_q(state, accuracy) or changed
+            if known:
+                changed = self.prescribe(state, Stage.VELOCITY) or changed
+            changed = self.project_u(state, accuracy) or changed
+        except BaseException:
+            state._q[:], state._u[:] = q, u
+            state._invalidate_q()
+            raise
+        return changed
+
+    def diagnose_constraints(self, state: State, tolerance: float = 1e-6) -> Diagnosis:
+        """Look into the constraints at a state: what is redundant, contradictory, nearly singular, and what is left free.
+
+        Parameters
+        ----------
+        state : State
+            At MODEL or above, its positions finite; it is left as it is. What is found holds at its q and u.
+        tolerance : float
+            How far errors of dependent equations may be apart before they count as a contradiction.
+
+        Returns
+        -------
+        Diagnosis
+            Printing it gives a table.
+
+        Notes
+        -----
+        It costs a mass matrix and a few decompositions, some milliseconds for a hundred mobilities.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system = mb.MultibodySystem()
+        >>> matter = mb.SimbodyMatterSubsystem(system)
+        >>> body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+        >>> pin = mb.mobilizer.Pin(matter.ground, body, name="arm")
+        >>> rod = mb.constraint.Rod(matter.ground, (2, 0, 0), pin, (0, 1, 0), 2.0)
+        >>> print(system.diagnose_constraints(system.realize_topology()))
+        1 constraint equations, 1 of them independent; 0 free motions remain
+          constraint  ties          error  remarks
+          rod_0       ground - arm  0.24   -
+        """
+        return diagnose(self, state, tolerance)
 
     # ------------------------------------------------------------------------------------------ applied forces
 
@@ -738,3 +884,8 @@ class MultibodySystem:
         state._check_owner(self, asked)
         if not state._valid & _realize.FORCES:
             state._refuse(asked, Stage.DYNAMICS)
+
+
+def _check_accuracy(accuracy: float) -> None:
+    if not accuracy > 0.0:
+        raise ValueError(f"accuracy has to be positive, got {accuracy}")

@@ -102,6 +102,7 @@ class TimeStepper:
         copy = state.copy()
         if copy.stage < 2:
             self._system.realize_model(copy)
+        self._system._begin_measures(copy)
         self._integrator._initialize(copy)
         self._initialized, self._termination = False, None
         self._final = float(self._integrator._control[rk.FINAL_TIME])
@@ -243,7 +244,10 @@ class TimeStepper:
     def _go(self, wanted: float, stop: float) -> StepStatus | None:
         """Step until *wanted* is reached, or passed, or events have been found before; a status where that cannot be."""
         integrator = self._integrator
-        one_by_one, chunk = self._system._has_time_advanced_events, 256
+        returns = integrator._return_every_internal_step
+        one_by_one, chunk = self._system._has_time_advanced_events or returns, 256
+        if not integrator._allow_interpolation:
+            stop = wanted
         try:
             while True:
                 if self._watch is not None and self._found is None:
@@ -265,8 +269,14 @@ class TimeStepper:
                     status = self._many_steps(wanted, stop, left)
                 if status not in (rk.REACHED, rk.PAUSED):
                     integrator._fail(status)
-                if one_by_one:
+                if self._system._has_time_advanced_events:
                     self._step_due = integrator.get_advanced_time()
+                if returns and integrator.get_advanced_time() < wanted:
+                    if self._watch is not None:
+                        self._found = self._watch.search()
+                    if self._found is None and self._step_due is None:
+                        self._arrive(integrator.get_advanced_time())
+                        return StepStatus.TIME_HAS_ADVANCED
         except ConvergenceError:
             self._now = integrator.get_state().time
             raise
@@ -275,20 +285,12 @@ class TimeStepper:
             raise
 
     def _many_steps(self, wanted: float, stop: float, left: int) -> int:
-        """Compiled steps, a tenth of a second or so at a time, so that Ctrl-C is heard."""
+        """Steps of which nobody wants to be told."""
         integrator = self._integrator
         integrator._control[rk.FINAL_TIME] = stop
         integrator._counts[rk.REPORT] = 0
-        times, row, chunk = np.array([wanted]), np.empty((1, len(integrator.get_state()._y))), 256
-        while True:
-            clock = _clock.perf_counter()
-            first = integrator.get_num_steps_taken()
-            status = integrator._advance(times, row, integrator._no_energies, min(left, chunk))
-            left -= integrator.get_num_steps_taken() - first
-            if status != rk.PAUSED or left <= 0:
-                return status
-            if _clock.perf_counter() - clock < 0.1:
-                chunk *= 2
+        row = np.empty((1, len(integrator.get_state()._y)))
+        return integrator._advance(np.array([wanted]), row, integrator._no_energies, left)
 
     def _limit_reached(self, wanted: float) -> StepStatus:
         """So many steps without reaching the time asked for."""
@@ -381,7 +383,8 @@ class TimeStepper:
             return StepStatus.TIME_HAS_ADVANCED
         self._step_due = None
         try:
-            return self._handle(self._agenda.calls_of_subsystems(Cause.TIME_ADVANCED))
+            status = self._handle(self._agenda.calls_of_subsystems(Cause.TIME_ADVANCED))
+            return StepStatus.TIME_HAS_ADVANCED if status is None and self._integrator._return_every_internal_step else status
         except BaseException:
             self._step_due = time
             raise
@@ -421,6 +424,12 @@ class TimeStepper:
         state, integrator = self._integrator.get_state(), self._integrator
         kept, y, ends = state._keep(), state._y.copy(), None
         kept_by_integrator = integrator._control.copy(), integrator._counts.copy(), integrator._work.copy()
+        resources = state._resources
+        if (
+            resources is not None
+        ):  # the event ends a step: variables that update themselves do so, and have both sides of a jump
+            resources.keep_updates(state)
+            resources.apply_updates(self._now)
         state._mark_unchanged()
         try:
             for owner, call in calls:
@@ -447,6 +456,8 @@ class TimeStepper:
             raise
         if changed:
             self._begin_interval()
+        elif resources is not None:
+            state._revert(kept)  # the step goes on, and has its end to update variables by
         return ends, changed
 
     def _begin_interval(self) -> None:
@@ -457,7 +468,7 @@ class TimeStepper:
         if watched:
             self._watch = Watch(self._integrator, watched, self._system.get_default_time_scale())
             self._watch.begin()
-            if not self._system._is_interpreted:
+            if self._integrator._can_watch:
                 self._watch.pack()
 
     def _end(self, reason: TerminationReason, handler: Any, message: str) -> StepStatus:

@@ -67,7 +67,6 @@ def advance_watching(
     block: Any,
     work: Any,
     table: Any,
-    order: int,
     control: Any,
     counts: Any,
     times: Any,
@@ -86,7 +85,7 @@ def advance_watching(
     for _ in range(counts[LIMIT]):
         begin = control[TIME]
         counts[LIMIT] = 1
-        status = advance(model, work, table, order, control, counts, times, results, energies)
+        status = advance(model, work, table, control, counts, times, results, energies)
         if status != PAUSED:
             return status
         look(model, integers, numbers, seen)

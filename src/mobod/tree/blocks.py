@@ -118,16 +118,24 @@ def torque_and_force(model: Any, b: int, f_w: Any, f_v: Any) -> Any:
 @generic
 def absorb_torque(model: Any, b: int, tau: Any, force: Any, zw: Any, zv: Any) -> Any:
     """The two epsilon, the second of six mobilities only, and what is left of (zw; zv) under (tau; s)."""
+    _, _, own_w, own_v, zw, zv = absorb_with_rests(model, b, tau, force, zw, zv)
+    return own_w, own_v, zw, zv
+
+
+@generic
+def absorb_with_rests(model: Any, b: int, tau: Any, force: Any, zw: Any, zv: Any) -> Any:
+    """The same with, before the epsilon, the torque and the force that are left over at the mobilities."""
     i = model.first_u[b]
     r = load3(model.p_BM_G, b, 0)
     rest = vec3.sub(tau, vec3.sub(zw, vec3.cross(r, zv)))
     own_w = sym33.mul_vec(load6(model.gain, i, 0), rest)
     zv = vec3.add(zv, mat33.transpose_mul_vec(_load_K(model, i), rest))
-    own_v = zv
+    own_v, rest_v = zv, zv
     if model.num_u[b] == 6:
-        own_v = sym33.mul_vec(load6(model.gain, i + 3, 0), vec3.sub(force, zv))
+        rest_v = vec3.sub(force, zv)
+        own_v = sym33.mul_vec(load6(model.gain, i + 3, 0), rest_v)
         zv = force
-    return own_w, own_v, vec3.add(tau, vec3.cross(r, zv)), zv
+    return rest, rest_v, own_w, own_v, vec3.add(tau, vec3.cross(r, zv)), zv
 
 
 @generic

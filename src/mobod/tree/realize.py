@@ -7,6 +7,7 @@ from ..algebra import vec3
 from ..algebra.memory import load3
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load
+from ..constraint import _what as constraint_what
 from ..force import _switch as forces
 from ..mobilizer._by_address import BY_ADDRESS
 from . import acceleration, articulated_inertia, particles, position, prescribe, velocity
@@ -20,6 +21,9 @@ NO_MOBILIZERS = 256
 
 #: What of a state is valid: bits, one for each lazy entry.
 POSITIONS, VELOCITIES, COMPOSITE, ARTICULATED, FORCES, ACCELERATIONS = 1, 2, 4, 8, 16, 32
+#: Beside these: the forces of the elements that read positions only are kept. Wanted of a state that Python realizes, where u
+#: may change alone; integrators, which change all at once, do not ask for it.
+KEPT_FORCES = 512
 #: What is no longer valid when u changes; when q does, nothing is.
 DEPENDS_ON_U = VELOCITIES | FORCES | ACCELERATIONS
 
@@ -60,8 +64,13 @@ def advance(model: Any, valid: int, wanted: int) -> int:
             position.step(model, b, kept * b)
         if velocities:
             velocity.step(model, b, kept * b, rates)
+    if model.nc > 0:
+        if positions:
+            call_routine(model.constrain[0], model, constraint_what.POSITIONS, 0)
+        if velocities:
+            call_routine(model.constrain[0], model, constraint_what.VELOCITIES, 0)
     if missing & FORCES != 0:
-        forces.sweep(model)
+        forces.sweep(model, valid & KEPT_FORCES != 0, wanted & KEPT_FORCES != 0)
     articulated, accelerations = missing & ARTICULATED != 0, missing & ACCELERATIONS != 0
     if accelerations:
         prescribe.sweep(model)
@@ -71,7 +80,10 @@ def advance(model: Any, valid: int, wanted: int) -> int:
         if accelerations:
             acceleration.inward_step(model, b)
     if accelerations:
-        acceleration.outward_sweep(model, rates)
+        if model.nc > 0:
+            call_routine(model.constrain[0], model, constraint_what.ACCELERATIONS, int(rates))
+        else:
+            acceleration.outward_sweep(model, rates)
         particles.rates(model)
         if checked:
             total = nothing_of(model.u_dot, model.nu, 0.0 * load(model.time, 0, 0))

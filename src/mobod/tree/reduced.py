@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..algebra.record import Record, layout
 from ..force import gravity
-from .tree import Tree, depth_first_fields
+from .tree import ADDRESSES, Tree, depth_first_fields
 
 Array = npt.NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class ReducedTree:
         #: What Ground's acceleration is set to, minus that of free fall; None where forces have to be swept.
         self.ground_acceleration: Array | None = None
         enabled = np.flatnonzero(fields["force_enabled"])
-        if all(fields["force_kind"][e] == gravity.KIND for e in enabled):
+        if tree.counts["nc"] == 0 and all(fields["force_kind"][e] == gravity.KIND for e in enabled):
             runs = [int(fields["force_first_integer"][e]) for e in enabled]
             pulled = [fields["force_integers"][run : run + tree.nb].copy() for run in runs]
             tree, fields, pulled = _merge_welds(tree, fields, pulled)
@@ -59,7 +59,7 @@ class ReducedTree:
         """A record of lanes."""
         record = self._tree.new_record(in_lanes=True)
         for name, array in self._fields.items():
-            if name not in ("kinematics", "reversal", "motion"):  # the addresses are those of lanes
+            if name not in ADDRESSES:  # these are those of lanes
                 record.share(name, array)
         if self.ground_acceleration is not None:
             record.coriolis[0] = record.A_GB[0] = self.ground_acceleration[:, None]

@@ -9,13 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.record import LANES, Record, aligned_zeros
+from ..force import gravity
+from ..force._entry import Entry, runs_of
 from ..level import Level, Method, all_methods
 from ..mobilizer import _rates
 from ..mobilizer._by_address import BY_ADDRESS
 from ..mobilizer._reversal import turn_round
-from . import blocks, known, records
+from . import blocks, constraint_fields, known, records
+from .constraints import constrain
 
 if TYPE_CHECKING:
+    from ..constraint.base import Constraint
     from ..mobilizer.base import MobilizedBody
     from ..state import State
 
@@ -27,8 +31,11 @@ SHORTCUTS = ("plain_outboard", "massless")
 INSTANCE_FIELDS = (
     *PARAMETERS,
     *("force_enabled", "force_integers", "together", "lock_level", "known_level", "motion_enabled"),
+    *("constraint_enabled", "constraint_integers", *constraint_fields.GROUPED),
     *SHORTCUTS,
 )
+#: Fields of routines' addresses, which are one for each scalar.
+ADDRESSES = ("kinematics", "reversal", "motion", "run_routine", "constraint_routine", "constrain")
 #: Rows that kernels leave at zero where `massless` holds.
 OF_MASS = ("com_G", "inertia_G", "centrifugal")
 #: Continuous variables of a state that modelling choices do not touch.
@@ -42,20 +49,22 @@ class Tree:
     ----------
     bodies : sequence of MobilizedBody
         Every body after its parent.
-    forces : sequence of (kind, enabled, integers, numbers)
-        What each compiled force element keeps.
+    forces : sequence of Entry
+        What each force element keeps: gravities first, then elements with one routine after each other.
     use_euler_angles : bool
         Whether orientations are angles rather than quaternions.
     particles : (masses, locations, velocities)
         ``(np,)``, ``(np, 3)`` and ``(np, 3)``, of a default state.
+    constraints : sequence of Constraint
     """
 
     def __init__(
         self,
         bodies: Sequence[MobilizedBody],
-        forces: Sequence[tuple[int, bool, Sequence[int], Sequence[float]]],
+        forces: Sequence[Entry],
         use_euler_angles: bool,
         particles: Sequence[Any] = ((), (), ()),
+        constraints: Sequence[Constraint] = (),
     ) -> None:
         self.nb = len(bodies)
         self.use_euler_angles = use_euler_angles
@@ -79,8 +88,19 @@ class Tree:
             else:
                 rates.append(_rates.EULER if euler else _rates.QUATERNION if facts.has_quaternion else _rates.SAME)
         self.nq, self.nu = nq, nu
-        #: How many q, u and z the matter's mobilizers have.
-        self.sizes = {"q": nq, "u": nu, "z": 0}
+        self.nz = sum(len(force.initial_z) for force in forces)
+        #: How many q and u the mobilizers have, and how many z the forces.
+        self.sizes = {"q": nq, "u": nu, "z": self.nz}
+        #: Which subsystems these belong to, for the layout of y; `MultibodySystem` says it.
+        self.owners: dict[str, dict[int, int]] = {"q": {}, "u": {}, "z": {}}
+        self.default_z = np.zeros(self.nz)
+        for force in forces:
+            self.default_z[force.first_z : force.first_z + len(force.initial_z)] = force.initial_z
+        #: Whether some force is a function of z.
+        self.forces_read_z = any(force.reads_z for force in forces)
+        runs = runs_of(forces)
+        self._force_routines = [(r, forces[first].routine) for r, (first, _) in enumerate(runs)]
+        kept_runs = sum(forces[first].reads_positions_only for first, _ in runs)
         self.q_slices = [slice(first, first + n) for first, n in zip(self.first_q, self.num_q, strict=True)]
         self.u_slices = [slice(first, first + n) for first, n in zip(self.first_u, self.num_u, strict=True)]
         self.num_particles = len(particles[0])
@@ -129,11 +149,15 @@ class Tree:
             "is_last_child": is_last_child,
             "has_children": has_children,
             **depth_first_fields(parents, self.first_u, self.num_u),
-            "force_kind": [kind for kind, _, _, _ in forces],
-            "force_enabled": [int(enabled) for _, enabled, _, _ in forces],
-            "force_first_integer": _starts([len(i) for _, _, i, _ in forces]),
-            "force_first_number": _starts([len(x) for _, _, _, x in forces]),
-            "force_integers": [i for _, _, run, _ in forces for i in run],
+            "force_kind": [force.kind for force in forces],
+            "force_enabled": [int(force.enabled) for force in forces],
+            "force_first_integer": _starts([len(force.integers) for force in forces]),
+            "force_first_number": _starts([len(force.numbers) for force in forces]),
+            "force_first_z": [force.first_z for force in forces],
+            "force_integers": [i for force in forces for i in force.integers],
+            "run_first": [first for first, _ in runs],
+            "run_end": [end for _, end in runs],
+            "run_routine": [0] * len(runs),
             "lock_level": [body._default_lock_level + 1 for body in bodies],
             "known_level": [],
             "motion_enabled": [int(m is not None and not m._disabled_by_default) for m in motions],
@@ -158,7 +182,7 @@ class Tree:
             "com": [np.asarray(m.com) for m in mass_properties],
             "inertia": [_six(np.asarray(m.inertia)) for m in mass_properties],
             "parameters": np.array([x for run in parameters for x in run], np.float64).reshape(-1, 1),
-            "force_numbers": np.array([x for _, _, _, run in forces for x in run], np.float64).reshape(-1, 1),
+            "force_numbers": np.array([x for force in forces for x in force.numbers], np.float64).reshape(-1, 1),
             "particle_mass": np.array(particles[0], np.float64).reshape(-1, 1),
             "motion_numbers": np.array([x for run in motion_numbers for x in run], np.float64).reshape(-1, 1),
             "lock_q": np.zeros((nq, 1)),
@@ -167,8 +191,24 @@ class Tree:
         # two shortcuts that robots' files make worthwhile: links whose frame is the joint's, and links without mass
         integers["plain_outboard"] = [int(np.array_equal(np.asarray(X), np.eye(4))) for X in outboard]
         integers["massless"] = [int(m.mass == 0.0) for m in mass_properties]
+        self._constraint_routines = [(c, one.routine) for c, one in enumerate(constraints) if one.routine is not None]
+        tied, constraint_counts = constraint_fields.topology(constraints, parents, self.num_q, self.num_u)
+        numbers["constraint_numbers"] = np.array(tied.pop("constraint_numbers"), np.float64).reshape(-1, 1)
+        integers |= tied
+        groups, sizes = constraint_fields.grouped(integers, [1] * len(constraints), self.nb)
+        if not all(integers["constraint_enabled"]):
+            groups, _ = constraint_fields.grouped(integers, integers["constraint_enabled"], self.nb)
+        constraint_counts |= sizes
+        integers |= {"constrain": [0], "constraint_routine": [0] * len(constraints)}
+        for name, of_what in (
+            ("position_weight", "num_rows"),
+            ("velocity_weight", "num_rows"),
+            ("speed_weight", "constrained_nu"),
+        ):
+            numbers[name] = np.ones((constraint_counts[of_what], 1))
         #: The index and parameter fields.
         self.fields: dict[str, npt.NDArray[Any]] = {name: np.array(values, dtype=np.int64) for name, values in integers.items()}
+        self.fields |= groups
         for name, values in numbers.items():
             self.fields[name] = np.ascontiguousarray(values, dtype=np.float64)
         self.counts = {
@@ -177,9 +217,13 @@ class Tree:
             "nu": nu,
             "whole_nq": nq,
             "whole_nu": nu,
-            "nz": 0,
-            "ny": nq + nu + 6 * self.num_particles,
+            "nz": self.nz,
+            "ny": nq + nu + self.nz + 6 * self.num_particles,
             "nf": len(forces),
+            "ng": sum(force.kind == gravity.KIND for force in forces),
+            "nr": len(runs),
+            "kept_runs": kept_runs,
+            "forces_nz": self.nz,
             "nm": len(self._motion_routines),
             "one": 1,
             "parameters_size": len(self.fields["parameters"]),
@@ -190,6 +234,7 @@ class Tree:
             "num_particles": self.num_particles,
             "particle_size": 3 * self.num_particles,
             "motion_numbers_size": len(self.fields["motion_numbers"]),
+            **constraint_counts,
         }
         #: How many scratches an outward sweep of columns takes.
         self.num_slots = 1 + int(self.fields["slot"].max())
@@ -221,11 +266,21 @@ class Tree:
         """The same of the motions' routines."""
         return self._addresses_of("motion", self._motion_routines, scalar)
 
+    def _forces(self, *scalar: bool) -> npt.NDArray[np.int64]:
+        """The same of the runs of force elements."""
+        return self._addresses_of("run_routine", self._force_routines, scalar)
+
+    def _constrained(self, *scalar: bool) -> dict[str, npt.NDArray[np.int64]]:
+        """The same of constraints, and of what knows them all."""
+        found = self._addresses_of("constraint_routine", self._constraint_routines, scalar)
+        constrain_them = [(0, constrain)] if self.counts["nc"] else []
+        return {"constraint_routine": found, "constrain": self._addresses_of("constrain", constrain_them, scalar)}
+
     def _addresses_of(self, what: str, routines: list[Any], scalar: tuple[bool, ...]) -> npt.NDArray[np.int64]:
         if (what, scalar) not in self._addresses:
-            addresses = np.zeros(self.nb, np.int64)
-            for b, routine in routines:
-                addresses[b] = routine.address(*scalar)
+            addresses = np.zeros(len(self.fields[what]), np.int64)
+            for i, routine in routines:
+                addresses[i] = routine.address(*scalar)
             self._addresses[what, scalar] = addresses
         return self._addresses[what, scalar]
 
@@ -242,12 +297,13 @@ class Tree:
         """
         scalar = in_lanes, with_tangents, own_parameters
         shared = {**self.fields, "kinematics": self._kinematics(*scalar)}
-        shared |= {"reversal": self._reversals(*scalar), "motion": self._motions(*scalar)}
+        shared |= {"reversal": self._reversals(*scalar), "motion": self._motions(*scalar), "run_routine": self._forces(*scalar)}
+        shared |= self._constrained(*scalar)
         if own_parameters:
             shared.update((name, in_each_lane(shared[name])) for name in PARAMETERS)
         counts = self.counts
         if any(more):
-            whole_nq, whole_nu, nz = self.nq + more[0], self.nu + more[1], more[2]
+            whole_nq, whole_nu, nz = self.nq + more[0], self.nu + more[1], self.nz + more[2]
             counts = {
                 **counts,
                 "whole_nq": whole_nq,
@@ -265,6 +321,7 @@ class Tree:
         record.R_FM[:] = identity
         record.R_GB[0] = identity
         record.q[: self.nq, 0] = spread(self.default_q)
+        record.z[: self.nz, 0] = spread(self.default_z)
         record.particle_location[:, 0], record.particle_velocity[:, 0] = map(spread, self.default_particles)
         for b, field, columns in self._columns:
             first = self.first_u[b]

@@ -1,0 +1,110 @@
+"""How a kind of constraint reads its bodies and parameters, and writes its errors and its rows of G."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._jit import Routine, generic, routine
+from ..algebra import mat33, vec3
+from ..algebra.memory import load3, load9, load_spatial, store_spatial
+from ..algebra.scalar import load, store
+from ._what import POSITIONS
+
+
+def by_address(positions: Callable[..., None], velocities: Callable[..., None]) -> Routine:
+    """The routine of a kind, of ``positions(model, c)`` and ``velocities(model, c)``; see `_what` for what each writes."""
+
+    def equations(model: Any, c: int, what: int) -> int:
+        if what == POSITIONS:
+            positions(model, c)
+        else:
+            velocities(model, c)
+        return 0
+
+    equations.__module__, equations.__qualname__ = positions.__module__, "equations"  # the name of its file in the cache
+    return routine(equations)
+
+
+@generic
+def body(model: Any, c: int, i: int) -> int:
+    """Index of constrained body *i*."""
+    return model.constrained_bodies[model.first_constrained_body[c] + i]
+
+
+@generic
+def integer(model: Any, c: int, i: int) -> int:
+    """Number *i* of the constraint's integers."""
+    return model.constraint_integers[model.constraint_first_integer[c] + i]
+
+
+@generic
+def number(model: Any, c: int, i: int) -> Any:
+    """Number *i* of the constraint's parameters."""
+    return load(model.constraint_numbers, model.constraint_first_number[c] + i, 0)
+
+
+@generic
+def vector(model: Any, c: int, i: int) -> Any:
+    """Three numbers of the constraint's parameters, from *i* on."""
+    first = model.constraint_first_number[c] + i
+    numbers = model.constraint_numbers
+    return load(numbers, first, 0), load(numbers, first + 1, 0), load(numbers, first + 2, 0)
+
+
+@generic
+def matrix(model: Any, c: int, i: int) -> Any:
+    """Nine numbers of the constraint's parameters, from *i* on: a rotation row by row."""
+    x, y, z = vector(model, c, i), vector(model, c, i + 3), vector(model, c, i + 6)
+    return *x, *y, *z
+
+
+@generic
+def from_origin(model: Any, b: int, station: Any) -> Any:
+    """A station of body b from b's origin, in Ground."""
+    return mat33.mul_vec(load9(model.R_GB, b, 0), station)
+
+
+@generic
+def velocity_at(model: Any, b: int, r: Any) -> Any:
+    """Velocity in Ground of the material point of body b that is at *r* from its origin."""
+    w, v = load_spatial(model.V_GB, b)
+    return vec3.add(v, vec3.cross(w, r))
+
+
+@generic
+def centripetal(model: Any, b: int, r: Any) -> Any:
+    """The part of that point's acceleration that the body's acceleration does not give: w x (w x r)."""
+    w = load3(model.V_GB, b, 0)
+    return vec3.cross(w, vec3.cross(w, r))
+
+
+@generic
+def put_position_error(model: Any, c: int, k: int, error: Any) -> None:
+    """The error of position equation *k*."""
+    store(model.position_error, model.first_row[c] + k, 0, error)
+
+
+@generic
+def put_velocity_offset(model: Any, c: int, k: int, offset: Any) -> None:
+    """The velocity error of equation *k* less its row of G times u: zero of most kinds, which need not write it."""
+    store(model.velocity_offset, model.first_row[c] + k, 0, offset)
+
+
+@generic
+def put_acceleration_offset(model: Any, c: int, k: int, offset: Any) -> None:
+    """The acceleration error of equation *k* less its row of G times udot."""
+    store(model.acceleration_offset, model.first_row[c] + k, 0, offset)
+
+
+@generic
+def put_wrench(model: Any, c: int, k: int, i: int, torque: Any, force: Any) -> None:
+    """What a unit multiplier of equation *k* stands for on constrained body *i*: at its origin, in Ground."""
+    place = model.first_wrench[c] + k * model.num_constrained_bodies[c] + i
+    store_spatial(model.wrenches, place, torque, force)
+
+
+@generic
+def put_force(model: Any, c: int, k: int, i: int, r: Any, force: Any) -> None:
+    """The same of a force at *r* from the body's origin."""
+    put_wrench(model, c, k, i, vec3.cross(r, force), force)

@@ -1,0 +1,11 @@
+"""What a constraint's routine is asked: it gets the record, the constraint's index, and one of the first two numbers.
+
+At POSITIONS it writes the position errors, the velocity offsets of position equations (their partial derivatives by time), and
+the wrenches and coefficients that depend on q and time alone; at VELOCITIES the acceleration offsets, the velocity offsets of
+velocity equations, and what depends on u. What is always zero need not be written.
+"""
+
+POSITIONS, VELOCITIES, ACCELERATIONS = 0, 1, 2
+
+#: What is projected.
+PROJECT_Q, PROJECT_U = 0, 1

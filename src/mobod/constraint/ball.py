@@ -1,0 +1,121 @@
+"""Ball: a point of one body and a point of another coincide: three equations of positions.
+
+    perr = p_2 - p_1 in the Ancestor body A       verr, aerr = v_2(C) - v_1(C), a_2(C) - a_1(C) in A
+
+with C where point 2 is, and both motions those of the material points there: off the manifold they are not the rates of perr,
+but forces at C are equal and opposite. Measured and expressed in A; a_2 - a_1 in A is that in Ground less 2 w_A x (v_2 - v_1).
+Source: the conventions of Simbody 3.7.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from .._jit import generic
+from ..algebra import mat33, vec3
+from ..algebra.memory import load3, load9
+from ..algebra.scalar import zero
+from . import _access
+from .base import Constraint, station
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+
+
+@generic
+def arms(model: Any, c: int) -> Any:
+    """C from either body's origin, in Ground, and p_2 - p_1. Stations are the first six parameters."""
+    b1, b2 = _access.body(model, c, 0), _access.body(model, c, 1)
+    r1 = _access.from_origin(model, b1, _access.vector(model, c, 0))
+    r2 = _access.from_origin(model, b2, _access.vector(model, c, 3))
+    C = vec3.add(load3(model.p_GB, b2, 0), r2)
+    arm1 = vec3.sub(C, load3(model.p_GB, b1, 0))
+    return arm1, r2, vec3.sub(arm1, r1)
+
+
+@generic
+def positions(model: Any, c: int) -> None:
+    """perr, and forces along the axes of A at C."""
+    write_positions(model, c, 0)
+
+
+@generic
+def write_positions(model: Any, c: int, first: int) -> None:
+    """The three equations from number *first* of the constraint on."""
+    arm1, arm2, apart = arms(model, c)
+    R_GA = load9(model.R_GB, _access.integer(model, c, 0), 0)
+    error = mat33.transpose_mul_vec(R_GA, apart)
+    for k in range(3):
+        axis = R_GA[0], R_GA[3], R_GA[6]
+        e = error[0]
+        if k == 1:
+            axis, e = (R_GA[1], R_GA[4], R_GA[7]), error[1]
+        elif k == 2:
+            axis, e = (R_GA[2], R_GA[5], R_GA[8]), error[2]
+        _access.put_position_error(model, c, first + k, e)
+        _access.put_force(model, c, first + k, 0, arm1, vec3.neg(axis))
+        _access.put_force(model, c, first + k, 1, arm2, axis)
+
+
+@generic
+def velocities(model: Any, c: int) -> None:
+    """What aerr has beside G udot."""
+    write_velocities(model, c, 0)
+
+
+@generic
+def write_velocities(model: Any, c: int, first: int) -> None:
+    """The same for the three equations from number *first* on."""
+    arm1, arm2, _ = arms(model, c)
+    b1, b2, A = _access.body(model, c, 0), _access.body(model, c, 1), _access.integer(model, c, 0)
+    dv = vec3.sub(_access.velocity_at(model, b2, arm2), _access.velocity_at(model, b1, arm1))
+    da = vec3.sub(_access.centripetal(model, b2, arm2), _access.centripetal(model, b1, arm1))
+    turning = vec3.cross(load3(model.V_GB, A, 0), dv)
+    offset = mat33.transpose_mul_vec(load9(model.R_GB, A, 0), vec3.add_scaled(da, zero(dv[0]) - 2.0, turning))
+    _access.put_acceleration_offset(model, c, first, offset[0])
+    _access.put_acceleration_offset(model, c, first + 1, offset[1])
+    _access.put_acceleration_offset(model, c, first + 2, offset[2])
+
+
+class Ball(Constraint):
+    """Makes two points coincide, as a ball joint does: three equations of positions.
+
+    Parameters
+    ----------
+    body1, body2 : MobilizedBody
+        Two bodies of one system, one of which may be Ground.
+    station1, station2 : (3,) array_like
+        The points, from each body's origin and in its frame; length.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the constraints; one is made where none is given.
+
+    Notes
+    -----
+    Errors are lengths along the axes of the Ancestor body: the outermost body that both hang on. The multipliers are minus the
+    force on body 2.
+    """
+
+    routine = _access.by_address(positions, velocities)
+
+    def __init__(
+        self,
+        body1: MobilizedBody,
+        station1: npt.ArrayLike,
+        body2: MobilizedBody,
+        station2: npt.ArrayLike,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._station1, self._station2 = station("station1", station1), station("station2", station2)
+        super().__init__([body1, body2], equations=(3, 0, 0), disabled_by_default=disabled_by_default, name=name)
+
+    def _integers(self) -> list[int]:
+        return [self.get_ancestor_mobilized_body().get_mobilized_body_index()]
+
+    def _numbers(self) -> list[float]:
+        return [*self._station1, *self._station2]

@@ -1,0 +1,371 @@
+"""Constraint: what every kind shares.
+
+A new kind is a file beside this one. It provides
+
+1. compiled functions ``positions(model, c)`` and ``velocities(model, c)`` that write its errors and its rows of G by way of
+   `_access`, with the equations in the file's docstring, and ``routine = by_address(positions, velocities)``;
+2. a class derived from `Constraint` with `_integers` and `_numbers`: its run in the two pools that the kernels read;
+3. its name in ``__init__.py``.
+
+A row of G is given as what a unit multiplier stands for: a wrench on each constrained body; or, of position equations, the
+derivatives by the q of the constrained mobilizers, from which those by u follow; or, of others, coefficients of u.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .._jit import Routine
+from ..errors import TopologyError
+from ..value import Transform
+
+if TYPE_CHECKING:
+    from ..matter import SimbodyMatterSubsystem
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+Array = npt.NDArray[np.float64]
+
+
+class Constraint:
+    """Equations that the motion of a system keeps, with the forces that it takes. Base class of every kind.
+
+    Parameters
+    ----------
+    bodies : sequence of MobilizedBody
+        Those that its equations put forces on.
+    mobilizers : sequence of MobilizedBody
+        Those whose coordinates or speeds it speaks of.
+    equations : (int, int, int)
+        How many of positions, of velocities, and of accelerations alone.
+    matter : SimbodyMatterSubsystem, optional
+        What it joins: that of its bodies unless given.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the constraints; one is made where none is given.
+
+    Raises
+    ------
+    TopologyError
+        If the bodies are not all of one system.
+    """
+
+    routine: ClassVar[Routine | None] = None
+
+    def __init__(
+        self,
+        bodies: Sequence[MobilizedBody] = (),
+        mobilizers: Sequence[MobilizedBody] = (),
+        *,
+        equations: tuple[int, int, int],
+        matter: SimbodyMatterSubsystem | None = None,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        for body in (*bodies, *mobilizers):
+            if not hasattr(body, "get_matter_subsystem"):
+                raise TypeError(f"{type(self).__name__} takes mobilized bodies, not {body!r}")
+        everything = [*bodies, *mobilizers]
+        self._matter = matter if matter is not None else everything[0].get_matter_subsystem()
+        for body in everything:
+            if body.get_matter_subsystem() is not self._matter:
+                raise TopologyError(
+                    f"{body!r} is a body of another system than {everything[0]!r}; a constraint ties bodies of one"
+                )
+        self._bodies, self._mobilizers = list(bodies), list(dict.fromkeys(mobilizers))
+        self._number_of_equations = equations
+        self._disabled_by_default = bool(disabled_by_default)
+        self._index, self._name = self._matter._adopt_constraint(self, name)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._name!r}>"
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._name
+
+    def get_constraint_index(self) -> int:
+        """Its place among the constraints."""
+        return self._index
+
+    def get_matter_subsystem(self) -> SimbodyMatterSubsystem:
+        """The subsystem it is part of."""
+        return self._matter
+
+    # ------------------------------------------------------------------------------------------ what it ties
+
+    def get_num_constrained_bodies(self) -> int:
+        """How many bodies it puts forces on."""
+        return len(self._bodies)
+
+    def get_mobilized_body_from_constrained_body(self, constrained_body: int) -> MobilizedBody:
+        """One of these bodies."""
+        return self._one(self._bodies, constrained_body, "constrained bodies")
+
+    def get_num_constrained_mobilizers(self) -> int:
+        """How many mobilizers it puts generalized forces on."""
+        return len(self._mobilizers)
+
+    def get_mobilized_body_from_constrained_mobilizer(self, constrained_mobilizer: int) -> MobilizedBody:
+        """The body of one of these mobilizers."""
+        return self._one(self._mobilizers, constrained_mobilizer, "constrained mobilizers")
+
+    def _one(self, found: list[MobilizedBody], index: int, what: str) -> MobilizedBody:
+        if not 0 <= index < len(found):
+            raise IndexError(f"{self!r} has {len(found)} {what}; no number {index}")
+        return found[index]
+
+    def get_ancestor_mobilized_body(self) -> MobilizedBody:
+        """The outermost body that all constrained bodies hang on or are; Ground where there is no constrained body."""
+        if not self._bodies:
+            return self._matter.ground
+        lines = [_line(body) for body in self._bodies]
+        common = self._matter.ground
+        for bodies in zip(*lines, strict=False):
+            if any(body is not bodies[0] for body in bodies):
+                break
+            common = bodies[0]
+        return common
+
+    # ------------------------------------------------------------------------------------------ on and off
+
+    def set_disabled_by_default(self, should_be_disabled: bool) -> None:
+        """Whether states start with it switched off; a topological change."""
+        self._disabled_by_default = bool(should_be_disabled)
+        self._matter._invalidate_topology()
+
+    def is_disabled_by_default(self) -> bool:
+        """Whether states start with it switched off."""
+        return self._disabled_by_default
+
+    def disable(self, state: State) -> None:
+        """Switch it off in this state, which falls to MODEL at most. Needs MODEL."""
+        self._matter._enable_constraint(state, self, False)
+
+    def enable(self, state: State) -> None:
+        """Switch it on in this state, which falls to MODEL at most. Needs MODEL."""
+        self._matter._enable_constraint(state, self, True)
+
+    def is_disabled(self, state: State) -> bool:
+        """Whether it is switched off in this state. Needs MODEL."""
+        self._model(state, "is_disabled")
+        return not state._field("constraint_enabled")[self._index]
+
+    def get_num_constraint_equations_in_use(self, state: State) -> tuple[int, int, int]:
+        """How many equations of positions, of velocities, and of accelerations alone; all zero where it is disabled."""
+        return (0, 0, 0) if self.is_disabled(state) else self._number_of_equations
+
+    def get_index_of_multipliers_in_use(self, state: State) -> tuple[int, int, int]:
+        """Where in the state's multipliers its equations of positions, velocities and accelerations start; -1 for none."""
+        starts = []
+        for which in range(3):
+            rows = self._own_rows(state, which)
+            starts.append(int(self._matter._places_of_rows(state)[rows[0]]) if len(rows) else -1)
+        return starts[0], starts[1], starts[2]
+
+    def _own_rows(self, state: State, which: int | None = None) -> npt.NDArray[np.int64]:
+        """Its equations in the kernels' order: all, or those of positions (0), velocities (1) or accelerations (2)."""
+        if self.is_disabled(state):
+            return np.zeros(0, np.int64)
+        first, numbers = int(state._tree.fields["first_row"][self._index]), self._number_of_equations
+        if which is None:
+            return np.arange(first, first + sum(numbers))
+        start = first + sum(numbers[:which])
+        return np.arange(start, start + numbers[which])
+
+    # ------------------------------------------------------------------------------------------ errors and multipliers
+
+    def get_position_errors_as_vector(self, state: State) -> Array:
+        """Errors of its position equations ``(mp,)``. Needs POSITION."""
+        state._need_positions(self._matter._ground, f"get_position_errors_as_vector of {self._name!r}")
+        errors: Array = state._record.position_error[self._own_rows(state, 0), 0]
+        return errors
+
+    def get_velocity_errors_as_vector(self, state: State) -> Array:
+        """Errors of its position and velocity equations at the level of velocities ``(mp + mv,)``. Needs VELOCITY."""
+        rows = np.concatenate([self._own_rows(state, 0), self._own_rows(state, 1)])
+        return self._matter._velocity_errors(state)[rows]
+
+    def get_acceleration_errors_as_vector(self, state: State) -> Array:
+        """Errors of all its equations at the level of accelerations ``(mp + mv + ma,)``. Needs ACCELERATION."""
+        return self._matter._acceleration_errors(state)[self._own_rows(state)]
+
+    def get_multipliers_as_vector(self, state: State) -> Array:
+        """Its multipliers ``(mp + mv + ma,)``. Needs ACCELERATION."""
+        self._matter._accelerations(state, f"get_multipliers_as_vector of {self._name!r}")
+        multipliers: Array = state._record.multiplier[self._own_rows(state), 0]
+        return multipliers
+
+    # ------------------------------------------------------------------------------------------ forces
+
+    def calc_constraint_forces_from_multipliers(self, state: State, multipliers: npt.ArrayLike) -> tuple[Array, Array]:
+        """What its multipliers put on its own bodies and mobilizers. Needs VELOCITY.
+
+        Parameters
+        ----------
+        state : State
+        multipliers : (mp + mv + ma,) array_like
+            Empty where it is disabled.
+
+        Returns
+        -------
+        body_forces : (num_constrained_bodies, 2, 3) array
+            At the bodies' origins, expressed in the Ancestor body.
+        mobility_forces : array
+            One a u of the constrained mobilizers.
+
+        Notes
+        -----
+        The sign is that of multipliers: these stand on the side of M udot, and applied forces that do the same are minus them.
+        """
+        F, f = self._forces(state, "calc_constraint_forces_from_multipliers", multipliers)
+        R_GA = np.asarray(self.get_ancestor_mobilized_body().get_body_transform(state).R)
+        return F @ R_GA, f
+
+    def get_constraint_forces_as_vectors(self, state: State) -> tuple[Array, Array]:
+        """The same of the multipliers that the state has, in Ground. Needs ACCELERATION."""
+        return self._forces(state, "get_constraint_forces_as_vectors", self.get_multipliers_as_vector(state))
+
+    def _forces(self, state: State, asked: str, multipliers: npt.ArrayLike) -> tuple[Array, Array]:
+        self._matter._velocities(state, f"{asked} of {self._name!r}")
+        values, rows = np.asarray(multipliers, dtype=np.float64), self._own_rows(state)
+        if values.shape != rows.shape:
+            raise ValueError(f"{self._name!r} has {len(rows)} multipliers in this state, got an array of shape {values.shape}")
+        n, tree, record = len(self._bodies), state._tree, state._record
+        speeds = int(tree.fields["num_speeds"][self._index])
+        if len(rows) == 0:
+            return np.zeros((n, 2, 3)), np.zeros(speeds)
+        first, at = int(tree.fields["first_wrench"][self._index]), int(tree.fields["first_speed"][self._index])
+        wrenches = record.wrenches[first : first + len(rows) * n].reshape(len(rows), n, 2, 3)
+        coefficients = record.speed_coefficients[at : at + len(rows) * speeds].reshape(len(rows), speeds)
+        return np.tensordot(values, wrenches, 1), values @ coefficients
+
+    def calc_power(self, state: State) -> float:
+        """The power of its forces, positive where they add energy; zero of most kinds. Needs ACCELERATION."""
+        F, f = self.get_constraint_forces_as_vectors(state)
+        power = 0.0
+        for body, one in zip(self._bodies, F, strict=True):
+            power -= float(np.sum(one * body.get_body_velocity(state)))
+        u = [body.get_u_as_vector(state) for body in self._mobilizers]
+        return power - (float(f @ np.concatenate(u)) if u else 0.0)
+
+    # ------------------------------------------------------------------------------------------ matrices
+
+    def calc_position_constraint_matrix_p(self, state: State) -> Array:
+        """P ``(mp, nu)``: the rows of G of its position equations. Needs POSITION."""
+        return self._rows_of_g(state, "calc_position_constraint_matrix_p", (0,))
+
+    def calc_position_constraint_matrix_p_transpose(self, state: State) -> Array:
+        """The transpose of P ``(nu, mp)``. Needs POSITION."""
+        return self.calc_position_constraint_matrix_p(state).T.copy()
+
+    def calc_position_constraint_matrix_p_n_inv(self, state: State) -> Array:
+        """P N^-1 ``(mp, nq)``: what its position equations say of q_dot. Needs POSITION."""
+        P = self.calc_position_constraint_matrix_p(state)
+        rows = [self._matter.multiply_by_n_inv(state, True, row) for row in P]
+        return np.reshape(rows, (len(P), state._tree.nq))
+
+    def calc_velocity_constraint_matrix_v(self, state: State) -> Array:
+        """V ``(mv, nu)``: the rows of G of its velocity equations. Needs VELOCITY."""
+        self._matter._velocities(state, f"calc_velocity_constraint_matrix_v of {self._name!r}")
+        return self._rows_of_g(state, "calc_velocity_constraint_matrix_v", (1,))
+
+    def calc_velocity_constraint_matrix_v_transpose(self, state: State) -> Array:
+        """The transpose of V ``(nu, mv)``. Needs VELOCITY."""
+        return self.calc_velocity_constraint_matrix_v(state).T.copy()
+
+    def calc_acceleration_constraint_matrix_a(self, state: State) -> Array:
+        """A ``(ma, nu)``: the rows of G of its equations of accelerations alone. Needs VELOCITY."""
+        self._matter._velocities(state, f"calc_acceleration_constraint_matrix_a of {self._name!r}")
+        return self._rows_of_g(state, "calc_acceleration_constraint_matrix_a", (2,))
+
+    def calc_acceleration_constraint_matrix_a_transpose(self, state: State) -> Array:
+        """The transpose of A ``(nu, ma)``. Needs VELOCITY."""
+        return self.calc_acceleration_constraint_matrix_a(state).T.copy()
+
+    def _rows_of_g(self, state: State, asked: str, which: tuple[int, ...]) -> Array:
+        self._matter._positions(state, f"{asked} of {self._name!r}")
+        rows = np.concatenate([self._own_rows(state, level) for level in which])
+        G = self._matter._explicit_g(state)
+        return G[rows]
+
+    # ------------------------------------------------------------------------------------------ for the tree
+
+    def _body_indices(self) -> list[int]:
+        return [body.get_mobilized_body_index() for body in self._bodies]
+
+    def _mobilizer_indices(self) -> list[int]:
+        return [body.get_mobilized_body_index() for body in self._mobilizers]
+
+    def _equations(self) -> tuple[int, int, int]:
+        return self._number_of_equations
+
+    def _integers(self) -> list[int]:
+        return []
+
+    def _numbers(self) -> list[float]:
+        return []
+
+    def _model(self, state: State, asked: str) -> None:
+        state._tree_of(self._matter._ground, f"{asked} of {self._name!r}")
+
+    def _number_run(self, state: State, asked: str) -> Array:
+        """Its numbers as they are in the state."""
+        self._model(state, asked)
+        first = int(state._tree.fields["constraint_first_number"][self._index])
+        numbers: Array = state._field("constraint_numbers")[first : first + len(self._numbers()), 0]
+        return numbers
+
+    def _change_numbers(self, state: State, asked: str, first: int, values: Sequence[float]) -> None:
+        """Give it other numbers in the state, from number *first* on; the state falls to MODEL at most."""
+        self._model(state, asked)
+        start = int(state._tree.fields["constraint_first_number"][self._index]) + first
+        state._own_field("constraint_numbers")[start : start + len(values), 0] = values
+
+
+def _line(body: MobilizedBody) -> list[MobilizedBody]:
+    """From Ground to the body."""
+    line = [body]
+    while not line[-1].is_ground():
+        line.append(line[-1].get_parent_mobilized_body())
+    return line[::-1]
+
+
+def finite(what: str, value: Any) -> float:
+    """A finite number."""
+    number = float(value)
+    if not np.isfinite(number):
+        raise ValueError(f"{what} has to be finite, got {value}")
+    return number
+
+
+def station(what: str, value: npt.ArrayLike) -> list[float]:
+    """Three finite numbers."""
+    vector = np.asarray(value, dtype=np.float64)
+    if vector.shape != (3,) or not np.all(np.isfinite(vector)):
+        raise ValueError(f"{what} has to be three finite numbers, got {value!r}")
+    numbers: list[float] = vector.tolist()
+    return numbers
+
+
+def direction(what: str, value: npt.ArrayLike) -> list[float]:
+    """A unit vector along three finite numbers that are not all zero."""
+    vector = np.asarray(station(what, value))
+    size = float(np.linalg.norm(vector))
+    if size == 0.0:
+        raise ValueError(f"{what} is a direction and cannot be zero, got {value!r}")
+    numbers: list[float] = (vector / size).tolist()
+    return numbers
+
+
+def frame(what: str, value: Any) -> list[float]:
+    """A `Transform` as nine numbers of its rotation, row by row, and three of its origin."""
+    if not isinstance(value, Transform):
+        raise TypeError(f"{what} has to be a mobod.Transform, got {value!r}")
+    return [*np.asarray(value.R).ravel().tolist(), *np.asarray(value.p).tolist()]

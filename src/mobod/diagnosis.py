@@ -1,0 +1,307 @@
+"""What constraints do to a mechanism at a state: which are redundant, contradict each other, or are nearly singular.
+
+With L L^T = M, the rows of G L^-T are the equations as directions in a space where length is kinetic energy; only mobilities
+count that no lock or motion prescribes. A row that is a combination of rows before it is redundant, and a combination that
+the errors do not follow is a contradiction. What is orthogonal to all rows are the free motions that remain.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .stage import Stage
+
+if TYPE_CHECKING:
+    from .constraint.base import Constraint
+    from .state import State
+    from .system import MultibodySystem
+
+Array = npt.NDArray[np.float64]
+
+#: Part of an equation's length that is taken for none; the solver's own threshold is 3e-6.
+DEPENDENT = 3e-6
+#: The least singular value, of rows of length 1, below which equations are nearly dependent.
+NEARLY = 1e-3
+_LEVELS = ("position", "velocity", "acceleration")
+
+
+@dataclasses.dataclass(frozen=True)
+class Equation:
+    """Equation *index* of those that a constraint has at *level* ``"position"``, ``"velocity"`` or ``"acceleration"``."""
+
+    constraint: Constraint
+    level: str
+    index: int
+
+    def __str__(self) -> str:
+        number = self.constraint._number_of_equations[_LEVELS.index(self.level)]
+        return f"{self.constraint.name}[{self.index}]" if number > 1 else self.constraint.name
+
+
+@dataclasses.dataclass(frozen=True)
+class Redundancy:
+    """An equation that others say already.
+
+    Attributes
+    ----------
+    equation : Equation
+    others : list of Equation
+        Those of which it is a combination; none where it moves nothing at all.
+    contradiction : dict of str to float
+        For each level, how far the errors are from that combination, where they are: the equations cannot all hold.
+    """
+
+    equation: Equation
+    others: list[Equation]
+    contradiction: dict[str, float]
+
+
+@dataclasses.dataclass(frozen=True)
+class NearSingularity:
+    """Equations that are nearly dependent: *value* is their least singular value, 1 for perpendicular ones."""
+
+    value: float
+    equations: list[Equation]
+
+
+@dataclasses.dataclass(frozen=True)
+class FreeMotion:
+    """A motion that all constraints allow: speeds *u* ``(nu,)`` scaled so that the one it is named after is 1.
+
+    *speed* names it, *bodies* are those that move.
+    """
+
+    speed: str
+    u: Array
+    bodies: list[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Diagnosis:
+    """What `MultibodySystem.diagnose_constraints` has found; printing it gives a table.
+
+    Attributes
+    ----------
+    equations : list of Equation
+        All that are in use, in the order of the state's multipliers.
+    errors : dict of str to array
+        What each has at the level ``"position"`` or ``"velocity"``, in the same order.
+    rank : int
+        How many of them are independent.
+    redundant : list of Redundancy
+    nearly_singular : list of NearSingularity
+    free_motions : list of FreeMotion
+    droppable : list of Constraint
+        Constraints any one of which could be left out without setting a motion free.
+    ties : dict of str to list of str
+        For each constraint the names of the bodies it ties.
+    """
+
+    equations: list[Equation]
+    errors: dict[str, Array]
+    rank: int
+    redundant: list[Redundancy]
+    nearly_singular: list[NearSingularity]
+    free_motions: list[FreeMotion]
+    droppable: list[Constraint]
+    ties: dict[str, list[str]]
+
+    @property
+    def conflicting(self) -> list[Redundancy]:
+        """Those of the redundant equations that contradict what the others say."""
+        return [one for one in self.redundant if one.contradiction]
+
+    def __str__(self) -> str:
+        lines = [
+            f"{len(self.equations)} constraint equations, {self.rank} of them independent; "
+            f"{len(self.free_motions)} free motions remain"
+        ]
+        rows: list[tuple[str, str, str, str]] = []
+        for name, bodies in self.ties.items():
+            of_it = [i for i, equation in enumerate(self.equations) if equation.constraint.name == name]
+            position = [abs(self.errors["position"][i]) for i in of_it if self.equations[i].level == "position"]
+            error = f"{max(position):.2g}" if position else "-"
+            remarks = [_remark(one) for one in self.redundant if one.equation.constraint.name == name]
+            if any(one.name == name for one in self.droppable):
+                remarks.append("could be dropped")
+            rows.append((name, " - ".join(bodies), error, "; ".join(remarks) or "-"))
+        if rows:
+            head = ("constraint", "ties", "error", "remarks")
+            wide = [max(len(row[i]) for row in [head, *rows]) for i in range(3)]
+            for row in [head, *rows]:
+                lines.append("  " + "  ".join(text.ljust(n) for text, n in zip(row, wide, strict=False)) + "  " + row[3])
+        for near in self.nearly_singular:
+            names = ", ".join(str(equation) for equation in near.equations)
+            lines.append(f"  nearly singular ({near.value:.1g} of what they would be alone): {names}")
+        for motion in self.free_motions:
+            lines.append(f"  free: {motion.speed}, which moves {_few(motion.bodies)}")
+        return "\n".join(lines)
+
+
+def _remark(one: Redundancy) -> str:
+    if not one.others:
+        text = f"{one.equation} moves nothing"
+    else:
+        text = f"{one.equation} is redundant with {_few([str(other) for other in one.others])}"
+    if one.contradiction:
+        said = ", ".join(f"{level} by {value:.2g}" for level, value in one.contradiction.items())
+        text += f" and CONTRADICTS it ({said})"
+    return text
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+
+
+def diagnose(system: MultibodySystem, state: State, tolerance: float) -> Diagnosis:
+    """The diagnosis of a state, which is left as it is; see `MultibodySystem.diagnose_constraints`."""
+    state._check_owner(system, "diagnose_constraints")
+    work = state.copy()
+    system.realize(work, Stage.VELOCITY)
+    matter = system.get_matter_subsystem()
+    equations = _equations(matter._constraints, work)
+    m, G = len(equations), matter.calc_g(work)
+    free = matter.get_free_u_dot_index(work)
+    M = matter.calc_m(work)[np.ix_(free, free)]
+    rows = np.linalg.solve(np.linalg.cholesky(M), G[:, free].T).T if len(free) else np.zeros((m, 0))
+    lengths = np.linalg.norm(rows, axis=1)
+    scale = np.linalg.norm(G[:, free], axis=1) if len(free) else np.zeros(m)
+    errors = _errors(matter, work, m)
+    independent, redundant = _combinations(equations, rows, lengths, scale, errors, tolerance)
+    kept = rows[independent] / lengths[independent, None]
+    basis = np.linalg.svd(kept, full_matrices=True)[2] if len(independent) else np.eye(len(free))
+    motions = np.linalg.solve(np.linalg.cholesky(M).T, basis[len(independent) :].T).T if len(free) else np.zeros((0, 0))
+    return Diagnosis(
+        equations=equations,
+        errors={"position": errors["position"], "velocity": errors["velocity"]},
+        rank=len(independent),
+        redundant=redundant,
+        nearly_singular=_near_singularities(equations, independent, kept),
+        free_motions=_free_motions(system, work, free, motions),
+        droppable=_droppable(equations, rows, lengths, redundant, len(independent)),
+        ties={one.name: _tied(one) for one in matter._constraints if not one.is_disabled(work)},
+    )
+
+
+def _equations(constraints: list[Constraint], state: State) -> list[Equation]:
+    """In the order of multipliers."""
+    return [
+        Equation(constraint, level, k)
+        for i, level in enumerate(_LEVELS)
+        for constraint in constraints
+        for k in range(constraint.get_num_constraint_equations_in_use(state)[i])
+    ]
+
+
+def _errors(matter: Any, state: State, m: int) -> dict[str, Array]:
+    """For each level what every equation has, NaN where it has none."""
+    p, v, _ = matter._num_equations(state)
+    errors = {level: np.full(m, np.nan) for level in _LEVELS}
+    errors["position"][:p] = matter._position_errors(state)
+    errors["velocity"][: p + v] = matter._velocity_errors(state)[matter._rows(state)[: p + v]]
+    other = state.copy()
+    matter.get_system().realize(other, Stage.DYNAMICS)
+    record = other._record
+    udot, _ = matter.calc_acceleration_ignoring_constraints(
+        other, record.mobility_forces[:, 0].copy(), record.body_forces.reshape(-1, 2, 3).copy()
+    )
+    errors["acceleration"][:] = matter.calc_constraint_acceleration_errors(other, udot)
+    return errors
+
+
+def _combinations(
+    equations: list[Equation], rows: Array, lengths: Array, scale: Array, errors: dict[str, Array], tolerance: float
+) -> tuple[list[int], list[Redundancy]]:
+    """Which rows are independent of those before them, and what the others are combinations of."""
+    independent: list[int] = []
+    redundant: list[Redundancy] = []
+    largest = max(lengths.max(initial=0.0), 1e-300)
+    for i, equation in enumerate(equations):
+        if lengths[i] <= 1e-10 * largest or scale[i] == 0.0:
+            wrong = {level: abs(e[i]) for level, e in errors.items() if e[i] > tolerance or e[i] < -tolerance}
+            redundant.append(Redundancy(equation, [], {level: float(value) for level, value in wrong.items()}))
+            continue
+        before = rows[independent] / lengths[independent, None]
+        part, *_ = np.linalg.lstsq(before.T, rows[i] / lengths[i], rcond=None)
+        rest = rows[i] / lengths[i] - part @ before
+        if np.linalg.norm(rest) > DEPENDENT:
+            independent.append(i)
+            continue
+        others = [j for j, x in zip(independent, part, strict=True) if abs(x) > 1e-6]
+        weights = {j: x * lengths[i] / lengths[j] for j, x in zip(independent, part, strict=True)}
+        wrong = {}
+        for level, e in errors.items():
+            gap = e[i] - sum(weights[j] * e[j] for j in others)
+            size = max([1.0, *(abs(weights[j]) for j in others)])
+            if np.isfinite(gap) and abs(gap) > tolerance * size * (1.0 + (abs(e[i]) if level == "acceleration" else 0.0)):
+                wrong[level] = float(abs(gap))
+        redundant.append(Redundancy(equation, [equations[j] for j in others], wrong))
+    return independent, redundant
+
+
+def _near_singularities(equations: list[Equation], independent: list[int], kept: Array) -> list[NearSingularity]:
+    if not len(kept):
+        return []
+    U, values, _ = np.linalg.svd(kept, full_matrices=False)
+    found = []
+    for k in range(len(values) - 1, -1, -1):
+        if values[k] >= NEARLY:
+            break
+        part = [equations[independent[i]] for i in np.flatnonzero(np.abs(U[:, k]) > 0.1)]
+        found.append(NearSingularity(float(values[k]), part))
+    return found
+
+
+def _free_motions(system: MultibodySystem, state: State, free: npt.NDArray[np.int64], motions: Array) -> list[FreeMotion]:
+    """A basis of the motions that are left, each named after a speed that is zero in all others."""
+    matter = system.get_matter_subsystem()
+    names = [
+        f"{body._joint_name or body.name}[{i}]" if n > 1 else body._joint_name or body.name
+        for body, n in zip(matter.bodies, state._tree.num_u, strict=True)
+        for i in range(n)
+    ]
+    found: list[FreeMotion] = []
+    chosen: list[int] = []
+    basis = motions.copy()
+    for k in range(len(basis)):  # reduced echelon form, pivoting on the largest speed
+        rest = np.abs(basis[k:])
+        rest[:, chosen] = 0.0
+        row, column = (int(i) for i in np.unravel_index(int(np.argmax(rest)), rest.shape))
+        basis[[k, k + row]] = basis[[k + row, k]]
+        basis[k] /= basis[k, column]
+        for other in range(len(basis)):
+            if other != k:
+                basis[other] -= basis[other, column] * basis[k]
+        chosen.append(column)
+    for column, k in sorted((column, k) for k, column in enumerate(chosen)):
+        motion = basis[k]
+        u = np.zeros(state._tree.nu)
+        u[free] = np.where(np.abs(motion) > 1e-9, motion, 0.0)
+        V = matter.multiply_by_system_jacobian(state, u).reshape(-1, 6)
+        moving = np.linalg.norm(V, axis=1) > 1e-9 * max(1.0, float(np.abs(V).max()))
+        bodies = [matter.bodies[int(b)].name for b in np.flatnonzero(moving)]
+        found.append(FreeMotion(names[free[column]], u, bodies))
+    return found
+
+
+def _droppable(
+    equations: list[Equation], rows: Array, lengths: Array, redundant: list[Redundancy], rank: int
+) -> list[Constraint]:
+    """Constraints without which the rank is the same."""
+    suspects = {id(e.constraint): e.constraint for one in redundant for e in (one.equation, *one.others)}
+    unit = rows / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+    found = []
+    for constraint in suspects.values():
+        others = unit[[equation.constraint is not constraint for equation in equations]]
+        values = np.linalg.svd(others, compute_uv=False) if others.size else np.zeros(0)
+        if int(np.sum(values > DEPENDENT)) == rank:
+            found.append(constraint)
+    return sorted(found, key=lambda one: one.get_constraint_index())
+
+
+def _tied(constraint: Constraint) -> list[str]:
+    return list(dict.fromkeys(body.name for body in (*constraint._bodies, *constraint._mobilizers)))

@@ -1,0 +1,174 @@
+"""Products with the constraints' matrix G, its rows one by one, and solutions with G M^-1 G^T.
+
+Rows are in the kernels' order, constraint by constraint, disabled ones included, whose results are left alone: the order of a
+state's multipliers is Python's to make (`mobod.constrained`).
+"""
+
+from typing import Any
+
+from .._jit import compiled, generic
+from ..algebra import spatial, vec3
+from ..algebra.memory import add_spatial, load3, load_spatial
+from ..algebra.record import attach
+from ..algebra.scalar import load, store
+from . import acceleration, constraint_paths, constraints, passes
+
+
+@compiled
+def calc_velocity_errors(block: Any, out: Any) -> None:
+    """G u and the offset, of equations of positions and velocities. Needs velocities."""
+    model = attach(block)
+    for at in range(_last(model)):
+        c = model.group_constraints[at]
+        for k in range(model.num_p[c] + model.num_v[c]):
+            r = model.first_row[c] + k
+            error = constraints.row_times(model, c, k, model.V_GB, model.u) + load(model.velocity_offset, r, 0)
+            store(out, r, 0, error)
+
+
+@compiled
+def calc_acceleration_errors(block: Any, A: Any, udot: Any, out: Any) -> None:
+    """G udot and the offset, of accelerations *udot* with which bodies have *A* in Ground. Needs velocities."""
+    model = attach(block)
+    for at in range(_last(model)):
+        c = model.group_constraints[at]
+        for k in range(constraints.num_rows(model, c)):
+            r = model.first_row[c] + k
+            store(out, r, 0, constraints.row_times(model, c, k, A, udot) + load(model.acceleration_offset, r, 0))
+
+
+@compiled
+def multiply_by_g(block: Any, u: Any, out: Any) -> None:
+    """G u. Needs positions, and velocities where a row depends on them."""
+    model = attach(block)
+    passes.outward(model, u, model.work_A)
+    for at in range(_last(model)):
+        c = model.group_constraints[at]
+        for k in range(constraints.num_rows(model, c)):
+            store(out, model.first_row[c] + k, 0, constraints.row_times(model, c, k, model.work_A, u))
+
+
+@compiled
+def calc_forces(block: Any, multipliers: Any, F: Any, f: Any) -> None:
+    """G^T times multipliers as what it stands for: wrenches on the bodies and generalized forces, added to *F* and *f*."""
+    model = attach(block)
+    add_forces(model, multipliers, F, f, 1.0)
+
+
+@compiled
+def add_forces(block: Any, multipliers: Any, F: Any, f: Any, factor: float) -> None:
+    """The same times a factor."""
+    model = attach(block)
+    for at in range(_last(model)):
+        c = model.group_constraints[at]
+        n = model.num_constrained_bodies[c]
+        for k in range(constraints.num_rows(model, c)):
+            x = factor * load(multipliers, model.first_row[c] + k, 0)
+            for i in range(n):
+                b = model.constrained_bodies[model.first_constrained_body[c] + i]
+                tw, tv = load_spatial(model.wrenches, model.first_wrench[c] + k * n + i)
+                if b > 0:
+                    add_spatial(F, b, vec3.scale(x, tw), vec3.scale(x, tv))
+            coefficient = model.first_speed[c] + k * model.num_speeds[c]
+            for place in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
+                b = model.constrained_mobilizers[place]
+                for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+                    total = load(f, i, 0) + x * load(model.speed_coefficients, coefficient, 0)
+                    store(f, i, 0, total)
+                    coefficient += 1
+
+
+@compiled
+def calc_g_transpose_products(block: Any, F: Any, f: Any) -> None:
+    """f += J^T F; *F* is used up."""
+    model = attach(block)
+    for b in range(model.nb - 1, 0, -1):
+        t, s = load_spatial(F, b)
+        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+            total = load(f, i, 0) + (vec3.dot(load3(model.H, i, 0), t) + vec3.dot(load3(model.H, i, 3), s))
+            store(f, i, 0, total)
+        t, s = spatial.shift_force(t, s, load3(model.p_PB_G, b, 0))
+        add_spatial(F, model.parent[b], t, s)
+
+
+@compiled
+def calc_g(block: Any, G: Any) -> None:
+    """G, row by row, each along its own path; the others' entries are left alone."""
+    model = attach(block)
+    for at in range(_last(model)):
+        c = model.group_constraints[at]
+        rows = constraints.num_rows(model, c)
+        constraint_paths.begin(model, c, rows)
+        for place in range(model.path_length[c]):
+            here = model.first_path[c] + place
+            b, up, own = model.path[here], model.path_parent[here], model.path_mobilizer[here]
+            for k in range(rows):
+                zw, zv = load_spatial(model.path_forces, place * rows + k)
+                for j in range(model.num_u[b]):
+                    i = model.first_u[b] + j
+                    g = -(vec3.dot(load3(model.H, i, 0), zw) + vec3.dot(load3(model.H, i, 3), zv))
+                    if own >= 0:
+                        g = g + load(model.speed_coefficients, model.first_speed[c] + k * model.num_speeds[c] + own + j, 0)
+                    G[model.first_row[c] + k, i] = g
+                constraint_paths.hand_on(model, up, b, rows, k, zw, zv)
+
+
+@compiled
+def solve(block: Any, x: Any) -> None:
+    """*x*, a number a row, becomes (G M^-1 G^T)^+ x. Needs articulated inertias."""
+    model = attach(block)
+    for g in range(model.num_groups[0]):
+        _load_group(model, g, x)
+        constraints.solve_group(model, g)
+        for at in range(model.group_first[g], model.group_end[g]):
+            c = model.group_constraints[at]
+            for r in range(model.first_row[c], model.first_row[c] + constraints.num_rows(model, c)):
+                store(x, r, 0, load(model.row_work, model.row_place[r], 0))
+
+
+@compiled
+def calc_projected_m_inv(block: Any, W: Any) -> None:
+    """G M^-1 G^T, of which the entries between groups, zeros, are left alone. Needs articulated inertias."""
+    model = attach(block)
+    for g in range(model.num_groups[0]):
+        for at in range(model.group_first[g], model.group_end[g]):
+            constraint_paths.effects(model, model.group_constraints[at])
+        constraint_paths.form_gram(model, g)
+        m, first, first_row = model.group_num_rows[g], model.group_gram[g], model.group_first_row[g]
+        for at in range(model.group_first[g], model.group_end[g]):
+            c = model.group_constraints[at]
+            for r in range(model.first_row[c], model.first_row[c] + constraints.num_rows(model, c)):
+                for other in range(model.group_first[g], at + 1):
+                    d = model.group_constraints[other]
+                    for s in range(model.first_row[d], model.first_row[d] + constraints.num_rows(model, d)):
+                        i, j = model.row_place[r] - first_row, model.row_place[s] - first_row
+                        if j <= i:
+                            W[r, s] = load(model.gram, first + i * m + j, 0)
+                            W[s, r] = W[r, s]
+
+
+@compiled
+def gather_residuals(block: Any) -> None:
+    """The inward pass of `acceleration` once more, with applied forces to which those of the constraints have been added."""
+    model = attach(block)
+    for b in range(model.nb - 1, 0, -1):
+        acceleration.inward_step(model, b)
+
+
+@generic
+def _last(model: Any) -> int:
+    """How many constraints are enabled: they are the first of group_constraints."""
+    n = 0
+    if model.num_groups[0] > 0:
+        n = model.group_end[model.num_groups[0] - 1]
+    return n
+
+
+@generic
+def _load_group(model: Any, g: int, x: Any) -> None:
+    """Right sides of group g, and its effects."""
+    for at in range(model.group_first[g], model.group_end[g]):
+        c = model.group_constraints[at]
+        for r in range(model.first_row[c], model.first_row[c] + constraints.num_rows(model, c)):
+            store(model.row_work, model.row_place[r], 0, load(x, r, 0))
+        constraint_paths.effects(model, c)

@@ -1,0 +1,211 @@
+"""What constraints do to the mobilities that their bodies hang on: E and D^-1 E of `constraints`, along each one's path.
+
+Two ways. With the tree free to move under forces, for accelerations: the inward pass of `acceleration` on unit multipliers.
+With masses of no account, for projections: E = J^T times the wrenches, and a weight a mobility in place of D^-1.
+
+Beside each row: what its square would be if no products cancelled, to tell a row that moves nothing from one that moves little.
+With s_w, s_v the squares of its wrenches' torques and forces, l^2 of the levers to a mobility, it is the sum over mobilities of
+d^-1 (|h_w|^2 (s_w + l^2 s_v) + |h_v|^2 s_v): all but s_w, s_v the same for all rows of a constraint.
+"""
+
+from typing import Any
+
+from .._jit import generic
+from ..algebra import spatial, vec3
+from ..algebra.memory import load3, load_spatial, store_spatial
+from ..algebra.scalar import load, store, zero
+from ..constraint._what import PROJECT_Q
+from ..mobilizer._access import put3, vector3
+from . import blocks
+
+
+@generic
+def begin(model: Any, c: int, rows: int) -> None:
+    """Minus the wrenches of unit multipliers onto the path of constraint c, with no levers yet."""
+    n = model.path_length[c]
+    o = zero(load(model.time, 0, 0))
+    for at in range(n * rows):
+        store_spatial(model.path_forces, at, (o, o, o), (o, o, o))
+    for at in range(n):
+        store(model.path_levers, at, 0, o)
+    bodies = model.num_constrained_bodies[c]
+    for i in range(bodies):
+        place = model.constrained_body_place[model.first_constrained_body[c] + i]
+        if place >= 0:
+            for k in range(rows):
+                tw, tv = load_spatial(model.wrenches, model.first_wrench[c] + k * bodies + i)
+                zw, zv = load_spatial(model.path_forces, place * rows + k)
+                store_spatial(model.path_forces, place * rows + k, vec3.sub(zw, tw), vec3.sub(zv, tv))
+
+
+@generic
+def hand_on(model: Any, parent_place: int, b: int, rows: int, k: int, zw: Any, zv: Any) -> None:
+    """What is left of column k at body b to its parent."""
+    if parent_place >= 0:
+        zw, zv = spatial.shift_force(zw, zv, load3(model.p_PB_G, b, 0))
+        pw, pv = load_spatial(model.path_forces, parent_place * rows + k)
+        store_spatial(model.path_forces, parent_place * rows + k, vec3.add(pw, zw), vec3.add(pv, zv))
+
+
+@generic
+def _lengthen(model: Any, place: int, parent_place: int, b: int) -> None:
+    """Levers, squared, to the parent's origin."""
+    if parent_place >= 0:
+        r = load3(model.p_PB_G, b, 0)
+        longer = load(model.path_levers, place, 0) + vec3.dot(r, r)
+        store(model.path_levers, parent_place, 0, load(model.path_levers, parent_place, 0) + longer)
+
+
+@generic
+def effects(model: Any, c: int) -> None:
+    """E and D^-1 E of the rows of constraint c, and their scales. Articulated inertias are there."""
+    rows = model.num_p[c] + model.num_v[c] + model.num_a[c]
+    begin(model, c, rows)
+    row = model.first_row[c]
+    n = model.row_stride[row]  # of this group
+    base = model.row_effect[row]
+    o = zero(load(model.time, 0, 0))
+    of_torque, of_force = o, o
+    for place in range(model.path_length[c]):
+        at = model.first_path[c] + place
+        b, up, own = model.path[at], model.path_parent[at], model.path_mobilizer[at]
+        lever = load(model.path_levers, place, 0)
+        i, num_u, together = model.first_u[b], model.num_u[b], model.together[b]
+        if together == 0:
+            for j in range(num_u):
+                hw, hv = load_spatial(model.H, i + j)
+                d = load(model.d_inverse, i + j, 0)
+                w2 = d * vec3.dot(hw, hw)
+                of_torque, of_force = of_torque + w2, of_force + (w2 * lever + d * vec3.dot(hv, hv))
+        elif together > 0:
+            J = model.gain
+            w2 = load(J, i, 0) + load(J, i, 1) + load(J, i, 2)
+            of_torque, of_force = of_torque + w2, of_force + w2 * lever
+            if num_u == 6:
+                of_force = of_force + (load(J, i + 3, 0) + load(J, i + 3, 1) + load(J, i + 3, 2))
+        for k in range(rows):
+            zw, zv = load_spatial(model.path_forces, place * rows + k)
+            e0 = base + k * n
+            if num_u > 0:
+                e0 = e0 + model.effect_place[i]
+            f = model.first_speed[c] + k * model.num_speeds[c] + own
+            if together == 0:
+                for j in range(num_u):
+                    hw, hv = load_spatial(model.H, i + j)
+                    gw, gv = load_spatial(model.gain, i + j)
+                    e = -(vec3.dot(hw, zw) + vec3.dot(hv, zv))
+                    if own >= 0:
+                        e = e + load(model.speed_coefficients, f + j, 0)
+                    zw, zv = vec3.add_scaled(zw, e, gw), vec3.add_scaled(zv, e, gv)
+                    store(model.effect, e0 + j, 0, e)
+                    store(model.own_effect, e0 + j, 0, e * load(model.d_inverse, i + j, 0))
+            elif together < 0:
+                for j in range(num_u):
+                    store(model.effect, e0 + j, 0, o)
+                    store(model.own_effect, e0 + j, 0, o)
+            else:
+                zw, zv = _effects_of_block(model, b, e0, f, own, zw, zv)
+            hand_on(model, up, b, rows, k, zw, zv)
+        _lengthen(model, place, up, b)
+    _scales(model, c, rows, of_torque, of_force)
+
+
+@generic
+def _effects_of_block(model: Any, b: int, e0: int, f: int, own: int, zw: Any, zv: Any) -> Any:
+    """The same for mobilities that are met together; what is left of (zw; zv)."""
+    o = zero(zw[0])
+    tau, force = (o, o, o), (o, o, o)
+    if own >= 0:
+        f_v = tau
+        if model.num_u[b] == 6:
+            f_v = vector3(model.speed_coefficients, f + 3)
+        tau, force = blocks.torque_and_force(model, b, vector3(model.speed_coefficients, f), f_v)
+    rest_w, rest_v, own_w, own_v, zw, zv = blocks.absorb_with_rests(model, b, tau, force, zw, zv)
+    put3(model.effect, e0, rest_w)
+    put3(model.own_effect, e0, own_w)
+    if model.num_u[b] == 6:
+        put3(model.effect, e0 + 3, rest_v)
+        put3(model.own_effect, e0 + 3, own_v)
+    return zw, zv
+
+
+@generic
+def weighted_effects(model: Any, c: int, what: int) -> None:
+    """The same for a projection of q or of u: G^T of rows that take part in it, and over the weights squared.
+
+    The effect of a row that takes no part, and of a mobility that is prescribed, is zero.
+    """
+    rows = model.num_p[c] + model.num_v[c] + model.num_a[c]
+    taking_part = model.num_p[c]
+    if what != PROJECT_Q:
+        taking_part = taking_part + model.num_v[c]
+    begin(model, c, rows)
+    row = model.first_row[c]
+    n = model.row_stride[row]
+    base = model.row_effect[row]
+    o = zero(load(model.time, 0, 0))
+    of_torque, of_force = o, o
+    for place in range(model.path_length[c]):
+        at = model.first_path[c] + place
+        b, up, own = model.path[at], model.path_parent[at], model.path_mobilizer[at]
+        lever = load(model.path_levers, place, 0)
+        i, num_u = model.first_u[b], model.num_u[b]
+        for j in range(num_u):
+            hw, hv = load_spatial(model.H, i + j)
+            d = load(model.projection_weight, i + j, 0)
+            w2 = d * vec3.dot(hw, hw)
+            of_torque, of_force = of_torque + w2, of_force + (w2 * lever + d * vec3.dot(hv, hv))
+        for k in range(rows):
+            zw, zv = load_spatial(model.path_forces, place * rows + k)
+            f = model.first_speed[c] + k * model.num_speeds[c] + own
+            for j in range(num_u):
+                hw, hv = load_spatial(model.H, i + j)
+                e = -(vec3.dot(hw, zw) + vec3.dot(hv, zv))
+                if own >= 0:
+                    e = e + load(model.speed_coefficients, f + j, 0)
+                if k >= taking_part:
+                    e = o
+                e0 = base + k * n + model.effect_place[i] + j
+                store(model.effect, e0, 0, e)
+                store(model.own_effect, e0, 0, e * load(model.projection_weight, i + j, 0))
+            hand_on(model, up, b, rows, k, zw, zv)
+        _lengthen(model, place, up, b)
+    _scales(model, c, rows, of_torque, of_force)
+    for k in range(taking_part, rows):  # left out, and not redundant
+        store(model.gram_inverse, model.row_place[row + k], 0, o - 1.0)
+
+
+@generic
+def _scales(model: Any, c: int, rows: int, of_torque: Any, of_force: Any) -> None:
+    """What the squares of the rows would be if no products cancelled."""
+    n = model.num_constrained_bodies[c]
+    for k in range(rows):
+        torque = zero(of_torque)
+        force = zero(of_torque)
+        for i in range(n):
+            tw, tv = load_spatial(model.wrenches, model.first_wrench[c] + k * n + i)
+            torque, force = torque + vec3.dot(tw, tw), force + vec3.dot(tv, tv)
+        scale = torque * of_torque + force * of_force
+        store(model.gram_inverse, model.row_place[model.first_row[c] + k], 0, scale)
+
+
+@generic
+def form_gram(model: Any, g: int) -> None:
+    """W = E^T D^-1 E of group g, the lower half: each row over the mobilities of its own path."""
+    n, m, first = model.group_num_speeds[g], model.group_num_rows[g], model.group_gram[g]
+    effect = model.group_effect[g]
+    i = 0
+    for at in range(model.group_first[g], model.group_end[g]):
+        c = model.group_constraints[at]
+        rows = model.num_p[c] + model.num_v[c] + model.num_a[c]
+        for _ in range(rows):
+            for j in range(i + 1):
+                total = zero(load(model.time, 0, 0))
+                for place in range(model.first_path[c], model.first_path[c] + model.path_length[c]):
+                    b = model.path[place]
+                    u = model.first_u[b]
+                    for k in range(u, u + model.num_u[b]):
+                        p = effect + model.effect_place[k]
+                        total = total + load(model.own_effect, p + i * n, 0) * load(model.effect, p + j * n, 0)
+                store(model.gram, first + i * m + j, 0, total)
+            i += 1

@@ -1,0 +1,168 @@
+"""Constraints: their equations at every stage, and the accelerations that keep them.
+
+A constraint c has equations, rows r, that its kind (a file of `constraint`) writes:
+
+    position    position_error        of the first num_p rows
+    velocity    G u + velocity_offset           G: its wrenches on bodies, and coefficients of mobilities
+    acceleration    G udot + acceleration_offset
+
+A row of G is kept as the forces that a unit multiplier stands for: a wrench on each constrained body, at its origin, in Ground,
+and generalized forces on the constrained mobilizers. With M^-1 = (1 - H psi K)^T D^-1 (1 - H psi K) (Jain 2011, section 7) and
+E = (1 - H psi K) G^T, which is what an inward pass leaves at the mobilities that a constraint's bodies hang on,
+
+    G M^-1 G^T = E^T D^-1 E        lambda = (G M^-1 G^T)^+ (G udot_0 + offset)        udot = udot_0 - M^-1 G^T lambda
+
+so that neither G nor M is formed, each equation costs one inward pass along its own path, and what lambda changes is added to
+epsilon before the outward pass that there has to be anyway. Constraints whose paths share no mobility do not interact: they
+are solved group by group.
+"""
+
+from typing import Any
+
+from .._jit import generic, routine
+from ..algebra import vec3
+from ..algebra.memory import load_spatial
+from ..algebra.record import call_routine
+from ..algebra.scalar import load, store, zero
+from ..constraint._what import ACCELERATIONS, POSITIONS, VELOCITIES
+from ..mobilizer import _rates
+from . import acceleration, constraint_paths, gram
+
+
+@routine
+def constrain(model: Any, what: int, rates: int) -> int:
+    """The constraints' part of POSITIONS, VELOCITIES or ACCELERATIONS; of the last with q_dot_dot where *rates* is not 0."""
+    if what == ACCELERATIONS:
+        solve(model, rates != 0)
+        return 0
+    for g in range(model.num_groups[0]):
+        for at in range(model.group_first[g], model.group_end[g]):
+            c = model.group_constraints[at]
+            if what == VELOCITIES:
+                _q_dot_of_mobilizers(model, c)
+            if model.constraint_routine[c] != 0:  # else Python has written its rows
+                call_routine(model.constraint_routine[c], model, c, what)
+            if what == POSITIONS:
+                _coefficients_of_speeds(model, c)
+            else:
+                _offset_of_rates(model, c)
+    return 0
+
+
+@generic
+def _coefficients_of_speeds(model: Any, c: int) -> None:
+    """Of the position rows: the coefficients of u are N^T times those of q."""
+    for k in range(model.num_p[c]):
+        q = model.first_coordinate[c] + k * model.num_coordinates[c]
+        u = model.first_speed[c] + k * model.num_speeds[c]
+        for at in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
+            b = model.constrained_mobilizers[at]
+            _rates.n_transpose_times(model, b, model.coordinate_coefficients, q, model.speed_coefficients, u)
+            q += model.num_q[b]
+            u += model.num_u[b]
+
+
+@generic
+def _q_dot_of_mobilizers(model: Any, c: int) -> None:
+    """q_dot of the constrained mobilizers, which a sweep without rates has left out."""
+    for at in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
+        b = model.constrained_mobilizers[at]
+        _rates.n_times(model, b, model.u, model.first_u[b], model.q_dot, model.first_q[b])
+
+
+@generic
+def _offset_of_rates(model: Any, c: int) -> None:
+    """Of the position rows: coefficients of q times NDot u, added to the acceleration offset that the kind has written."""
+    for at in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
+        b = model.constrained_mobilizers[at]
+        if model.rates[b] != _rates.SAME:
+            _rates.n_dot_times(model, b, model.u, model.first_u[b], model.work_q, model.first_q[b])
+    for k in range(model.num_p[c]):
+        q = model.first_coordinate[c] + k * model.num_coordinates[c]
+        r = model.first_row[c] + k
+        total = load(model.acceleration_offset, r, 0)
+        for at in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
+            b = model.constrained_mobilizers[at]
+            if model.rates[b] != _rates.SAME:
+                for i in range(model.num_q[b]):
+                    x = load(model.coordinate_coefficients, q + i, 0)
+                    total = total + x * load(model.work_q, model.first_q[b] + i, 0)
+            q += model.num_q[b]
+        store(model.acceleration_offset, r, 0, total)
+
+
+@generic
+def row_times(model: Any, c: int, k: int, motions: Any, speeds: Any) -> Any:
+    """Row k of constraint c of G: its wrenches times the rows of *motions*, and its coefficients times *speeds*."""
+    total = zero(load(model.time, 0, 0))
+    n = model.num_constrained_bodies[c]
+    for i in range(n):
+        b = model.constrained_bodies[model.first_constrained_body[c] + i]
+        tw, tv = load_spatial(model.wrenches, model.first_wrench[c] + k * n + i)
+        w, v = load_spatial(motions, b)
+        total = total + (vec3.dot(tw, w) + vec3.dot(tv, v))
+    at = model.first_speed[c] + k * model.num_speeds[c]
+    for place in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
+        b = model.constrained_mobilizers[place]
+        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+            total = total + load(model.speed_coefficients, at, 0) * load(speeds, i, 0)
+            at += 1
+    return total
+
+
+@generic
+def num_rows(model: Any, c: int) -> int:
+    """How many equations constraint c has."""
+    return model.num_p[c] + model.num_v[c] + model.num_a[c]
+
+
+@generic
+def solve(model: Any, rates: bool) -> None:
+    """Multipliers and accelerations. The inward pass of forces has been done, and none outward."""
+    for at in range(model.num_met[0]):
+        acceleration.outward_step(model, model.met[at], False)
+    for g in range(model.num_groups[0]):
+        for at in range(model.group_first[g], model.group_end[g]):
+            c = model.group_constraints[at]
+            for k in range(num_rows(model, c)):
+                r = model.first_row[c] + k
+                error = row_times(model, c, k, model.A_GB, model.u_dot) + load(model.acceleration_offset, r, 0)
+                store(model.row_work, model.row_place[r], 0, error)
+            constraint_paths.effects(model, c)
+        solve_group(model, g)
+        keep_multipliers(model, g)
+        _relieve(model, g)
+    acceleration.outward_sweep(model, rates)
+
+
+@generic
+def solve_group(model: Any, g: int) -> None:
+    """The rows of group g in `row_work` become (G M^-1 G^T)^+ times them; the effects are there."""
+    rows, m = model.group_first_row[g], model.group_num_rows[g]
+    constraint_paths.form_gram(model, g)
+    dropped = gram.factor(model, model.group_gram[g], m, rows)
+    gram.solve(model, model.group_gram[g], m, rows, model.row_work, dropped)
+
+
+@generic
+def keep_multipliers(model: Any, g: int) -> None:
+    """What `solve_group` has found, by row."""
+    for at in range(model.group_first[g], model.group_end[g]):
+        c = model.group_constraints[at]
+        for r in range(model.first_row[c], model.first_row[c] + num_rows(model, c)):
+            store(model.multiplier, r, 0, load(model.row_work, model.row_place[r], 0))
+
+
+@generic
+def _relieve(model: Any, g: int) -> None:
+    """Take from epsilon what the multipliers do."""
+    n = model.group_num_speeds[g]
+    first_effect, first_row, m = model.group_effect[g], model.group_first_row[g], model.group_num_rows[g]
+    for at in range(model.group_first_body[g], model.group_end_body[g]):
+        b = model.group_bodies[at]
+        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+            e = load(model.epsilon, i, 0)
+            place = first_effect + model.effect_place[i]
+            for r in range(m):
+                e = e - load(model.own_effect, place + r * n, 0) * load(model.row_work, first_row + r, 0)
+            store(model.epsilon, i, 0, e)

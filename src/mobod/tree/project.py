@@ -1,0 +1,224 @@
+"""Projection: the least change of q, or of u, after which constraints hold.
+
+    q    du = -W^-2 P^T (P W^-2 P^T)^+ perr,   q += N du, quaternions to length 1, again until the errors are small
+    u    du = -W^-2 G^T (G W^-2 G^T)^+ verr,   u += du: once where the equations are linear in u
+
+with W the weights of u; q moves by N du, so that a change of q counts as the speeds that bring it about. What locks and motions
+prescribe stays as it is. Errors are measured by the largest, each times its weight. Newton's method, with steps halved while
+they make the errors larger. Source: Eich 1993 (projection of all invariants); Sherman, Seth and Delp 2011, section 4.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._jit import compiled, compiled_form_of, generic, routine
+from ..algebra.record import attach, call_routine
+from ..algebra.scalar import any_not_finite, load, one, store, where, zero
+from ..constraint._what import PROJECT_Q
+from ..mobilizer import _rates
+from . import constraint_paths, constraints
+from .realize import POSITIONS, VELOCITIES
+
+#: Rows of the field `projection`: what errors to reach, after how many iterations at least; what was reached after how many.
+TOLERANCE, LEAST, ERROR, ITERATIONS = 0, 1, 2, 3
+#: Newton's steps, halvings included, after which it is given up.
+MOST_ITERATIONS = 40
+#: Levels of `known_level` from which on q, or u, is prescribed.
+_KNOWN_Q, _KNOWN_U = 3, 2
+
+
+@compiled
+def largest_error(block: Any, what: int) -> Any:
+    """The largest weighted error of positions, or of velocities, as these have been computed."""
+    model = attach(block)
+    worst = zero(load(model.time, 0, 0))
+    for g in range(model.num_groups[0]):
+        for at in range(model.group_first[g], model.group_end[g]):
+            c = model.group_constraints[at]
+            rows = model.num_p[c]
+            if what != PROJECT_Q:
+                rows = rows + model.num_v[c]
+            for k in range(rows):
+                r = model.first_row[c] + k
+                if what == PROJECT_Q:
+                    error = load(model.position_error, r, 0) * load(model.position_weight, r, 0)
+                else:
+                    error = constraints.row_times(model, c, k, model.V_GB, model.u)
+                    error = (error + load(model.velocity_offset, r, 0)) * load(model.velocity_weight, r, 0)
+                error = where(error < 0.0, -error, error)
+                worst = where(error <= worst, worst, error)  # NaN as well
+    return worst
+
+
+@compiled
+def set_weights(block: Any, what: int) -> None:
+    """One over the square of each weight of u; zero for what is prescribed."""
+    model = attach(block)
+    known = _KNOWN_Q
+    if what != PROJECT_Q:
+        known = _KNOWN_U
+    for b in range(1, model.nb):
+        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+            w = load(model.speed_weight, i, 0) + zero(load(model.time, 0, 0))
+            free = 1.0 / (w * w)
+            if model.known_level[b] >= known or (model.together[b] < 0 and model.known_level[b] == 0):
+                free = zero(w)
+            store(model.projection_weight, i, 0, free)
+
+
+@compiled
+def newton_step(block: Any, what: int) -> None:
+    """du into `projection_step`, whose other entries are zero."""
+    model = attach(block)
+    o = zero(load(model.time, 0, 0))
+    for i in range(model.nu):
+        store(model.projection_step, i, 0, o)
+    for g in range(model.num_groups[0]):
+        for at in range(model.group_first[g], model.group_end[g]):
+            c = model.group_constraints[at]
+            constraint_paths.weighted_effects(model, c, what)
+            for k in range(constraints.num_rows(model, c)):
+                r = model.first_row[c] + k
+                error = o
+                if k < model.num_p[c] and what == PROJECT_Q:
+                    error = load(model.position_error, r, 0)
+                elif what != PROJECT_Q and k < model.num_p[c] + model.num_v[c]:
+                    error = constraints.row_times(model, c, k, model.V_GB, model.u) + load(model.velocity_offset, r, 0)
+                store(model.row_work, model.row_place[r], 0, error)
+        constraints.solve_group(model, g)
+        n, m = model.group_num_speeds[g], model.group_num_rows[g]
+        first_effect, first_row = model.group_effect[g], model.group_first_row[g]
+        for at in range(model.group_first_body[g], model.group_end_body[g]):
+            b = model.group_bodies[at]
+            for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+                place, du = first_effect + model.effect_place[i], o
+                for r in range(m):
+                    du = du - load(model.own_effect, place + r * n, 0) * load(model.row_work, first_row + r, 0)
+                store(model.projection_step, i, 0, du)
+
+
+@compiled
+def take_step(block: Any, what: int, part: float) -> None:
+    """q, or u, from what it was before and a part of `projection_step`; quaternions of length 1."""
+    model = attach(block)
+    if what != PROJECT_Q:
+        for i in range(model.nu):
+            u = load(model.u_before, i, 0) + part * load(model.projection_step, i, 0)
+            store(model.u, i, 0, u)
+        return
+    for i in range(model.nq):
+        store(model.q, i, 0, load(model.q_before, i, 0))
+    for b in range(1, model.nb):
+        _rates.n_times(model, b, model.projection_step, model.first_u[b], model.work_q, model.first_q[b])
+    for i in range(model.nq):
+        store(model.q, i, 0, load(model.q_before, i, 0) + part * load(model.work_q, i, 0))
+    for b in range(1, model.nb):
+        _rates.normalize(model, b)
+
+
+@compiled
+def remember(block: Any, what: int) -> None:
+    """q, or u, as it is before a step."""
+    model = attach(block)
+    if what == PROJECT_Q:
+        for i in range(model.nq):
+            store(model.q_before, i, 0, load(model.q, i, 0))
+    else:
+        for i in range(model.nu):
+            store(model.u_before, i, 0, load(model.u, i, 0))
+
+
+@compiled
+def tolerance(block: Any) -> float:
+    """What errors are to be reached."""
+    model = attach(block)
+    return load(model.projection, TOLERANCE, 0)
+
+
+@compiled
+def least_iterations(block: Any) -> float:
+    """How many iterations are made even where errors are small enough already."""
+    model = attach(block)
+    return load(model.projection, LEAST, 0)
+
+
+@compiled
+def begin_projection(block: Any, tolerance: float, least: int) -> None:
+    """What `project` is to reach, of one state, and how many iterations it makes at least."""
+    model = attach(block)
+    store(model.projection, TOLERANCE, 0, tolerance)
+    store(model.projection, LEAST, 0, float(least))
+
+
+@compiled
+def has_taken_steps(block: Any) -> bool:
+    """Whether the last projection of a state has changed anything."""
+    model = attach(block)
+    return load(model.projection, ITERATIONS, 0) > 0.0
+
+
+@compiled
+def keep_outcome(block: Any, error: float, iterations: int) -> None:
+    """For those who ask after it."""
+    model = attach(block)
+    store(model.projection, ERROR, 0, error)
+    store(model.projection, ITERATIONS, 0, zero(error) + iterations)
+
+
+def realize(model: Any, what: int, address: int) -> None:
+    """Positions, or velocities where positions are there, at the present variables; by the routine at *address* if compiled."""
+    model.realize_for_projection(what)
+
+
+@compiled_form_of(realize)
+def _realize(model: Any, what: int, address: int) -> None:
+    if what == PROJECT_Q:
+        call_routine(address, model, 0, POSITIONS)
+    else:
+        call_routine(address, model, POSITIONS, VELOCITIES)
+
+
+@generic
+def any_positive(x: Any) -> bool:
+    """Whether *x* or one of its lanes is positive, or not a number."""
+    return any_not_finite(where(x <= 0.0, zero(x), 1e308 + zero(x)) * 1e308)
+
+
+@generic
+def project_by(model: Any, what: int, address: int) -> int:
+    """Project q or u; 0 where all errors are within the tolerance afterwards. Positions have to be there for u."""
+    set_weights(model, what)
+    realize(model, what, address)
+    least, error, iterations = tolerance(model), largest_error(model, what), 0
+    demanded = least_iterations(model)
+    while (any_positive(error - least) or any_positive(demanded - iterations)) and iterations < MOST_ITERATIONS:
+        remember(model, what)
+        newton_step(model, what)
+        before, part = error, one(error)
+        take_step(model, what, part)
+        realize(model, what, address)
+        error = largest_error(model, what)
+        iterations += 1
+        while any_positive(error - where(before < least, least, before)) and iterations < MOST_ITERATIONS:
+            part = where(error <= before, part, 0.5 * part)
+            take_step(model, what, part)
+            realize(model, what, address)
+            error = largest_error(model, what)
+            iterations += 1
+    keep_outcome(model, error, iterations)
+    if any_positive(error - least):
+        return 1
+    return 0
+
+
+@routine
+def project(model: Any, what: int, address: int) -> int:
+    """`project_by`, compiled; *address* is that of `realize.advance`."""
+    return project_by(model, what, address)
+
+
+@compiled
+def call(block: Any, address: int, what: int, advance: int) -> int:
+    """`project`, at *address*, called from Python."""
+    return call_routine(address, attach(block), what, advance)
