@@ -45,6 +45,7 @@ class ImpactWhen(When):
     resting_speed : float
         Rate after an impact below which it counts as rest, where the gap is being pressed together. Zero leaves that to what
         can be told apart: flights shorter than a few localization windows, or lower than the gap is overrun.
+        An integrator whose steps err by more than such flights are high (`BDF`, at loose accuracies) needs a speed.
     **settings
         As `When`: ``window``, ``absolute_window``, ``name``.
 
