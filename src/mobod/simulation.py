@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .errors import ModelError
 from .integrator import Integrator, RungeKuttaMerson
 from .integrator import _runge_kutta as rk
 from .time_stepper import TimeStepper
@@ -86,7 +87,8 @@ def simulate(
     Returns
     -------
     Trajectory
-        One row a report, the first at the start and the last at the end.
+        One row a report, the first at the start and the last at the end. Where an event handler ends the simulation, the
+        last is then, and ``statistics["termination"]`` says why; a row at the time of any other event is before it.
 
     Raises
     ------
@@ -127,7 +129,10 @@ def simulate(
     # reports the start, and compiles or loads what stepping needs: the wall time is that of simulating
     integrator._advance(times, results, energies, 0)
     clock = _clock.perf_counter()
-    _run(integrator, times, results, energies, progress)
+    if stepper._has_events:
+        times, results, energies = _run_with_events(stepper, times, results, energies, progress)
+    else:
+        _run(integrator, times, results, energies, progress)
     wall_time = _clock.perf_counter() - clock
     nq, nu = len(state.q), len(state.u)
     z, particles = np.split(results[:, nq + nu :], [len(state._z)], axis=1)
@@ -152,8 +157,43 @@ def simulate(
             "steps_attempted": integrator.get_num_steps_attempted(),
             "evaluations": integrator.get_num_realizations(),
             "wall_time": wall_time,
+            **({} if stepper.termination is None else {"termination": stepper.termination.message}),
         },
     )
+
+
+def _run_with_events(
+    stepper: TimeStepper,
+    times: Any,
+    results: Any,
+    energies: Any,
+    progress: bool | Callable[[float, float], Any] | None,
+) -> tuple[Any, Any, Any]:
+    """Step from report to report, with the system's events on the way; fewer rows come back where one of them is the end."""
+    bar = _bar(times[0], times[-1]) if progress is True else None
+    show = bar.show if bar is not None else progress if callable(progress) else None
+    stepper.set_report_all_significant_states(False)
+    count = 0
+    try:
+        for k, time in enumerate(times):
+            stepper.step_to(time)
+            state = stepper.state
+            if len(state._y) != results.shape[1]:
+                raise ModelError(
+                    f"an event at or before time {state.time:.9g} has changed the number of coordinates; a Trajectory has rows "
+                    "of one length: use a TimeStepper"
+                )
+            results[k], energies[k] = state._y, stepper._system.calc_energy(state)
+            count = k + 1
+            if show is not None:
+                show(state.time, times[-1])
+            if stepper.termination is not None:
+                times[k] = state.time
+                break
+    finally:
+        if bar is not None:
+            bar.close()
+    return times[:count], results[:count], energies[:count]
 
 
 def _run(

@@ -50,6 +50,9 @@ _STATISTICS = (
     rk.ITERATIONS,
 )
 
+#: A report that no step reaches.
+_NEVER = np.array([np.inf])
+
 
 class Integrator:
     """Advances a state of a system in time, with control of the local error. Base class of the methods.
@@ -400,6 +403,36 @@ class Integrator:
         """By name, what to say of the mobilizers near a singular configuration."""
         assert self._state is not None
         return self._system.get_matter_subsystem()._singularities(self._state)
+
+    @property
+    def _can_watch(self) -> bool:
+        """Whether steps leave the record realized at their ends, where a kernel can look at it."""
+        state = self._state
+        assert state is not None
+        simple = type(self).kernel is rk.advance and type(self)._try is Integrator._try
+        return simple and not (self._system._is_interpreted or state._is_constrained or self._counts[rk.ENDS_AT_STAGE])
+
+    def _step_watching(self, stop: float, limit: int, integers: Any, numbers: Array, seen: Array, wanted: float) -> int:
+        """As `_step_once`, with more steps while simple witnesses are certain not to change sign; where `_can_watch`."""
+        from ._watched import advance_watching  # compiled when a model first has such witnesses
+
+        control, counts, state = self._control, self._counts, self._state
+        assert state is not None
+        control[rk.FINAL_TIME], counts[rk.REPORT] = stop, 0
+        row, more = np.empty((1, len(state._y))), (integers, numbers, seen, float(wanted))
+        while True:
+            counts[rk.LIMIT] = limit
+            status = self._try(_NEVER, row, self._no_energies, advance_watching, more)
+            if status == rk.COLLAPSED:
+                self._warn_of_singularities()
+            elif status == rk.STEP_TOO_SMALL and self._passes_jump():
+                counts[rk.FORCED] = 1
+            else:
+                break
+        if status == rk.PAUSED:
+            state._record.time[0, 0] = control[rk.TIME]
+            state._valid, state._stage = EVERYTHING, int(Stage.ACCELERATION)
+        return status
 
     def _leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
         """Put the state at *time*, within the last step, and realize it."""
