@@ -7,6 +7,7 @@ stage: the concepts of Simbody, written in Python and compiled by Numba. ``impor
 from . import body, decoration, examples, force, function, integrator, mobilizer, motion
 from ._version import __version__
 from .body import Body
+from .checkpoint import CheckpointError
 from .ensemble import Ensemble
 from .errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
 from .force.base import Force
@@ -40,6 +41,7 @@ Mobod = MobilizedBody
 __all__ = [
     "ArticulatedInertia",
     "Body",
+    "CheckpointError",
     "ConvergenceError",
     "Direction",
     "Ensemble",
