@@ -1,6 +1,6 @@
 """Running: takes an integrator through all reports, records them, keeps checkpoints and the accounts on the way.
 
-Systems of built-in and compiled parts go through all reports of a chunk in one compiled call, a tenth of a second or so at a time;
+Systems of built-in and compiled parts go through all reports of a chunk in compiled calls of a tenth of a second or so;
 what else is recorded is computed from the rows afterwards. Where quantities depend on what only the run itself has, it goes
 from report to report with `TimeStepper.step_to` instead. Neither changes a bit of the motion.
 """
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .audit import Ledger
 from .integrator import _runge_kutta as rk
+from .ledger import Ledger
 from .rows import Array
 from .time_stepper import StepStatus
 
@@ -134,6 +134,7 @@ class Run:
         length = max(1, CHUNK // max(1, self._ny))
         self._results = np.empty((min(length, len(self.times)), self._ny))
         self._energies = np.empty(len(self._results))
+        self.integrator._counts[rk.REPORT] = 0  # a checkpoint's count is of rows that are in `rows`
         while len(self.rows) < len(self.times):
             self._first, self._drained = len(self.rows), 0
             self.integrator._counts[rk.REPORT] = 0
@@ -178,7 +179,7 @@ class Run:
         state = self.integrator.get_state()
         nq, nu, nz = len(state.q), len(state.u), len(state._z)
         q, u, z, particles = np.split(y, [nq, nq + nu, nq + nu + nz], axis=1)
-        particles = particles.reshape(len(y), 2, -1, 3)
+        particles = particles.reshape(len(y), 2, particles.shape[1] // 6, 3)
         block = {"time": times, "q": q, "u": u, "z": z, "energy": energies}
         return {**block, "particle_locations": particles[:, 0], "particle_velocities": particles[:, 1], **more}
 

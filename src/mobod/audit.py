@@ -1,9 +1,7 @@
 """Audit: what a run says about its own quality, from what it has recorded.
 
 Energy.  E(t) - E(0) is the work done by what has no potential energy: forces that dissipate or drive, prescribed motions,
-constraints that move. Their powers are integrated along the reports by a cubic spline, of which the same with every second
-report says how much it can be trusted; or, with ``audit="steps"``, inside every step by Gauss's rule of three points. A force
-with both a potential energy V and a power P has done int P dt + V(t) - V(0) that is not stored, whatever its kind.
+constraints that move. `ledger` has the accounts; what is left is the integration's error.
 
 Momentum is conserved where nothing outside acts: that is decided from the model (everything that moves against Ground does so
 freely, in the directions in question) and from the forces as they are (their resultant is zero).
@@ -11,245 +9,29 @@ freely, in the directions in question) and from the forces as they are (their re
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .ledger import find_accounts, integrate
 from .rows import Array
 from .stage import Stage
 
 if TYPE_CHECKING:
-    from .force.base import Force
+    from .error_estimate import ErrorEstimate
     from .state import State
     from .system import MultibodySystem
     from .trajectory import Trajectory
 
-#: Kinds whose power is exactly what their potential energy loses: there is nothing to integrate.
-CONSERVATIVE = ("Gravity", "UniformGravity", "TwoPointLinearSpring", "MobilityLinearSpring")
-#: Kinds of which whatever is not stored is turned into heat: `Force.calc_power_dissipation` says how fast.
-DISSIPATIVE = ("TwoPointLinearDamper", "GlobalDamper", "MobilityLinearDamper", "LinearBushing", "MobilityLinearStop")
-#: Beyond so many forces that are not, they are one account.
-MOST_ACCOUNTS = 24
 #: Rows that are looked at, evenly spread over the run.
 MOST_ROWS = 1000
 MOST_ROWS_OF_POWER = 20_000
 #: A balance that is off by more than this many times the accuracy is worth a warning. Measured: pendulums, robots and chains at
 #: 1e-3 to 1e-8 are off by 0.01 to 20 times the accuracy after tens of seconds.
 EXPLAINED = 100.0
-
-_GAUSS = (0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5), (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
-
-
-# ---------------------------------------------------------------------------------------------- accounts of work
-
-
-@dataclass
-class Account:
-    """One source or sink of energy: its power, and the potential energy that this goes into, where it has one."""
-
-    name: str
-    power: Callable[[State], float]
-    stored: Callable[[State], float] | None = None
-
-
-def find_accounts(system: MultibodySystem, state: State) -> tuple[list[Account], list[str]]:
-    """What does work that no potential energy accounts for, and what cannot be accounted for.
-
-    Parameters
-    ----------
-    system : MultibodySystem
-    state : State
-        At MODEL or above; forces that are disabled in it do no work.
-    """
-    enabled = [f for f in system._forces() if type(f).__name__ not in CONSERVATIVE and not f.is_disabled(state)]
-    others = [f for f in enabled if type(f).__name__ not in DISSIPATIVE]
-    matter = system.get_matter_subsystem()
-    accounts: list[Any] = []
-    if len(others) > MOST_ACCOUNTS:
-        accounts.append(
-            Account(
-                f"{len(enabled)} forces", lambda s: _applied_power(system, s), lambda s: float(system.calc_potential_energy(s))
-            )
-        )
-    else:
-        accounts = [_account_of_kind(kind, [f for f in enabled if type(f).__name__ == kind]) for kind in DISSIPATIVE]
-        accounts = [one for one in accounts if one is not None]
-        accounts += [_account_of(force) for force in others]
-    motions = any(body._driver is not None for body in matter.bodies)
-    if motions or state._has_locks:
-        accounts.append(Account("motions", matter.calc_motion_power))
-    constraint_power = getattr(matter, "calc_constraint_power", None)
-    if constraint_power is not None and getattr(matter, "_constraints", None):
-        accounts.append(Account("constraints", constraint_power))
-    missing = []
-    ours = ("mobod.matter", "mobod.forces")
-    for subsystem in system._subsystems:
-        places = state._places()
-        index = subsystem.get_my_subsystem_index()
-        has = sum(places[name].get(index, (0, 0))[1] for name in ("q", "u", "z"))
-        if type(subsystem).__module__ not in ours and has:
-            missing.append(f"what the subsystem {subsystem.get_name()!r} keeps in its own variables")
-    return accounts, missing
-
-
-def _account_of_kind(kind: str, forces: list[Force]) -> Account | None:
-    """What all forces of a kind dissipate, in one call however many there are."""
-    from .force import _switch
-
-    if not forces:
-        return None
-    elements = [force._element for force in forces]
-    name = f"{len(forces)} {kind}s" if len(forces) > 1 else forces[0]._name
-    return Account(name, lambda state: -float(_switch.of_all(state, _switch.POWER)[elements].sum()))
-
-
-def _account_of(force: Force) -> Account:
-    return Account(
-        force._name,
-        lambda state: _power(state, *force.calc_force_contribution(state)),
-        lambda state: float(force.calc_potential_energy_contribution(state)),
-    )
-
-
-def _power(state: State, body_forces: Array, particle_forces: Array, mobility_forces: Array) -> float:
-    """F.V over bodies, f.u over mobilities, f.v over particles."""
-    u = state._u[: len(mobility_forces)]
-    power = np.vdot(body_forces, state._V_GB) + mobility_forces @ u
-    if len(particle_forces):
-        power += np.vdot(particle_forces, state._record.particle_velocity[:, 0])
-    return float(power)
-
-
-def _applied_power(system: MultibodySystem, state: State) -> float:
-    forces = system.get_rigid_body_forces(state), system.get_particle_forces(state), system.get_mobility_forces(state)
-    return _power(state, *forces)
-
-
-class Ledger:
-    """Work as it is done, step by step, with the energy at the steps' ends.
-
-    Parameters
-    ----------
-    system : MultibodySystem
-    state : State
-        Where the run starts, realized to ACCELERATION.
-    """
-
-    def __init__(self, system: MultibodySystem, state: State) -> None:
-        self._system = system
-        self._accounts, self.missing = find_accounts(system, state)
-        self._stored = [0.0 if one.stored is None else one.stored(state) for one in self._accounts]
-        self.energy = system.calc_energy(state)
-        #: What has been integrated of each account's power.
-        self.integrals = np.zeros(len(self._accounts))
-        self.work: dict[str, float] = {one.name: 0.0 for one in self._accounts}
-        self.imbalance, self.largest_kinetic, self.largest_work = 0.0, 0.0, 0.0
-
-    def add_step(self, begin: float, end: float, state_at: Callable[[float], State]) -> None:
-        """Account for a step: *state_at* gives the state at a time in it, realized to ACCELERATION."""
-        if self._accounts:
-            for place, weight in zip(*_GAUSS, strict=True):
-                state = state_at(begin + place * (end - begin))
-                for a, account in enumerate(self._accounts):
-                    self.integrals[a] += (end - begin) * weight * account.power(state)
-        state = state_at(end)
-        for a, account in enumerate(self._accounts):
-            stored = 0.0 if account.stored is None else account.stored(state) - self._stored[a]
-            self.work[account.name] = float(self.integrals[a]) + stored
-        total = sum(self.work.values())
-        self.imbalance = max(self.imbalance, abs(self._system.calc_energy(state) - self.energy - total))
-        self.largest_kinetic = max(self.largest_kinetic, self._system.calc_kinetic_energy(state))
-        self.largest_work = max(self.largest_work, *(abs(work) for work in self.work.values()), 0.0)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("_accounts", "_system")}
-
-    def attach(self, system: MultibodySystem, state: State) -> None:
-        """Go on with a ledger that came from a checkpoint."""
-        self._system = system
-        self._accounts, _ = find_accounts(system, state)
-
-
-# ---------------------------------------------------------------------------------------------- the error of a run
-
-
-@dataclass
-class ErrorEstimate:
-    """How far a run is from one of a tenth of its accuracy, or of half its step.
-
-    Attributes
-    ----------
-    reference : str
-        What it was compared with.
-    coordinate_names : tuple of str
-    largest : (nq,) array
-        Largest difference of each coordinate at any report.
-    tolerance : float
-        Beyond which a difference says that the two runs have parted.
-    horizon : float
-        When that was first the case of any coordinate; infinite where it never was.
-    horizon_of : str
-        Of which coordinate.
-    """
-
-    reference: str
-    coordinate_names: tuple[str, ...]
-    largest: Array
-    tolerance: float
-    horizon: float = np.inf
-    horizon_of: str = ""
-
-    def __str__(self) -> str:
-        if not len(self.largest):
-            return "no coordinates"
-        worst = int(np.argmax(self.largest))
-        text = f"{self.largest[worst]:.2g} in {self.coordinate_names[worst]} (against {self.reference})"
-        if np.isfinite(self.horizon):
-            text += f"; beyond {self.tolerance:g} from time {self.horizon:.6g} on, in {self.horizon_of}"
-        return text
-
-
-class ErrorRows:
-    """Takes the rows of the second run, and compares them with the first's as they come.
-
-    Parameters
-    ----------
-    trajectory : Trajectory
-        The first.
-    reference : str
-        What the second is.
-    tolerance : float
-    """
-
-    def __init__(self, trajectory: Trajectory, reference: str, tolerance: float) -> None:
-        self._q = trajectory.q
-        self._used = 0
-        self.estimate = ErrorEstimate(reference, trajectory.coordinate_names, np.zeros(trajectory.q.shape[1]), tolerance)
-
-    def __len__(self) -> int:
-        return self._used
-
-    def append(self, block: Any) -> None:
-        """Compare some more rows."""
-        q, estimate = block["q"], self.estimate
-        first = self._q[self._used : self._used + len(q)]
-        differences = np.abs(q[: len(first)] - first)
-        self._used += len(q)
-        if not differences.size:
-            return
-        estimate.largest = np.maximum(estimate.largest, differences.max(axis=0))
-        beyond = np.argwhere(~(differences <= estimate.tolerance))
-        if len(beyond) and not np.isfinite(estimate.horizon):
-            estimate.horizon = float(block["time"][beyond[0, 0]])
-            estimate.horizon_of = estimate.coordinate_names[beyond[0, 1]]
-
-    def flush(self) -> None:
-        """Nothing is kept."""
-
-
-# ---------------------------------------------------------------------------------------------- the audit
+#: Steps this much shorter than their mean have collapsed.
+COLLAPSED = 1e-4
 
 
 @dataclass
@@ -437,95 +219,78 @@ def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:
     audit.energy_scale = max(audit.energy_scale, float(np.abs(work).max()))
 
 
-def integrate(times: Array, powers: Array) -> tuple[Array, float]:
-    """Integrate columns of powers from the first time to each, and say how far the sum may be off.
-
-    Parameters
-    ----------
-    times : (n,) array
-        Ascending.
-    powers : (n, m) array
-
-    Returns
-    -------
-    integrals : (n, m) array
-    uncertainty : float
-        Largest difference of the columns' sum from what every second row gives.
-    """
-    from scipy.interpolate import CubicSpline
-
-    distinct = np.concatenate([[True], np.diff(times) > 0.0])
-    t, p = times[distinct], powers[distinct]
-    if len(t) < 2:
-        return np.zeros_like(powers), 0.0
-    whole = CubicSpline(t, p).antiderivative()
-    integrals = whole(times) - whole(t[0])
-    half = np.unique([*range(0, len(t), 2), len(t) - 1])
-    if len(half) == len(t):
-        return integrals, float(np.abs(p).max() * (t[-1] - t[0]))
-    coarse = CubicSpline(t[half], p[half]).antiderivative()
-    difference = (coarse(t[half]) - coarse(t[0])) - (whole(t[half]) - whole(t[0]))
-    return integrals, float(np.abs(difference.sum(axis=1)).max())
-
-
 def _warn(audit: Audit, trajectory: Trajectory) -> None:
     """Say what a person should know, and what helps."""
-    say, s = audit.warnings.append, trajectory.statistics
-    accuracy, scale = float(s.get("accuracy", np.nan)), audit.energy_scale
-    error = audit.energy_error - audit.energy_uncertainty
-    fixed = s.get("fixed_step_size")
+    statistics = trajectory.statistics
     if not np.isfinite(np.asarray(trajectory.energy)).all():
-        say("the energy is not finite from some report on: a force has an infinite or undefined potential energy")
-    if scale > 0.0 and error > EXPLAINED * (accuracy if np.isfinite(accuracy) and not fixed else 1e-3) * scale:
-        what = f"energy is off by {audit.energy_error / scale:.1e} of its scale"
-        if audit.unaccounted:
-            say(f"{what}, which may be what is left out above")
-        elif fixed:
-            say(f"{what}: steps of {fixed:g} are too long; try {fixed / 4.0:.2g}, or error control without fixed_step_size")
-        else:
-            say(
-                f"{what}, more than an accuracy of {accuracy:g} explains: a force may be discontinuous, or its potential energy "
-                f"not that of the force; try accuracy={_round_down(accuracy / 100.0):g}"
-            )
-    if audit.energy_uncertainty > 0.01 * scale > 0.0:
-        say(
-            f"work is known to {audit.energy_uncertainty / scale:.1e} of the energy's scale only: the reports are too far apart "
-            "for it; simulate with audit='steps', or a smaller report_interval"
-        )
-    attempted, failed = int(s.get("steps_attempted", 0)), int(s.get("error_test_failures", 0))
-    if attempted > 50 and failed > 0.3 * attempted:
-        say(
-            f"{failed} of {attempted} steps were tried in vain: a force is discontinuous or very stiff; smooth it, or try "
-            "integrator.BDF"
-        )
-    span = float(trajectory.time[-1] - trajectory.time[0])
-    smallest = float(s.get("smallest_step_seen", np.inf))
-    if s.get("steps_taken") and span > 0.0 and smallest < 1e-4 * span / int(s["steps_taken"]):
-        say(
-            f"steps came down to {smallest:.2g} near time {float(s.get('smallest_step_time', np.nan)):.6g}, ten thousand times "
-            "below their mean: look for a collision, a stop or a singular configuration there"
-        )
-    for text in s.get("singular", ()):
-        say(f"a mobilizer came near a singular configuration: {text}")
-    tolerance = 10.0 * float(s.get("constraint_tolerance", 1e-6))
-    if audit.position_residual > max(tolerance, 1e-12) or audit.velocity_residual > max(tolerance, 1e-12):
-        quaternions = trajectory.system is not None and trajectory.system.get_matter_subsystem().get_num_quaternions_in_use(
-            trajectory.states[0]
-        )
-        what = "constraints or quaternions" if quaternions else "constraints"
-        say(
-            f"{what} are off by up to {max(audit.position_residual, audit.velocity_residual):.1e}, at time "
-            f"{audit.residual_time:.6g}; set a smaller constraint_tolerance, or call system.project on states you made"
-        )
+        audit.warnings.append("the energy is not finite from some report on: a force has no finite potential energy there")
+    audit.warnings += _on_energy(audit, statistics)
+    audit.warnings += _on_steps(statistics, float(trajectory.time[-1] - trajectory.time[0]))
+    audit.warnings += _on_residuals(audit, trajectory)
+    accuracy = float(statistics.get("accuracy", np.nan))
     for name, change in (("linear", audit.linear_momentum_change), ("angular", audit.angular_momentum_change)):
         if change is not None and np.isfinite(accuracy) and change > EXPLAINED * accuracy:
-            say(f"{name} momentum should be conserved and changed by {change:.1e} of itself; try a smaller accuracy")
-    if audit.error_estimate is not None and np.isfinite(audit.error_estimate.horizon):
-        say(
-            f"from time {audit.error_estimate.horizon:.6g} on coordinates are off by more than {audit.error_estimate.tolerance:g}: "
-            "the motion is chaotic, or the accuracy too loose; trust it before that, and statistics after"
+            audit.warnings.append(
+                f"{name} momentum should be conserved and changed by {change:.1e} of itself; try a smaller accuracy"
+            )
+    estimate = audit.error_estimate
+    if estimate is not None and np.isfinite(estimate.horizon):
+        audit.warnings.append(
+            f"from time {estimate.horizon:.6g} on coordinates are off by more than {estimate.tolerance:g}: the motion is "
+            "chaotic, or the accuracy too loose; trust it before that, and statistics after"
         )
 
 
-def _round_down(value: float) -> float:
+def _on_energy(audit: Audit, statistics: dict[str, Any]) -> list[str]:
+    accuracy, fixed, scale = float(statistics.get("accuracy", np.nan)), statistics.get("fixed_step_size"), audit.energy_scale
+    explained = EXPLAINED * (accuracy if np.isfinite(accuracy) and not fixed else 1e-3) * scale
+    found = []
+    if scale > 0.0 and audit.energy_error - audit.energy_uncertainty > explained:
+        what = f"energy is off by {audit.energy_error / scale:.1e} of its scale"
+        if audit.unaccounted:
+            found.append(f"{what}, which may be what is left out above")
+        elif fixed:
+            found.append(f"{what}: steps of {fixed:g} are too long; try {fixed / 4.0:.2g}, or no fixed_step_size")
+        else:
+            found.append(
+                f"{what}, more than an accuracy of {accuracy:g} explains: a force may be discontinuous, or its potential "
+                f"energy not that of the force; try accuracy={_power_of_ten(accuracy / 100.0):g}"
+            )
+    if audit.energy_uncertainty > 0.01 * scale > 0.0:
+        found.append(
+            f"work is known to {audit.energy_uncertainty / scale:.1e} of the energy's scale only: reports are too far apart "
+            "for it; simulate with audit='steps', or a smaller report_interval"
+        )
+    return found
+
+
+def _on_steps(statistics: dict[str, Any], span: float) -> list[str]:
+    taken, attempted = int(statistics.get("steps_taken", 0)), int(statistics.get("steps_attempted", 0))
+    failed, smallest = int(statistics.get("error_test_failures", 0)), float(statistics.get("smallest_step_seen", np.inf))
+    found = [f"a mobilizer came near a singular configuration: {name}" for name in statistics.get("singular", ())]
+    if attempted > 50 and failed > 0.3 * attempted:
+        found.append(
+            f"{failed} of {attempted} steps were tried in vain: a force is discontinuous or very stiff; make it smooth, or try "
+            "an implicit method"
+        )
+    if taken and span > 0.0 and smallest < COLLAPSED * span / taken:
+        found.append(
+            f"steps came down to {smallest:.2g} near time {float(statistics.get('smallest_step_time', np.nan)):.6g}, far below "
+            f"their mean of {span / taken:.2g}: look for a collision, a stop or a singular configuration there"
+        )
+    return found
+
+
+def _on_residuals(audit: Audit, trajectory: Trajectory) -> list[str]:
+    tolerance = max(1e-12, 10.0 * float(trajectory.statistics.get("constraint_tolerance", 1e-6)))
+    residual = max(audit.position_residual, audit.velocity_residual)
+    if not residual > tolerance:
+        return []
+    return [
+        f"constraints or quaternions are off by up to {residual:.1e}, at time {audit.residual_time:.6g}; set a smaller "
+        "constraint_tolerance, or call system.project on states that you made"
+    ]
+
+
+def _power_of_ten(value: float) -> float:
     return float(max(1e-14, 10.0 ** np.floor(np.log10(value) + 1e-9))) if value > 0.0 else 1e-8

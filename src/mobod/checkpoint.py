@@ -153,7 +153,7 @@ def integrator_keywords(integrator: Integrator) -> dict[str, Any]:
     names: list[str] = []
     for kind in type(integrator).__mro__:
         if "__init__" in vars(kind) and kind is not object:
-            parameters = inspect.signature(kind.__init__).parameters.values()
+            parameters = inspect.signature(vars(kind)["__init__"]).parameters.values()
             names += [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in names]
     return {name: getattr(integrator, name) for name in names if hasattr(integrator, name)}
 

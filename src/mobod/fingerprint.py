@@ -1,4 +1,4 @@
-"""Fingerprints: whether two systems, or two starts of a run, are the same; equal in every process that builds the same model."""
+"""Fingerprints: whether two systems, or two starts of a run, are the same; equal in every process that builds one model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def start_fingerprint(state: State) -> str:
 
 
 def _kind(part: Any) -> str:
-    return "" if part is None else f"{type(part).__module__}.{type(part).__qualname__}"
+    # not its module: the same file may be run as a script, and imported
+    return "" if part is None else type(part).__qualname__
 
 
 def _array(values: Any) -> tuple[str, str]:

@@ -187,12 +187,12 @@ def _bodies(system: MultibodySystem, bodies: bool | Iterable[Any] | None) -> lis
         bodies = [bodies]
     chosen: list[MobilizedBody] = []
     for one in bodies:
-        if isinstance(one, str) and one not in matter.bodies:
-            names = [body.name for body in matter.bodies]
+        names = [body.name for body in matter.bodies]
+        if isinstance(one, str) and one not in names:
             near = get_close_matches(one, names, 1)
             raise ValueError(f"there is no body {one!r}{f'; did you mean {near[0]!r}?' if near else ''}")
-        body = matter.bodies[one] if isinstance(one, str) else matter._body(one)
-        if body in chosen:
+        body = matter._body(one)
+        if any(body is other for other in chosen):
             raise ValueError(f"the body {body.name!r} is there twice")
         chosen.append(body)
     return chosen

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ._run import Keeper, Run
-from .audit import ErrorEstimate, ErrorRows, Ledger
 from .checkpoint import CheckpointError, integrator_keywords, load_checkpoint, save_checkpoint
+from .error_estimate import ErrorEstimate, ErrorRows
 from .errors import MobodError
 from .fingerprint import start_fingerprint
 from .integrator import Integrator, RungeKuttaMerson
 from .integrator import _runge_kutta as rk
+from .ledger import Ledger
 from .record_file import EXTENSIONS, DiskArray, FileRows, import_h5py, read_recording
 from .recording import Recording
 from .rows import Rows
@@ -214,9 +215,9 @@ def simulate(
 
     def finished() -> Trajectory:
         statistics = _statistics(run) | {"wall_time": before + _clock.perf_counter() - clock}
+        if not len(rows):
+            rows.append(run.empty_block())
         if isinstance(rows, FileRows):
-            if not len(rows):
-                rows.append(run.empty_block())
             rows.close({**about, "statistics": plain(statistics)})
         trajectory = Trajectory._from_arrays(
             {name: array if isinstance(array, DiskArray) else array.view(Owned) for name, array in rows.columns().items()},

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from .audit import Audit, ErrorEstimate, Ledger
+    from .audit import Audit
+    from .error_estimate import ErrorEstimate
+    from .ledger import Ledger
     from .state import State
     from .system import MultibodySystem
     from .visual.animate import Animation
@@ -437,11 +439,11 @@ class Trajectory:
         about.setdefault("speed_names", [name[2:] for name in parts["u"]])
         about.setdefault("auxiliary_names", [name[2:] for name in parts["z"]])
         arrays.update(time=columns["time"], energy=columns["energy"])
-        found = _unflattened(columns)
-        about.setdefault("body_names", list(found["pose"]))
-        if found["pose"]:
-            arrays[POSES] = np.stack(list(found["pose"].values()), axis=1)
-        arrays["quantities"] = found["quantity"]
+        recorded = _unflattened(columns)
+        about.setdefault("body_names", list(recorded["pose"]))
+        if recorded["pose"]:
+            arrays[POSES] = np.stack(list(recorded["pose"].values()), axis=1)
+        arrays["quantities"] = recorded["quantity"]
         return cls(system=system, **arrays, **about)
 
     def _columns(self) -> dict[str, Array]:
@@ -595,7 +597,8 @@ def _flattened(name: str, array: Array) -> dict[str, Array]:
     """A column a number: of an array `name[i,j]`."""
     if array.ndim == 1:
         return {name: array}
-    return {f"{name}[{','.join(map(str, place))}]": array[:, *place] for place in np.ndindex(array.shape[1:])}
+    flat = array.reshape(len(array), int(np.prod(array.shape[1:])))
+    return {f"{name}[{','.join(map(str, place))}]": flat[:, k] for k, place in enumerate(np.ndindex(array.shape[1:]))}
 
 
 def _unflattened(columns: Mapping[str, Array]) -> dict[str, dict[str, Array]]:
@@ -606,15 +609,14 @@ def _unflattened(columns: Mapping[str, Array]) -> dict[str, dict[str, Array]]:
         if match is not None:
             what, name, place = match.groups()
             found[what].setdefault(name, {})[tuple(map(int, place.split(","))) if place else ()] = values
-    whole: dict[str, dict[str, Array]] = {what: {} for what in found}
-    for what, names in found.items():
-        for name, parts in names.items():
-            shape = tuple(1 + int(n) for n in np.max(list(parts), axis=0)) if () not in parts else ()
-            array = np.empty((len(next(iter(parts.values()))), *shape))
-            for place, values in parts.items():
-                array[:, *place] = values
-            whole[what][name] = array
-    return whole
+    return {what: {name: _assembled(parts) for name, parts in names.items()} for what, names in found.items()}
+
+
+def _assembled(parts: Mapping[tuple[int, ...], Array]) -> Array:
+    """An array from its numbers' columns by their places, which are in order."""
+    columns = np.column_stack(list(parts.values()))
+    shape = [1 + max(axis) for axis in zip(*parts, strict=True)]
+    return columns.reshape(len(columns), *shape)
 
 
 def _import(name: str, purpose: str) -> Any:
