@@ -145,13 +145,11 @@ class Run:
         """Step until all of *times* are reported, a tenth of a second or so at a time, so that Ctrl-C is heard."""
         integrator, limit = self.integrator, 16
         results, energies = self._results[: len(times)], self._energies[: len(times)]
+        self._account()  # of a run that was finished, and is now made longer: the rest of its last step
         while True:
             clock = _clock.perf_counter()
-            before = integrator.get_num_steps_taken()
             status = integrator._advance(times, results, energies, limit if self.ledger is None else 1)
-            if self.ledger is not None and integrator.get_num_steps_taken() > before:
-                control = integrator._control
-                self.ledger.add_step(float(control[rk.PREVIOUS_TIME]), float(control[rk.TIME]), self._state_at)
+            self._account()
             self._pause()
             if status != rk.PAUSED:
                 break
@@ -159,6 +157,12 @@ class Run:
                 limit = min(2 * limit, 1 << 30)
         if status != rk.REACHED:
             integrator._fail(status)
+
+    def _account(self) -> None:
+        """Keep account of the last step, up to the last report."""
+        end = min(self.integrator.get_advanced_time(), float(self.times[-1]))
+        if self.ledger is not None and end > self.ledger.time:
+            self.ledger.advance(end, self._state_at)
 
     def _state_at(self, time: float) -> State:
         self.integrator._leave_at(time)

@@ -30,6 +30,8 @@ MOST_ROWS_OF_POWER = 20_000
 #: A balance that is off by more than this many times the accuracy is worth a warning. Measured: pendulums, robots and chains at
 #: 1e-3 to 1e-8 are off by 0.01 to 20 times the accuracy after tens of seconds.
 EXPLAINED = 100.0
+#: And so is one that is off by more than this part of the energy's scale, whatever the accuracy.
+WORTH = 0.02
 #: Steps this much shorter than their mean have collapsed.
 COLLAPSED = 1e-4
 
@@ -243,7 +245,7 @@ def _warn(audit: Audit, trajectory: Trajectory) -> None:
 
 def _on_energy(audit: Audit, statistics: dict[str, Any]) -> list[str]:
     accuracy, fixed, scale = float(statistics.get("accuracy", np.nan)), statistics.get("fixed_step_size"), audit.energy_scale
-    explained = EXPLAINED * (accuracy if np.isfinite(accuracy) and not fixed else 1e-3) * scale
+    explained = (min(EXPLAINED * accuracy, WORTH) if np.isfinite(accuracy) and not fixed else 1e-3) * scale
     found = []
     if scale > 0.0 and audit.energy_error - audit.energy_uncertainty > explained:
         what = f"energy is off by {audit.energy_error / scale:.1e} of its scale"

@@ -129,13 +129,16 @@ class Ledger:
         self._accounts, self.missing = find_accounts(system, state)
         self._stored = [0.0 if one.stored is None else one.stored(state) for one in self._accounts]
         self.energy = system.calc_energy(state)
+        #: Up to when all is accounted for.
+        self.time = state.time
         #: What has been integrated of each account's power.
         self.integrals = np.zeros(len(self._accounts))
         self.work: dict[str, float] = {one.name: 0.0 for one in self._accounts}
         self.imbalance, self.largest_kinetic, self.largest_work = 0.0, 0.0, 0.0
 
-    def add_step(self, begin: float, end: float, state_at: Callable[[float], State]) -> None:
-        """Account for a step: *state_at* gives the state at a time in it, realized to ACCELERATION."""
+    def advance(self, end: float, state_at: Callable[[float], State]) -> None:
+        """Account for what is left of a step, to *end*: *state_at* gives the state at a time in it, realized to ACCELERATION."""
+        begin, self.time = self.time, end
         if self._accounts:
             for place, weight in zip(*_GAUSS, strict=True):
                 state = state_at(begin + place * (end - begin))
