@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from .value import MassProperties, Transform
 
 Array = npt.NDArray[np.float64]
-#: Beside what `batch.collect` fetches: only Python's own parts have z.
-_Z_DOT = -1
 
 
 class Ensemble:
@@ -428,7 +426,7 @@ class Ensemble:
                 fields = {
                     batch.Q_DOT: record.q_dot,
                     batch.Q_DOT_DOT: record.q_dot_dot,
-                    _Z_DOT: record.z_dot,
+                    batch.Z_DOT: record.z_dot,
                     batch.BODY_VELOCITIES: record.V_GB,
                     batch.BODY_ACCELERATIONS: record.A_GB,
                 }
@@ -462,7 +460,7 @@ class Ensemble:
         self._need("z_dot", Stage.DYNAMICS)
         if not self._z.shape[1]:
             return np.zeros((self._n, 0))
-        return self._collected("z_dot", Stage.DYNAMICS, _Z_DOT, self._z.shape[1])
+        return self._collected("z_dot", Stage.DYNAMICS, batch.Z_DOT, self._z.shape[1])
 
     @property
     def body_transforms(self) -> Array:

@@ -211,15 +211,15 @@ class Resources:
 
     # ------------------------------------------------------------------------------------------ q, u, z
 
-    def lay_out(self, order: Iterable[int], of_matter: dict[str, int]) -> dict[str, dict[int, tuple[int, int]]]:
-        """Where each subsystem's q, u and z go; *order* starts with the matter, which has numbers of its own."""
+    def lay_out(self, order: Iterable[int], built_in: dict[str, dict[int, int]]) -> dict[str, dict[int, tuple[int, int]]]:
+        """Where each subsystem's q, u and z go: first of all those that kernels know, *built_in* by name and subsystem."""
         places: dict[str, dict[int, tuple[int, int]]] = {}
         order = list(order)
         for name in VARIABLES:
-            at, of_this = 0, places.setdefault(name, {})
-            for subsystem in order:
+            at, of_this, known = 0, places.setdefault(name, {}), built_in[name]
+            for subsystem in sorted(order, key=lambda one: one not in known):
                 part = self.parts.get(subsystem)
-                n = of_matter[name] if subsystem == order[0] else 0
+                n = known.get(subsystem, 0)
                 n += sum(len(values) for _, values in part.runs[name]) if part is not None else 0
                 of_this[subsystem] = at, n
                 at += n

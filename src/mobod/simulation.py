@@ -36,27 +36,28 @@ def coordinate_names(system: MultibodySystem, state: State) -> list[str]:
 
     Those of other subsystems come last, with the subsystem's name.
     """
-    return _names(system, state, "q", state._tree.num_q)
+    return _names(system, state, "q", _of_bodies(system, state._tree.num_q))
 
 
 def speed_names(system: MultibodySystem, state: State) -> list[str]:
     """A name for each u of *state*, as `coordinate_names`."""
-    return _names(system, state, "u", state._tree.num_u)
+    return _names(system, state, "u", _of_bodies(system, state._tree.num_u))
+
+
+def _of_bodies(system: MultibodySystem, numbers: list[int]) -> list[tuple[str, int]]:
+    return [(body._joint_name or body.name, n) for body, n in zip(system.get_matter_subsystem().bodies, numbers, strict=True)]
 
 
 def auxiliary_names(system: MultibodySystem, state: State) -> list[str]:
-    """A name for each z of *state*: the name of the subsystem that has it; ``name[i]`` where it has several."""
-    return _names(system, state, "z", [])
+    """A name for each z of *state*: the force's or the subsystem's that has it; ``name[i]`` where it has several."""
+    of_forces = [(force.name, force._num_z) for force in system._forces()]
+    return _names(system, state, "z", of_forces)
 
 
-def _names(system: MultibodySystem, state: State, variable: str, numbers: list[int]) -> list[str]:
-    """The bodies' names, *numbers* times each, and then those of the subsystems that have allocated more."""
-    owners = [
-        (body._joint_name or body.name, n) for body, n in zip(system.get_matter_subsystem().bodies, numbers, strict=False)
-    ]
+def _names(system: MultibodySystem, state: State, variable: str, owners: list[tuple[str, int]]) -> list[str]:
+    """The names of *owners*, bodies or forces, that many times each, and then of the subsystems that have allocated more."""
     for index, (_, n) in state._places()[variable].items():
-        if index == system.get_matter_subsystem().get_my_subsystem_index():
-            n -= sum(numbers)
+        n -= state._tree.owners[variable].get(index, 0)
         if n:
             name, taken = system.get_subsystem(index).get_name(), {other for other, _ in owners}
             while name in taken:  # subsystems may share a name; columns of a table may not

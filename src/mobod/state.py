@@ -244,7 +244,10 @@ class State:
         self._lower(_POSITION)
 
     def _invalidate_z(self) -> None:
-        self._valid &= _KEPT_BY_Z
+        if self._tree.forces_read_z or self._system._is_interpreted:
+            self._valid &= _KEPT_BY_Z
+        else:  # nobody reads z: forces, rates and accelerations are as they were
+            self._valid &= ~unchanged(Stage.DYNAMICS)
         self._lower(_VELOCITY)
 
     def _invalidate_instance(self) -> None:
@@ -282,11 +285,6 @@ class State:
             if stage == _ACCELERATION:
                 self._valid &= ~_realize.ACCELERATIONS
             self._lower(stage - 1)
-
-    def _invalidate_forces(self) -> None:
-        """A discrete variable of a force changed."""
-        self._valid &= _KEPT_BY_Z
-        self._lower(_VELOCITY)
 
     # ------------------------------------------------------------------------------------------ results
 
@@ -469,7 +467,7 @@ class State:
         if self._resources is not None and self._resources.places["q"]:
             return self._resources.places
         resources = self._resources or Resources(0)
-        return resources.lay_out(subsystem_order(self._system), self._tree.sizes)
+        return resources.lay_out(subsystem_order(self._system), self._tree.owners)
 
     def _slots(self, asked: str) -> Resources:
         """The resources with slots for errors and event triggers laid out, which needs INSTANCE."""
@@ -492,8 +490,7 @@ class State:
         resources, tree = self._resources, self._tree
         if resources is None:
             return
-        order = subsystem_order(self._system)
-        places, old = resources.lay_out(order, tree.sizes), resources.places
+        places, old = resources.lay_out(subsystem_order(self._system), tree.owners), resources.places
         more = [sum(n for _, n in places[name].values()) - tree.sizes[name] for name in VARIABLES]
         resources.places = places
         if places == old and self._record is before:
@@ -505,7 +502,7 @@ class State:
             target, source, now = getattr(record, name), getattr(before, name), getattr(self._record, name)
             target[: tree.sizes[name]] = now[: tree.sizes[name]]
             for subsystem, (start, n) in places[name].items():
-                skip, skipped = (tree.sizes[name], tree_before.sizes[name]) if subsystem == order[0] else (0, 0)
+                skip, skipped = tree.owners[name].get(subsystem, 0), tree_before.owners[name].get(subsystem, 0)
                 values = resources.initial(name, subsystem)
                 was, had = old[name].get(subsystem, (0, -1))
                 if had - skipped == len(values):
@@ -555,7 +552,7 @@ class State:
             "stage": self._stage,
             "valid": self._valid,
             "resources": self._resources,
-            "more": (self._q.size - self._tree.nq, self._u.size - self._tree.nu, self._z.size),
+            "more": (self._q.size - self._tree.nq, self._u.size - self._tree.nu, self._z.size - self._tree.nz),
             "buffer": self._record.buffer.copy(),
         }
 
@@ -625,6 +622,17 @@ class State:
             self._record.share(name, self._own[name])
         self._invalidate_instance()
         return self._own[name]
+
+    def _own_numbers(self) -> npt.NDArray[np.float64]:
+        """The state's own copy of all forces' numbers, flat, to change some that are discrete: it falls to VELOCITY at most."""
+        numbers = self._own.get("force_numbers")
+        if numbers is None:
+            numbers = self._own["force_numbers"] = self._tree.fields["force_numbers"].copy()
+            self._record.share("force_numbers", numbers)
+        self._valid &= _KEPT_BY_Z
+        if self._stage > _VELOCITY:
+            self._stage = _VELOCITY
+        return numbers.reshape(-1)
 
     def _leave_out(self, flag: str, b: int, holds: bool) -> None:
         """Say whether a shortcut of the kernels holds for body b: what they then leave out has to be zero already."""

@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from . import prescribing
 from .errors import ModelError, StageError, TopologyError
+from .force import _switch as forces_switch
+from .force._entry import entries
 from .mobilizer._interpreted import write_position, write_velocity
 from .motion import Custom
 from .stage import Stage
@@ -34,10 +36,11 @@ _WANTED = {
     Stage.ACCELERATION: 63 & ~_realize.COMPOSITE,
     Stage.REPORT: 63 & ~_realize.COMPOSITE,
 }
-_ACCELERATION, _EVERYTHING = Stage.ACCELERATION, _WANTED[Stage.ACCELERATION]
+_ACCELERATION, _EVERYTHING = Stage.ACCELERATION, _WANTED[Stage.ACCELERATION] | _realize.KEPT_FORCES
 _VELOCITY, _MOTION = Stage.VELOCITY, _WANTED[Stage.VELOCITY]
 _POSITION, _PLACES = Stage.POSITION, _WANTED[Stage.POSITION]
-_WANTED_OF = [0] * 5 + [_WANTED[Stage(stage)] for stage in range(5, 10)]
+#: What `realize` wants of them beside: that the forces of positions are at hand when u changes alone.
+_WANTED_OF = [0] * 5 + [_WANTED[Stage(s)] | (_realize.KEPT_FORCES if s >= Stage.DYNAMICS else 0) for s in range(5, 10)]
 
 
 class MultibodySystem:
@@ -160,12 +163,12 @@ class MultibodySystem:
         """The tree for a modelling choice, made when first needed."""
         tree = self._trees.get(use_euler_angles)
         if tree is None:
-            forces = self._forces()
-            for e, force in enumerate(forces):
-                force._element = e
-            entries = [force._entry() for force in forces]
             matter = self.get_matter_subsystem()
-            tree = Tree(matter._bodies, entries, use_euler_angles, particles=matter._particles)
+            tree = Tree(matter._bodies, entries(self._forces()), use_euler_angles, particles=matter._particles)
+            for force in self._forces():
+                force._check_tree(tree)
+            m, f = matter._subsystem_index, [one._subsystem_index for one in self._force_subsystems[:1]]
+            tree.owners = {"q": {m: tree.nq}, "u": {m: tree.nu}, "z": dict.fromkeys(f, tree.nz)}
             self._trees[use_euler_angles] = tree
         return tree
 
@@ -541,7 +544,8 @@ class MultibodySystem:
         state._check_owner(self, "calc_potential_energy")
         if not state._valid & _realize.POSITIONS:
             state._refuse("calc_potential_energy", Stage.POSITION)
-        return float(sum(force.calc_potential_energy_contribution(state) for force in self._forces()))
+        total = forces_switch.of_all(state, forces_switch.ENERGY).sum()
+        return float(total + sum(force.calc_potential_energy_contribution(state) for force in self._custom_forces))
 
     def calc_energy(self, state: State) -> float:
         """Kinetic and potential energy. Needs VELOCITY."""

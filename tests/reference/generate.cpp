@@ -1192,6 +1192,319 @@ Plan heldTree(int num_bodies, const Text& label, bool euler) {
     return plan;
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// Forces: elements of every kind on a random tree, and what each of them contributes
+// ---------------------------------------------------------------------------------------------------------------------
+
+// A force element, what mobod is to make it of, and what it has besides its contribution.
+struct Element {
+    Text kind;
+    Force force;
+    Object arguments;
+    int z = -1, num_z = 0;  // Simbody's place of its z, and how many mobod has
+    std::function<void(State&, Rng&, Object&)> set;               // discrete forces: draw them for a state
+    std::function<void(const State&, Object&)> more;              // its own methods
+};
+
+class Elements {
+public:
+    Elements(Model& model, Rng& random) : m_model(model), m_random(random) {
+        const State s = model.system.realizeTopology();
+        for (int b = 0; b < model.nb(); ++b) m_num_u.push_back(model.mobod(b).getNumU(s));
+        for (int b = 1; b < model.nb(); ++b)
+            if (model.kind_of[b]->quaternion == false && Text(model.kind_of[b]->name) != "Weld") m_plain.push_back(b);
+    }
+    std::vector<Element> all;
+
+    void twoPoints(const Text& kind) {
+        Object arguments;
+        const MobilizedBody& one = body(arguments, "body1", true);
+        const Vec3 station1 = vector(arguments, "station1");
+        const MobilizedBody& two = body(arguments, "body2", false);
+        const Vec3 station2 = vector(arguments, "station2");
+        if (kind == "TwoPointLinearSpring") {
+            const Real k = number(arguments, "stiffness", 1, 30), x0 = number(arguments, "rest_length", 0, 1);
+            put(kind, Force::TwoPointLinearSpring(m_model.forces, one, station1, two, station2, k, x0), arguments);
+        } else if (kind == "TwoPointLinearDamper") {
+            const Real c = number(arguments, "damping", 0.5, 5);
+            put(kind, Force::TwoPointLinearDamper(m_model.forces, one, station1, two, station2, c), arguments);
+        } else {
+            const Real f = number(arguments, "force", -5, 5);
+            put(kind, Force::TwoPointConstantForce(m_model.forces, one, station1, two, station2, f), arguments);
+        }
+    }
+    void constantForce() {
+        Object arguments;
+        const MobilizedBody& one = body(arguments, "body", false);
+        const Vec3 station = vector(arguments, "station"), force = vector(arguments, "force");
+        put("ConstantForce", Force::ConstantForce(m_model.forces, one, station, force), arguments);
+    }
+    void constantTorque() {
+        Object arguments;
+        const MobilizedBody& one = body(arguments, "body", false);
+        const Vec3 torque = vector(arguments, "torque");
+        put("ConstantTorque", Force::ConstantTorque(m_model.forces, one, torque), arguments);
+    }
+    void uniformGravity() {  // at height zero: the potential energy is Simbody's only there
+        Object arguments;
+        const Vec3 g = vector(arguments, "gravity_vector");
+        put("UniformGravity", Force::UniformGravity(m_model.forces, m_model.matter, g, 0), arguments);
+    }
+    void globalDamper() {
+        Object arguments;
+        const Real c = number(arguments, "damping", 0.1, 1);
+        put("GlobalDamper", Force::GlobalDamper(m_model.forces, m_model.matter, c), arguments);
+    }
+    void mobility(const Text& kind) {
+        Object arguments;
+        const bool on_q = kind == "MobilityLinearSpring" || kind == "MobilityLinearStop";
+        const int b = on_q ? m_plain[m_random.index(int(m_plain.size()))] : 1 + m_random.index(m_model.nb() - 1);
+        const MobilizedBody& one = m_model.mobod(b);
+        const int count = m_num_u[b];
+        if (count == 0) return;
+        const int which = m_random.index(count);
+        arguments.add("mobod", b).add(on_q ? "which_q" : "which_u", which);
+        GeneralForceSubsystem& forces = m_model.forces;
+        if (kind == "MobilityLinearSpring") {
+            const Real k = number(arguments, "stiffness", 1, 30), q0 = number(arguments, "rest_value", -1, 1);
+            put(kind, Force::MobilityLinearSpring(forces, one, MobilizerQIndex(which), k, q0), arguments);
+        } else if (kind == "MobilityLinearDamper") {
+            const Real c = number(arguments, "damping", 0.1, 3);
+            put(kind, Force::MobilityLinearDamper(forces, one, MobilizerUIndex(which), c), arguments);
+        } else if (kind == "MobilityConstantForce") {
+            const Real f = number(arguments, "force", -5, 5);
+            put(kind, Force::MobilityConstantForce(forces, one, MobilizerUIndex(which), f), arguments);
+        } else if (kind == "MobilityDiscreteForce") {
+            const Real f = number(arguments, "default", -5, 5);
+            const Force::MobilityDiscreteForce force(forces, one, MobilizerUIndex(which), f);
+            put(kind, force, arguments);
+            all.back().set = [force](State& s, Rng& random, Object& record) {
+                const Real value = random.uniform(-5, 5);
+                force.setMobilityForce(s, value);
+                record.add("set_mobility_force", value);
+            };
+        } else {
+            const Real k = number(arguments, "stiffness", 1, 30), d = number(arguments, "dissipation", 0.1, 3);
+            const Real low = number(arguments, "q_low", -0.3, 0), high = number(arguments, "q_high", 0, 0.3);
+            put(kind, Force::MobilityLinearStop(forces, one, MobilizerQIndex(which), k, d, low, high), arguments);
+        }
+    }
+    void discreteForces() {
+        const Force::DiscreteForces force(m_model.forces, m_model.matter);
+        put("DiscreteForces", force, Object());
+        const int nb = m_model.nb();
+        all.back().set = [force, nb](State& s, Rng& random, Object& record) {
+            const Vector f = random.vector(s.getNU(), 5);
+            const Vector_<SpatialVec> F = random.spatials(nb, 5);
+            force.setAllMobilityForces(s, f);
+            force.setAllBodyForces(s, F);
+            record.add("set_all_mobility_forces", f).add("set_all_body_forces", F);
+        };
+    }
+    void linearBushing() {
+        Object arguments;
+        const MobilizedBody& one = body(arguments, "body1", true);
+        const Transform frame1 = m_random.transform(0.5);
+        arguments.addText("frame1", frame(frame1));
+        const MobilizedBody& two = body(arguments, "body2", false);
+        const Transform frame2 = m_random.transform(0.5);
+        arguments.addText("frame2", frame(frame2));
+        Vec6 k, c;
+        for (int i = 0; i < 6; ++i) k[i] = m_random.uniform(1, 20);
+        for (int i = 0; i < 6; ++i) c[i] = m_random.uniform(0.1, 2);
+        arguments.add("stiffness", k).add("damping", c);
+        const Force::LinearBushing force(m_model.forces, one, frame1, two, frame2, k, c);
+        put("LinearBushing", force, arguments);
+        all.back().num_z = 1;
+        all.back().more = [force](const State& s, Object& results) {
+            results.add("get_q", force.getQ(s)).add("get_q_dot", force.getQDot(s)).add("get_f", force.getF(s));
+            results.add("get_x_gf", force.getX_GF(s)).add("get_x_gm", force.getX_GM(s)).add("get_x_fm", force.getX_FM(s));
+            results.add("get_v_gf", force.getV_GF(s)).add("get_v_gm", force.getV_GM(s)).add("get_v_fm", force.getV_FM(s));
+            results.add("get_f_gf", force.getF_GF(s)).add("get_f_gm", force.getF_GM(s));
+            results.add("get_potential_energy", force.getPotentialEnergy(s));
+            results.add("get_power_dissipation", force.getPowerDissipation(s));
+            results.add("get_dissipated_energy", force.getDissipatedEnergy(s));
+        };
+    }
+    void thermostat(int num_chains) {
+        Object arguments;
+        const Real k = number(arguments, "boltzmanns_constant", 0.5, 2), T = number(arguments, "bath_temperature", 0.5, 2);
+        const Real t = number(arguments, "relaxation_time", 0.3, 1);
+        const int excluded = m_random.index(3);
+        arguments.add("num_excluded_dofs", excluded).add("num_chains", num_chains);
+        Force::Thermostat force(m_model.forces, m_model.matter, k, T, t, excluded);
+        force.setDefaultNumChains(num_chains);
+        put("Thermostat", force, arguments);
+        all.back().num_z = 2 * num_chains;
+        all.back().more = [force](const State& s, Object& results) {
+            results.add("get_num_thermal_dofs", force.getNumThermalDofs(s));
+            results.add("get_current_temperature", force.getCurrentTemperature(s));
+            results.add("get_chain_state", force.getChainState(s)).add("calc_bath_energy", force.calcBathEnergy(s));
+            results.add("get_external_power", force.getExternalPower(s));
+        };
+    }
+
+    // Simbody's places of z: one a bushing and one a thermostat's work, in order; then the thermostats' chains.
+    void placeZ() {
+        int at = 0;
+        for (Element& element : all) {
+            if (element.kind == "LinearBushing") element.z = at;
+            if (element.num_z > 0) ++at;
+        }
+        for (Element& element : all)
+            if (element.kind == "Thermostat") {
+                element.z = at;
+                at += element.num_z;
+            }
+    }
+    Vector packedZ(const Vector& z) const {
+        Vector packed;
+        for (const Element& element : all)
+            for (int i = 0; i < element.num_z; ++i) {
+                packed.resizeKeep(packed.size() + 1);
+                packed[packed.size() - 1] = z[element.z + i];
+            }
+        return packed;
+    }
+
+private:
+    const MobilizedBody& body(Object& arguments, const Text& name, bool or_ground) {
+        const int b = or_ground ? m_random.index(m_model.nb()) : 1 + m_random.index(m_model.nb() - 1);
+        arguments.add(name, b);
+        return m_model.mobod(b);
+    }
+    Vec3 vector(Object& arguments, const Text& name) {
+        const Vec3 v = m_random.vec3(name == "station" || name == "station1" || name == "station2" ? 1 : 5);
+        arguments.add(name, v);
+        return v;
+    }
+    Real number(Object& arguments, const Text& name, Real low, Real high) {
+        const Real x = m_random.uniform(low, high);
+        arguments.add(name, x);
+        return x;
+    }
+    void put(const Text& kind, const Force& force, const Object& arguments) {
+        Element element;
+        element.kind = kind;
+        element.force = force;
+        element.arguments = arguments;
+        all.push_back(element);
+    }
+
+    Model& m_model;
+    Rng& m_random;
+    std::vector<int> m_num_u;  // by body
+    std::vector<int> m_plain;  // bodies whose coordinates have q_dot = u
+};
+
+Text makeForceCase(const Plan& plan, const Names& only) {
+    Rng random(seedOf(plan.name));
+    Model model(plan.links, random);
+    Elements elements(model, random);
+    const Names kinds = {"TwoPointLinearSpring",  "TwoPointLinearDamper",  "TwoPointConstantForce", "ConstantForce",
+                         "ConstantTorque",        "UniformGravity",        "GlobalDamper",          "MobilityLinearSpring",
+                         "MobilityLinearDamper",  "MobilityConstantForce", "MobilityLinearStop",    "MobilityDiscreteForce",
+                         "DiscreteForces",        "LinearBushing",         "Thermostat"};
+    for (int round = 0; round < 2; ++round)
+        for (const Text& kind : only.empty() ? kinds : only) {
+            if (kind.rfind("TwoPoint", 0) == 0) elements.twoPoints(kind);
+            else if (kind == "ConstantForce") elements.constantForce();
+            else if (kind == "ConstantTorque") elements.constantTorque();
+            else if (kind == "UniformGravity") elements.uniformGravity();
+            else if (kind == "GlobalDamper") elements.globalDamper();
+            else if (kind == "DiscreteForces") elements.discreteForces();
+            else if (kind == "LinearBushing") elements.linearBushing();
+            else if (kind == "Thermostat") elements.thermostat(round == 0 ? 3 : 1);
+            else elements.mobility(kind);
+        }
+    elements.placeZ();
+    State s = model.system.realizeTopology();
+    model.matter.setUseEulerAngles(s, plan.use_euler_angles);
+    model.system.realizeModel(s);
+    const Packing packing(model, s);
+    const Vector default_q = packing.pack(s.getQ());
+
+    std::vector<Text> states, forces;
+    for (int i = 0; i < plan.num_states; ++i) {
+        drawCoordinates(model, s, random);
+        s.updU() = random.vector(s.getNU());
+        s.updZ() = random.vector(s.getNZ());
+        std::vector<Text> inputs, results_of;
+        for (const Element& element : elements.all) {
+            Object record;
+            if (element.set) element.set(s, random, record);
+            inputs.push_back(record.text());
+        }
+        model.system.realize(s, Stage::Acceleration);
+        for (const Element& element : elements.all) {
+            Vector_<SpatialVec> body_forces;
+            Vector_<Vec3> particle_forces;
+            Vector mobility_forces;
+            element.force.calcForceContribution(s, body_forces, particle_forces, mobility_forces);
+            body_forces[0] = SpatialVec(Vec3(0), Vec3(0));  // what acts on Ground moves nothing
+            Object results;
+            results.addText("calc_force_contribution",
+                            list({json(body_forces), json(particle_forces), json(mobility_forces)}));
+            results.add("calc_potential_energy_contribution", element.force.calcPotentialEnergyContribution(s));
+            if (element.more) element.more(s, results);
+            results_of.push_back(results.text());
+        }
+        Object results, of_state = stateResults(s, packing);
+        of_state.add("z_dot", elements.packedZ(s.getZDot()));
+        results.add("state", of_state).add("system", systemResults(model, s)).addText("forces", list(results_of, ",\n"));
+        Object state;
+        state.add("q", packing.pack(s.getQ())).add("u", Vector(s.getU())).add("z", elements.packedZ(s.getZ()));
+        states.push_back(state.addText("forces", list(inputs)).add("results", results).text());
+    }
+    for (const Element& element : elements.all) {
+        const Text rest = element.arguments.text().substr(1);
+        forces.push_back("{\"kind\":" + json(element.kind) + (rest == "}" ? "" : ",") + rest);
+    }
+    return Object()
+        .add("name", plan.name)
+        .add("use_euler_angles", plan.use_euler_angles)
+        .addText("gravity", model.gravity_text)
+        .addText("bodies", list(model.bodies, ",\n"))
+        .addText("constraints", "[]")
+        .addText("forces", list(forces, ",\n"))
+        .add("suspect", Names())
+        .add("default_q", default_q)
+        .addText("states", list(states, ",\n"))
+        .text();
+}
+
+// A tree for forces; kinds whose N is in doubt are left out, and the first body is a Pin, which has a plain coordinate.
+Plan forceTree(int num_bodies, const Text& label, bool euler) {
+    Plan plan;
+    plan.name = "forces_" + std::to_string(num_bodies) + "_" + label + (euler ? "_euler" : "");
+    Rng random(seedOf("links of " + plan.name));
+    const Names choice = {"Pin",    "Slider", "Translation", "Ball",        "Free",           "Planar", "Universal",  "Ellipsoid",
+                          "Screw",  "Gimbal", "Bushing",     "BendStretch", "SphericalCoords", "Weld",   "Cylinder"};
+    for (int b = 1; b <= num_bodies; ++b) {
+        const Kind& kind = kindNamed(b == 1 ? "Pin" : choice[random.index(int(choice.size()))]);
+        const int one = random.index(b), two = random.index(b);
+        plan.links.push_back({"b" + std::to_string(b), kind.name, std::max(one, two), random.coin() && kind.reversible});
+    }
+    plan.use_euler_angles = euler;
+    plan.num_states = 3;
+    return plan;
+}
+
+void writeForces(const Text& folder) {
+    std::vector<Text> cases;
+    cases.push_back(makeForceCase(forceTree(5, "a", false), {}));
+    cases.push_back(makeForceCase(forceTree(5, "b", true), {}));
+    cases.push_back(makeForceCase(forceTree(12, "a", false), {}));
+    cases.push_back(makeForceCase(forceTree(12, "b", true), {}));
+    // one kind of thermostat or bushing alone, so that nothing hides it
+    cases.push_back(makeForceCase(forceTree(6, "thermostats", false), {"Thermostat"}));
+    cases.push_back(makeForceCase(forceTree(6, "bushings", false), {"LinearBushing"}));
+    std::ofstream out(folder + "/forces_trees.json", std::ios::binary);
+    out << Object().add("format", 1).add("source", "Simbody 3.7").addText("cases", list(cases, ",\n")).text() << "\n";
+    if (!out.flush()) throw std::runtime_error("cannot write " + folder + "/forces_trees.json");
+    std::cout << "forces_trees: " << cases.size() << " cases" << std::endl;
+}
+
 Text lowerSnake(const Text& words) {
     Text name;
     for (const char c : words) {
@@ -1252,6 +1565,7 @@ int main(int argc, char** argv) {
                                    heldTree(12, "b", true), heldTree(30, "a", false), heldTree(30, "b", true)});
         writeFile(folder, "chain", {pinChain(40)});
         writeFile(folder, "massless", {masslessBodies(false), masslessBodies(true)});
+        writeForces(folder);
     } catch (const std::exception& error) {
         std::cerr << "generate: " << error.what() << std::endl;
         return 1;

@@ -45,6 +45,11 @@ class Case(NamedTuple):
         return any("lock" in body or "motion" in body for body in self.data["bodies"])
 
     @property
+    def has_forces(self) -> bool:
+        """Whether there are forces beside gravity."""
+        return bool(self.data["forces"])
+
+    @property
     def suspect(self) -> set[str]:
         """Keys of results, as `matter.multiply_by_n`, in which the reference is known to be wrong."""
         return set(self.data["suspect"])
@@ -58,6 +63,7 @@ class Model(NamedTuple):
     bodies: list[Any]
     state: Any
     gravity: Any
+    forces: list[Any]
 
 
 @functools.cache
@@ -111,8 +117,8 @@ def build_model(case: Case) -> Model:
     """Build a case with mobod's public interface; the state is the default one, realized through MODEL."""
     import mobod as mb
 
-    if case.data["constraints"] or case.data["forces"]:
-        raise NotImplementedError(f"{case.name} has constraints or forces, which this reader does not build yet")
+    if case.data["constraints"]:
+        raise NotImplementedError(f"{case.name} has constraints, which this reader does not build yet")
     system = mb.MultibodySystem()
     matter = mb.SimbodyMatterSubsystem(system)
     forces = mb.GeneralForceSubsystem(system)
@@ -137,6 +143,7 @@ def build_model(case: Case) -> Model:
         bodies.append(mobod)
         if "motion" in record:
             _move(mobod, record["motion"])
+    elements = [_force(forces, matter, record) for record in case.data["forces"]]
     state = system.realize_topology()
     if case.data["use_euler_angles"]:
         matter.set_use_euler_angles(state, True)
@@ -144,7 +151,18 @@ def build_model(case: Case) -> Model:
     for mobod, record in zip(bodies[1:], case.data["bodies"], strict=True):
         if "lock" in record:
             mobod.lock_at(state, record["lock"]["value"], mb.Motion.Level[record["lock"]["level"].upper()])
-    return Model(system, matter, bodies, state, gravity)
+    return Model(system, matter, bodies, state, gravity, elements)
+
+
+def _force(forces: Any, matter: Any, record: dict[str, Any]) -> Any:
+    """Make the force element of a record."""
+    import mobod as mb
+
+    kind = getattr(mb.force, record["kind"])
+    arguments = {key: frame(value) if "frame" in key else value for key, value in record.items() if key != "kind"}
+    if record["kind"] in ("UniformGravity", "GlobalDamper", "DiscreteForces", "Thermostat"):
+        arguments["matter"] = matter
+    return kind(forces, **arguments)
 
 
 def _move(mobod: Any, record: dict[str, Any]) -> None:

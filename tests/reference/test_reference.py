@@ -97,7 +97,7 @@ def kinds_of_mobod():
     return {kind.__name__ for kind in members if inspect.isclass(kind) and issubclass(kind, mb.MobilizedBody)}
 
 
-CASES = reader.cases(kinds_of_mobod())
+CASES = [case for case in reader.cases(kinds_of_mobod()) if not case.has_forces]  # those have tests of their own
 ASKED = [
     pytest.param(case, receiver, id=f"{case.name}-{receiver}")
     for case in CASES

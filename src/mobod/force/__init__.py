@@ -1,6 +1,62 @@
 """The kinds of force, one a file. `mobod.Force` is their base class."""
 
+from .base import Force
+from .constant_force import ConstantForce
+from .constant_torque import ConstantTorque
 from .custom import Custom, CustomImplementation
+from .discrete_forces import DiscreteForces
+from .global_damper import GlobalDamper
 from .gravity import Gravity
+from .linear_bushing import LinearBushing
+from .mobility_constant_force import MobilityConstantForce
+from .mobility_discrete_force import MobilityDiscreteForce
+from .mobility_linear_damper import MobilityLinearDamper
+from .mobility_linear_spring import MobilityLinearSpring
+from .mobility_linear_stop import MobilityLinearStop
+from .thermostat import Thermostat
+from .two_point_constant_force import TwoPointConstantForce
+from .two_point_linear_damper import TwoPointLinearDamper
+from .two_point_linear_spring import TwoPointLinearSpring
+from .uniform_gravity import UniformGravity
 
-__all__ = ["Custom", "CustomImplementation", "Gravity"]
+#: Every kind that is compiled, without users' own.
+KINDS: tuple[type[Force], ...] = (
+    Gravity,
+    UniformGravity,
+    TwoPointLinearSpring,
+    TwoPointLinearDamper,
+    TwoPointConstantForce,
+    ConstantForce,
+    ConstantTorque,
+    GlobalDamper,
+    MobilityLinearSpring,
+    MobilityLinearDamper,
+    MobilityConstantForce,
+    MobilityLinearStop,
+    MobilityDiscreteForce,
+    DiscreteForces,
+    LinearBushing,
+    Thermostat,
+)
+
+__all__ = [
+    "KINDS",
+    "ConstantForce",
+    "ConstantTorque",
+    "Custom",
+    "CustomImplementation",
+    "DiscreteForces",
+    "GlobalDamper",
+    "Gravity",
+    "LinearBushing",
+    "MobilityConstantForce",
+    "MobilityDiscreteForce",
+    "MobilityLinearDamper",
+    "MobilityLinearSpring",
+    "MobilityLinearStop",
+    "Thermostat",
+    "TwoPointConstantForce",
+    "TwoPointLinearDamper",
+    "TwoPointLinearSpring",
+    "UniformGravity",
+]

@@ -1,12 +1,23 @@
-"""From a force's kind to its code: the only place that knows all compiled kinds of force."""
+"""The forces of all elements: gravity here, and every other kind by the routine of its run, see `_by_address`."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from .._jit import compiled, generic
-from ..algebra.memory import store_spatial
-from ..algebra.record import attach
+from ..algebra.memory import load6, store6, store_spatial
+from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store, zero
 from . import gravity
+from ._by_address import ENERGY, FORCES, POWER
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = npt.NDArray[np.float64]
 
 
 @generic
@@ -22,54 +33,103 @@ def clear(model: Any) -> None:
 
 
 @generic
-def add_force(model: Any, e: int) -> None:
-    """Add force element e to body_forces, mobility_forces and particle_forces."""
-    if model.force_kind[e] == gravity.KIND:
-        gravity.add_force(model, model.force_first_integer[e], model.force_first_number[e])
+def copy_forces(model: Any, source: Any, target: Any) -> None:
+    """Three fields of forces into three others: of bodies, mobilities, particles."""
+    for b in range(model.nb):
+        store6(target[0], b, 0, load6(source[0], b, 0))
+    for i in range(model.nu):
+        store(target[1], i, 0, load(source[1], i, 0))
+    for i in range(model.particle_size):
+        store(target[2], i, 0, load(source[2], i, 0))
 
 
 @generic
-def potential_energy(model: Any, e: int) -> Any:
-    """Potential energy of force element e."""
-    energy = zero(load(model.time, 0, 0))
-    if model.force_kind[e] == gravity.KIND:
-        energy = gravity.potential_energy(model, model.force_first_integer[e], model.force_first_number[e])
-    return energy
-
-
-@generic
-def sweep(model: Any) -> None:
-    """The forces of all enabled elements, from none. Gravity at the head of them writes instead of adding."""
+def add_gravities(model: Any) -> None:
+    """The forces of the gravities alone: the first writes instead of adding."""
     begin = 0
-    if model.nf > 0 and model.force_enabled[0] == 1 and model.force_kind[0] == gravity.KIND:
+    if model.ng > 0 and model.force_enabled[0] == 1:
         gravity.set_force(model, model.force_first_integer[0], model.force_first_number[0])
         begin = 1
     else:
         clear(model)
-    for e in range(begin, model.nf):
+    for e in range(begin, model.ng):
         if model.force_enabled[e] == 1:
-            add_force(model, e)
+            gravity.add_force(model, model.force_first_integer[e], model.force_first_number[e])
+
+
+@generic
+def sweep(model: Any, kept: bool, keep: bool) -> None:
+    """The forces of all enabled elements. Those of positions are at hand where they are *kept*, and else kept if asked to."""
+    if model.nr == 0:
+        add_gravities(model)
+    else:
+        added_up = model.body_forces, model.mobility_forces, model.particle_forces
+        of_positions = model.kept_body_forces, model.kept_mobility_forces, model.kept_particle_forces
+        begin, stop = 0, model.kept_runs
+        if kept and stop > 0:
+            copy_forces(model, of_positions, added_up)
+            begin = stop
+        else:
+            add_gravities(model)
+        for i in range(model.forces_nz):  # a force that is switched off writes none
+            store(model.z_dot, i, 0, 0.0)
+        for r in range(begin, model.nr):
+            if r == stop and keep and begin == 0:
+                copy_forces(model, added_up, of_positions)
+            call_routine(model.run_routine[r], model, model.run_first[r], 4 * model.run_end[r] + FORCES)
+        if stop == model.nr and keep and begin == 0:
+            copy_forces(model, added_up, of_positions)
+        o = zero(load(model.time, 0, 0))
+        store_spatial(model.body_forces, 0, (o, o, o), (o, o, o))
+
+
+@generic
+def find_scalars(model: Any, what: int) -> None:
+    """The potential energy, or the power dissipated, of each element that is not Python's, into `work_e`."""
+    o = zero(load(model.time, 0, 0))
+    for e in range(model.nf):
+        store(model.work_e, e, 0, o)
+    if what == ENERGY:
+        for e in range(model.ng):
+            if model.force_enabled[e] == 1:
+                energy = gravity.potential_energy(model, model.force_first_integer[e], model.force_first_number[e])
+                store(model.work_e, e, 0, energy)
+    for r in range(model.nr):
+        call_routine(model.run_routine[r], model, model.run_first[r], 4 * model.run_end[r] + what)
 
 
 @generic
 def total_potential_energy(model: Any) -> Any:
     """Of all enabled elements."""
+    find_scalars(model, ENERGY)
     energy = zero(load(model.time, 0, 0))
     for e in range(model.nf):
-        if model.force_enabled[e] == 1:
-            energy = energy + potential_energy(model, e)
+        energy = energy + load(model.work_e, e, 0)
     return energy
 
 
 @compiled
-def one_force(block: Any, e: int) -> None:
-    """body_forces, mobility_forces and particle_forces of element *e* alone."""
+def one_force(block: Any, e: int, r: int) -> None:
+    """body_forces, mobility_forces and particle_forces of element *e* alone, of run *r*; and its z_dot."""
     model = attach(block)
     clear(model)
-    add_force(model, e)
+    if e < model.ng:
+        gravity.add_force(model, model.force_first_integer[e], model.force_first_number[e])
+    else:
+        call_routine(model.run_routine[r], model, e, 4 * (e + 1) + FORCES)
 
 
 @compiled
-def one_potential_energy(block: Any, e: int, out: Any) -> None:
-    """Potential energy of element *e*, into one row."""
-    store(out, 0, 0, potential_energy(attach(block), e))
+def scalars(block: Any, what: int) -> None:
+    """`find_scalars`, called from Python."""
+    find_scalars(attach(block), what)
+
+
+def of_all(state: State, what: int) -> Array:
+    """ENERGY or POWER of each element of the record, zero of Python's; a view."""
+    scalars(state._block, what)
+    found: Array = state._record.work_e[:, 0]
+    return found
+
+
+__all__ = ["ENERGY", "POWER", "of_all", "one_force", "scalars", "sweep", "total_potential_energy"]

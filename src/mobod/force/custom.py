@@ -103,6 +103,8 @@ class Custom(Force):
     microseconds a call.
     """
 
+    KIND = 0
+
     def __init__(
         self,
         forces: GeneralForceSubsystem,

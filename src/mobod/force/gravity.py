@@ -17,6 +17,8 @@ from ..algebra import vec3
 from ..algebra.memory import add_spatial, load3, store_spatial
 from ..algebra.scalar import load, store, zero
 from ..errors import TopologyError
+from ._by_address import GRAVITY
+from ._pools import numbers3
 from .base import Force
 
 if TYPE_CHECKING:
@@ -27,12 +29,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 ArrayLike = npt.ArrayLike
 
-KIND = 1
-
-
-@generic
-def _numbers3(model: Any, i: int) -> Any:
-    return load(model.force_numbers, i, 0), load(model.force_numbers, i + 1, 0), load(model.force_numbers, i + 2, 0)
+KIND = GRAVITY
 
 
 @generic
@@ -49,7 +46,7 @@ def _pull(model: Any, b: int, integers: int, g: Any) -> Any:
 @generic
 def set_force(model: Any, integers: int, numbers: int) -> None:
     """Write instead of adding: the forces are gravity's alone afterwards."""
-    g = _numbers3(model, numbers)
+    g = numbers3(model, numbers)
     o = zero(load(model.time, 0, 0))
     store_spatial(model.body_forces, 0, (o, o, o), (o, o, o))
     for b in range(1, model.nb):
@@ -66,7 +63,7 @@ def set_force(model: Any, integers: int, numbers: int) -> None:
 @generic
 def add_force(model: Any, integers: int, numbers: int) -> None:
     """Integers: one a body, 1 where it is pulled. Numbers: g, then |g| z0."""
-    g = _numbers3(model, numbers)
+    g = numbers3(model, numbers)
     for b in range(1, model.nb):
         torque, pull = _pull(model, b, integers, g)
         add_spatial(model.body_forces, b, torque, pull)
@@ -80,7 +77,7 @@ def add_force(model: Any, integers: int, numbers: int) -> None:
 @generic
 def potential_energy(model: Any, integers: int, numbers: int) -> Any:
     """-sum of m (g.p_GC + |g| z0), over bodies and particles."""
-    g = _numbers3(model, numbers)
+    g = numbers3(model, numbers)
     offset = load(model.force_numbers, numbers + 3, 0)
     energy = zero(load(model.time, 0, 0))
     for b in range(1, model.nb):

@@ -8,7 +8,7 @@ from ..algebra.scalar import gather, load, one, scatter, store, where, zero
 from .realize import NO_MOBILIZERS, NO_RATES, UNCHECKED, nothing_of
 
 #: What `collect` can fetch, one row a state.
-Q_DOT, Q_DOT_DOT, BODY_TRANSFORMS, BODY_VELOCITIES, BODY_ACCELERATIONS = range(5)
+Q_DOT, Q_DOT_DOT, BODY_TRANSFORMS, BODY_VELOCITIES, BODY_ACCELERATIONS, Z_DOT = range(6)
 
 
 @generic
@@ -99,6 +99,9 @@ def collect(
         elif what == Q_DOT_DOT:
             for i in range(model.nq):
                 scatter(out, first, i, load(model.q_dot_dot, i, 0))
+        elif what == Z_DOT:
+            for i in range(model.nz):
+                scatter(out, first, i, load(model.z_dot, i, 0))
         elif what == BODY_TRANSFORMS:  # the upper three rows of 4 x 4 matrices
             for b in range(model.nb):
                 for i in range(3):

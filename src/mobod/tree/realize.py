@@ -20,6 +20,9 @@ NO_MOBILIZERS = 256
 
 #: What of a state is valid: bits, one for each lazy entry.
 POSITIONS, VELOCITIES, COMPOSITE, ARTICULATED, FORCES, ACCELERATIONS = 1, 2, 4, 8, 16, 32
+#: Beside these: the forces of the elements that read positions only are kept. Wanted of a state that Python realizes, where u
+#: may change alone; integrators, which change all at once, do not ask for it.
+KEPT_FORCES = 512
 #: What is no longer valid when u changes; when q does, nothing is.
 DEPENDS_ON_U = VELOCITIES | FORCES | ACCELERATIONS
 
@@ -61,7 +64,7 @@ def advance(model: Any, valid: int, wanted: int) -> int:
         if velocities:
             velocity.step(model, b, kept * b, rates)
     if missing & FORCES != 0:
-        forces.sweep(model)
+        forces.sweep(model, valid & KEPT_FORCES != 0, wanted & KEPT_FORCES != 0)
     articulated, accelerations = missing & ARTICULATED != 0, missing & ACCELERATIONS != 0
     if accelerations:
         prescribe.sweep(model)

@@ -7,7 +7,8 @@ from ..algebra.record import Field, layout
 
 # fmt: off
 COUNTS = (
-    "nb", "nq", "nu", "whole_nq", "whole_nu", "nz", "ny", "nf", "nm", "one", "parameters_size", "choices_size", "n_size",
+    "nb", "nq", "nu", "whole_nq", "whole_nu", "nz", "ny", "nf", "ng", "nr", "kept_runs", "forces_nz", "nm", "one",
+    "parameters_size", "choices_size", "n_size",
     "force_integers_size", "force_numbers_size", "motion_numbers_size", "num_particles", "particle_size",
 )
 # fmt: on
@@ -69,11 +70,16 @@ FIELDS = (
     _parameter("inertia", "nb", 6, "inertia about B's origin, in B"),
     _parameter("parameters", "parameters_size", 1, "numbers that mobilizer kinds keep: a pitch, radii, splines"),
     _parameter("particle_mass", "num_particles", 1, "mass of each particle"),
-    # ---- forces: each element owns a run of two pools
+    # ---- forces: each element owns a run of two pools. The ng gravities come first; then elements with one routine follow each
+    # other, in nr runs, of which the first kept_runs read positions only; then those that Python computes
     _index("force_kind", "nf", "KIND of the force's file"),
+    _index("run_first", "nr", "the first element of a run"),
+    _index("run_end", "nr", "the element after its last"),
+    _index("run_routine", "nr", "where its routine is, for the record's scalar"),
     _index("force_enabled", "nf", "0 where the element is disabled"),
     _index("force_first_integer", "nf", "its run in force_integers starts here"),
     _index("force_first_number", "nf", "its run in force_numbers starts here"),
+    _index("force_first_z", "nf", "place of its first z; forces' z are the first forces_nz of all"),
     _index("force_integers", "force_integers_size", "bodies, indices and choices of the elements"),
     _parameter("force_numbers", "force_numbers_size", 1, "stiffnesses, directions and so on"),
     # ---- locks and prescribed motions
@@ -133,6 +139,9 @@ FIELDS = (
     _state("body_forces", "nb", 6, "applied forces on B at its origin, in G"),
     _state("mobility_forces", "nu", 1, "applied generalized forces"),
     _state("particle_forces", "particle_size", 1, "applied forces on the particles, in G"),
+    _state("kept_body_forces", "nb", 6, "the body_forces of elements that read positions only"),
+    _state("kept_mobility_forces", "nu", 1, "their mobility_forces"),
+    _state("kept_particle_forces", "particle_size", 1, "their particle_forces"),
     # ---- accelerations
     _state("known_u_dot", "nu", 1, "udot of DRIVEN mobilities"),
     _state("residual", "nb", 6, "force left to be balanced at B, inward pass"),
@@ -140,6 +149,8 @@ FIELDS = (
     _state("A_GB", "nb", 6, "acceleration of B in G"),
     # ---- scratch of the operators
     _state("work_q", "nq", 1, "numbers of a motion's routine"),
+    _state("work_e", "nf", 1, "a number a force element: its potential energy, or the power that it dissipates"),
+    _state("work_u", "nu", 1, "numbers of a force's routine"),
     _state("work_A", "nb", 6, "motions of an operator's outward pass"),
     _state("work_F", "nb", 6, "forces of an operator's inward pass"),
 )

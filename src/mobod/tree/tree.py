@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.record import LANES, Record, aligned_zeros
+from ..force import gravity
+from ..force._entry import Entry, runs_of
 from ..level import Level, Method, all_methods
 from ..mobilizer import _rates
 from ..mobilizer._by_address import BY_ADDRESS
@@ -42,8 +44,8 @@ class Tree:
     ----------
     bodies : sequence of MobilizedBody
         Every body after its parent.
-    forces : sequence of (kind, enabled, integers, numbers)
-        What each compiled force element keeps.
+    forces : sequence of Entry
+        What each force element keeps: gravities first, then elements with one routine after each other.
     use_euler_angles : bool
         Whether orientations are angles rather than quaternions.
     particles : (masses, locations, velocities)
@@ -53,7 +55,7 @@ class Tree:
     def __init__(
         self,
         bodies: Sequence[MobilizedBody],
-        forces: Sequence[tuple[int, bool, Sequence[int], Sequence[float]]],
+        forces: Sequence[Entry],
         use_euler_angles: bool,
         particles: Sequence[Any] = ((), (), ()),
     ) -> None:
@@ -79,8 +81,19 @@ class Tree:
             else:
                 rates.append(_rates.EULER if euler else _rates.QUATERNION if facts.has_quaternion else _rates.SAME)
         self.nq, self.nu = nq, nu
-        #: How many q, u and z the matter's mobilizers have.
-        self.sizes = {"q": nq, "u": nu, "z": 0}
+        self.nz = sum(len(force.initial_z) for force in forces)
+        #: How many q and u the mobilizers have, and how many z the forces.
+        self.sizes = {"q": nq, "u": nu, "z": self.nz}
+        #: Which subsystems these belong to, for the layout of y; `MultibodySystem` says it.
+        self.owners: dict[str, dict[int, int]] = {"q": {}, "u": {}, "z": {}}
+        self.default_z = np.zeros(self.nz)
+        for force in forces:
+            self.default_z[force.first_z : force.first_z + len(force.initial_z)] = force.initial_z
+        #: Whether some force is a function of z.
+        self.forces_read_z = any(force.reads_z for force in forces)
+        runs = runs_of(forces)
+        self._force_routines = [(r, forces[first].routine) for r, (first, _) in enumerate(runs)]
+        kept_runs = sum(forces[first].reads_positions_only for first, _ in runs)
         self.q_slices = [slice(first, first + n) for first, n in zip(self.first_q, self.num_q, strict=True)]
         self.u_slices = [slice(first, first + n) for first, n in zip(self.first_u, self.num_u, strict=True)]
         self.num_particles = len(particles[0])
@@ -129,11 +142,15 @@ class Tree:
             "is_last_child": is_last_child,
             "has_children": has_children,
             **depth_first_fields(parents, self.first_u, self.num_u),
-            "force_kind": [kind for kind, _, _, _ in forces],
-            "force_enabled": [int(enabled) for _, enabled, _, _ in forces],
-            "force_first_integer": _starts([len(i) for _, _, i, _ in forces]),
-            "force_first_number": _starts([len(x) for _, _, _, x in forces]),
-            "force_integers": [i for _, _, run, _ in forces for i in run],
+            "force_kind": [force.kind for force in forces],
+            "force_enabled": [int(force.enabled) for force in forces],
+            "force_first_integer": _starts([len(force.integers) for force in forces]),
+            "force_first_number": _starts([len(force.numbers) for force in forces]),
+            "force_first_z": [force.first_z for force in forces],
+            "force_integers": [i for force in forces for i in force.integers],
+            "run_first": [first for first, _ in runs],
+            "run_end": [end for _, end in runs],
+            "run_routine": [0] * len(runs),
             "lock_level": [body._default_lock_level + 1 for body in bodies],
             "known_level": [],
             "motion_enabled": [int(m is not None and not m._disabled_by_default) for m in motions],
@@ -158,7 +175,7 @@ class Tree:
             "com": [np.asarray(m.com) for m in mass_properties],
             "inertia": [_six(np.asarray(m.inertia)) for m in mass_properties],
             "parameters": np.array([x for run in parameters for x in run], np.float64).reshape(-1, 1),
-            "force_numbers": np.array([x for _, _, _, run in forces for x in run], np.float64).reshape(-1, 1),
+            "force_numbers": np.array([x for force in forces for x in force.numbers], np.float64).reshape(-1, 1),
             "particle_mass": np.array(particles[0], np.float64).reshape(-1, 1),
             "motion_numbers": np.array([x for run in motion_numbers for x in run], np.float64).reshape(-1, 1),
             "lock_q": np.zeros((nq, 1)),
@@ -177,9 +194,13 @@ class Tree:
             "nu": nu,
             "whole_nq": nq,
             "whole_nu": nu,
-            "nz": 0,
-            "ny": nq + nu + 6 * self.num_particles,
+            "nz": self.nz,
+            "ny": nq + nu + self.nz + 6 * self.num_particles,
             "nf": len(forces),
+            "ng": sum(force.kind == gravity.KIND for force in forces),
+            "nr": len(runs),
+            "kept_runs": kept_runs,
+            "forces_nz": self.nz,
             "nm": len(self._motion_routines),
             "one": 1,
             "parameters_size": len(self.fields["parameters"]),
@@ -221,11 +242,15 @@ class Tree:
         """The same of the motions' routines."""
         return self._addresses_of("motion", self._motion_routines, scalar)
 
+    def _forces(self, *scalar: bool) -> npt.NDArray[np.int64]:
+        """The same of the runs of force elements."""
+        return self._addresses_of("run_routine", self._force_routines, scalar)
+
     def _addresses_of(self, what: str, routines: list[Any], scalar: tuple[bool, ...]) -> npt.NDArray[np.int64]:
         if (what, scalar) not in self._addresses:
-            addresses = np.zeros(self.nb, np.int64)
-            for b, routine in routines:
-                addresses[b] = routine.address(*scalar)
+            addresses = np.zeros(len(self.fields[what]), np.int64)
+            for i, routine in routines:
+                addresses[i] = routine.address(*scalar)
             self._addresses[what, scalar] = addresses
         return self._addresses[what, scalar]
 
@@ -242,12 +267,12 @@ class Tree:
         """
         scalar = in_lanes, with_tangents, own_parameters
         shared = {**self.fields, "kinematics": self._kinematics(*scalar)}
-        shared |= {"reversal": self._reversals(*scalar), "motion": self._motions(*scalar)}
+        shared |= {"reversal": self._reversals(*scalar), "motion": self._motions(*scalar), "run_routine": self._forces(*scalar)}
         if own_parameters:
             shared.update((name, in_each_lane(shared[name])) for name in PARAMETERS)
         counts = self.counts
         if any(more):
-            whole_nq, whole_nu, nz = self.nq + more[0], self.nu + more[1], more[2]
+            whole_nq, whole_nu, nz = self.nq + more[0], self.nu + more[1], self.nz + more[2]
             counts = {
                 **counts,
                 "whole_nq": whole_nq,
@@ -265,6 +290,7 @@ class Tree:
         record.R_FM[:] = identity
         record.R_GB[0] = identity
         record.q[: self.nq, 0] = spread(self.default_q)
+        record.z[: self.nz, 0] = spread(self.default_z)
         record.particle_location[:, 0], record.particle_velocity[:, 0] = map(spread, self.default_particles)
         for b, field, columns in self._columns:
             first = self.first_u[b]

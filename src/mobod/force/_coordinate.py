@@ -1,0 +1,87 @@
+"""Forces on one coordinate q of a mobilizer, as forces on its mobilities.
+
+Power is f_q q_dot = f_q N u: a force f_q on coordinate i is the generalized force N^T e_i f_q, where q_dot = u f_q itself.
+(Simbody applies f_q to the mobility of the same number, whatever N.)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._jit import generic
+from ..algebra.scalar import load, store, zero
+from ..errors import ModelError
+from ..mobilizer import _rates
+from .base import Force, mobility
+
+if TYPE_CHECKING:
+    from ..forces import GeneralForceSubsystem
+    from ..mobilizer.base import MobilizedBody
+
+
+@generic
+def coordinate(model: Any, integers: int) -> Any:
+    """The coordinate. Integers: the body, and the number of the coordinate among the body's."""
+    return load(model.q, model.first_q[model.force_integers[integers]] + model.force_integers[integers + 1], 0)
+
+
+@generic
+def push(model: Any, integers: int, f: Any) -> None:
+    """A force on the coordinate."""
+    b, which = model.force_integers[integers], model.force_integers[integers + 1]
+    i, k = model.first_q[b], model.first_u[b]
+    if model.rates[b] == _rates.SAME:
+        store(model.mobility_forces, k + which, 0, load(model.mobility_forces, k + which, 0) + f)
+    else:
+        for j in range(model.num_q[b]):
+            store(model.work_q, i + j, 0, zero(f))
+        store(model.work_q, i + which, 0, f)
+        _rates.n_transpose_times(model, b, model.work_q, i, model.work_u, k)
+        for j in range(k, k + model.num_u[b]):
+            store(model.mobility_forces, j, 0, load(model.mobility_forces, j, 0) + load(model.work_u, j, 0))
+
+
+@generic
+def coordinate_rate(model: Any, integers: int) -> Any:
+    """The rate of the coordinate, from u: in lanes q_dot may have been left out."""
+    b, which = model.force_integers[integers], model.force_integers[integers + 1]
+    i, k = model.first_q[b], model.first_u[b]
+    if model.rates[b] == _rates.SAME:
+        rate = load(model.u, k + which, 0)
+    else:
+        _rates.n_times(model, b, model.u, k, model.work_q, i)
+        rate = load(model.work_q, i + which, 0)
+    return rate
+
+
+class OnCoordinate(Force):
+    """A force on one coordinate of a mobilizer; the base of its kinds."""
+
+    def _connect(
+        self,
+        forces: GeneralForceSubsystem,
+        mobod: MobilizedBody,
+        which_q: int,
+        own: list[float],
+        disabled_by_default: bool,
+        name: str | None,
+    ) -> None:
+        place = mobility(forces, mobod, which_q, "which_q")
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self._keep(list(place), own)
+
+    def get_mobilized_body(self) -> MobilizedBody:
+        """The body whose mobilizer's coordinate it acts on."""
+        return self._forces.get_system().get_matter_subsystem().get_mobilized_body(self._of_bodies[0])
+
+    def get_which_q(self) -> int:
+        """The number of the coordinate among the mobilizer's."""
+        return self._of_bodies[1]
+
+    def _check_tree(self, tree: Any) -> None:
+        b, which = self._of_bodies
+        if which >= tree.num_q[b]:
+            raise ModelError(
+                f"{self!r} acts on q number {which} of {self.get_mobilized_body()!r}, which with Euler angles has "
+                f"{tree.num_q[b]}: choose another coordinate, or keep quaternions"
+            )

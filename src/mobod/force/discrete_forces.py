@@ -1,0 +1,199 @@
+"""DiscreteForces: forces on bodies and mobilities that a program sets in the state, as often as it likes.
+
+f of every mobility, F_B of every body at its origin, in Ground   no potential energy
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._jit import generic
+from ..algebra.memory import add_spatial
+from ..algebra.scalar import load, store
+from ._by_address import by_address
+from ._checked import finite, numbers, vector
+from ._pools import number, numbers3
+from .base import Force, body_index, mobility, same_system
+
+if TYPE_CHECKING:
+    from ..forces import GeneralForceSubsystem
+    from ..matter import SimbodyMatterSubsystem
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+Array = npt.NDArray[np.float64]
+
+
+@generic
+def add(model: Any, integers: int, numbers: int) -> None:
+    """Numbers: one a mobility, then six a body, torque first."""
+    for i in range(model.nu):
+        store(model.mobility_forces, i, 0, load(model.mobility_forces, i, 0) + number(model, numbers + i))
+    first = numbers + model.nu
+    for b in range(1, model.nb):
+        add_spatial(model.body_forces, b, numbers3(model, first + 6 * b), numbers3(model, first + 6 * b + 3))
+
+
+run = by_address(add)
+
+
+class DiscreteForces(Force):
+    """Forces on any bodies and mobilities, to be set in the state: what a controller or another program computes, say.
+
+    All are zero in a default state, and stay as they are set until they are changed. Setting one takes the state to VELOCITY at
+    most, so that positions and velocities are not computed anew.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What it joins.
+    matter : SimbodyMatterSubsystem
+        Whose bodies and mobilities it acts on.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the forces; one is made where none is given.
+
+    Raises
+    ------
+    TypeError
+        If *matter* is none.
+    TopologyError
+        If the matter is part of another system.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> applied = mb.force.DiscreteForces(system.get_subsystem(1), system.matter)
+    >>> state = system.realize_topology()
+    >>> tip = system.matter.bodies[2]
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> applied.add_force_to_body_point(state, tip, (0, 0, 0), (1, 0, 0))
+    >>> applied.get_one_body_force(state, tip)
+    array([[0., 0., 0.],
+           [1., 0., 0.]])
+    """
+
+    routine = run
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        matter: SimbodyMatterSubsystem,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._matter = same_system(forces, matter, "DiscreteForces")
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+
+    def _numbers(self) -> list[float]:
+        bodies = self._matter._bodies
+        return [0.0] * (sum(body.facts.num_u for body in bodies) + 6 * len(bodies))
+
+    def _discrete(self, state: State, change: bool) -> tuple[Array, Array]:
+        """The forces on mobilities, and those on bodies ``(nb, 2, 3)``, as views of what the state has."""
+        whole = state._own_numbers() if change else state._field("force_numbers").reshape(-1)
+        first, nu = self._span[2], state._tree.nu
+        return whole[first : first + nu], whole[first + nu : self._span[3]].reshape(-1, 2, 3)
+
+    # ------------------------------------------------------------------------------------------ mobilities
+
+    def get_one_mobility_force(self, state: State, mobod: MobilizedBody, which_u: int) -> float:
+        """The generalized force on one mobility of a mobilizer. Needs MODEL."""
+        i = self._place(state, "get_one_mobility_force", mobod, which_u)
+        return float(self._discrete(state, False)[0][i])
+
+    def set_one_mobility_force(self, state: State, mobod: MobilizedBody, which_u: int, force: float) -> None:
+        """Change it in this state, which falls to VELOCITY at most. Needs MODEL."""
+        i, value = self._place(state, "set_one_mobility_force", mobod, which_u), finite("force", force)
+        self._discrete(state, True)[0][i] = value
+
+    def get_all_mobility_forces(self, state: State) -> Array:
+        """The generalized forces ``(nu,)``. Needs MODEL."""
+        self._check(state, "get_all_mobility_forces")
+        return self._discrete(state, False)[0].copy()
+
+    def set_all_mobility_forces(self, state: State, f: npt.ArrayLike | None) -> None:
+        """Change all generalized forces ``(nu,)``, zero for None or none, in this state, which falls to VELOCITY at most."""
+        self._check(state, "set_all_mobility_forces")
+        values = 0.0 if f is None or np.size(f) == 0 else numbers("f", f, (state._tree.nu,))
+        self._discrete(state, True)[0][...] = values
+
+    def clear_all_mobility_forces(self, state: State) -> None:
+        """Set all generalized forces to zero in this state, which falls to VELOCITY at most."""
+        self.set_all_mobility_forces(state, None)
+
+    # ------------------------------------------------------------------------------------------ bodies
+
+    def get_one_body_force(self, state: State, mobod: MobilizedBody) -> Array:
+        """Torque and force ``(2, 3)`` on a body, at its origin, in Ground. Needs MODEL."""
+        self._check(state, "get_one_body_force")
+        row: Array = self._discrete(state, False)[1][body_index(self._forces, "mobod", mobod)].copy()
+        return row
+
+    def set_one_body_force(self, state: State, mobod: MobilizedBody, spatial_force_in_g: npt.ArrayLike) -> None:
+        """Change it in this state, which falls to VELOCITY at most. Needs MODEL. A force on Ground moves nothing."""
+        self._check(state, "set_one_body_force")
+        b, value = body_index(self._forces, "mobod", mobod), numbers("spatial_force_in_g", spatial_force_in_g, (2, 3))
+        self._discrete(state, True)[1][b] = value
+
+    def add_force_to_body_point(
+        self, state: State, mobod: MobilizedBody, point_in_b: npt.ArrayLike, force_in_g: npt.ArrayLike
+    ) -> None:
+        """Add a force at a point of a body to what is set for the body.
+
+        Parameters
+        ----------
+        state : State
+            At POSITION or above; falls to VELOCITY at most.
+        mobod : MobilizedBody
+        point_in_b : (3,) array_like
+            In the body; length.
+        force_in_g : (3,) array_like
+            In Ground. Where the body turns later, the torque stays.
+        """
+        self._check(state, "add_force_to_body_point")
+        b, point, force = (
+            body_index(self._forces, "mobod", mobod),
+            vector("point_in_b", point_in_b),
+            vector("force_in_g", force_in_g),
+        )
+        state._need_positions(self._matter._bodies[b], "add_force_to_body_point")
+        torque = np.cross(state._R_GB[b] @ point, force)
+        row = self._discrete(state, True)[1][b]
+        row[0] += torque
+        row[1] += force
+
+    def get_all_body_forces(self, state: State) -> Array:
+        """Torques and forces ``(nb, 2, 3)`` on the bodies, at their origins, in Ground. Needs MODEL."""
+        self._check(state, "get_all_body_forces")
+        return self._discrete(state, False)[1].copy()
+
+    def set_all_body_forces(self, state: State, body_forces_in_g: npt.ArrayLike | None) -> None:
+        """Change all forces on bodies ``(nb, 2, 3)``, zero for None or none, in this state, which falls to VELOCITY at most."""
+        self._check(state, "set_all_body_forces")
+        given = body_forces_in_g
+        values = 0.0 if given is None or np.size(given) == 0 else numbers("body_forces_in_g", given, (state._tree.nb, 2, 3))
+        self._discrete(state, True)[1][...] = values
+
+    def clear_all_body_forces(self, state: State) -> None:
+        """Set all forces on bodies to zero in this state, which falls to VELOCITY at most."""
+        self.set_all_body_forces(state, None)
+
+    def clear_all_forces(self, state: State) -> None:
+        """Set all forces, on bodies and mobilities, to zero in this state, which falls to VELOCITY at most."""
+        self.clear_all_mobility_forces(state)
+        self.clear_all_body_forces(state)
+
+    def _place(self, state: State, asked: str, mobod: Any, which_u: int) -> int:
+        self._check(state, asked)
+        b, which = mobility(self._forces, mobod, which_u, "which_u")
+        return state._tree.first_u[b] + which
+
+
+__all__ = ["DiscreteForces"]

@@ -1,0 +1,128 @@
+"""MobilityLinearSpring: a spring on one coordinate of a mobilizer.
+
+f_q = -k (q - q0)   PE = 1/2 k (q - q0)^2
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from .._jit import generic
+from ._by_address import by_address
+from ._checked import finite, not_negative
+from ._coordinate import OnCoordinate, coordinate, push
+from ._pools import number
+
+if TYPE_CHECKING:
+    from ..forces import GeneralForceSubsystem
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+
+@generic
+def add(model: Any, integers: int, numbers: int) -> None:
+    """Numbers: k, q0."""
+    stretch = coordinate(model, integers) - number(model, numbers + 1)
+    push(model, integers, -number(model, numbers) * stretch)
+
+
+@generic
+def energy(model: Any, integers: int, numbers: int) -> Any:
+    """1/2 k (q - q0)^2."""
+    stretch = coordinate(model, integers) - number(model, numbers + 1)
+    return 0.5 * number(model, numbers) * stretch * stretch
+
+
+run = by_address(add, energy)
+
+
+class MobilityLinearSpring(OnCoordinate):
+    """A linear spring on one coordinate of a mobilizer: a torsion spring on a pin, say.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What it joins.
+    mobod : MobilizedBody
+        Whose mobilizer it acts on.
+    which_q : int
+        The number of the coordinate among the mobilizer's, from 0.
+    stiffness : float
+        Generalized force by coordinate, zero or more.
+    rest_value : float
+        The coordinate at which there is no force.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the forces; one is made where none is given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the body is none, the number of the coordinate no integer, or a number not finite, or the stiffness negative.
+    IndexError
+        If the mobilizer has no such coordinate.
+    TopologyError
+        If the body belongs to another system.
+
+    Notes
+    -----
+    A coordinate whose rate is not a speed, such as an angle of a Ball or a quaternion's component, takes the spring too: the
+    force goes to all mobilities that change it, so that energy is conserved. Simbody's is for coordinates with q_dot = u only.
+    """
+
+    routine = run
+    reads_positions_only = True
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        mobod: MobilizedBody,
+        which_q: int,
+        stiffness: float,
+        rest_value: float,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        own = [not_negative("stiffness", stiffness), finite("rest_value", rest_value)]
+        self._connect(forces, mobod, which_q, own, disabled_by_default, name)
+
+    def get_default_stiffness(self) -> float:
+        """The stiffness, generalized force by coordinate; in a default state."""
+        return self._values[0]
+
+    def set_default_stiffness(self, stiffness: float) -> Self:
+        """Change it. A topological change. Returns the force."""
+        return self._set_default(0, not_negative("stiffness", stiffness))
+
+    def get_stiffness(self, state: State) -> float:
+        """The stiffness, generalized force by coordinate; in this state. Needs MODEL."""
+        return self._number(state, 0)
+
+    def set_stiffness(self, state: State, stiffness: float) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._set_numbers(state, 0, not_negative("stiffness", stiffness))
+
+    def get_default_quiescent_value(self) -> float:
+        """The coordinate at which there is no force; in a default state."""
+        return self._values[1]
+
+    def set_default_quiescent_value(self, quiescent_value: float) -> Self:
+        """Change it. A topological change. Returns the force."""
+        return self._set_default(1, finite("quiescent_value", quiescent_value))
+
+    def get_quiescent_value(self, state: State) -> float:
+        """The coordinate at which there is no force; in this state. Needs MODEL."""
+        return self._number(state, 1)
+
+    def set_quiescent_value(self, state: State, quiescent_value: float) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._set_numbers(state, 1, finite("quiescent_value", quiescent_value))
+
+    # Simbody's names of the same
+    get_default_q_zero, set_default_q_zero = get_default_quiescent_value, set_default_quiescent_value
+    get_q_zero, set_q_zero = get_quiescent_value, set_quiescent_value
+
+
+__all__ = ["MobilityLinearSpring"]

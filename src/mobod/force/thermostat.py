@@ -1,0 +1,378 @@
+"""Thermostat: keeps the temperature of a system about that of a bath, by a chain of Nose and Hoover.
+
+T = 2 KE / (N kB), N the thermal degrees of freedom; z = c of the m chain variables, then s of each
+
+f = -c_0 M u                                     s_i' = c_i
+c_0' = (T/Tb - 1)/t^2 - c_0 c_1                  c_1' = N c_0^2 - 1/t^2 - c_1 c_2
+c_i' = c_(i-1)^2 - 1/t^2 - c_i c_(i+1)           the last without its last term; a chain of one is c_0' = (T/Tb - 1)/t^2
+
+bath energy = 1/2 kB Tb t^2 (N c_0^2 + c_1^2 + ...) + kB Tb (N s_0 + s_1 + ...)
+
+Its rate is 2 KE c_0, the power that the force takes from the system: bath energy and that of a conservative system are constant
+together, and what the bath has done is what its energy has lost. Sources: Martyna, Klein and Tuckerman 1992, J. Chem. Phys. 97,
+2635; Vaidehi, Jain and Goddard 1996, J. Phys. Chem. 100, 10508 (relaxation time for masses, M u of generalized speeds).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from .._jit import generic
+from ..algebra import spatial, vec3
+from ..algebra.memory import add_spatial, load3, load6, load_spatial, store_spatial
+from ..algebra.scalar import load, store, zero
+from ..errors import ModelError
+from ._by_address import by_address
+from ._checked import finite, integer, not_negative, numbers, positive
+from ._pools import number
+from .base import Force, same_system
+
+if TYPE_CHECKING:
+    from ..forces import GeneralForceSubsystem
+    from ..matter import SimbodyMatterSubsystem
+    from ..state import State
+
+Array = npt.NDArray[np.float64]
+
+#: Places among its integers: chains in use, chains that have z, excluded degrees of freedom.
+IN_USE, ALLOCATED, EXCLUDED = 0, 1, 2
+#: Places among its numbers: kB, Tb, t, and the work that the bath has done when its energy is zero.
+BOLTZMANN, BATH, RELAXATION, WORK = 0, 1, 2, 3
+
+
+@generic
+def momentum(model: Any, b: int) -> Any:
+    """M_B V_GB."""
+    w, v = load_spatial(model.V_GB, b)
+    m = load(model.mass, b, 0)
+    return spatial.mul_inertia(m, vec3.scale(m, load3(model.com_G, b, 0)), load6(model.inertia_G, b, 0), w, v)
+
+
+@generic
+def twice_kinetic_energy(model: Any) -> Any:
+    """2 KE, of the bodies."""
+    total = zero(load(model.time, 0, 0))
+    for b in range(1, model.nb):
+        w, v = load_spatial(model.V_GB, b)
+        h, p = momentum(model, b)
+        total = total + vec3.dot(w, h) + vec3.dot(v, p)
+    return total
+
+
+@generic
+def thermal_dofs(model: Any, integers: int) -> Any:
+    """N."""
+    return 1.0 * (model.nu - model.force_integers[integers + EXCLUDED])
+
+
+@generic
+def add(model: Any, integers: int, numbers: int, z: int) -> None:
+    """-c_0 M u, and the rates of the chain."""
+    o, c0 = zero(load(model.time, 0, 0)), load(model.z, z, 0)
+    energy = o
+    for b in range(model.nb):
+        store_spatial(model.work_F, b, (o, o, o), (o, o, o))
+    for b in range(model.nb - 1, 0, -1):  # M u = J^T of the bodies' momenta
+        h, p = momentum(model, b)
+        w, v = load_spatial(model.V_GB, b)
+        energy = energy + vec3.dot(w, h) + vec3.dot(v, p)
+        ht, pt = load_spatial(model.work_F, b)
+        h, p = vec3.add(h, ht), vec3.add(p, pt)
+        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+            hw, hv = load_spatial(model.H, i)
+            along = vec3.dot(hw, h) + vec3.dot(hv, p)
+            store(model.mobility_forces, i, 0, load(model.mobility_forces, i, 0) - c0 * along)
+        h, p = spatial.shift_force(h, p, load3(model.p_PB_G, b, 0))
+        add_spatial(model.work_F, model.parent[b], h, p)
+    n, m, allocated = thermal_dofs(model, integers), model.force_integers[integers], model.force_integers[integers + ALLOCATED]
+    rate = 1.0 / (number(model, numbers + RELAXATION) * number(model, numbers + RELAXATION))
+    ratio = energy / (n * number(model, numbers + BOLTZMANN) * number(model, numbers + BATH))
+    for i in range(m):
+        c = load(model.z, z + i, 0)
+        drive = (ratio - 1.0) * rate
+        if i == 1:
+            drive = n * c0 * c0 - rate
+        elif i > 1:
+            before = load(model.z, z + i - 1, 0)
+            drive = before * before - rate
+        if i + 1 < m:
+            drive = drive - c * load(model.z, z + i + 1, 0)
+        store(model.z_dot, z + i, 0, drive)
+        store(model.z_dot, z + allocated + i, 0, c)
+
+
+@generic
+def power(model: Any, integers: int, numbers: int, z: int) -> Any:
+    """What goes to the bath: 2 KE c_0."""
+    return load(model.z, z, 0) * twice_kinetic_energy(model)
+
+
+run = by_address(add, power=power, with_z=True)
+
+
+class Thermostat(Force):
+    """Keeps the temperature of all mobilities about that of a heat bath: a chain of Nose-Hoover thermostats.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What it joins.
+    matter : SimbodyMatterSubsystem
+        Whose mobilities are coupled to the bath; particles are not.
+    boltzmanns_constant : float
+        kB, energy/temperature; it says what the unit of temperature is.
+    bath_temperature : float
+        Tb.
+    relaxation_time : float
+        How fast the system follows, time; the shorter, the stiffer.
+    num_excluded_dofs : int
+        How many mobilities do not count for the temperature, 0 to 6: the six of a system that floats as a whole.
+    num_chains : int
+        How many thermostats each govern the one before; each has two z.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the forces; one is made where none is given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If *matter* is none, a number not finite and above zero, or an integer out of its range.
+    TopologyError
+        If the matter is part of another system.
+    ModelError
+        When topology is realized, if no thermal degree of freedom is left.
+
+    Notes
+    -----
+    It has no potential energy; `calc_bath_energy` gives what is constant together with the energy of a conservative system. A
+    system at rest stays so: begin at a temperature, with `set_system_to_temperature` say.
+
+    Its z are named after it: the chain variables c, one/time, then their integrals s; all begin at zero.
+    """
+
+    routine = run
+    reads_z = True
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        matter: SimbodyMatterSubsystem,
+        boltzmanns_constant: float,
+        bath_temperature: float,
+        relaxation_time: float,
+        num_excluded_dofs: int = 6,
+        *,
+        num_chains: int = 3,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._matter = same_system(forces, matter, "Thermostat")
+        own = [
+            positive("boltzmanns_constant", boltzmanns_constant),
+            positive("bath_temperature", bath_temperature),
+            positive("relaxation_time", relaxation_time),
+            0.0,
+        ]
+        chains, excluded = integer("num_chains", num_chains, 1, MOST), integer("num_excluded_dofs", num_excluded_dofs, 0, 6)
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self._keep([chains, chains, excluded], own)
+
+    @property
+    def _num_z(self) -> int:  # type: ignore[override]
+        return 2 * self._of_bodies[ALLOCATED] if self._of_bodies else 0
+
+    def _check_tree(self, tree: Any) -> None:
+        self._check_dofs(tree, self._of_bodies[EXCLUDED])
+
+    def _check_dofs(self, tree: Any, excluded: int) -> None:
+        if tree.nu - excluded < 1:
+            raise ModelError(
+                f"{self!r} leaves no thermal degree of freedom: the system has {tree.nu} mobilities, of which "
+                f"num_excluded_dofs = {excluded} do not count; exclude fewer"
+            )
+
+    # ------------------------------------------------------------------------------------------ parameters
+
+    def get_boltzmanns_constant(self) -> float:
+        """Boltzmann's constant, energy/temperature."""
+        return self._values[BOLTZMANN]
+
+    def get_default_bath_temperature(self) -> float:
+        """The temperature of the bath; in a default state."""
+        return self._values[BATH]
+
+    def set_default_bath_temperature(self, bath_temperature: float) -> Self:
+        """Change it. A topological change. Returns the force."""
+        return self._set_default(BATH, positive("bath_temperature", bath_temperature))
+
+    def get_bath_temperature(self, state: State) -> float:
+        """The temperature of the bath; in this state. Needs MODEL."""
+        return self._number(state, BATH)
+
+    def set_bath_temperature(self, state: State, bath_temperature: float) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._set_numbers(state, BATH, positive("bath_temperature", bath_temperature))
+
+    def get_default_relaxation_time(self) -> float:
+        """The relaxation time; in a default state."""
+        return self._values[RELAXATION]
+
+    def set_default_relaxation_time(self, relaxation_time: float) -> Self:
+        """Change it. A topological change. Returns the force."""
+        return self._set_default(RELAXATION, positive("relaxation_time", relaxation_time))
+
+    def get_relaxation_time(self, state: State) -> float:
+        """The relaxation time; in this state. Needs MODEL."""
+        return self._number(state, RELAXATION)
+
+    def set_relaxation_time(self, state: State, relaxation_time: float) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._set_numbers(state, RELAXATION, positive("relaxation_time", relaxation_time))
+
+    def get_default_num_chains(self) -> int:
+        """How many thermostats the chain has in a default state."""
+        return self._of_bodies[IN_USE]
+
+    def set_default_num_chains(self, num_chains: int) -> Self:
+        """Change it, and the number of its z with it. A topological change. Returns the force."""
+        chains = integer("num_chains", num_chains, 1, MOST)
+        self._of_bodies[IN_USE] = self._of_bodies[ALLOCATED] = chains
+        self._forces._invalidate_topology()
+        return self
+
+    def get_num_chains(self, state: State) -> int:
+        """How many thermostats the chain has in this state. Needs MODEL."""
+        self._check(state, "get_num_chains")
+        return int(self._run(state, "force_integers", False)[IN_USE])
+
+    def set_num_chains(self, state: State, num_chains: int) -> None:
+        """Use the first *num_chains* thermostats only in this state, which falls to MODEL at most.
+
+        As many as `get_default_num_chains` at most: a longer chain needs more z, which is a topological change.
+        """
+        self._check(state, "set_num_chains")
+        chains = integer("num_chains", num_chains, 1, self._of_bodies[ALLOCATED])
+        self._run(state, "force_integers", True)[IN_USE] = chains
+
+    def get_default_num_excluded_dofs(self) -> int:
+        """How many mobilities do not count for the temperature in a default state."""
+        return self._of_bodies[EXCLUDED]
+
+    def set_default_num_excluded_dofs(self, num_excluded_dofs: int) -> Self:
+        """Change it, from 0 to 6. A topological change. Returns the force."""
+        self._of_bodies[EXCLUDED] = integer("num_excluded_dofs", num_excluded_dofs, 0, 6)
+        self._forces._invalidate_topology()
+        return self
+
+    def get_num_excluded_dofs(self, state: State) -> int:
+        """How many mobilities do not count for the temperature in this state. Needs MODEL."""
+        self._check(state, "get_num_excluded_dofs")
+        return int(self._run(state, "force_integers", False)[EXCLUDED])
+
+    def set_num_excluded_dofs(self, state: State, num_excluded_dofs: int) -> None:
+        """Change it, from 0 to 6, in this state, which falls to MODEL at most."""
+        self._check(state, "set_num_excluded_dofs")
+        excluded = integer("num_excluded_dofs", num_excluded_dofs, 0, 6)
+        self._check_dofs(state._tree, excluded)
+        self._run(state, "force_integers", True)[EXCLUDED] = excluded
+
+    def get_num_thermal_dofs(self, state: State) -> int:
+        """How many degrees of freedom the temperature is of: the mobilities but the excluded ones. Needs MODEL."""
+        return state._tree.nu - self.get_num_excluded_dofs(state)
+
+    # ------------------------------------------------------------------------------------------ temperature and energy
+
+    def get_current_temperature(self, state: State) -> float:
+        """The temperature of the system, 2 KE / (N kB). Needs VELOCITY."""
+        self._check(state, "get_current_temperature")
+        state._need_velocities(self._matter.ground, "get_current_temperature")
+        energy = twice_kinetic_energy(state._record)
+        return float(energy / (self.get_num_thermal_dofs(state) * self.get_boltzmanns_constant()))
+
+    def calc_bath_energy(self, state: State) -> float:
+        """The energy of the bath, which with that of a conservative system is constant. Needs MODEL."""
+        self._check(state, "calc_bath_energy")
+        k, T, t, _ = self._run(state, "force_numbers", False)
+        c, s = self._chain(state)
+        weights = np.ones(len(c))
+        weights[0] = self.get_num_thermal_dofs(state)
+        m = self.get_num_chains(state)
+        return float(k * T * (0.5 * t * t * (weights * c * c)[:m].sum() + (weights * s)[:m].sum()))
+
+    def get_external_power(self, state: State) -> float:
+        """The power that the bath gives to the system, zero where it is disabled. Needs VELOCITY."""
+        return -self.calc_power_dissipation(state)
+
+    def get_external_work(self, state: State) -> float:
+        """The work that the bath has done on the system: what its energy has lost since the start, or since it was set."""
+        return self._number(state, WORK) - self.calc_bath_energy(state)
+
+    def set_external_work(self, state: State, work: float) -> None:
+        """Begin to count from *work*; no stage is lowered below VELOCITY."""
+        value = finite("work", work) + self.calc_bath_energy(state)
+        state._own_numbers()[self._span[2] + WORK] = value
+
+    # ------------------------------------------------------------------------------------------ the chain
+
+    def _chain(self, state: State) -> tuple[Array, Array]:
+        n = self._of_bodies[ALLOCATED]
+        z = state._z[self._first_z : self._first_z + 2 * n]
+        return z[:n], z[n:]
+
+    def get_chain_state(self, state: State) -> Array:
+        """Its z: the chain variables in use, then their integrals, twice `get_num_chains` numbers. Needs MODEL."""
+        m = self.get_num_chains(state)
+        return np.concatenate([part[:m] for part in self._chain(state)])
+
+    def set_chain_state(self, state: State, chain_state: npt.ArrayLike) -> None:
+        """Change what `get_chain_state` gives; the state falls to VELOCITY at most, and the work so far stays what it is."""
+        m = self.get_num_chains(state)
+        values, work = numbers("chain_state", chain_state, (2 * m,)), self.get_external_work(state)
+        state.upd_z()
+        c, s = self._chain(state)
+        c[:m], s[:m] = values[:m], values[m:]
+        self.set_external_work(state, work)
+
+    def initialize_chain_state(self, state: State) -> None:
+        """Set all its z to zero; the state falls to VELOCITY at most, and the work so far stays what it is."""
+        work = self.get_external_work(state)
+        state.upd_z()[self._first_z : self._first_z + self._num_z] = 0.0
+        self.set_external_work(state, work)
+
+    def set_system_to_temperature(self, state: State, temperature: float, rng: np.random.Generator | None = None) -> None:
+        """Draw speeds at random, of Boltzmann's distribution, and scale them to a temperature.
+
+        Parameters
+        ----------
+        state : State
+            At POSITION or above, to which it falls.
+        temperature : float
+            Zero or more.
+        rng : numpy.random.Generator, optional
+            Where the random numbers come from; a new one unless given.
+
+        Notes
+        -----
+        u = L^-T x, x normal and M = L L^T, has the covariance M^-1 of a system in equilibrium.
+        """
+        self._check(state, "set_system_to_temperature")
+        wanted = not_negative("temperature", temperature)
+        state._need_positions(self._matter.ground, "set_system_to_temperature")
+        L = np.linalg.cholesky(self._matter.calc_m(state))
+        x = (np.random.default_rng() if rng is None else rng).normal(size=len(L))
+        size = np.sqrt(wanted * self.get_num_thermal_dofs(state) * self.get_boltzmanns_constant() / (x @ x))
+        state.upd_u()[: len(L)] = size * np.linalg.solve(L.T, x)
+
+    def initialize_system_to_bath_temperature(self, state: State, rng: np.random.Generator | None = None) -> None:
+        """`set_system_to_temperature`, to that of the bath."""
+        self.set_system_to_temperature(state, self.get_bath_temperature(state), rng)
+
+
+#: The longest chain.
+MOST = 100
+
+__all__ = ["Thermostat"]

@@ -1,0 +1,103 @@
+"""TwoPointConstantForce: pushes two points, on two bodies, apart with a force that is always the same.
+
+f along the line between them, f > 0 apart   no potential energy
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy.typing as npt
+
+from .._jit import generic
+from ..algebra import vec3
+from ..algebra.scalar import sqrt, where, zero
+from ._by_address import by_address
+from ._checked import finite
+from ._pools import number
+from ._two_points import OWN, TwoPoints, arms, pull, square
+
+if TYPE_CHECKING:
+    from ..forces import GeneralForceSubsystem
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+
+@generic
+def add(model: Any, integers: int, numbers: int) -> None:
+    """-(f / x) r on the first point."""
+    b1, b2, s1, s2, r = arms(model, integers, numbers)
+    apart, xx = square(r)
+    f = -number(model, numbers + OWN) / sqrt(xx)
+    pull(model, b1, b2, s1, s2, vec3.scale(where(apart, f, zero(f)), r))
+
+
+run = by_address(add)
+
+
+class TwoPointConstantForce(TwoPoints):
+    """A force of constant size along the line between a point of one body and a point of another.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What it joins.
+    body1, body2 : MobilizedBody
+        The two bodies, which may be Ground.
+    station1, station2 : (3,) array_like
+        The points, each in its body; length.
+    force : float
+        Above zero it pushes the points apart, below it pulls them together.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the forces; one is made where none is given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a body is none, a station is not three finite numbers, or the force is not finite.
+    TopologyError
+        If a body belongs to another system.
+
+    Notes
+    -----
+    It has no potential energy here, as in Simbody: the work that it does appears in the energy of the system. Where the points
+    coincide, the line between them has no direction and the force is zero.
+    """
+
+    routine = run
+    reads_positions_only = True
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        body1: MobilizedBody,
+        station1: npt.ArrayLike,
+        body2: MobilizedBody,
+        station2: npt.ArrayLike,
+        force: float,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._connect(forces, body1, station1, body2, station2, [finite("force", force)], disabled_by_default, name)
+
+    def get_default_force(self) -> float:
+        """The force, above zero where it pushes the points apart; in a default state."""
+        return self._values[OWN]
+
+    def set_default_force(self, force: float) -> Self:
+        """Change it. A topological change. Returns the force."""
+        return self._set_default(OWN, finite("force", force))
+
+    def get_force(self, state: State) -> float:
+        """The force, above zero where it pushes the points apart; in this state. Needs MODEL."""
+        return self._number(state, OWN)
+
+    def set_force(self, state: State, force: float) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._set_numbers(state, OWN, finite("force", force))
+
+
+__all__ = ["TwoPointConstantForce"]

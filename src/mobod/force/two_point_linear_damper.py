@@ -1,0 +1,112 @@
+"""TwoPointLinearDamper: resists changes of the distance between two points, on two bodies.
+
+f = c dx/dt along the line between them   power dissipated = c (dx/dt)^2
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy.typing as npt
+
+from .._jit import generic
+from ..algebra import vec3
+from ..algebra.scalar import where, zero
+from ._by_address import by_address
+from ._checked import not_negative
+from ._pools import number
+from ._two_points import OWN, TwoPoints, arms, pull, rate, square
+
+if TYPE_CHECKING:
+    from ..forces import GeneralForceSubsystem
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+
+@generic
+def add(model: Any, integers: int, numbers: int) -> None:
+    """c (dx/dt / x) r on the first point."""
+    b1, b2, s1, s2, r = arms(model, integers, numbers)
+    apart, xx = square(r)
+    f = number(model, numbers + OWN) * rate(model, b1, b2, s1, s2, r) / xx
+    pull(model, b1, b2, s1, s2, vec3.scale(where(apart, f, zero(f)), r))
+
+
+@generic
+def power(model: Any, integers: int, numbers: int) -> Any:
+    """c (dx/dt)^2."""
+    b1, b2, s1, s2, r = arms(model, integers, numbers)
+    apart, xx = square(r)
+    x_times_rate = rate(model, b1, b2, s1, s2, r)
+    p = number(model, numbers + OWN) * x_times_rate * x_times_rate / xx
+    return where(apart, p, zero(p))
+
+
+run = by_address(add, power=power)
+
+
+class TwoPointLinearDamper(TwoPoints):
+    """A linear damper between a point of one body and a point of another.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What it joins.
+    body1, body2 : MobilizedBody
+        The two bodies, which may be Ground.
+    station1, station2 : (3,) array_like
+        The points, each in its body; length.
+    damping : float
+        Force*time/length, zero or more.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the forces; one is made where none is given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a body is none, a station is not three finite numbers, or the damping is not finite or negative.
+    TopologyError
+        If a body belongs to another system.
+
+    Notes
+    -----
+    Where the points coincide, the line between them has no direction and the force is zero.
+    """
+
+    routine = run
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        body1: MobilizedBody,
+        station1: npt.ArrayLike,
+        body2: MobilizedBody,
+        station2: npt.ArrayLike,
+        damping: float,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        own = [not_negative("damping", damping)]
+        self._connect(forces, body1, station1, body2, station2, own, disabled_by_default, name)
+
+    def get_default_damping(self) -> float:
+        """The damping, force*time/length; in a default state."""
+        return self._values[OWN]
+
+    def set_default_damping(self, damping: float) -> Self:
+        """Change it. A topological change. Returns the force."""
+        return self._set_default(OWN, not_negative("damping", damping))
+
+    def get_damping(self, state: State) -> float:
+        """The damping, force*time/length; in this state. Needs MODEL."""
+        return self._number(state, OWN)
+
+    def set_damping(self, state: State, damping: float) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._set_numbers(state, OWN, not_negative("damping", damping))
+
+
+__all__ = ["TwoPointLinearDamper"]

@@ -1,0 +1,146 @@
+"""TwoPointLinearSpring: pulls two points, on two bodies, to a distance from each other.
+
+f = k (x - x0) along the line between them   PE = 1/2 k (x - x0)^2
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy.typing as npt
+
+from .._jit import generic
+from ..algebra import vec3
+from ..algebra.scalar import sqrt, where, zero
+from ._by_address import by_address
+from ._checked import not_negative
+from ._pools import number
+from ._two_points import OWN, TwoPoints, arms, pull, square
+
+if TYPE_CHECKING:
+    from ..forces import GeneralForceSubsystem
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+
+@generic
+def add(model: Any, integers: int, numbers: int) -> None:
+    """k (1 - x0 / x) r on the first point."""
+    b1, b2, s1, s2, r = arms(model, integers, numbers)
+    k, x0 = number(model, numbers + OWN), number(model, numbers + OWN + 1)
+    apart, xx = square(r)
+    f = k - k * x0 / sqrt(xx)
+    pull(model, b1, b2, s1, s2, vec3.scale(where(apart, f, zero(f)), r))
+
+
+@generic
+def energy(model: Any, integers: int, numbers: int) -> Any:
+    """1/2 k (x - x0)^2."""
+    r = arms(model, integers, numbers)[4]
+    apart, xx = square(r)
+    x = sqrt(xx)
+    stretch = where(apart, x, zero(x)) - number(model, numbers + OWN + 1)
+    return 0.5 * number(model, numbers + OWN) * stretch * stretch
+
+
+run = by_address(add, energy)
+
+
+class TwoPointLinearSpring(TwoPoints):
+    """A linear spring between a point of one body and a point of another.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What it joins.
+    body1, body2 : MobilizedBody
+        The two bodies, which may be Ground.
+    station1, station2 : (3,) array_like
+        The points, each in its body; length.
+    stiffness : float
+        Force/length, zero or more.
+    rest_length : float
+        The distance at which there is no force, zero or more; length.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the forces; one is made where none is given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a body is none, a station is not three finite numbers, or stiffness or rest length are not finite or negative.
+    TopologyError
+        If a body belongs to another system.
+
+    Notes
+    -----
+    Where the points coincide, the line between them has no direction and the force is zero, whatever the rest length. A spring
+    of rest length zero is smooth there.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> forces, ground, tip = system.get_subsystem(1), system.matter.ground, system.matter.bodies[2]
+    >>> spring = mb.force.TwoPointLinearSpring(forces, ground, (1, 0, 0), tip, (0, 0, 0), 50.0, 0.5)
+    >>> state = system.realize_topology()
+    >>> spring.set_stiffness(state, 80.0)
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> spring.calc_potential_energy_contribution(state) > 0.0
+    True
+    """
+
+    routine = run
+    reads_positions_only = True
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        body1: MobilizedBody,
+        station1: npt.ArrayLike,
+        body2: MobilizedBody,
+        station2: npt.ArrayLike,
+        stiffness: float,
+        rest_length: float,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        own = [not_negative("stiffness", stiffness), not_negative("rest_length", rest_length)]
+        self._connect(forces, body1, station1, body2, station2, own, disabled_by_default, name)
+
+    def get_default_stiffness(self) -> float:
+        """The stiffness, force/length; in a default state."""
+        return self._values[OWN]
+
+    def set_default_stiffness(self, stiffness: float) -> Self:
+        """Change it. A topological change. Returns the force."""
+        return self._set_default(OWN, not_negative("stiffness", stiffness))
+
+    def get_stiffness(self, state: State) -> float:
+        """The stiffness, force/length; in this state. Needs MODEL."""
+        return self._number(state, OWN)
+
+    def set_stiffness(self, state: State, stiffness: float) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._set_numbers(state, OWN, not_negative("stiffness", stiffness))
+
+    def get_default_rest_length(self) -> float:
+        """The distance at which there is no force, length; in a default state."""
+        return self._values[OWN + 1]
+
+    def set_default_rest_length(self, rest_length: float) -> Self:
+        """Change it. A topological change. Returns the force."""
+        return self._set_default(OWN + 1, not_negative("rest_length", rest_length))
+
+    def get_rest_length(self, state: State) -> float:
+        """The distance at which there is no force, length; in this state. Needs MODEL."""
+        return self._number(state, OWN + 1)
+
+    def set_rest_length(self, state: State, rest_length: float) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._set_numbers(state, OWN + 1, not_negative("rest_length", rest_length))
+
+
+__all__ = ["TwoPointLinearSpring"]
