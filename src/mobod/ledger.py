@@ -137,7 +137,7 @@ class Ledger:
         self.imbalance, self.largest_kinetic, self.largest_work = 0.0, 0.0, 0.0
 
     def advance(self, end: float, state_at: Callable[[float], State]) -> None:
-        """Account for what is left of a step, to *end*: *state_at* gives the state at a time in it, realized to ACCELERATION."""
+        """Account for what is left of a step, to *end*: *state_at* gives a state in it, realized to ACCELERATION."""
         begin, self.time = self.time, end
         if self._accounts:
             for place, weight in zip(*_GAUSS, strict=True):
