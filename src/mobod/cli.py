@@ -93,7 +93,8 @@ def _simulate(options: argparse.Namespace) -> None:
         say(str(trajectory.audit))
     else:
         for text in trajectory.audit.warnings:
-            say(f"warning          {text}")
+            if "audit='steps'" not in text:  # who does not ask for the balance need not hear how well it is known
+                say(f"warning          {text}")
     _keep_results(trajectory, options, say)
     if not (options.output or options.plot or options.animate or options.record):
         say("nothing is saved; ask for it with --output, --record, --plot or --animate")
@@ -140,7 +141,7 @@ def _run(loaded: Loaded, options: argparse.Namespace, integrator: Integrator) ->
         checkpoint=options.checkpoint,
         checkpoint_interval=options.checkpoint_interval or CHECKPOINT_INTERVAL,
         resume=options.resume,
-        audit=getattr(options, "work", "reports"),
+        audit=getattr(options, "work", "steps" if options.audit else "reports"),
         estimate_error=options.estimate_error,
     )
 
@@ -151,12 +152,16 @@ def _summarize(trajectory: Trajectory) -> str:
     some = range(0, len(trajectory), max(1, len(trajectory) // 200))
     kinetic = float(trajectory.calc_kinetic_energy(some).max())
     relative = f" ({trajectory.energy_drift / kinetic:.1e} of the greatest kinetic energy)" if kinetic > 0.0 else ""
+    energy, work = f"energy drift     {trajectory.energy_drift:.3g}{relative}", trajectory.audit.work
+    if work:  # a drift would say little
+        done = sum(work.values())
+        energy = f"energy change    {trajectory.audit.energy_change:.3g}; forces and motions did {done:.3g}"
     return "\n".join(
         [
             f"time simulated   {span:g} in {wall:.3g} s: {span / wall:,.3g} a second",
             f"steps taken      {trajectory.steps_taken:,}",
             f"evaluations      {trajectory.evaluations:,}",
-            f"energy drift     {trajectory.energy_drift:.3g}{relative}",
+            energy,
         ]
     )
 

@@ -114,7 +114,7 @@ def load_model(model: str, choices: Choices) -> Loaded:
     if not path.is_file() and path.parent == Path() and name in examples:
         path = examples[name]
     if path.is_dir():
-        raise CommandError(f"{model} is a folder; MODEL is a .urdf file, a .py file, a .toml file or an example")
+        raise CommandError(f"{model} is a folder; MODEL is a .urdf file, a .py file or an example, or a run file, .toml")
     if not path.exists():
         raise CommandError(f"there is no file {model}, and no such example; {suggest(name, sorted(examples))}")
     extension = path.suffix.lower()
@@ -130,7 +130,7 @@ def load_model(model: str, choices: Choices) -> Loaded:
         return _load_robot(path, choices, _read_settings(path) if path.parent == EXAMPLES else {})
     if extension == ".xacro":
         raise CommandError(f"{model} is a template; make a URDF file of it: xacro {model} > {path.stem}.urdf")
-    raise CommandError(f"{model}: MODEL must end in .urdf, .py or .toml")
+    raise CommandError(f"{model}: MODEL must end in .urdf or .py, or be a run file, .toml")
 
 
 _BUILDS = {"floating_base": "base that", "joint_damping": "dampers that", "joint_limits": "stops that"}

@@ -203,7 +203,8 @@ class _File:
             if key not in known:
                 where = self.where("integrator", key)
                 raise CommandError(f"{where}: there is no key {key!r} in [integrator]; {suggest(key, ['name', *known])}")
-            if isinstance(value, str | bool):  # the class says itself what it thinks of it
+            takes = str(parameters[key].annotation)  # the class says itself what it thinks of a text, where it takes one
+            if (isinstance(value, str) and "str" in takes) or (isinstance(value, bool) and "bool" in takes):
                 keywords[key] = value
             else:
                 number = self.value("integrator", key, value, _OF_INTEGRATORS.get(key, _positive))

@@ -182,8 +182,6 @@ def simulate(
     kept = _resumed(checkpoint, stepper, state, times, recording, record_to) if resume and checkpoint is not None else None
     if kept is None:
         stepper.initialize(state)
-    bar = _bar(stepper.integrator.get_state().time, times[-1]) if progress is True else None
-    show = bar.show if bar is not None else progress if callable(progress) else None
     rows = _make_rows(record_to, kept, len(times), about)
     ledger = None
     if audit == "steps":
@@ -191,7 +189,8 @@ def simulate(
         if ledger is None:
             raise CheckpointError(f"{checkpoint} is of a run without audit='steps'; go on without, or start anew")
         ledger.attach(system, stepper.state)
-    run = Run(stepper, times, recording, rows, ledger, show)
+    run = Run(stepper, times, recording, rows, ledger, progress if callable(progress) else None)
+    bar: _bar | None = None
     before = 0.0 if kept is None else float(kept["wall_time"])
     clock = _clock.perf_counter()
 
@@ -234,6 +233,9 @@ def simulate(
             # compiles or loads what stepping needs: the wall time is that of simulating
             integrator._advance(times[:1], np.empty((1, len(state._y))), np.empty(1), 0)
             integrator._counts[rk.REPORT] = 0
+        if progress is True:
+            bar = _bar(float(times[0]), float(times[-1]))
+            run.show = bar.show
         clock = _clock.perf_counter()
         run.go()
         run.save()

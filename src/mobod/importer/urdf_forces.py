@@ -1,8 +1,8 @@
 """What a URDF file says of its joints' resistance, as forces: damping, and limits as compliant stops.
 
-A limit in a file is a bound; how hard the stop at it is, no file says. Unless it is told otherwise a stop gives way by 0.02 rad,
-or 2 mm, to the joint's greatest effort: hard enough not to be seen, and soft enough for steps of a millisecond. Where the
-file has no effort, the weight of all that hangs on the joint stands for it, at an arm of half a metre.
+A limit in a file is a bound; how hard the stop at it is, no file says. Unless it is told otherwise a stop gives way by
+0.02 rad, or 2 mm, to the joint's greatest effort: hard enough not to be seen, and soft enough for steps of a millisecond.
+Where the file has no effort, the weight of all that hangs on the joint stands for it, at an arm of half a metre.
 """
 
 from __future__ import annotations
