@@ -10,7 +10,18 @@ import argparse
 import json
 from pathlib import Path
 
-from . import first_run, forward_dynamics, known_motion, memory, mobilizers, operators, particles, python_overhead, simulation
+from . import (
+    first_run,
+    forces,
+    forward_dynamics,
+    known_motion,
+    memory,
+    mobilizers,
+    operators,
+    particles,
+    python_overhead,
+    simulation,
+)
 from .forward_dynamics import PEERS, time_of
 from .measure import ratio
 from .report import Target, environment, print_environment, print_table, print_targets, target_list
@@ -23,6 +34,7 @@ BENCHMARKS = {
     "simulation": simulation,
     "python_overhead": python_overhead,
     "first_run": first_run,
+    "forces": forces,
     "memory": memory,
     "particles": particles,
 }

@@ -528,6 +528,12 @@ class MultibodySystem:
                     f"mobility {which} of {body._name!r} moves nothing that its others do not, so that the mass matrix is "
                     f"singular: {why}"
                 )
+        for force in self._forces():
+            applied = (np.zeros((state._tree.nb, 2, 3)), np.zeros((len(matter._particles[0]), 3)), np.zeros(state._tree.nu))
+            if not force.is_disabled(state) and force._implementation is None:
+                force._add_force(state, *applied)
+            if not all(np.isfinite(part).all() for part in applied):
+                raise ModelError(f"accelerations are not finite: {force!r} gives a force that is infinite or not a number")
         raise ModelError(
             "accelerations are not finite: a force is infinite or not a number, or the mass properties differ by more "
             f"than double precision holds{''.join(f'. {text}' for text in matter._singularities(state).values())}"

@@ -1,4 +1,4 @@
-"""Forces against Simbody 3.7: what each element contributes, its energy, what it tells of itself, and the motion that follows."""
+"""Forces against Simbody 3.7: what each element contributes and tells of itself, and the motion that follows."""
 
 from __future__ import annotations
 

@@ -71,8 +71,8 @@ CALLS = [
     ("rates.multiply_by_n_dot", False, "u", "out(nq)"),
     ("rates.multiply_by_n_dot", True, "q", "out(nu)"),
     ("rates.normalize_quaternions",),
-    ("force.one_force", 0),
-    ("force.one_potential_energy", 0, "out(1)"),
+    ("force.one_force", 0, 0),
+    ("force.scalars", 1),
 ]
 EVERYTHING = 63 & ~_realize.COMPOSITE
 #: Kernels with tests of their own: here (realize), in the tests of ensembles (batch) and motions, and the benchmarks' loop.

@@ -1,6 +1,7 @@
 """The kinds of force, one a file. `mobod.Force` is their base class."""
 
 from .base import Force
+from .compiled_functions import CompiledFunctions
 from .constant_force import ConstantForce
 from .constant_torque import ConstantTorque
 from .custom import Custom, CustomImplementation
@@ -41,6 +42,7 @@ KINDS: tuple[type[Force], ...] = (
 
 __all__ = [
     "KINDS",
+    "CompiledFunctions",
     "ConstantForce",
     "ConstantTorque",
     "Custom",

@@ -52,7 +52,7 @@ def numbers(what: str, value: Any, shape: tuple[int, ...]) -> Array:
 
 def vector(what: str, value: Any) -> list[float]:
     """Three finite numbers."""
-    return numbers(what, value, (3,)).tolist()  # type: ignore[no-any-return]
+    return numbers(what, value, (3,)).tolist()
 
 
 def six_not_negative(what: str, value: Any) -> list[float]:
@@ -60,7 +60,7 @@ def six_not_negative(what: str, value: Any) -> list[float]:
     array = numbers(what, value, (6,))
     if (array < 0.0).any():
         raise ValueError(f"{what} has to be six numbers, all zero or more, got {value!r}")
-    return array.tolist()  # type: ignore[no-any-return]
+    return array.tolist()
 
 
 def integer(what: str, value: Any, least: int, most: int) -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @generic
 def place(model: Any, integers: int) -> int:
     """The number of the mobility. Integers: the body, and the number among the body's."""
-    return model.first_u[model.force_integers[integers]] + model.force_integers[integers + 1]  # type: ignore[no-any-return]
+    return model.first_u[model.force_integers[integers]] + model.force_integers[integers + 1]
 
 
 @generic

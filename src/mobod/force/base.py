@@ -2,8 +2,8 @@
 
 A new compiled kind is a file beside this one. It provides
 
-1. functions ``add(model, integers, numbers)`` and, where there are such, ``energy`` and ``power`` of the same arguments, with the
-   equations in the file's docstring, and ``run = by_address(add, energy, power)`` made of them, see `_by_address`;
+1. functions ``add(model, integers, numbers)`` and, where there are such, ``energy`` and ``power`` of the same arguments, with
+   the equations in the file's docstring, and ``run = by_address(add, energy, power)`` made of them, see `_by_address`;
 2. a class derived from `Force` with `run` as its ``routine``, whose constructor calls `_keep`: its run in the two pools that
    the functions read. A state's own numbers are got and set by `_number` and `_set_numbers`;
 3. its name in ``__init__.py``, and its place in ``KINDS``.
@@ -58,7 +58,7 @@ class Force:
         self._disabled_by_default = bool(disabled_by_default)
         self._forces = forces
         self._index, self._name = forces._adopt(self, name)
-        # of the system's tree, set when that is made: its place among all elements, where its runs of the two pools and its z are
+        # set when the tree is made: its place among all elements, where its runs of the two pools and its z are
         self._element, self._span, self._first_z = -1, (0, 0, 0, 0), 0
         self._of_bodies: list[int] = []
         self._values: list[float] = []

@@ -1,14 +1,18 @@
-"""Custom: a force that its user writes, in Python."""
+"""Custom: a force that its user writes, in Python or as functions that are compiled."""
 
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .base import Force
+from ..errors import ModelError
+from ._checked import finite, numbers
+from ._users_functions import Shape, routine_of
+from .base import Force, body_index
+from .compiled_functions import CompiledFunctions
 
 if TYPE_CHECKING:
     from ..forces import GeneralForceSubsystem
@@ -52,6 +56,10 @@ class CustomImplementation(abc.ABC):
         """Potential energy at *state*; zero unless overridden."""
         return 0.0
 
+    def calc_power_dissipation(self, state: State) -> float:
+        """The power that is turned into heat at *state*; zero unless overridden."""
+        return 0.0
+
     def depends_only_on_positions(self) -> bool:
         """Whether the force is a function of q and the particles' locations alone; False unless overridden.
 
@@ -88,19 +96,52 @@ class CustomImplementation(abc.ABC):
 
 
 class Custom(Force):
-    """A force that its user writes: derive from `CustomImplementation`, and pass an instance.
+    """A force that its user writes, in one of two ways.
 
     Parameters
     ----------
     forces : GeneralForceSubsystem
         What it joins.
-    implementation : CustomImplementation
-        The user's own; it may hold bodies, parameters, data.
+    implementation : CustomImplementation, optional
+        An instance of a class of the user's, in Python; it may hold bodies, parameters, data.
+    compiled : CompiledFunctions, optional
+        Functions of numbers and tuples, which are compiled.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the forces; one is made where none is given.
+
+    Raises
+    ------
+    TypeError
+        If neither is given, or both, or something else.
+    ModelError
+        If compiled functions do not take or return what they should, with floats, eight states at a time or dual numbers; and
+        when topology is realized, if they cannot be compiled.
 
     Notes
     -----
-    A system with such a force is integrated by the same algorithm, interpreted: the force costs its own time and a few
-    microseconds a call.
+    A system with a force in Python is integrated by the same algorithm, interpreted: the force costs its own time and a few
+    microseconds a call. With compiled functions it runs compiled from end to end; they are compiled when the system's topology
+    is realized, once for each scalar that is used, and nothing else is.
+
+    Examples
+    --------
+    A spring of the third power, on a pin.
+
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> def force(t, X, V, q, u, parameters):
+    ...     return (), ((-parameters[0] * q[0][0] ** 3,),)
+    >>> def energy(t, X, q, parameters):
+    ...     return 0.25 * parameters[0] * q[0][0] ** 4
+    >>> functions = mb.force.CompiledFunctions(force, energy, mobilizers=[system.matter.bodies[1]], parameters=[8.0])
+    >>> spring = mb.force.Custom(system.get_subsystem(1), compiled=functions)
+    >>> state = system.realize_topology()
+    >>> state.q = (0.5, 0.0)
+    >>> system.realize(state)
+    >>> spring.calc_potential_energy_contribution(state)
+    0.125
     """
 
     KIND = 0
@@ -108,25 +149,76 @@ class Custom(Force):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        implementation: CustomImplementation,
+        implementation: CustomImplementation | None = None,
         *,
+        compiled: CompiledFunctions | None = None,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
+        self._compiled: CompiledFunctions | None = None
+        if compiled is not None:
+            if implementation is not None:
+                raise TypeError("a force is an implementation or compiled functions, not both")
+            integers, shape, parameters = _looked_up(forces, compiled)
+            routine = routine_of(compiled, shape, tuple(parameters))
+            super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+            self._compiled, self._shape, self.routine = compiled, shape, routine
+            self.reads_positions_only = bool(compiled.depends_only_on_positions)
+            self._keep(integers, parameters)
+            return
         if not isinstance(implementation, CustomImplementation):
             raise TypeError(
                 "implementation has to be an instance of a class derived from mobod.force.CustomImplementation, "
-                f"not {implementation!r}"
+                f"not {implementation!r}; or give compiled=mobod.force.CompiledFunctions(...)"
             )
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self._implementation = implementation
 
     def get_implementation(self) -> CustomImplementation:
-        """The user's own object."""
+        """The user's own object; `ModelError` where the force is compiled functions."""
+        if self._implementation is None:
+            raise ModelError(f"{self!r} has no implementation in Python; call get_compiled_functions()")
         implementation: CustomImplementation = self._implementation
         return implementation
 
+    def get_compiled_functions(self) -> CompiledFunctions:
+        """The user's functions; `ModelError` where the force is an implementation in Python."""
+        if self._compiled is None:
+            raise ModelError(f"{self!r} is an implementation in Python; call get_implementation()")
+        return self._compiled
+
+    # ------------------------------------------------------------------------------------------ parameters
+
+    def get_default_parameters(self) -> Array:
+        """The parameters of compiled functions in a default state."""
+        return np.array(self._values)
+
+    def set_default_parameters(self, parameters: npt.ArrayLike) -> Custom:
+        """Change them, as many as there are. A topological change. Returns the force."""
+        return self._set_default(0, *numbers("parameters", parameters, (len(self._values),)))
+
+    def get_parameters(self, state: State) -> Array:
+        """The parameters of compiled functions in this state. Needs MODEL."""
+        return self._vector(state, 0, len(self._values))
+
+    def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
+        """Change them in this state, as many as there are; it falls to MODEL at most."""
+        self._set_numbers(state, 0, *numbers("parameters", parameters, (len(self._values),)))
+
+    # ------------------------------------------------------------------------------------------ what the system asks
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "routine"}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        if self._compiled is not None:  # what was compiled stays behind: it is found again by what it was made of
+            self.routine = routine_of(self._compiled, self._shape, tuple(self._values))
+
     def _add_force(self, state: State, body_forces: Array, particle_forces: Array, mobility_forces: Array) -> None:
+        if self._compiled is not None:
+            super()._add_force(state, body_forces, particle_forces, mobility_forces)
+            return
         if not self._implementation.depends_only_on_positions():
             self._implementation.calc_force(state, body_forces, particle_forces, mobility_forces)
             return
@@ -141,7 +233,36 @@ class Custom(Force):
         mobility_forces += kept[4]
 
     def _potential_energy(self, state: State) -> float:
+        if self._compiled is not None:
+            return super()._potential_energy(state)
         return float(self._implementation.calc_potential_energy(state))
+
+    def _power_dissipation(self, state: State) -> float:
+        if self._compiled is not None:
+            return super()._power_dissipation(state)
+        return float(self._implementation.calc_power_dissipation(state))
+
+
+def _looked_up(forces: Any, functions: Any) -> tuple[list[int], Shape, list[float]]:
+    """The integers, the shape and the parameters of compiled functions."""
+    if not isinstance(functions, CompiledFunctions):
+        raise TypeError(f"compiled has to be a mobod.force.CompiledFunctions(...), not {functions!r}")
+    bodies = [body_index(forces, "one of bodies", body) for body in functions.bodies]
+    mobilizers = [body_index(forces, "one of mobilizers", body) for body in functions.mobilizers]
+    matter = forces.get_system().get_matter_subsystem()
+    facts = [matter._bodies[b].facts for b in mobilizers]
+    for b, one in zip(mobilizers, facts, strict=True):
+        if one.has_quaternion:
+            raise ModelError(
+                f"{matter._bodies[b]!r} has a quaternion or three angles, as a state chooses, so that its q has no "
+                "fixed size: name it among bodies, and apply a torque"
+            )
+    given = np.asarray(functions.parameters)
+    if given.ndim != 1:
+        raise ValueError(f"parameters have to be a sequence of numbers, got {functions.parameters!r}")
+    parameters = [finite("a parameter", x) for x in given]
+    counts = tuple(f.num_q for f in facts), tuple(f.num_u for f in facts)
+    return bodies + mobilizers, Shape(len(bodies), *counts, len(parameters)), parameters
 
 
 __all__ = ["Custom", "CustomImplementation"]

@@ -1,0 +1,244 @@
+"""Every kind of force: power and energy belong together, it can be switched off, copied, and computed for many states at once."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from mobod import Stage
+
+F = mb.force
+#: Forces that do work without any energy of their own.
+WORKING = (
+    F.TwoPointConstantForce,
+    F.ConstantForce,
+    F.ConstantTorque,
+    F.MobilityConstantForce,
+    F.MobilityDiscreteForce,
+    F.DiscreteForces,
+)
+MOBILIZERS = [mb.mobilizer.Pin, mb.mobilizer.Free, mb.mobilizer.Gimbal, mb.mobilizer.Ball, mb.mobilizer.Slider]
+
+
+def one_of_each(model, rng):
+    """A force of every kind, in an order that mixes them."""
+    forces, matter, b = model.forces, model.matter, model.bodies
+    pin, free = (next(x for x in b if type(x).__name__ == name) for name in ("Pin", "Free"))
+
+    def v():
+        return rng.uniform(-1, 1, 3)
+
+    frame1, frame2 = mb.Transform(v()), mb.Transform(mb.Rotation.about_axis(0.3, (1, 2, 3)), v())
+    return [
+        F.MobilityLinearDamper(forces, free, 3, 0.3),
+        F.TwoPointLinearSpring(forces, b[0], v(), b[3], v(), 20.0, 0.4),
+        F.UniformGravity(forces, matter, (1, 2, 3), 0.5),
+        F.TwoPointLinearDamper(forces, b[1], v(), b[2], v(), 3.0),
+        F.TwoPointConstantForce(forces, 2, v(), 4, v(), 5.0),
+        F.ConstantForce(forces, b[3], v(), v()),
+        F.ConstantTorque(forces, b[1], v()),
+        F.GlobalDamper(forces, matter, 0.2),
+        F.MobilityLinearSpring(forces, pin, 0, 3.0, 0.1),
+        F.MobilityLinearSpring(forces, free, 2, 3.0, 0.1),  # a component of a quaternion: forces all three of its speeds
+        F.TwoPointLinearSpring(forces, b[2], v(), b[3], v(), 10.0, 0.4),
+        F.MobilityConstantForce(forces, free, 1, 2.0),
+        F.MobilityLinearStop(forces, pin, 0, 10.0, 0.3, -0.1, 0.1),
+        F.MobilityLinearStop(forces, free, 5, 10.0, 0.3, -0.1),
+        F.MobilityDiscreteForce(forces, pin, 0, 1.5),
+        F.DiscreteForces(forces, matter),
+        F.LinearBushing(forces, b[1], frame1, b[5], frame2, [1, 2, 3, 4, 5, 6], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]),
+        F.Thermostat(forces, matter, 0.7, 3.0, 0.4, 2),
+    ]
+
+
+@pytest.fixture
+def model(make):
+    model = make.tree(5, MOBILIZERS)
+    model.elements = one_of_each(model, make.rng)
+    model.made()
+    model.elements[15].set_all_mobility_forces(model.state, make.rng.uniform(-1, 1, len(model.state.u)))
+    model.elements[15].set_all_body_forces(model.state, make.rng.uniform(-1, 1, (6, 2, 3)))
+    model.state.z = make.rng.uniform(-0.5, 0.5, len(model.state.z))
+    model.randomize()
+    return model
+
+
+def power_of(force, state):
+    F_B, _, f = force.calc_force_contribution(state)
+    return (
+        F_B * np.array([b.get_body_velocity(state) for b in force.get_force_subsystem().get_system().matter.bodies])
+    ).sum() + (f @ state.u)
+
+
+def test_there_is_one_of_each(model):
+    assert {type(force) for force in model.elements} | {F.Gravity} == set(F.KINDS)
+
+
+def test_what_a_force_does_is_its_energy_and_what_it_dissipates(model, derivative):
+    """P = -dPE/dt - dissipation, whatever the coordinates; forces without energy dissipate nothing."""
+    state = model.state
+    for force in model.elements:
+        power, lost = power_of(force, state), force.calc_power_dissipation(state)
+        if isinstance(force, WORKING):
+            assert lost == 0.0 and force.calc_potential_energy_contribution(state) == 0.0
+            continue
+        slope = derivative(
+            lambda h, force=force: force.calc_potential_energy_contribution(model.moved(h, stage=Stage.POSITION))
+        )
+        assert power == pytest.approx(-slope - lost, rel=1e-7, abs=1e-7), force
+        if not isinstance(force, F.Thermostat):
+            assert lost >= 0.0
+
+
+def test_elements_add_up(model, close):
+    state, system = model.state, model.system
+    parts = [force.calc_force_contribution(state) for force in [model.gravity, *model.elements]]
+    close(sum(part[0] for part in parts), system.get_rigid_body_forces(state), 1e-13)
+    close(sum(part[2] for part in parts), system.get_mobility_forces(state), 1e-13)
+    close(model.forces.get_rigid_body_forces(state), system.get_rigid_body_forces(state), 1e-15)
+    energies = [force.calc_potential_energy_contribution(state) for force in [model.gravity, *model.elements]]
+    assert sum(energies) == pytest.approx(system.calc_potential_energy(state), rel=1e-12)
+    assert system.calc_energy(state) == pytest.approx(system.calc_kinetic_energy(state) + sum(energies), rel=1e-12)
+    assert model.forces.calc_potential_energy(state) == pytest.approx(sum(energies), rel=1e-12)
+    lost = sum(force.calc_power_dissipation(state) for force in model.elements)
+    assert model.forces.calc_power_dissipation(state) == pytest.approx(lost, rel=1e-12)
+
+
+def test_asking_for_one_element_changes_nothing(model):
+    state = model.state
+    before = state.copy()
+    for force in model.elements:
+        force.calc_force_contribution(state)
+        force.calc_power_dissipation(state)
+    for name in ("u_dot", "z_dot"):
+        assert np.array_equal(getattr(state, name), getattr(before, name))
+    assert np.array_equal(model.system.get_mobility_forces(state), model.system.get_mobility_forces(before))
+
+
+def test_it_can_be_switched_off_and_on(model):
+    state, system, forces = model.state, model.system, model.forces
+    before = state.u_dot.copy()
+    for force in model.elements:
+        force.disable(state)
+    system.realize(state)
+    assert np.array_equal(system.get_rigid_body_forces(state), model.gravity.get_body_forces(state))
+    assert not system.get_mobility_forces(state).any() and not state.z_dot.any()
+    assert system.calc_potential_energy(state) == pytest.approx(model.gravity.get_potential_energy(state))
+    assert forces.calc_power_dissipation(state) == 0.0
+    for force in model.elements:
+        assert forces.is_force_disabled(state, force.get_force_index())
+        forces.set_force_is_disabled(state, force.get_force_index(), False)
+    system.realize(state)
+    assert np.array_equal(state.u_dot, before)
+    model.elements[1].set_disabled_by_default(True)
+    state = model.made().state
+    assert model.elements[1].is_disabled(state) and not model.elements[2].is_disabled(state)
+
+
+def test_forces_of_positions_are_kept_when_u_changes_and_no_longer(model):
+    """To the bit what a state that has never been realized gives."""
+    state, system = model.state, model.system
+
+    def check():
+        system.realize(state)
+        fresh = system.realize_topology()
+        for name, array in state._own.items():
+            fresh._own_field(name)[...] = array
+        fresh.y = state.y
+        system.realize(fresh)
+        assert np.array_equal(state.u_dot, fresh.u_dot)
+
+    for change in (
+        lambda: setattr(state, "u", 0.5 * state.u),
+        lambda: setattr(state, "z", 0.5 * state.z),
+        lambda: setattr(state, "q", 0.9 * state.q),
+        lambda: setattr(state, "u", 0.5 * state.u),
+        lambda: model.elements[1].set_stiffness(state, 3.0),
+        lambda: model.elements[14].set_mobility_force(state, 3.0),
+        lambda: model.elements[10].disable(state),
+        lambda: setattr(state, "u", 2.0 * state.u),
+    ):
+        change()
+        check()
+
+
+def test_a_z_that_no_force_reads_costs_nothing(make):
+    model = make.tree(2, [mb.mobilizer.Free])
+    one, two = model.bodies[1], model.bodies[2]
+    bushing = F.LinearBushing(model.forces, one, mb.Transform(), two, mb.Transform(), np.ones(6), np.ones(6))
+    state = model.made().randomize()
+    valid, rate = state._valid, state.z_dot.copy()
+    bushing.set_dissipated_energy(state, 3.0)
+    assert state.stage == Stage.VELOCITY
+    model.system.realize(state)
+    assert np.array_equal(state.z_dot, rate) and bushing.get_dissipated_energy(state) == 3.0
+    assert state._valid & 63 == valid & 63
+
+
+def test_many_states_at_once_are_the_states(model):
+    rng, state = model.rng, model.state
+    ensemble = mb.Ensemble(model.system, 11, state=state)
+    states = [model.randomize(state=state.copy()) for _ in range(11)]
+    for other in states:
+        other.z = rng.uniform(-1, 1, len(other.z))
+        model.system.realize(other)
+    for name in ("q", "u", "z"):
+        setattr(ensemble, name, np.array([getattr(other, name) for other in states]))
+    stiffness = rng.uniform(1, 9, 11)
+    ensemble.set_each(model.elements[1].set_stiffness, stiffness)
+    ensemble.realize()
+    for i, other in enumerate(states):
+        model.elements[1].set_stiffness(other, stiffness[i])
+        model.system.realize(other)
+        assert np.allclose(ensemble.u_dot[i], other.u_dot, rtol=1e-11, atol=1e-11)
+        assert np.allclose(ensemble.z_dot[i], other.z_dot, rtol=1e-12, atol=1e-12)
+
+
+def test_the_order_in_which_they_are_made_does_not_matter(model):
+    """Elements of one kind are computed together: each still has its own numbers."""
+    first, last = model.elements[1], model.elements[10]
+    assert first.get_stiffness(model.state) == 20.0 and last.get_stiffness(model.state) == 10.0
+    last.set_stiffness(model.state, 11.0)
+    assert first.get_stiffness(model.state) == 20.0 and last.get_stiffness(model.state) == 11.0
+    assert [force.get_force_index() for force in model.elements] == list(range(1, len(model.elements) + 1))
+
+
+def test_copies_and_pickles_are_the_same(model):
+    for other in (copy.deepcopy(model.system), pickle.loads(pickle.dumps(model.system))):
+        state = other.realize_topology()
+        for name, array in model.state._own.items():
+            state._own_field(name)[...] = array
+        state.y = model.state.y
+        other.realize(state)
+        assert np.array_equal(state.u_dot, model.state.u_dot)
+    state = pickle.loads(pickle.dumps(model.state))
+    assert np.array_equal(state.z, model.state.z) and np.array_equal(state.u_dot, model.state.u_dot)
+
+
+def test_z_have_names_and_are_integrated(model):
+    names = mb.simulation.auxiliary_names(model.system, model.state)
+    bushing, thermostat = model.elements[-2:]
+    assert names == [bushing.name, *(f"{thermostat.name}[{i}]" for i in range(6))]
+    motion = mb.simulate(model.system, model.state, 0.02)
+    assert motion.auxiliary_names == names and motion.z.shape[1] == 7 and motion.z[-1, 0] > motion.z[0, 0]
+
+
+def test_euler_angles(model):
+    matter, system = model.matter, model.system
+    free = next(body for body in model.bodies if type(body).__name__ == "Free")
+    euler = matter.convert_to_euler_angles(model.state)
+    euler.z = model.state.z
+    model.elements[9].disable(euler)  # a coordinate means something else now
+    model.elements[9].disable(model.state)
+    model.elements[13].disable(euler)
+    model.elements[13].disable(model.state)
+    for other in (euler, model.state):
+        system.realize(other)
+    assert np.allclose(euler.u_dot, model.state.u_dot, rtol=1e-9, atol=1e-9)
+    F.MobilityLinearSpring(model.forces, free, 6, 1.0, 0.0, name="last")
+    state = model.made().state
+    matter.set_use_euler_angles(state, True)
+    with pytest.raises(mb.ModelError, match="'last'.* acts on q number 6 .* has 6: choose another"):
+        system.realize_model(state)
