@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .errors import ModelError
 from .integrator import _runge_kutta as rk
 from .ledger import Ledger
 from .rows import Array
-from .time_stepper import StepStatus
+from .step_status import StepStatus
 
 if TYPE_CHECKING:
     from .recording import Recording
     from .state import State
-    from .system import MultibodySystem
     from .time_stepper import TimeStepper
 
 #: Numbers that are held before they are handed on.
@@ -57,12 +57,12 @@ class Keeper:
         self.last = _clock.perf_counter()
 
 
-def steps_by_report(system: MultibodySystem, state: State, recording: Recording) -> bool:
+def steps_by_report(stepper: TimeStepper, recording: Recording) -> bool:
     """Whether a run has to go through `TimeStepper.step_to` from report to report.
 
     Everything that can happen only there, and not inside the integrator's compiled loop, is to be asked about here.
     """
-    return recording.needs_live_state(state)
+    return stepper._has_events or recording.needs_live_state(stepper.integrator.get_state())
 
 
 class Run:
@@ -99,7 +99,7 @@ class Run:
         self.smallest_step, self.smallest_step_time = np.inf, np.nan
         self._flushed = _clock.perf_counter()
         state = self.integrator.get_state()
-        self.by_report = steps_by_report(stepper._system, state, recording)
+        self.by_report = steps_by_report(stepper, recording)
         self._ny = len(state._y)
         self._results, self._energies = np.empty((0, self._ny)), np.empty(0)
         self._first = self._drained = 0
@@ -120,6 +120,11 @@ class Run:
         for time in self.times[len(self.rows) :].tolist():
             status = self.stepper.step_to(time)
             state = self.stepper.state
+            if len(state._y) != self._ny:
+                raise ModelError(
+                    f"an event at or before time {state.time:.9g} has changed the number of coordinates; a Trajectory has rows "
+                    "of one length: use a TimeStepper"
+                )
             energies = np.array([system.calc_energy(state)])
             y = np.array([state._y])
             self.rows.append(self._block(np.array([state.time]), y, energies, self.recording.row_of(state)))

@@ -2,7 +2,8 @@
 
 A file is a line that says what it is, a line of JSON that is looked at before anything else (version, fingerprint of the
 system, integrator), and a pickle: the state with all resources, and what the integrator and the time stepper keep between
-steps. References to parts of the system, which are not in the file, are kept as the parts' places.
+steps. References to parts of the system, which are not in the file, are kept as the parts' places. What objects of a user's own
+remember outside the state is not in the file, except that of event handlers and reporters.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ _MAGIC = b"mobod checkpoint 1\n"
 _REFERENCES = ("_system", "_state", "_model", "_integrator")
 #: Settings with which a run may go on though they differ.
 _FREE = ("internal_step_limit",)
+#: What a system holds that is made anew when it is needed, and how deep parts are looked for in parts.
+_NO_PARTS, _DEPTH = ("Tree", "Record", "State"), 4
 
 
 class CheckpointError(ModelError):
@@ -64,9 +67,10 @@ def save_checkpoint(path: str | os.PathLike[str], stepper: TimeStepper, more: An
         "state": integrator.get_state().__getstate__(),
         "integrator": _kept(integrator),
         "stepper": _kept(stepper),
+        "handlers": [vars(one) for one in (*system._event_handlers, *system._event_reporters)],
         "more": more,
     }
-    data = _dump(system, content)
+    data = _dump(stepper, content)
     path = Path(path)
     handle, beside = tempfile.mkstemp(prefix=path.name, suffix=".part", dir=path.parent)
     try:
@@ -106,7 +110,7 @@ def load_checkpoint(path: str | os.PathLike[str], stepper: TimeStepper, check: C
             raise CheckpointError(f"{os.fspath(path)} is broken: its second line is not JSON") from None
         _check(os.fspath(path), about, system, integrator)
         try:
-            content = _Unpickler(file, system).load()
+            content = _Unpickler(file, stepper).load()
         except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError) as error:
             raise CheckpointError(f"{os.fspath(path)} cannot be read: {error}") from error
     if check is not None:
@@ -118,6 +122,8 @@ def load_checkpoint(path: str | os.PathLike[str], stepper: TimeStepper, check: C
     integrator._state, integrator._model = state, None
     _give_back(integrator, content["integrator"])
     _give_back(stepper, content["stepper"])
+    for one, kept in zip((*system._event_handlers, *system._event_reporters), content["handlers"], strict=True):
+        vars(one).update(kept)
     stepper._initialized = True
     return content["more"]
 
@@ -182,15 +188,16 @@ def _give_back(one: Any, kept: Mapping[str, Any]) -> None:
 # ---------------------------------------------------------------------------------------------- pickling beside the system
 
 
-def _dump(system: MultibodySystem, content: Mapping[str, Any]) -> bytes:
+def _dump(stepper: TimeStepper, content: Mapping[str, Any]) -> bytes:
     buffer = io.BytesIO()
     try:
-        _Pickler(buffer, system).dump(content)
+        _Pickler(buffer, _parts(stepper)).dump(content)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         for what, part in content.items():
-            for name, value in part.items() if isinstance(part, dict) else ():
+            several = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+            for name, value in several:
                 try:
-                    _Pickler(io.BytesIO(), system).dump(value)
+                    _Pickler(io.BytesIO(), _parts(stepper)).dump(value)
                 except (pickle.PicklingError, TypeError, AttributeError):
                     raise CheckpointError(
                         f"a checkpoint cannot hold {name!r} of the {what}, {type(value).__name__}: {error}; "
@@ -201,18 +208,18 @@ def _dump(system: MultibodySystem, content: Mapping[str, Any]) -> bytes:
 
 
 class _Pickler(pickle.Pickler):
-    def __init__(self, file: Any, system: MultibodySystem) -> None:
+    def __init__(self, file: Any, parts: Mapping[str, Any]) -> None:
         super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
-        self._parts = {id(part): place for place, part in _parts(system).items()}
+        self._parts = {id(part): place for place, part in parts.items()}
 
     def persistent_id(self, obj: Any) -> str | None:
         return self._parts.get(id(obj))
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: Any, system: MultibodySystem) -> None:
+    def __init__(self, file: Any, stepper: TimeStepper) -> None:
         super().__init__(file)
-        self._parts = _parts(system)
+        self._parts = _parts(stepper)
 
     def persistent_load(self, pid: str) -> Any:
         if pid not in self._parts:
@@ -220,27 +227,23 @@ class _Unpickler(pickle.Unpickler):
         return self._parts[pid]
 
 
-def _parts(system: MultibodySystem) -> dict[str, Any]:
-    """The parts of a system by their places: what a state may refer to, and a file does not hold."""
-    parts: dict[str, Any] = {"system": system}
-    for i, subsystem in enumerate(system._subsystems):
-        parts[f"subsystem {i}"] = subsystem
-    matter = system.get_matter_subsystem()
-    for b, body in enumerate(matter.bodies):
-        parts |= {f"body {b}": body, f"rigid body {b}": body._body}
-        if body._driver is not None:
-            parts[f"motion {b}"] = body._driver
-    for e, force in enumerate(system._forces()):
-        parts[f"force {e}"] = force
-        if force._implementation is not None:
-            parts[f"implementation of force {e}"] = force._implementation
+def _parts(stepper: TimeStepper) -> dict[str, Any]:
+    """The parts of a system by their places, and what steps it: what a state may refer to, and a file does not hold."""
+    system = stepper._system
+    parts: dict[str, Any] = {"stepper": stepper, "integrator": stepper._integrator, "system": system}
     known = {id(part) for part in parts.values()}
-    for place, owner in list(parts.items()):
-        for name, value in vars(owner).items() if hasattr(owner, "__dict__") else ():
+    waiting = [("system", system, 0)]
+    while waiting:
+        place, owner, depth = waiting.pop(0)
+        for name, value in vars(owner).items():
             several = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else [value]
             for i, part in enumerate(several):
-                own = type(part).__module__.partition(".")[0] not in ("builtins", "numpy") and not callable(part)
-                if own and id(part) not in known and not isinstance(part, np.generic | np.ndarray):
-                    known.add(id(part))
-                    parts[f"{name} {i} of {place}"] = part
+                if id(part) in known or not hasattr(part, "__dict__") or type(part).__name__ in _NO_PARTS:
+                    continue
+                if isinstance(part, type | np.ndarray) or type(part).__module__ in ("builtins", "types"):
+                    continue
+                known.add(id(part))
+                parts[f"{place}.{name}.{i}"] = part
+                if depth < _DEPTH:
+                    waiting.append((f"{place}.{name}.{i}", part, depth + 1))
     return parts

@@ -29,6 +29,7 @@ def system_fingerprint(system: MultibodySystem) -> dict[str, str]:
         "motions": _hash(
             [(_kind(body._driver), _kind(getattr(body._driver, "_implementation", None))) for body in matter.bodies]
         ),
+        "events": _hash([_kind(one) for one in (*system._event_handlers, *system._event_reporters)]),
         "subsystems": _hash([(_kind(one), one.get_name()) for one in system._subsystems]),
     }
 

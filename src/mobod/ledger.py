@@ -77,6 +77,8 @@ def find_accounts(system: MultibodySystem, state: State) -> tuple[list[Account],
         has = sum(places[name].get(index, (0, 0))[1] for name in ("q", "u", "z"))
         if type(subsystem).__module__ not in ours and has:
             missing.append(f"what the subsystem {subsystem.get_name()!r} keeps in its own variables")
+    if system._event_handlers:
+        missing.append("what event handlers change at once")
     return accounts, missing
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._run import Keeper, Run
+from ._run import Keeper, Run, steps_by_report
 from .checkpoint import CheckpointError, integrator_keywords, load_checkpoint, save_checkpoint
 from .error_estimate import ErrorEstimate, ErrorRows
 from .errors import MobodError
@@ -122,7 +122,8 @@ def simulate(
         have to be those of the first run, except *time*, which may be longer.
     audit : {"reports", "steps"}
         Where the work of forces that dissipate or drive is integrated for `Trajectory.audit`: along the reports afterwards,
-        or in every step, to the accuracy of the integration, which takes a few evaluations more a step, in Python.
+        or in every step, to the accuracy of the integration, which takes a few evaluations more a step, in Python. Runs with
+        events, which go from report to report, keep to the reports.
     estimate_error : bool or float
         Simulate again with a tenth of the accuracy (or half the fixed step), and tell in `Trajectory.audit` how far the two
         are apart, and from when on by more than this; 0.01 for True.
@@ -130,7 +131,8 @@ def simulate(
     Returns
     -------
     Trajectory
-        One row a report, the first at the start and the last at the end.
+        One row a report, the first at the start and the last at the end. Where an event handler ends the simulation, the
+        last is then, and ``statistics["termination"]`` says why; a row at the time of any other event is before it.
 
     Raises
     ------
@@ -182,9 +184,10 @@ def simulate(
     kept = _resumed(checkpoint, stepper, state, times, recording, record_to) if resume and checkpoint is not None else None
     if kept is None:
         stepper.initialize(state)
+    stepper.set_report_all_significant_states(False)
     rows = _make_rows(record_to, kept, len(times), about)
     ledger = None
-    if audit == "steps":
+    if audit == "steps" and not steps_by_report(stepper, recording):
         ledger = Ledger(system, stepper.state) if kept is None else kept["ledger"]
         if ledger is None:
             raise CheckpointError(f"{checkpoint} is of a run without audit='steps'; go on without, or start anew")
@@ -336,6 +339,8 @@ def _statistics(run: Run) -> dict[str, Any]:
     found["last_step_size"] = integrator.get_previous_step_size_taken()
     if np.isfinite(run.smallest_step):
         found |= {"smallest_step_seen": run.smallest_step, "smallest_step_time": run.smallest_step_time}
+    if run.stepper.termination is not None:
+        found["termination"] = run.stepper.termination.message
     if integrator._warned:
         found["singular"] = sorted(integrator._warned)
     return found

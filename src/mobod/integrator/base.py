@@ -18,7 +18,7 @@ from ..stage import Stage
 from ..tree.prescribe import prescribe
 from ..tree.realize import advance
 from . import _runge_kutta as rk
-from ._evaluate import Interpreted
+from ._evaluate import EVERYTHING, Interpreted
 from ._weights import error_weights
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from ..system import MultibodySystem
 
 Array = npt.NDArray[np.float64]
+
+#: A report that no step reaches.
+_NEVER = np.array([np.inf])
 
 
 class Integrator:
@@ -98,6 +101,7 @@ class Integrator:
         self._control = np.zeros(11)
         self._counts = np.zeros(8, np.int64)
         self._warned: set[str] = set()
+        self._no_row = np.zeros((0, 0))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}, accuracy {self.accuracy:g}, {self.get_num_steps_taken()} steps taken>"
@@ -159,13 +163,15 @@ class Integrator:
             state._lower(int(Stage.INSTANCE))
             raise
 
-    def _advance(self, times: Array, results: Array, energies: Array, limit: int) -> int:
+    def _advance(
+        self, times: Array, results: Array, energies: Array, limit: int, kernel: Any = rk.advance, more: tuple[Any, ...] = ()
+    ) -> int:
         """Report at *times* from number ``counts[REPORT]`` on; at most *limit* steps."""
         counts, end = self._counts, int(self._counts[rk.STEPS]) + limit
         while True:
             counts[rk.LIMIT] = end - counts[rk.STEPS]
             status = self._call(
-                rk.advance, self._work, self._table, self.order, self._control, counts, times, results, energies
+                kernel, self._work, self._table, self.order, self._control, counts, times, results, energies, *more
             )
             if status != rk.COLLAPSED:
                 return status
@@ -186,7 +192,55 @@ class Integrator:
         assert self._state is not None
         return self._system.get_matter_subsystem()._singularities(self._state)
 
-    def _leave_at(self, time: float) -> None:
+    def _step_once(self, stop: float) -> int:
+        """Take one step, not beyond *stop*; PAUSED where it was taken, and the state is then at its end, realized."""
+        return self._step_on(stop, 1)
+
+    def _step_watching(self, stop: float, limit: int, integers: Any, numbers: Array, seen: Array, wanted: float) -> int:
+        """As `_step_once`, with more steps while simple witnesses are certain not to change sign; compiled systems only."""
+        from ._watched import advance_watching  # compiled when a model first has such witnesses
+
+        return self._step_on(stop, limit, advance_watching, (integers, numbers, seen, float(wanted)))
+
+    def _step_on(self, stop: float, limit: int, kernel: Any = rk.advance, more: tuple[Any, ...] = ()) -> int:
+        """Take steps, reporting none."""
+        control, state = self._control, self._state
+        assert state is not None
+        control[rk.FINAL_TIME] = stop
+        self._counts[rk.REPORT] = 0
+        if len(self._no_row) != 1 or self._no_row.shape[1] != len(state._y):
+            self._no_row = np.empty((1, len(state._y)))
+        status = self._advance(_NEVER, self._no_row, self._no_energies, limit, kernel, more)
+        if status == rk.PAUSED:
+            state._record.time[0, 0] = control[rk.TIME]
+            if not self._system._is_interpreted:  # the step's last evaluation has been at its end
+                state._valid, state._stage = EVERYTHING, int(Stage.ACCELERATION)
+        return status
+
+    def _restart(self, longest: float) -> None:
+        """Start a continuous interval at the state as an event's handler left it; statistics go on, and the step's size.
+
+        That is at first no more than *longest*: free flight is no error to any step, and one of years tells no bounce.
+        """
+        state, control = self._state, self._control
+        assert state is not None
+        if state._stage < Stage.MODEL:
+            self._system.realize_model(state)
+        self._system.project(state)
+        self._system.realize(state)
+        self._model = None  # knows the block and what was prescribed
+        rows, ny = self._work.shape[0], len(state._y)
+        if self._work.shape[1] != ny:
+            self._work = np.zeros((rows, ny))
+        self._work[rows - 3] = error_weights(state) * self._free_variables()
+        control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
+        if control[rk.FIXED_STEP] == 0.0:
+            control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], longest))
+        if self._call(rk.start, self._work, self._table, self.order, control, self._counts, np.zeros(3)):
+            raise ModelError("the accelerations of the state that an event has left are not finite")
+        self._leave_at(float(control[rk.TIME]))
+
+    def _leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
         """Put the state at *time*, within the last step, and realize it."""
         state, control = self._state, self._control
         assert state is not None
@@ -195,7 +249,7 @@ class Integrator:
         state._invalidate_q()
         if state._has_known:
             self._system.prescribe(state)
-        self._system.realize(state)
+        self._system.realize(state, stage)
 
     def _free_variables(self) -> Array:
         """1 for each number of y that is integrated, 0 for what locks and motions prescribe."""
@@ -261,6 +315,10 @@ class Integrator:
     def get_predicted_next_step_size(self) -> float:
         """Size that the next step will be tried with; time."""
         return float(self._control[rk.STEP])
+
+    def _previous_time(self) -> float:
+        """Where the last step began."""
+        return float(self._control[rk.PREVIOUS_TIME])
 
     def get_advanced_time(self) -> float:
         """Where the last step ended: at or beyond the state's time, which reports interpolate."""
