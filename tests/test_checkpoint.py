@@ -268,3 +268,56 @@ def test_what_cannot_be_kept_is_named_and_the_old_file_stays(tmp_path, checkpoin
     with pytest.raises(mb.CheckpointError, match="cannot hold 'resources' of the state"):
         stepper.save_checkpoint(checkpoint)
     assert checkpoint.read_bytes() == before and len(list(tmp_path.iterdir())) == 1
+
+
+# ---------------------------------------------------------------------------------------------- events
+
+
+class Kick(mb.event.PeriodicHandler):
+    """Remembers in itself how often it was called."""
+
+    count = 0
+
+    def handle_event(self, state, accuracy):
+        self.count += 1
+        state.u = state.u + 0.01 * self.count
+        return False
+
+
+def ball():
+    """A ball that bounces and is kicked, up to its 30th kick."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (-9.81, 0, 0))
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1.0, 1.0, 1.0)))
+    slider = mb.mobilizer.Slider(matter.ground, body, name="ball")
+    system.add_event_handler(mb.event.ImpactWhen(mb.event.Coordinate(slider), 0.9))
+    system.add_event_handler(Kick(0.13))
+    system.add_event_reporter(mb.event.RecordEvery(0.2, lambda state: state.q[0]))
+    system.add_event_handler(mb.event.StopWhen(mb.event.FunctionWitness(lambda state: 4.0 - state.time)))
+    state = system.realize_topology()
+    state.q = [2.0]
+    return system, state
+
+
+@pytest.mark.parametrize("to_disk", [False, True])
+def test_a_run_with_events_goes_on(tmp_path, to_disk):
+    def stop(time, end):
+        if time > 2.005:
+            raise KeyboardInterrupt
+
+    keywords = {"report_interval": 0.01, "record": ["momentum"]}
+    files = {"record_to": tmp_path / "run.h5"} if to_disk else {}
+    checkpoint = tmp_path / "run.ckpt"
+    system, state = ball()
+    with pytest.raises(KeyboardInterrupt):
+        mb.simulate(system, state, 10.0, **keywords, **files, checkpoint=checkpoint, progress=stop)
+    again, start = ball()
+    resumed = mb.simulate(again, start, 10.0, **keywords, **files, checkpoint=checkpoint, resume=True)
+    other, start = ball()
+    whole = mb.simulate(other, start, 10.0, **keywords)
+    assert np.array_equal(resumed.time, whole.time) and whole.time[-1] == pytest.approx(4.0)
+    assert np.array_equal(resumed.q, whole.q) and np.array_equal(resumed.u, whole.u)
+    assert np.array_equal(resumed.quantities["momentum"], whole.quantities["momentum"])
+    assert resumed.statistics["termination"] == whole.statistics["termination"]
+    assert "event handlers" in whole.audit.unaccounted[0]

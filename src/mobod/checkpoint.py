@@ -16,6 +16,7 @@ import pickle
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -240,10 +241,11 @@ def _parts(stepper: TimeStepper) -> dict[str, Any]:
             for i, part in enumerate(several):
                 if id(part) in known or not hasattr(part, "__dict__") or type(part).__name__ in _NO_PARTS:
                     continue
-                if isinstance(part, type | np.ndarray) or type(part).__module__ in ("builtins", "types"):
+                is_function = isinstance(part, FunctionType)
+                if isinstance(part, type | np.ndarray) or (type(part).__module__ == "builtins" and not is_function):
                     continue
                 known.add(id(part))
                 parts[f"{place}.{name}.{i}"] = part
-                if depth < _DEPTH:
+                if depth < _DEPTH and not is_function:
                     waiting.append((f"{place}.{name}.{i}", part, depth + 1))
     return parts
