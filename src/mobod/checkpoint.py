@@ -171,17 +171,16 @@ def _settings(integrator: Integrator) -> dict[str, Any]:
 
 
 def _kept(one: Any) -> dict[str, Any]:
-    """What *one* keeps between steps: what its ``_checkpoint`` says where it has that, else all its attributes."""
-    if hasattr(one, "_checkpoint"):
-        kept: dict[str, Any] = one._checkpoint()
-        return kept
-    return {name: value for name, value in vars(one).items() if name not in (*_REFERENCES, *_FREE)}
+    """What *one* keeps between steps."""
+    kept = {name: value for name, value in one.__getstate__().items() if name not in (*_REFERENCES, *_FREE)}
+    for name, value in kept.items():
+        # what cannot be kept, such as a solver of another package, is made anew by the run that goes on as well as by this one
+        if value is None and getattr(one, name) is not None:
+            setattr(one, name, None)
+    return kept
 
 
 def _give_back(one: Any, kept: Mapping[str, Any]) -> None:
-    if hasattr(one, "_restore_checkpoint"):
-        one._restore_checkpoint(kept)
-        return
     for name, value in kept.items():
         setattr(one, name, value)
 

@@ -359,7 +359,11 @@ def _estimate_error(
         keywords["accuracy"] = max(1e-14, 0.1 * integrator.accuracy)
         keywords["constraint_tolerance"] = max(1e-15, 0.1 * integrator.constraint_tolerance)
         reference = f"accuracy {keywords['accuracy']:.2g}"
-    stepper = TimeStepper(system, type(integrator)(system, **keywords))
+    finer = type(integrator)(system, **keywords)
+    for name, value in vars(integrator).items():
+        if isinstance(value, bool):  # choices of how steps are taken that no keyword makes
+            setattr(finer, name, value)
+    stepper = TimeStepper(system, finer)
     stepper.initialize(state)
     rows = ErrorRows(trajectory, reference, tolerance)
     run = Run(stepper, times, Recording(system, state), rows)
