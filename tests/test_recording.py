@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,9 @@ import pytest
 import mobod as mb
 from mobod.record_file import DiskArray, FileRows
 from mobod.rows import Rows
+
+
+DOCS = Path(__file__).parent.parent / "docs"
 
 
 @pytest.fixture
@@ -322,3 +327,12 @@ def test_statistics_are_the_integrators(model):
     assert s["integrator"] == "RungeKuttaMerson" and s["accuracy"] == 1e-6 and s["last_step_size"] > 0.0
     json.dumps(s)
     assert time.time() > s["wall_time"] > 0.0
+
+
+def test_the_page_on_recording_is_true(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    found = {}
+    for code in re.findall(r"```python\n(.*?)```", (DOCS / "recording.md").read_text(), flags=re.DOTALL):
+        exec(compile(code, "recording.md", "exec"), found)
+    said = capsys.readouterr().out
+    assert "(201, 3) (201, 4, 4)" in said and "401 times from 0 to 4" in said and "global error" in said

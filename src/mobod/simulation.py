@@ -114,12 +114,14 @@ def simulate(
         long the run, and what there is can be read with `Trajectory.load` while it goes on and after it was killed. The
         trajectory that is returned reads from the file.
     checkpoint : str or path, optional
-        A file from which the run can go on, written now and then, when it ends, and when it is interrupted.
+        A file from which the run can go on, written now and then, when it ends, and when it is interrupted. It holds the
+        rows, too, unless these are recorded to a file.
     checkpoint_interval : float
         Between two, in seconds of wall time.
     resume : bool
         Go on from *checkpoint*, to the same bits as though nothing had been; start where there is no such file. The arguments
-        have to be those of the first run, except *time*, which may be longer.
+        have to be those of the first run, except *time*, which may be longer. A method that another package's solver steps
+        for, such as BDF, starts that anew at each checkpoint, whose past no file can hold: its results agree to its accuracy.
     audit : {"reports", "steps"}
         Where the work of forces that dissipate or drive is integrated for `Trajectory.audit`: along the reports afterwards,
         or in every step, to the accuracy of the integration, which takes a few evaluations more a step, in Python. Runs with
