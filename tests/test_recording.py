@@ -17,7 +17,6 @@ import mobod as mb
 from mobod.record_file import DiskArray, FileRows
 from mobod.rows import Rows
 
-
 DOCS = Path(__file__).parent.parent / "docs"
 
 

@@ -127,7 +127,7 @@ PANDA = 'model = "panda"\n'
         (PANDA + 'timee = 1\n', ", line 2: there is no key 'timee'; did you mean time?"),
         ("time = 1\n", "has no model; begin with model ="),
         (PANDA + '\n[integrater]\n', ", line 3: there is no section [integrater]; did you mean integrator?"),
-        (PANDA + '[integrator]\nacuracy = 1e-3\n', ", line 3: there is no key 'acuracy' in [integrator]; did you mean accuracy?"),
+        (PANDA + '[integrator]\nacuracy = 1e-3\n', "there is no key 'acuracy' in [integrator]; did you mean accuracy?"),
         (PANDA + '[integrator]\nname = "RungeKuta"\n', ", line 3: there is no integrator 'RungeKuta'; did you mean"),
         (PANDA + 'integrator.accuracy = "x"\n', ", line 2: accuracy must be a positive number, not 'x'"),
         (PANDA + '[record]\nfiles = "a.h5"\n', ", line 3: there is no key 'files' in [record]; did you mean file"),

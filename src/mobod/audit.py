@@ -137,8 +137,7 @@ def _look_at_states(audit: Audit, trajectory: Trajectory) -> None:
     chosen = _chosen(len(trajectory), MOST_ROWS)
     momenta, resultants = np.empty((len(chosen), 2, 3)), np.empty((len(chosen), 2, 3))
     sizes = np.zeros((len(chosen), 2))
-    for row, i in enumerate(chosen.tolist()):
-        state = states[i]
+    for row, state in enumerate(states.walk(chosen)):
         system.realize(state, Stage.DYNAMICS)
         audit.energy_scale = max(audit.energy_scale, matter.calc_kinetic_energy(state))
         q_err, u_err = (np.abs(errors).max() if len(errors) else 0.0 for errors in (state.q_err, state.u_err))
@@ -206,8 +205,7 @@ def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:
     chosen = _chosen(len(trajectory), MOST_ROWS_OF_POWER)
     times = trajectory.time[chosen]
     powers, stored = np.empty((len(chosen), len(accounts))), np.zeros((len(chosen), len(accounts)))
-    for row, i in enumerate(chosen.tolist()):
-        state = states[i]
+    for row, state in enumerate(states.walk(chosen)):
         system.realize(state, Stage.ACCELERATION)
         for a, account in enumerate(accounts):
             powers[row, a] = account.power(state)
@@ -269,7 +267,7 @@ def _on_energy(audit: Audit, statistics: dict[str, Any]) -> list[str]:
 def _on_steps(statistics: dict[str, Any], span: float) -> list[str]:
     taken, attempted = int(statistics.get("steps_taken", 0)), int(statistics.get("steps_attempted", 0))
     failed, smallest = int(statistics.get("error_test_failures", 0)), float(statistics.get("smallest_step_seen", np.inf))
-    found = [f"a mobilizer came near a singular configuration: {name}" for name in statistics.get("singular", ())]
+    found = [f"the integrator had trouble with {name!r}; its warning said where" for name in statistics.get("warned_of", ())]
     if attempted > 50 and failed > 0.3 * attempted:
         found.append(
             f"{failed} of {attempted} steps were tried in vain: a force is discontinuous or very stiff; make it smooth, or try "

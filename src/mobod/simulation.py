@@ -344,7 +344,7 @@ def _statistics(run: Run) -> dict[str, Any]:
     if run.stepper.termination is not None:
         found["termination"] = run.stepper.termination.message
     if integrator._warned:
-        found["singular"] = sorted(integrator._warned)
+        found["warned_of"] = sorted(integrator._warned)
     return found
 
 

@@ -221,8 +221,7 @@ class Trajectory:
         chosen = np.arange(len(self)) if indices is None else np.asarray(indices)
         states = self.states
         kinetic = np.empty(len(chosen))
-        for row, i in enumerate(chosen.tolist()):
-            state = states[i]
+        for row, state in enumerate(states.walk(chosen)):
             assert self.system is not None
             self.system.realize(state, Stage.VELOCITY)
             kinetic[row] = self.system.get_matter_subsystem().calc_kinetic_energy(state)
@@ -566,6 +565,18 @@ class States(Sequence["State"]):
         except IndexError:
             raise IndexError(f"there are {len(self)} states; no number {index}") from None
         state = self._template.copy()
+        self._fill(state, i)
+        return state
+
+    def walk(self, indices: ArrayLike) -> Iterator[State]:
+        """One state after the other in the place of the one before, for those who look and let go: no copies."""
+        state = self._template.copy()
+        for i in np.asarray(indices).tolist():
+            self._fill(state, self._indices[i])
+            yield state
+
+    def _fill(self, state: State, i: int) -> None:
+        """Give *state* the variables of row *i*."""
         state.time = float(self._trajectory.time[i])
         state.q = self._trajectory.q[i]
         state.u = self._trajectory.u[i]
@@ -576,7 +587,6 @@ class States(Sequence["State"]):
             matter = self._trajectory.system.get_matter_subsystem()
             matter.set_all_particle_locations(state, self._trajectory.particle_locations[i])
             matter.set_all_particle_velocities(state, self._trajectory.particle_velocities[i])
-        return state
 
     def __iter__(self) -> Iterator[State]:
         return (self[i] for i in range(len(self)))
