@@ -26,7 +26,9 @@ class Ball:
             mb.force.Custom(forces, Nothing())
         upward = mb.Transform(mb.Rotation.about_axis(1.5707963267948966, (0, 0, 1)))
         body = mb.body.Rigid(mb.MassProperties(2.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
-        self.balls = [mb.mobilizer.Slider(matter.ground, body, X_PF=upward, X_BM=upward, name=f"ball{k}") for k in range(balls)]
+        self.balls = [
+            mb.mobilizer.Slider(matter.ground, body, X_PF=upward, X_BM=upward, name=f"ball{k}") for k in range(balls)
+        ]
         self.ball = self.balls[0]
         self.state = self.system.realize_topology()
         self.state.q = [height] * balls

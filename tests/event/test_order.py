@@ -290,9 +290,7 @@ def test_only_forms_of_events_can_be_added_and_each_once(ball, name):
     bare = type("Bare", (getattr(mb, f"Event{name}"),), {"handle_event": lambda *args: None})
     with pytest.raises(TypeError, match="Bare"):
         add(bare())
-    forgetful = type(
-        "Forgetful", (getattr(mb.event, f"Periodic{name}"),), {"handle_event": print, "__init__": lambda self: None}
-    )
+    forgetful = type("Forgetful", (getattr(mb.event, f"Periodic{name}"),), {"handle_event": print, "__init__": lambda self: None})
     with pytest.raises(TypeError, match=r"Forgetful.__init__ has to call super\(\).__init__"):
         add(forgetful())
     with pytest.raises(TypeError, match="abstract"):

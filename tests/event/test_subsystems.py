@@ -118,11 +118,7 @@ def test_a_subsystem_is_told_of_every_step_where_the_system_says_so():
     assert list(counter.times) == [0.125, 0.25, 0.375, 0.5]
     stepper.set_report_all_significant_states(True)
     statuses = [stepper.step_to(0.8) for _ in range(5)]
-    assert [status.name for status in statuses[:3]] == [
-        "START_OF_CONTINUOUS_INTERVAL",
-        "TIME_HAS_ADVANCED",
-        "TIME_HAS_ADVANCED",
-    ]
+    assert [status.name for status in statuses[:3]] == ["START_OF_CONTINUOUS_INTERVAL", "TIME_HAS_ADVANCED", "TIME_HAS_ADVANCED"]
 
 
 def test_a_subsystem_may_end_the_simulation():
