@@ -7,6 +7,7 @@ stage: the concepts of Simbody, written in Python and compiled by Numba. ``impor
 from . import body, constraint, decoration, event, examples, force, function, integrator, measure, mobilizer, motion
 from ._version import __version__
 from .body import Body
+from .checkpoint import CheckpointError
 from .constraint.base import Constraint
 from .ensemble import Ensemble
 from .errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
@@ -44,6 +45,7 @@ Mobod = MobilizedBody
 __all__ = [
     "ArticulatedInertia",
     "Body",
+    "CheckpointError",
     "Constraint",
     "ConvergenceError",
     "Direction",

@@ -16,6 +16,8 @@ from .step_status import StepStatus
 from .subsystem import Subsystem
 
 if TYPE_CHECKING:
+    import os
+
     from .integrator import Integrator
     from .state import State
     from .system import MultibodySystem
@@ -478,3 +480,43 @@ class TimeStepper:
         if calls:
             self._change(calls)
         return StepStatus.END_OF_SIMULATION
+
+    # ------------------------------------------------------------------------------------------ checkpoints
+
+    def save_checkpoint(self, path: str | os.PathLike[str]) -> None:
+        """Write all that is needed to go on from here, bit for bit, in another process.
+
+        The file is replaced when the new one is complete: a process that is killed leaves the one before.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Raises
+        ------
+        TopologyError
+            If there is no state yet.
+        CheckpointError
+            If the state refers to what no file can hold; it says to what.
+        """
+        from .checkpoint import save_checkpoint
+
+        assert self.state is not None
+        save_checkpoint(path, self)
+
+    def load_checkpoint(self, path: str | os.PathLike[str]) -> None:
+        """Go to where `save_checkpoint` was called, in place of `initialize`.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that you trust: it holds pickled Python objects.
+
+        Raises
+        ------
+        CheckpointError
+            If it was written for another model, integrator or version; the time stepper is then as it was.
+        """
+        from .checkpoint import load_checkpoint
+
+        load_checkpoint(path, self)
