@@ -8,9 +8,10 @@ the kind itself wrote: of a line, see `_line`.
 
 from typing import Any
 
-from .._jit import generic
+from .._jit import generic, routine
 from ..algebra import euler_xyz, quaternion, vec3
 from ..algebra.memory import load3
+from ..algebra.record import call_routine
 from ..algebra.scalar import load, store, zero
 from ._access import copy, put3, put4, vector3, vector4
 from ._by_address import own_columns
@@ -173,24 +174,60 @@ def n_dot_transpose_times(model: Any, b: int, p: Any, i: int, out: Any, k: int) 
 
 
 @generic
-def add_n_dot_u(model: Any, b: int) -> None:
-    """q_dot_dot += NDot u for body b, of which q_dot is there: nothing where q_dot = u."""
-    rates, q, k = model.rates[b], model.first_q[b], model.first_u[b]
-    if rates == QUATERNION:
-        a = quaternion.multiply_by_n(vector4(model.q_dot, q), _angular(model, b, model.u, k))
-        b0, b1, b2, b3 = vector4(model.q_dot_dot, q)
-        put4(model.q_dot_dot, q, (b0 + a[0], b1 + a[1], b2 + a[2], b3 + a[3]))
-    elif rates == EULER:
-        c = euler_xyz.multiply_by_n_dot(vector3(model.q, q), vector3(model.q_dot, q), _angular(model, b, model.u, k))
-        d0, d1, d2 = vector3(model.q_dot_dot, q)
-        put3(model.q_dot_dot, q, (d0 + c[0], d1 + c[1], d2 + c[2]))
-    elif rates == MATRIX:
-        num_u, first = model.num_u[b], model.first_n[b]
-        for i in range(model.num_q[b]):
-            total = load(model.q_dot_dot, q + i, 0)
-            for j in range(num_u):
-                total = total + load(model.N_dot, first + i * num_u + j, 0) * load(model.u, k + j, 0)
-            store(model.q_dot_dot, q + i, 0, total)
+def find_q_dot(model: Any, b: int) -> None:
+    """q_dot of body b: `n_times` of u. What few models have is a routine, or all would pay for its compilation."""
+    if model.rare_rates[b] != 0:
+        call_routine(model.rare_rates[b], model, b, 1)
+    else:
+        _common(model, b, model.u, model.q_dot)
+
+
+@generic
+def find_q_dot_dot(model: Any, b: int) -> None:
+    """q_dot_dot = N udot + NDot u of body b, of which q_dot is there."""
+    if model.rare_rates[b] != 0:
+        call_routine(model.rare_rates[b], model, b, 2)
+    else:
+        _common(model, b, model.u_dot, model.q_dot_dot)
+        if model.rates[b] == QUATERNION:
+            q = model.first_q[b]
+            a = quaternion.multiply_by_n(vector4(model.q_dot, q), _angular(model, b, model.u, model.first_u[b]))
+            b0, b1, b2, b3 = vector4(model.q_dot_dot, q)
+            put4(model.q_dot_dot, q, (b0 + a[0], b1 + a[1], b2 + a[2], b3 + a[3]))
+
+
+@generic
+def _common(model: Any, b: int, u: Any, out: Any) -> None:
+    """`n_times`, from all speeds to all coordinates, of a quaternion and where q_dot = u."""
+    k, i = model.first_u[b], model.first_q[b]
+    if model.rates[b] == QUATERNION:
+        turning = model.turning[b]
+        put4(out, i, quaternion.multiply_by_n(vector4(model.q, i), _angular(model, b, u, k)))
+        copy(u, k + turning, out, i + 4, model.num_u[b] - turning)
+    else:
+        copy(u, k, out, i, model.num_u[b])
+
+
+@routine
+def rare(model: Any, b: int, derivative: int) -> int:
+    """q_dot (1) or q_dot_dot (2) of a body whose rates are EULER or MATRIX."""
+    k, q = model.first_u[b], model.first_q[b]
+    if derivative == 1:
+        n_times(model, b, model.u, k, model.q_dot, q)
+    else:
+        n_times(model, b, model.u_dot, k, model.q_dot_dot, q)
+        if model.rates[b] == EULER:
+            angles, w = vector3(model.q, q), _angular(model, b, model.u, k)
+            c = euler_xyz.multiply_by_n_dot(angles, vector3(model.q_dot, q), w)
+            put3(model.q_dot_dot, q, vec3.add(vector3(model.q_dot_dot, q), c))
+        else:
+            num_u, first = model.num_u[b], model.first_n[b]
+            for i in range(model.num_q[b]):
+                total = load(model.q_dot_dot, q + i, 0)
+                for j in range(num_u):
+                    total = total + load(model.N_dot, first + i * num_u + j, 0) * load(model.u, k + j, 0)
+                store(model.q_dot_dot, q + i, 0, total)
+    return 0
 
 
 @generic

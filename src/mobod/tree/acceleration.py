@@ -106,7 +106,7 @@ def inward_step(model: Any, b: int) -> None:
 @generic
 def outward_step(model: Any, b: int, rates: bool) -> None:
     """Accelerations of body b, and its q_dot_dot where *rates* asks for it; the parent's are there."""
-    p, k, i = model.parent[b], model.first_u[b], model.first_q[b]
+    p = model.parent[b]
     w, v = load_spatial(model.A_GB, p)
     w0, v0 = load_spatial(model.coriolis, p)
     w, v = spatial.shift_motion(vec3.sub(w, w0), vec3.sub(v, v0), load3(model.p_PB_G, b, 0))
@@ -114,8 +114,7 @@ def outward_step(model: Any, b: int, rates: bool) -> None:
     w0, v0 = load_spatial(model.coriolis, b)
     store_spatial(model.A_GB, b, vec3.add(w, w0), vec3.add(v, v0))
     if rates:
-        _rates.n_times(model, b, model.u_dot, k, model.q_dot_dot, i)
-        _rates.add_n_dot_u(model, b)
+        _rates.find_q_dot_dot(model, b)
 
 
 @generic

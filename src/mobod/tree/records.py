@@ -35,6 +35,7 @@ FIELDS = (
     _index("kinematics", "nb", "where the routine of a kind that is called by address is, for the record's scalar; else 0"),
     _index("rates", "nb", "how q_dot follows from u: SAME, QUATERNION, EULER or MATRIX of mobilizer._rates"),
     _index("has_quaternion", "nb", "1 where the first four q are a quaternion"),
+    _index("rare_rates", "nb", "where the routine of `mobilizer._rates` is, where rates is EULER or MATRIX; else 0"),
     _index("first_n", "nb", "where its N, N^-1 and NDot start, where rates is MATRIX"),
     _index("turning", "nb", "how many speeds are of the orientation, where rates is QUATERNION or EULER: 3, or 2 of a line"),
     _index("first_parameter", "nb", "its run in parameters starts here"),

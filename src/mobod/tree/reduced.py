@@ -59,7 +59,7 @@ class ReducedTree:
         """A record of lanes."""
         record = self._tree.new_record(in_lanes=True)
         for name, array in self._fields.items():
-            if name not in ("kinematics", "reversal", "motion"):  # the addresses are those of lanes
+            if name not in ("kinematics", "reversal", "rare_rates", "motion"):  # the addresses are those of lanes
                 record.share(name, array)
         if self.ground_acceleration is not None:
             record.coriolis[0] = record.A_GB[0] = self.ground_acceleration[:, None]

@@ -114,6 +114,7 @@ class Tree:
             "rates": rates,
             "kinematics": [0] * self.nb,
             "reversal": [0] * self.nb,
+            "rare_rates": [0] * self.nb,
             "has_quaternion": [int(body.facts.has_quaternion and not use_euler_angles) for body in bodies],
             "first_n": _starts(matrices),
             "turning": [2 if body.facts.is_line else 3 for body in bodies],
@@ -219,6 +220,11 @@ class Tree:
         reversed_ones = [(int(b), turn_round) for b in np.flatnonzero(self.fields["reversed"])]
         return self._addresses_of("reversal", reversed_ones, scalar)
 
+    def _rare_rates(self, *scalar: bool) -> npt.NDArray[np.int64]:
+        """The same of what finds q_dot from angles, and by matrices."""
+        rare = np.isin(self.fields["rates"], (_rates.EULER, _rates.MATRIX))
+        return self._addresses_of("rare_rates", [(int(b), _rates.rare) for b in np.flatnonzero(rare)], scalar)
+
     def _motions(self, *scalar: bool) -> npt.NDArray[np.int64]:
         """The same of the motions' routines."""
         return self._addresses_of("motion", self._motion_routines, scalar)
@@ -244,7 +250,11 @@ class Tree:
         """
         scalar = in_lanes, with_tangents, own_parameters
         shared = {**self.fields, "kinematics": self._kinematics(*scalar)}
-        shared |= {"reversal": self._reversals(*scalar), "motion": self._motions(*scalar)}
+        shared |= {
+            "reversal": self._reversals(*scalar),
+            "motion": self._motions(*scalar),
+            "rare_rates": self._rare_rates(*scalar),
+        }
         if own_parameters:
             shared.update((name, in_each_lane(shared[name])) for name in PARAMETERS)
         counts = self.counts

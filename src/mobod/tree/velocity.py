@@ -27,7 +27,7 @@ def step(model: Any, b: int, row: int, rates: bool) -> None:
     p, first = model.parent[b], model.first_u[b]
     end = first + model.num_u[b]
     if rates:
-        _rates.n_times(model, b, model.u, first, model.q_dot, model.first_q[b])
+        _rates.find_q_dot(model, b)
     wP, vP = load_spatial(model.V_GB, p)
     o = zero(wP[0])
     w_PB, v_PB = (o, o, o), (o, o, o)
