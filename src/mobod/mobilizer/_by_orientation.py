@@ -4,8 +4,9 @@ Such a kind writes functions of R_FM and of *rest*, the coordinates after the or
 
     place(R, rest, p) -> p_FM      hinge(R, rest, p) -> columns of H_FM in F      bias(u, H, p) -> HDot_FM u in F
 
-p is the tuple of its parameters, H the columns; a kind for which HDot_FM u is always zero has no bias. `by_orientation` makes of them what
-`Facts` wants, for quaternions and for angles, and one routine, which sees in the record which of the two the model uses.
+p is the tuple of its parameters, H the columns; a kind for which HDot_FM u is always zero has no bias. `by_orientation` makes
+of them what `Facts` wants, for quaternions and for angles, and one routine, which sees in the record which of the two the model
+uses.
 """
 
 from __future__ import annotations
