@@ -48,6 +48,8 @@ ArrayLike = npt.ArrayLike
 
 __all__ = ["Direction", "Facts", "MobilizedBody"]
 
+_ACCELERATION = int(Stage.ACCELERATION)
+
 
 class Direction(enum.Enum):
     """Whether a mobilizer's q and u describe M in F (``FORWARD``) or F in M (``REVERSE``)."""
@@ -526,7 +528,8 @@ class MobilizedBody(Locking):
 
     def get_u_dot(self, state: State) -> Any:
         """Rates of its speeds: its accelerations. Needs ACCELERATION."""
-        return self._one_or_all(state.u_dot[self._u_slice(state)])
+        u_dot = state._u_dot_view if state._stage >= _ACCELERATION else state.u_dot  # which refuses; a property is a call more
+        return self._one_or_all(u_dot[state._tree_of(self, "u").u_slices[self._index]])
 
     def get_q_dot_dot(self, state: State) -> Any:
         """Second rates of its coordinates. Needs ACCELERATION."""

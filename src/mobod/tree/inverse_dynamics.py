@@ -8,10 +8,10 @@ Source: Featherstone 2008, section 5; Luh, Walker and Paul 1980.
 from typing import Any
 
 from .._jit import compiled
-from ..algebra import vec3
-from ..algebra.memory import load_spatial, store_spatial
+from ..algebra import spatial, vec3
+from ..algebra.memory import load3, load_spatial, store_spatial
 from ..algebra.record import attach
-from ..algebra.scalar import load, store
+from ..algebra.scalar import load, store, zero
 from . import passes
 
 
@@ -19,10 +19,14 @@ from . import passes
 def calc_residual_force(block: Any, f: Any, F: Any, udot: Any, residual: Any) -> None:
     """residual = M udot + J^T (F0 - F) - f."""
     model = attach(block)
-    passes.outward(model, udot, model.work_A)
+    o = zero(load(model.p_GB, 0, 0))
+    store_spatial(model.work_A, 0, (o, o, o), (o, o, o))
     passes.clear(model.work_F, 1)
     for b in range(1, model.nb):
-        w, v = load_spatial(model.work_A, b)
+        w, v = load_spatial(model.work_A, model.parent[b])
+        w, v = spatial.shift_motion(w, v, load3(model.p_PB_G, b, 0))
+        w, v = passes.across(model, b, udot, w, v)
+        store_spatial(model.work_A, b, w, v)
         torque, force = passes.inertia_times(model, b, w, v)
         torque0, force0 = load_spatial(model.centrifugal, b)
         applied_torque, applied_force = load_spatial(F, b)
