@@ -150,6 +150,8 @@ class MobilizedBody(Locking):
 
     #: Whether one coordinate is handed out as an array too, and never as a float: of kinds whose number of coordinates varies.
     _always_arrays: bool = False
+    #: Whether the record has the rates of the kind's hinge columns one by one, beside HDot u.
+    _keeps_rates_of_columns: bool = False
     #: What computes the kinematics where Python does; see `_interpreted`.
     _interpreter: Interpreter | None = None
     #: Whether users' functions, which can give anything, are compiled into its kinematics.

@@ -214,6 +214,7 @@ class FunctionBased(MobilizedBody):
     """
 
     _always_arrays = True
+    _keeps_rates_of_columns = True
 
     def __init__(
         self,

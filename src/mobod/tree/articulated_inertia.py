@@ -75,16 +75,18 @@ def step(model: Any, b: int) -> None:
         else:
             _block_step(model, b, J, F, M)
         return
-    i, end = first, first + n - 3 * model.slides[b]
-    if (end - i) & 1 == 1:  # apart from the loop, whose 21 numbers go through memory
-        J, F, M = _free_one(model, i, J, F, M)
-        i += 1
-    while i < end:
-        J, F, M = _free_two(model, i, J, F, M)
-        i += 2
-    if model.slides[b] == 1:
-        _step_of_slides(model, b, i, J, F, M)
-        return
+    if n == 1:  # apart from the loop, whose 21 numbers go through memory
+        J, F, M = _free_one(model, first, J, F, M)
+    else:
+        i, end = first, first + n - 3 * model.slides[b]
+        while i + 1 < end:
+            J, F, M = _free_two(model, i, J, F, M)
+            i += 2
+        if i < end:
+            J, F, M = _free_one(model, i, J, F, M)
+        if model.slides[b] == 1:
+            _step_of_slides(model, b, i, J, F, M)
+            return
     if p > 0:
         if n < 6:
             if n == 0 and model.has_children[b] == 0:
