@@ -59,7 +59,7 @@ class Mimic(mb.mobilizer.CustomImplementation):
         twin, facts = self.at(state, Stage.VELOCITY), self.body.facts
         hinge = facts.hinge_euler if self.get_use_euler_angles(state) and facts.hinge_euler else facts.hinge
         p = [self.body._parameters()] if facts.num_parameters else []
-        columns = hinge(seed(tuple(twin.q), [tuple(twin.q_dot)]), *p)
+        columns = hinge(seed(tuple(twin.q.tolist()), twin.q_dot.tolist()), *p)
         return np.tensordot(u, jacobian(columns).reshape(-1, 2, 3), 1)
 
 
