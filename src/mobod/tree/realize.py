@@ -118,8 +118,9 @@ def realize_checked(block: Any, address: int, valid: int, wanted: int) -> int:
                     for k in range(6):
                         if missing & POSITIONS != 0:
                             total = total + 0.0 * load(model.H_FM, i, k)
-                        if missing & VELOCITIES != 0:
-                            total = total + 0.0 * load(model.HDot_FM, i, k)
+                if missing & VELOCITIES != 0:
+                    for k in range(6):
+                        total = total + 0.0 * load(model.bias_FM, b, k)
         if missing & VELOCITIES != 0:
             total = nothing_of(model.q_dot, model.nq, total)
         if any_not_finite(total):
