@@ -44,6 +44,8 @@ Array = npt.NDArray[np.float64]
 _STORED = 1 << 16
 ArrayLike = npt.ArrayLike
 
+_FLOAT64 = np.dtype(np.float64)
+
 #: Where a reaction is asked for.
 _REACTION_PLACES = {
     "on body at its origin": reaction.AT_BODY_ORIGIN,
@@ -619,13 +621,15 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     def calc_m(self, state: State) -> Array:
         """The mass matrix ``(nu, nu)``, symmetric and positive definite. Needs POSITION."""
-        block = self._positions(state, "calc_m")
-        nu, realized = state._tree.nu, state._valid & 4 != 0
+        valid = state._valid
+        if not valid & 1 or state._token is not self._system._topology_token:  # type: ignore[union-attr]
+            self._positions(state, "calc_m")
+        nu = state._tree.nu
         M = np.empty((nu, nu))
         if nu:
             flat, wide = state._scratch or state._columns()
-            explicit_mass_matrix.calc_m.dispatcher(block, realized, flat, wide, M)
-            state._valid |= _realize.COMPOSITE
+            explicit_mass_matrix.calc_m.dispatcher(state._block, valid & 4 != 0, flat, wide, M)
+            state._valid = valid | 4  # COMPOSITE
         return M
 
     def calc_m_inv(self, state: State) -> Array:
@@ -745,6 +749,11 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         """
         block = self._velocities(state, "calc_residual_force_ignoring_constraints")
         tree = state._tree
+        if applied_mobility_forces is None and applied_body_forces is None:
+            udot = self._mobility_vector(state, "known_udot", known_udot)
+            residual = np.empty(tree.nu)
+            inverse_dynamics.calc_whole_force.dispatcher(block, udot, residual)
+            return residual
         f, F = tree.no_mobility_forces, tree.no_body_forces
         if applied_mobility_forces is not None:
             f = self._mobility_vector(state, "applied_mobility_forces", applied_mobility_forces)
@@ -973,8 +982,10 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         tree = state._tree
         if value is None:
             return tree.no_mobility_forces
-        array = np.asarray(value, dtype=np.float64)
         nu = tree.nu
+        if type(value) is np.ndarray and value.shape == (nu,) and value.dtype is _FLOAT64 and value.flags.c_contiguous:
+            return value  # as nearly all come: the conversions take as long as a sweep
+        array = np.asarray(value, dtype=np.float64)
         if array.shape != (nu,):
             if array.size == 0:
                 return tree.no_mobility_forces

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from . import prescribing, projecting
 from .diagnosis import Diagnosis, diagnose
 from .errors import ModelError, StageError, TopologyError
+from .event import EventHandler, EventReporter, Scheduled, Triggered
 from .force import _switch as forces_switch
 from .force._entry import entries
 from .mobilizer._interpreted import write_position, write_velocity
@@ -83,6 +84,10 @@ class MultibodySystem:
         self._kernel: Any = None
         self._address = 0
         self._default_state: State | None = None
+        self._event_handlers: list[EventHandler] = []
+        self._event_reporters: list[EventReporter] = []
+        self._time_scale = 0.1
+        self._has_time_advanced_events = False
 
     @property
     def name(self) -> str:
@@ -145,6 +150,87 @@ class MultibodySystem:
 
     def _forces(self) -> list[Any]:
         return [force for subsystem in self._force_subsystems for force in subsystem._forces]
+
+    # ------------------------------------------------------------------------------------------ events
+
+    def add_event_handler(self, handler: EventHandler) -> None:
+        """Let *handler* change states while a `TimeStepper` goes on, from its next `initialize` on. States stay as they are.
+
+        Handlers of the same time are called in the order in which they were added, triggered ones before scheduled ones.
+
+        Raises
+        ------
+        TypeError
+            If it is of none of the forms in `mobod.event`.
+        ValueError
+            If it has been added before.
+        """
+        self._check_event("handler", handler, EventHandler, self._event_handlers)
+        self._event_handlers.append(handler)
+
+    def add_event_reporter(self, reporter: EventReporter) -> None:
+        """Let *reporter* look at states while a `TimeStepper` goes on; as `add_event_handler`."""
+        self._check_event("reporter", reporter, EventReporter, self._event_reporters)
+        self._event_reporters.append(reporter)
+
+    @staticmethod
+    def _check_event(what: str, one: Any, kind: type, present: list[Any]) -> None:
+        if not isinstance(one, kind) or not isinstance(one, (Scheduled, Triggered)):
+            raise TypeError(
+                f"an event {what} has to be of a class derived from mobod.event.Scheduled{what.capitalize()}, "
+                f"Periodic{what.capitalize()} or Triggered{what.capitalize()}, not {one!r}"
+            )
+        needed = "_info" if isinstance(one, Triggered) else "_event_interval" if hasattr(one, "set_event_interval") else ""
+        if needed and not hasattr(one, needed):
+            raise TypeError(f"{type(one).__name__}.__init__ has to call super().__init__(...) of its form in mobod.event")
+        if any(other is one for other in present):
+            raise ValueError(f"{one!r} is one of the system's already")
+
+    def get_event_handlers(self) -> list[EventHandler]:
+        """The handlers that were added, in order."""
+        return list(self._event_handlers)
+
+    def get_event_reporters(self) -> list[EventReporter]:
+        """The reporters that were added, in order."""
+        return list(self._event_reporters)
+
+    def remove_event_handler(self, handler: EventHandler) -> None:
+        """Take a handler off again; `ValueError` where it was not added."""
+        self._remove_event("handler", handler, self._event_handlers)
+
+    def remove_event_reporter(self, reporter: EventReporter) -> None:
+        """Take a reporter off again; `ValueError` where it was not added."""
+        self._remove_event("reporter", reporter, self._event_reporters)
+
+    @staticmethod
+    def _remove_event(what: str, one: Any, present: list[Any]) -> None:
+        if not any(other is one for other in present):
+            raise ValueError(f"{one!r} is no event {what} of the system")
+        present[:] = [other for other in present if other is not one]
+
+    def set_default_time_scale(self, time_scale: float) -> None:
+        """Say what time matters, 0.1 unless set: events are localized to a tenth of accuracy times that, or what they ask.
+
+        Raises
+        ------
+        ValueError
+            If it is not positive and finite.
+        """
+        if not 0.0 < time_scale < np.inf:
+            raise ValueError(f"the time scale has to be positive and finite, got {time_scale}")
+        self._time_scale = float(time_scale)
+
+    def get_default_time_scale(self) -> float:
+        """The time that matters, for how closely events are localized; time."""
+        return self._time_scale
+
+    def set_has_time_advanced_events(self, has_time_advanced_events: bool) -> None:
+        """Say whether subsystems' `handle_events` are to be called after each step, with `event.Cause.TIME_ADVANCED`."""
+        self._has_time_advanced_events = bool(has_time_advanced_events)
+
+    def has_time_advanced_events(self) -> bool:
+        """Whether subsystems' `handle_events` are called after each step."""
+        return self._has_time_advanced_events
 
     # ------------------------------------------------------------------------------------------ topology and model
 
@@ -288,6 +374,7 @@ class MultibodySystem:
                 new_record = new_tree.new_record()
                 for name in OUTSIDE_MATTER:
                     getattr(new_record, name)[:] = getattr(record, name)
+                new_record.z[: new_tree.nz] = record.z[: tree.nz]  # those of forces: no choice touches them
                 if "lock_q" in state._own:
                     q = self.get_matter_subsystem()._converted(state._own["lock_q"][:, 0], tree, new_tree)
                     state._own["lock_q"] = q[:, None]
@@ -585,6 +672,11 @@ class MultibodySystem:
             momentum.calc_energy(state._block, out)
             return float(out[0, 0] + out[1, 0])
         return self.calc_kinetic_energy(state) + self.calc_potential_energy(state)
+
+    def calc_power_dissipation(self, state: State) -> float:
+        """The power that all enabled forces turn into heat, mass*length^2/time^3. Needs VELOCITY."""
+        state._check_owner(self, "calc_power_dissipation")
+        return float(sum(forces.calc_power_dissipation(state) for forces in self._force_subsystems))
 
     # ------------------------------------------------------------------------------------------ prescribed motion
 

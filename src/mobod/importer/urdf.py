@@ -26,6 +26,7 @@ from ..system import MultibodySystem
 from ..value import Inertia, MassProperties, Transform
 from .model import Model
 from .urdf_document import NUM_Q, NUM_U, Box, Cylinder, Joint, Mesh, Sphere, UrdfDocument, Visual
+from .urdf_forces import add_dampers, add_stops
 from .urdf_mass import Array, LinkMass, calc_link_masses, rotation_matrix
 from .urdf_massless import find_idle_joints
 from .urdf_reader import read_urdf
@@ -46,6 +47,10 @@ def load_urdf(
     *,
     floating_base: bool = False,
     gravity: ArrayLike = (0.0, 0.0, -9.81),
+    joint_damping: bool = False,
+    joint_limits: bool = False,
+    stop_stiffness: float | None = None,
+    stop_dissipation: float = 1.0,
 ) -> Model:
     """Build a multibody system from a URDF file.
 
@@ -60,6 +65,16 @@ def load_urdf(
         Whether the root link is free to move; it is welded to Ground otherwise.
     gravity : (3,) array_like, default: (0, 0, -9.81)
         Acceleration of free fall in Ground, length/time^2. URDF files have none.
+    joint_damping : bool, default: False
+        Whether joints with ``<dynamics damping="...">`` have a `force.MobilityLinearDamper`. Without it, and without stops,
+        what moves is the bare mechanism, which gravity alone pulls at.
+    joint_limits : bool, default: False
+        Whether revolute and prismatic joints with limits have a `force.MobilityLinearStop`.
+    stop_stiffness : float, optional
+        Of all stops, force*length/angle or force/length. Unless given, such that a stop gives way to the joint's greatest
+        effort by 0.02 rad or 2 mm.
+    stop_dissipation : float, default: 1
+        Of all stops, see `force.MobilityLinearStop`; 1 loses most of the energy of an impact at a few rad/s.
 
     Returns
     -------
@@ -80,8 +95,10 @@ def load_urdf(
         Joints that move no mass, such as those of massless leaves, have no equation of motion; they
         are welded.
 
-    Notes ----- Joint limits, damping, friction and mimicry are kept as data in `Model.joints`; they
-    are not simulated.
+    Notes
+    -----
+    Joint friction and mimicry are kept as data in `Model.joints`, and so are limits and damping; the latter two
+    are simulated where that is asked for.
 
     A link without mass is welded only if dynamics asks for it: inside a chain, as in a ball joint
     made of three hinges, it needs none. An inertia that no body can have (a principal moment above
@@ -114,13 +131,22 @@ def load_urdf(
     report = [
         *document.notes,
         *mass_notes,
-        *_notes_on_joints(document, idle),
+        *_notes_on_joints(document, idle, joint_damping, joint_limits),
         *_notes_on_meshes(document),
     ]
-    return _Builder(document, tree, masses, {joint.name for joint in idle}).build(floating_base, gravity, report)
+    model = _Builder(document, tree, masses, {joint.name for joint in idle}).build(floating_base, gravity, report)
+    moving = {joint.name: model.bodies[link] for link, joint in tree.moving_order if joint.name in model.coordinates}
+    if joint_damping:
+        model.dampers |= add_dampers(model.forces, document.joints, moving)
+        model.report.append(f"damping of {_plural(len(model.dampers), 'joint', 'joints')}: simulated")
+    if joint_limits:
+        stops, notes = add_stops(model.forces, document.joints, moving, stop_stiffness, stop_dissipation)
+        model.stops |= stops
+        model.report += [f"limits of {_plural(len(stops), 'joint', 'joints')}: simulated, as compliant stops", *notes]
+    return model
 
 
-def _notes_on_joints(document: UrdfDocument, idle: list[Joint]) -> list[str]:
+def _notes_on_joints(document: UrdfDocument, idle: list[Joint], damping: bool, limits: bool) -> list[str]:
     notes = [
         f"line {joint.line}: joint {joint.name!r} moves no mass ({joint.child!r} and what hangs "
         "on it do not resist it) and is welded"
@@ -129,10 +155,10 @@ def _notes_on_joints(document: UrdfDocument, idle: list[Joint]) -> list[str]:
     welded = {joint.name for joint in idle}
     movable = [joint for joint in document.joints.values() if joint.type != "fixed" and joint.name not in welded]
     for what, count in (
-        ("limits", sum(joint.limit is not None for joint in movable)),
+        ("limits", 0 if limits else sum(joint.limit is not None for joint in movable)),
         (
-            "damping or friction",
-            sum(joint.dynamics.damping + joint.dynamics.friction > 0.0 for joint in movable),
+            "friction" if damping else "damping or friction",
+            sum((0.0 if damping else joint.dynamics.damping) + joint.dynamics.friction > 0.0 for joint in movable),
         ),
         ("mimicry", sum(joint.mimic is not None for joint in movable)),
     ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..algebra.record import LANES, Record, aligned_zeros
 from ..force import gravity
 from ..force._entry import Entry, runs_of
+from ..force._switch import all_runs
 from ..level import Level, Method, all_methods
 from ..mobilizer import _rates
 from ..mobilizer._by_address import BY_ADDRESS
@@ -35,7 +36,10 @@ INSTANCE_FIELDS = (
     *SHORTCUTS,
 )
 #: Fields of routines' addresses, which are one for each scalar.
-ADDRESSES = ("kinematics", "reversal", "motion", "run_routine", "constraint_routine", "constrain")
+ADDRESSES = (
+    *("kinematics", "reversal", "rare_rates", "motion", "run_routine", "all_runs"),
+    *("constraint_routine", "constrain"),
+)
 #: Rows that kernels leave at zero where `massless` holds.
 OF_MASS = ("com_G", "inertia_G", "centrifugal")
 #: Continuous variables of a state that modelling choices do not touch.
@@ -116,7 +120,7 @@ class Tree:
         matrices = [nq * nu if r == _rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
         parameters, choices = [body._parameters() for body in bodies], [body._choices() for body in bodies]
         self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if kinds[b] == BY_ADDRESS]
-        self._addresses: dict[Any, npt.NDArray[np.int64]] = {}
+        self._addresses: dict[tuple[bool, ...], dict[str, npt.NDArray[np.int64]]] = {}
 
         motions = [body._driver for body in bodies]
         self._motion_routines = [(b, m.routine) for b, m in enumerate(motions) if m is not None and m.routine is not None]
@@ -134,8 +138,10 @@ class Tree:
             "rates": rates,
             "kinematics": [0] * self.nb,
             "reversal": [0] * self.nb,
+            "rare_rates": [0] * self.nb,
             "has_quaternion": [int(body.facts.has_quaternion and not use_euler_angles) for body in bodies],
             "first_n": _starts(matrices),
+            "turning": [2 if body.facts.is_line else 3 for body in bodies],
             "first_parameter": _starts([len(run) for run in parameters]),
             "first_choice": _starts([len(run) for run in choices]),
             "choices": [i for run in choices for i in run],
@@ -144,6 +150,7 @@ class Tree:
             "num_q": self.num_q,
             "num_u": self.num_u,
             "has_hinge_dot": [int(n > 0 and (v or r)) for n, v, r in zip(self.num_u, variable, reverse, strict=True)],
+            "slides": [int(body.facts.slides_in_every_way) for body in bodies],
             "unit_column": [place for columns in unit_columns for place in columns],
             "together": [],
             "is_last_child": is_last_child,
@@ -158,6 +165,7 @@ class Tree:
             "run_first": [first for first, _ in runs],
             "run_end": [end for _, end in runs],
             "run_routine": [0] * len(runs),
+            "all_runs": [0],
             "lock_level": [body._default_lock_level + 1 for body in bodies],
             "known_level": [],
             "motion_enabled": [int(m is not None and not m._disabled_by_default) for m in motions],
@@ -254,38 +262,30 @@ class Tree:
                 columns = body.facts.hinge(tuple(body._default_q.tolist()))
                 self._columns.append((b, "H_MF" if reverse[b] else "H_FM", columns))
 
-    def _kinematics(self, *scalar: bool) -> npt.NDArray[np.int64]:
-        """The addresses of the kinds' routines that the switch calls, compiled or loaded now if need be."""
-        return self._addresses_of("kinematics", self._routines, scalar)
-
-    def _reversals(self, *scalar: bool) -> npt.NDArray[np.int64]:
-        """The same of what turns reversed mobilizers round."""
-        reversed_ones = [(int(b), turn_round) for b in np.flatnonzero(self.fields["reversed"])]
-        return self._addresses_of("reversal", reversed_ones, scalar)
-
-    def _motions(self, *scalar: bool) -> npt.NDArray[np.int64]:
-        """The same of the motions' routines."""
-        return self._addresses_of("motion", self._motion_routines, scalar)
-
-    def _forces(self, *scalar: bool) -> npt.NDArray[np.int64]:
-        """The same of the runs of force elements."""
-        return self._addresses_of("run_routine", self._force_routines, scalar)
-
-    def _constrained(self, *scalar: bool) -> dict[str, npt.NDArray[np.int64]]:
-        """The same of constraints, and of what knows them all."""
-        found = self._addresses_of("constraint_routine", self._constraint_routines, scalar)
-        shared = [(0, constrain), (1, solve_rows)] if self.counts["nc"] else []
-        if any(self.fields["num_mobilizers"][: self.counts["nc"]]):
-            shared.append((2, through_coordinates))
-        return {"constraint_routine": found, "constrain": self._addresses_of("constrain", shared, scalar)}
-
-    def _addresses_of(self, what: str, routines: list[Any], scalar: tuple[bool, ...]) -> npt.NDArray[np.int64]:
-        if (what, scalar) not in self._addresses:
-            addresses = np.zeros(len(self.fields[what]), np.int64)
-            for i, routine in routines:
-                addresses[i] = routine.address(*scalar)
-            self._addresses[what, scalar] = addresses
-        return self._addresses[what, scalar]
+    def _addresses_for(self, *scalar: bool) -> dict[str, npt.NDArray[np.int64]]:
+        """The fields of routines' addresses for a record's scalar: what this tree needs is compiled or loaded now."""
+        if scalar not in self._addresses:
+            fields, found = self.fields, {}
+            rare = np.flatnonzero(np.isin(fields["rates"], (_rates.EULER, _rates.MATRIX)))
+            shared = [(0, constrain), (1, solve_rows)] if self.counts["nc"] else []
+            if np.any(fields["num_mobilizers"]):
+                shared.append((2, through_coordinates))
+            routines: dict[str, Iterable[tuple[int, Any]]] = {
+                "kinematics": self._routines,
+                "reversal": [(int(b), turn_round) for b in np.flatnonzero(fields["reversed"])],
+                "rare_rates": [(int(b), _rates.rare) for b in rare],
+                "motion": self._motion_routines,
+                "run_routine": self._force_routines,
+                "all_runs": [(0, all_runs)] if self._force_routines else [],
+                "constraint_routine": self._constraint_routines,
+                "constrain": shared,
+            }
+            for name, of_field in routines.items():
+                found[name] = np.zeros(len(fields[name]), np.int64)
+                for i, routine in of_field:
+                    found[name][i] = routine.address(*scalar)
+            self._addresses[scalar] = found
+        return self._addresses[scalar]
 
     def new_record(
         self,
@@ -299,9 +299,7 @@ class Tree:
         It has room for *more* q, u and z of other subsystems after the matter's.
         """
         scalar = in_lanes, with_tangents, own_parameters
-        shared = {**self.fields, "kinematics": self._kinematics(*scalar)}
-        shared |= {"reversal": self._reversals(*scalar), "motion": self._motions(*scalar), "run_routine": self._forces(*scalar)}
-        shared |= self._constrained(*scalar)
+        shared = {**self.fields, **self._addresses_for(*scalar)}
         if own_parameters:
             shared.update((name, in_each_lane(shared[name])) for name in PARAMETERS)
         counts = self.counts
