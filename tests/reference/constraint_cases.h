@@ -500,10 +500,8 @@ Object constrainedMatterResults(const Model& model, const State& s, const Packin
     matter.solveForConstraintImpulses(s, delta_v, v);
     out.add("solve_for_constraint_impulses", v);
     matter.calcConstraintForcesFromMultipliers(s, lambda, F, f);
-    F[0] = SpatialVec(Vec3(0));  // what acts on Ground is not among mobod's
     out.addText("calc_constraint_forces_from_multipliers", list({json(F), json(f)}));
     matter.findConstraintForces(s, F, f);
-    F[0] = SpatialVec(Vec3(0));
     out.addText("find_constraint_forces", list({json(F), json(f)}));
     out.add("calc_constraint_power", matter.calcConstraintPower(s));
     matter.calcAcceleration(s, in.f_mobility, in.F_body, v, A);

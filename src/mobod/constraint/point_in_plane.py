@@ -2,8 +2,8 @@
 
     perr = n.p - height     verr = n.v     aerr = n.a
 
-with p, v and a of the follower point as the plane's body sees them, and n constant there. A positive multiplier is a force -n on
-the follower, at its point. Source: the conventions of Simbody 3.7.
+with p, v and a of the follower point as the plane's body sees them, and n constant there. A positive multiplier is a force -n
+on the follower, at its point. Source: the conventions of Simbody 3.7.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     perr = x.p, y.p     verr = x.v, y.v     aerr = x.a, y.a
 
-with x and y across the line, p the follower point from the point on the line, and its motion as the line's body sees it. x is the
-direction times that axis of the body's frame of which it has least, y the direction times x: Simbody 3.7's choice. A positive
-multiplier is a force along -x, or -y, on the follower, at its point.
+with x and y across the line, p the follower point from the point on the line, and its motion as the line's body sees it. x is
+the direction times that axis of the body's frame of which it has least, y the direction times x: Simbody 3.7's choice. A
+positive multiplier is a force along -x, or -y, on the follower, at its point.
 """
 
 from __future__ import annotations
