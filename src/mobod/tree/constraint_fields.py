@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import ModelError
+
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
 
@@ -29,6 +31,7 @@ def topology(
     counts = {"wrenches_size": 0, "speed_coefficients_size": 0, "coordinate_coefficients_size": 0, "path_forces_size": 0}
     rows = 0
     for constraint in constraints:
+        _check_mobility(constraint, parents, num_u)
         bodies, mobilizers = constraint._body_indices(), constraint._mobilizer_indices()
         p, v, a = constraint._equations()
         path = sorted({b for end in (*bodies, *mobilizers) for b in _to_ground(end, parents)}, reverse=True)
@@ -103,6 +106,18 @@ def _to_ground(b: int, parents: Sequence[int]) -> list[int]:
         found.append(b)
         b = parents[b]
     return found
+
+
+def _check_mobility(constraint: Constraint, parents: Sequence[int], num_u: Sequence[int]) -> None:
+    """`ModelError` where nothing moves between the bodies that a constraint ties."""
+    tied = constraint._tied_bodies()
+    lines = [set(_to_ground(body.get_mobilized_body_index(), parents)) for body in tied]
+    if len(tied) > 1 and not any(num_u[b] for b in set.union(*lines) - set.intersection(*lines)):
+        names = " and ".join(repr(body) for body in tied)
+        raise ModelError(
+            f"{constraint!r} ties {names}, but no mobilizer between these has a mobility: its equations can change nothing; "
+            "leave it out, or let one of the mobilizers between them move"
+        )
 
 
 def grouped(fields: dict[str, Any], enabled: Sequence[int] | Indices, nb: int) -> tuple[dict[str, Indices], dict[str, int]]:
