@@ -1,0 +1,71 @@
+"""Rolling coin: a coin rolls on a table without slipping, wobbles, and goes round in loops.
+
+The classic of nonholonomic mechanics: five coordinates, two equations between speeds that no equation between coordinates
+stands for, and a motion of three degrees of freedom. A massless carrier goes along with the point of contact: it is there on the
+table, turned to where the coin is heading. On it, in turn, the coin leans and spins. Of the material points of coin and table at
+the contact, `constraint.NoSlip1D` says that neither slips on the other, along and across. Gravity is along -z.
+"""
+
+import math
+
+import mobod as mb
+
+RADIUS = 0.1
+THICKNESS = 0.006
+MASS = 0.2
+HEADING, LEAN, SPIN = 0.9, 1.2, -9.0  # at the start: rate of turning, angle from the table, rate of spinning
+TIME = 6.0  # that `mobod simulate rolling_coin` simulates
+
+
+def build() -> tuple[mb.MultibodySystem, mb.State]:
+    """Build it, rolling and leaning."""
+    system = mb.MultibodySystem("rolling coin")
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, 0, -9.81))
+    matter.set_show_default_geometry(False)
+    draw_table(matter.ground)
+
+    massless = mb.body.Massless()
+    contact = mb.mobilizer.Planar(matter.ground, massless, name="contact")  # heading, then place
+    # the lean is about the heading, x; at an angle of zero the coin lies to the left, along y
+    heading = mb.Transform(mb.Rotation([[0, 0, 1], [1, 0, 0], [0, 1, 0]]))
+    lean = mb.mobilizer.Pin(contact, massless, X_PF=heading, name="lean")
+    # the coin's middle is a radius along x of that, its axis y
+    axis = mb.Transform(mb.Rotation.about_axis(-math.pi / 2, "x"), (RADIUS, 0, 0))
+    coin = mb.mobilizer.Pin(lean, make_coin(), X_PF=axis, name="spin")
+    mb.constraint.NoSlip1D(contact, (0, 0, 0), (1, 0, 0), matter.ground, coin, name="along")
+    mb.constraint.NoSlip1D(contact, (0, 0, 0), (0, 1, 0), matter.ground, coin, name="across")
+
+    state = system.realize_topology()
+    set_motion(system, state, HEADING, LEAN, SPIN)
+    return system, state
+
+
+def set_motion(system: mb.MultibodySystem, state: mb.State, heading: float, lean: float, spin: float) -> None:
+    """Let it roll: rates of turning and of spinning, and how far it leans, which it does not change at first."""
+    contact, leaning, coin = system.get_matter_subsystem().bodies[1:4]
+    leaning.set_angle(state, lean)
+    contact.set_angular_rate(state, heading)
+    coin.set_rate(state, spin)
+    # the contact moves as the coin unrolls: along x by its radius times the spin
+    angle, speed = contact.get_angle(state), -RADIUS * spin
+    contact.set_velocity(state, (speed * math.cos(angle), speed * math.sin(angle)))
+    system.project_u(state, 1e-12)
+
+
+def make_coin() -> mb.body.Rigid:
+    """Make a coin about z, thin, with a bar across to see it turn by."""
+    coin = mb.body.Rigid(mb.MassProperties(MASS, (0, 0, 0), mb.UnitInertia(RADIUS**2 / 4, RADIUS**2 / 4, RADIUS**2 / 2)))
+    across = mb.Transform(mb.Rotation.about_axis(math.pi / 2, "x"))  # cylinders are along y
+    coin.add_decoration(mb.decoration.Cylinder(RADIUS, THICKNESS / 2, color="#ccaa33"), across)
+    bar = mb.decoration.Brick((0.8 * RADIUS, 0.12 * RADIUS, THICKNESS), color="#aa3377")
+    coin.add_decoration(bar)
+    return coin
+
+
+def draw_table(ground: mb.MobilizedBody) -> None:
+    """Draw a table with lines on it."""
+    half = 6 * RADIUS
+    table = mb.decoration.Brick((half, half, 0.01), color="#ddeedd")
+    ground.add_body_decoration(table, mb.Transform((0, 0, -0.011)))
