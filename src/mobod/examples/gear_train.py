@@ -14,10 +14,10 @@ RING = SUN + 2 * PLANET
 DRUM = 0.15  # radius of the drum on the sun's axle
 PLANETS = 3
 THICKNESS = 0.12
-SUN_MASS, PLANET_MASS, CARRIER_MASS, WEIGHT = 2.0, 6.0, 4.0, 5.0
+SUN_MASS, PLANET_MASS, CARRIER_MASS, WEIGHT = 2.0, 6.0, 4.0, 1.0
 TEETH = 0.0785  # from one to the next: 16 of the sun's, 40 of a planet's, 96 of the ring's
 DEPTH = 0.02
-TIME = 3.0  # that `mobod simulate gear_train` simulates
+TIME = 2.5  # that `mobod simulate gear_train` simulates
 
 
 def build() -> tuple[mb.MultibodySystem, mb.State]:

@@ -2,13 +2,20 @@
 
 The classic of nonholonomic mechanics: five coordinates, two equations between speeds that no equation between coordinates
 stands for, and a motion of three degrees of freedom. A massless carrier goes along with the point of contact: it is there on the
-table, turned to where the coin is heading. On it, in turn, the coin leans and spins. Of the material points of coin and table at
-the contact, `constraint.NoSlip1D` says that neither slips on the other, along and across. Gravity is along -z.
+table, turned to where the coin is heading. On it, in turn, the coin leans and spins. What rolls unrolls: with a heading p and a
+rate of spinning s, the contact moves at -RADIUS s along, and not at all across,
+
+    x' cos p + y' sin p + RADIUS s = 0        y' cos p - x' sin p = 0
+
+which are two `constraint.SpeedCoupler`. Gravity is along -z.
 """
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import mobod as mb
+from mobod.algebra import cos, sin
 
 RADIUS = 0.1
 THICKNESS = 0.006
@@ -34,12 +41,26 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
     # the coin's middle is a radius along x of that, its axis y
     axis = mb.Transform(mb.Rotation.about_axis(-math.pi / 2, "x"), (RADIUS, 0, 0))
     coin = mb.mobilizer.Pin(lean, make_coin(), X_PF=axis, name="spin")
-    mb.constraint.NoSlip1D(contact, (0, 0, 0), (1, 0, 0), matter.ground, coin, name="along")
-    mb.constraint.NoSlip1D(contact, (0, 0, 0), (0, 1, 0), matter.ground, coin, name="across")
+    # arguments: the contact's two velocities, the rate of spinning, and the heading
+    speeds, indices = [contact, contact, coin], [1, 2, 0]
+    for name, slip in (("along", along), ("across", across)):
+        mb.constraint.SpeedCoupler(
+            matter, mb.function.Custom(slip, 4), speeds, indices, [contact], [0], name=name
+        )
 
     state = system.realize_topology()
     set_motion(system, state, HEADING, LEAN, SPIN)
     return system, state
+
+
+def along(x: Sequence[Any]) -> Any:
+    """How fast the coin slips to where it is heading."""
+    return x[0] * cos(x[3]) + x[1] * sin(x[3]) + RADIUS * x[2]
+
+
+def across(x: Sequence[Any]) -> Any:
+    """How fast it slips to the left."""
+    return x[1] * cos(x[3]) - x[0] * sin(x[3])
 
 
 def set_motion(system: mb.MultibodySystem, state: mb.State, heading: float, lean: float, spin: float) -> None:
