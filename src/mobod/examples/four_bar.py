@@ -31,9 +31,7 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
 
     crank = mb.mobilizer.Pin(matter.ground, make_bar(CRANK, "#4477aa", -1, FLYWHEEL), name="crank")
     coupler = mb.mobilizer.Pin(crank, make_coupler(), X_PF=mb.Transform((CRANK, 0, 0)), name="coupler")
-    rocker = mb.mobilizer.Pin(
-        matter.ground, make_bar(ROCKER, "#228833", -1), X_PF=mb.Transform((FRAME, 0, 0)), name="rocker"
-    )
+    rocker = mb.mobilizer.Pin(matter.ground, make_bar(ROCKER, "#228833", -1), X_PF=mb.Transform((FRAME, 0, 0)), name="rocker")
     mb.constraint.Ball(coupler, (COUPLER, 0, 0), rocker, (ROCKER, 0, 0), name="loop")
 
     state = system.realize_topology()

@@ -1,4 +1,4 @@
-"""Gear train: a falling weight turns the sun wheel of a planetary gear, whose carrier turns seven times more slowly.
+"""Gear train: a falling weight turns a planetary gear, whose carrier goes round seven times more slowly.
 
 Wheels are pins, and where two of them mesh they do not slip: `constraint.NoSlip1D`, a point and a direction that the carrier
 takes along. The ring is Ground. Three planets share the load though one would do: two of the seven equations say what the
@@ -35,9 +35,7 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
         angle = 2.0 * math.pi * number / PLANETS
         cosine, sine = math.cos(angle), math.sin(angle)
         axle = mb.Transform(((SUN + PLANET) * cosine, (SUN + PLANET) * sine, 0))
-        planet = mb.mobilizer.Pin(
-            carrier, make_wheel(PLANET, PLANET_MASS, "#4477aa"), X_PF=axle, name=f"planet{number + 1}"
-        )
+        planet = mb.mobilizer.Pin(carrier, make_wheel(PLANET, PLANET_MASS, "#4477aa"), X_PF=axle, name=f"planet{number + 1}")
         tangent = (-sine, cosine, 0)
         name = f"{number + 1}"
         mb.constraint.NoSlip1D(carrier, (SUN * cosine, SUN * sine, 0), tangent, sun, planet, name="sun-planet" + name)

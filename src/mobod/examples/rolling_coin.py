@@ -44,9 +44,7 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
     # arguments: the contact's two velocities, the rate of spinning, and the heading
     speeds, indices = [contact, contact, coin], [1, 2, 0]
     for name, slip in (("along", along), ("across", across)):
-        mb.constraint.SpeedCoupler(
-            matter, mb.function.Custom(slip, 4), speeds, indices, [contact], [0], name=name
-        )
+        mb.constraint.SpeedCoupler(matter, mb.function.Custom(slip, 4), speeds, indices, [contact], [0], name=name)
 
     state = system.realize_topology()
     set_motion(system, state, HEADING, LEAN, SPIN)
