@@ -75,7 +75,7 @@ def four_bars(name: str, count: int) -> ClosedModel:
         bodies += [
             rod(f"crank{i}", 0, "pin", Pose(p=at), 0.4),
             rod(f"coupler{i}", first, "pin", Pose(p=np.array([0.4, 0, 0])), 1.2),
-            rod(f"rocker{i}", 0, "pin", Pose(p=at + [1.0, 0, 0]), 0.8),
+            rod(f"rocker{i}", 0, "pin", Pose(p=at + np.array([1.0, 0, 0])), 0.8),
         ]
         ties.append(Tie(first + 1, np.array([1.2, 0, 0]), first + 2, np.array([0.8, 0, 0])))
     near = np.tile([np.pi / 2, -1.24, 1.40], count)
@@ -103,7 +103,7 @@ def stewart_platform() -> ClosedModel:
         angle_top = np.pi / 3 * (i // 2 * 2) + (0.9 if i % 2 else -0.9)
         foot = base * np.array([np.cos(angle_base), np.sin(angle_base), 0])
         head = top * np.array([np.cos(angle_top), np.sin(angle_top), 0])
-        leg = head + [0, 0, height] - foot
+        leg = head + np.array([0, 0, height]) - foot
         length = float(np.linalg.norm(leg))
         x = leg / length
         y = np.cross([0, 0, 1.0], x)

@@ -253,7 +253,7 @@ def test_the_piston_goes_up_and_down_as_its_closed_form_says():
 
 
 def test_the_stewart_platform_rests_where_its_springs_carry_it():
-    """At rest in the middle the legs carry the plate as their rest lengths were chosen to; what they weigh sinks it a little."""
+    """At rest in the middle the legs carry the plate; what they weigh themselves sinks it a little."""
     system, state = stewart.build()
     matter = system.get_matter_subsystem()
     bodies = {body.name: body for body in matter.bodies}
@@ -291,7 +291,7 @@ def test_the_stewart_platform_rests_where_its_springs_carry_it():
 
 
 def test_the_ring_of_bricard_turns_as_its_equation_says():
-    """cos a + cos b + cos a cos b = 0, of neighbouring hinges of the ring with threefold symmetry: Bricard 1897, in our angles."""
+    """cos a + cos b + cos a cos b = 0, of neighbouring hinges: Bricard 1897, of a ring with threefold symmetry."""
     system, state = bricard.build()
     motion = mb.simulate(system, state, bricard.TIME, accuracy=1e-9)
     assert_allclose(motion.q[:, 2:], motion.q[:, :4], atol=1e-7)

@@ -1,8 +1,8 @@
 """Bricard: a ring of six hinged links that should be rigid, and turns itself inside out.
 
-Six hinges in a closed ring meet six equations: by counting, nothing moves. Bricard found in 1897 rings that do; here every link
-is of the same length, and each hinge is perpendicular to the one before, to the left and to the right in turn. One equation then
-says what the others say already, whatever the position. `system.diagnose_constraints(state)` finds it; udot shares the load.
+Six hinges in a closed ring meet six equations: by counting, nothing moves. Bricard found in 1897 rings that do; here all links
+are of one length, and each hinge is perpendicular to the one before, to the left and to the right in turn. One equation then
+says what the others say already, whatever the position. `system.diagnose_constraints(state)` finds it; the load is shared.
 
 The links are a chain on pins, and the last is welded to Ground. There is no gravity: the ring turns for ever.
 """

@@ -1,4 +1,4 @@
-"""Gear train: a falling weight turns a planetary gear, whose carrier goes round seven times more slowly.
+"""Gear train: a falling weight turns a planetary gear; its carrier is seven times slower.
 
 Wheels are pins, and where two of them mesh they do not slip: `constraint.NoSlip1D`, a point and a direction that the carrier
 takes along. The ring is Ground. Three planets share the load though one would do: two of the seven equations say what the

@@ -1,7 +1,7 @@
 """Rolling coin: a coin rolls on a table without slipping, wobbles, and goes round in loops.
 
 The classic of nonholonomic mechanics: five coordinates, two equations between speeds that no equation between coordinates
-stands for, and a motion of three degrees of freedom. A massless carrier goes along with the point of contact: it is there on the
+stands for, and a motion of three degrees of freedom. A massless carrier goes along with the point of contact: it is on the
 table, turned to where the coin is heading. On it, in turn, the coin leans and spins. What rolls unrolls: with a heading p and a
 rate of spinning s, the contact moves at -RADIUS s along, and not at all across,
 

@@ -70,7 +70,10 @@ def heads() -> list[Vector]:
 
 
 def reach(foot: Vector, head: tuple[float, ...]) -> tuple[tuple[float, float], float]:
-    """Angles of a leg's universal joint, and the length, from a foot to a head: z goes to (sin b, -sin a cos b, cos a cos b)."""
+    """Angles of a leg's universal joint, and the length, from a foot to a head.
+
+    Angles a about x and b about the new y take z to (sin b, -sin a cos b, cos a cos b).
+    """
     x, y, z = (b - a for a, b in zip(foot, head, strict=True))
     length = math.sqrt(x * x + y * y + z * z)
     return (math.atan2(-y, z), math.asin(x / length)), length

@@ -28,7 +28,6 @@ from ..constraint._what import ACCELERATIONS, POSITIONS, VELOCITIES
 from ..mobilizer import _rates
 from . import acceleration, constraint_paths, gram
 
-
 #: Rows of the field `constrain`: the routines below, each compiled once for all that call it, the last where it is needed.
 CONSTRAIN, SOLVE_ROWS, THROUGH_COORDINATES = 0, 1, 2
 #: What `through_coordinates` is asked beside POSITIONS and VELOCITIES.
