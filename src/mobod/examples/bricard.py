@@ -26,16 +26,15 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
     matter = mb.SimbodyMatterSubsystem(system)
     matter.set_show_default_geometry(False)
 
-    parent: mb.MobilizedBody = matter.ground
-    place = mb.Transform()
-    for number, color in enumerate(COLORS):
+    first = mb.mobilizer.Pin(matter.ground, make_link(COLORS[0]), name="link1")
+    parent, place = first, mb.Transform(mb.Rotation.about_axis(QUARTER, "x"), (LENGTH, 0, 0))
+    for number, color in enumerate(COLORS[1:], start=1):
         parent = mb.mobilizer.Pin(parent, make_link(color), X_PF=place, name=f"link{number + 1}")
         place = mb.Transform(mb.Rotation.about_axis(QUARTER * (-1) ** number, "x"), (LENGTH, 0, 0))  # the next hinge
     mb.constraint.Weld(matter.ground, mb.Transform(), parent, place, name="ring")
 
     state = system.realize_topology()
     state.q = [QUARTER] * 6
-    first = matter.bodies["link1"]
     first.set_rate(state, SPIN)
     first.lock(state, mb.Motion.Level.VELOCITY)  # the others' speeds follow from it
     system.project(state, 1e-12)

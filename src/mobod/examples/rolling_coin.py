@@ -62,15 +62,10 @@ def across(x: Sequence[Any]) -> Any:
 
 
 def set_motion(system: mb.MultibodySystem, state: mb.State, heading: float, lean: float, spin: float) -> None:
-    """Let it roll: rates of turning and of spinning, and how far it leans, which it does not change at first."""
-    contact, leaning, coin = system.get_matter_subsystem().bodies[1:4]
-    leaning.set_angle(state, lean)
-    contact.set_angular_rate(state, heading)
-    coin.set_rate(state, spin)
-    # the contact moves as the coin unrolls: along x by its radius times the spin
-    angle, speed = contact.get_angle(state), -RADIUS * spin
-    contact.set_velocity(state, (speed * math.cos(angle), speed * math.sin(angle)))
-    system.project_u(state, 1e-12)
+    """Let it roll along x: rates of turning and of spinning, and how far it leans, which it does not change at first."""
+    state.q = 0, 0, 0, lean, 0
+    state.u = heading, -RADIUS * spin, 0, 0, spin
+    system.project(state, 1e-12)
 
 
 def make_coin() -> mb.body.Rigid:
