@@ -536,6 +536,10 @@ class MultibodySystem:
             said = body._not_finite(state)
             if said:
                 raise ModelError(said)
+        for constraint in matter._constraints:
+            said = constraint._not_finite(state)
+            if said:
+                raise ModelError(said)
         of_mobility = np.repeat(state._field("together"), state._tree.num_u)
         driven = np.flatnonzero((of_mobility == DRIVEN) & ~np.isfinite(record.known_u_dot[:, 0]))
         if len(driven):

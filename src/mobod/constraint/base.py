@@ -24,6 +24,7 @@ from ..errors import TopologyError
 from ..value import Transform
 
 if TYPE_CHECKING:
+    from ..decoration import Decoration
     from ..matter import SimbodyMatterSubsystem
     from ..mobilizer.base import MobilizedBody
     from ..state import State
@@ -310,6 +311,27 @@ class Constraint:
 
     def _equations(self) -> tuple[int, int, int]:
         return self._number_of_equations
+
+    def _calc_decorations(self, state: State) -> list[Decoration]:
+        """What to draw in Ground, beside the bodies."""
+        return []
+
+    def _not_finite(self, state: State) -> str | None:
+        """Which of its numbers, of a state that failed to be realized, are not finite; None where all are."""
+        record, rows = state._record, self._own_rows(state)
+        fields, n = state._tree.fields, len(rows) * len(self._bodies)
+        first, speeds = int(fields["first_wrench"][self._index]), len(rows) * int(fields["num_speeds"][self._index])
+        at = int(fields["first_speed"][self._index])
+        for what, numbers in (
+            ("position errors", record.position_error[rows]),
+            ("forces of unit multipliers", record.wrenches[first : first + n]),
+            ("coefficients of speeds", record.speed_coefficients[at : at + speeds]),
+            ("velocity errors", record.velocity_offset[rows]),
+            ("acceleration errors", record.acceleration_offset[rows]),
+        ):
+            if not np.isfinite(numbers).all():
+                return f"{what} of {self!r} are not finite at q = {state._q[: state._tree.nq].tolist()}"
+        return None
 
     def _check_coordinates(self, num_q: Sequence[int]) -> None:
         """Refuse coordinates that the bodies, with so many in the modelling choice at hand, do not have."""
