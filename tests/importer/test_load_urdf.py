@@ -298,12 +298,13 @@ def test_the_report_says_what_is_not_simulated(write):
             "<gazebo/>",
         )
     )
-    assert mb.load_urdf(path).report == [
+    report = [
         "line 7: <gazebo> is ignored",
         "limits of 2 joints: kept as data, not simulated",
         "damping or friction of 2 joints: kept as data, not simulated",
-        "mimicry of 1 joint: kept as data, not simulated",
     ]
+    assert mb.load_urdf(path).report == [*report, "mimicry of 1 joint: a constraint"]
+    assert mb.load_urdf(path, mimic=False).report == [*report, "mimicry of 1 joint: kept as data, not simulated"]
 
 
 def test_errors_of_the_file_come_through(write, tmp_path):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ModelError
+from ..errors import MobodError, ModelError
 from ..stage import Stage
 from ._by_implementation import ByImplementation, accelerations_in_ancestor, velocities_in_ancestor
 from .custom import Custom
@@ -63,6 +63,7 @@ def check_custom(
     *,
     state: State | None = None,
     trials: int = 4,
+    assembled: bool = False,
     tolerance: float = 1e-6,
     seed: int = 0,
     raise_error: bool = True,
@@ -82,6 +83,9 @@ def check_custom(
         other constraints, locks or motions are there, they play no part.
     trials : int
         How many random places.
+    assembled : bool
+        Whether to look only where the constraint holds, its state projected. Errors that are rates of each other there and
+        nowhere else (those of a `Ball` are such) serve as well.
     tolerance : float
         Largest error that is taken for one of the differences, relative where what is compared exceeds 1.
     seed : int
@@ -108,12 +112,12 @@ def check_custom(
     if state is None:
         state = system.get_default_state() if system.system_topology_has_been_realized() else system.realize_topology()
     constraint._model(state, "check_custom")
-    check = _Check(constraint, state.copy(), tolerance)
+    check = _Check(constraint, state.copy(), tolerance, assembled)
     rng, places, reason = np.random.default_rng(seed), 0, None
     for _ in range(trials * TRIES):
         try:
             place = check.place(rng)
-        except (ArithmeticError, ValueError) as error:  # ModelError too: a place where the constraint cannot be
+        except (ArithmeticError, ValueError, MobodError) as error:  # a place where the constraint cannot be
             reason = error
             continue
         check.look_at(place, rng)
@@ -131,8 +135,8 @@ def check_custom(
 class _Check:
     """Compares, and keeps what is wrong."""
 
-    def __init__(self, constraint: Custom, template: State, tolerance: float) -> None:
-        self.constraint, self.template, self.tolerance = constraint, template, tolerance
+    def __init__(self, constraint: Custom, template: State, tolerance: float, assembled: bool) -> None:
+        self.constraint, self.template, self.tolerance, self.assembled = constraint, template, tolerance, assembled
         self.matter = constraint.get_matter_subsystem()
         self.system = self.matter.get_system()
         for other in self.matter._constraints:  # what others say must not matter, nor whether they can be evaluated here
@@ -159,7 +163,10 @@ class _Check:
         for b in tree.quaternions:
             quaternion = rng.normal(size=4)
             q[tree.first_q[b] : tree.first_q[b] + 4] = quaternion / np.linalg.norm(quaternion)
-        return self.at(self.template.time, q, rng.uniform(-1.0, 1.0, tree.nu))
+        state = self.at(self.template.time, q, rng.uniform(-1.0, 1.0, tree.nu))
+        if self.assembled:
+            self.system.project(state, 1e-12)
+        return state
 
     # ------------------------------------------------------------------------------------------ what there is to compare
 

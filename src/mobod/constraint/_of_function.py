@@ -60,4 +60,5 @@ def body_named(who: str, matter: Any, given: Any) -> Any:
     """A body, by itself or by index."""
     if not hasattr(matter, "get_mobilized_body"):
         raise TypeError(f"matter of {who} has to be a SimbodyMatterSubsystem, not {matter!r}")
-    return matter.get_mobilized_body(given) if hasattr(given, "__index__") else given
+    by_index = hasattr(given, "__index__") and not hasattr(given, "get_matter_subsystem")  # bodies have both
+    return matter.get_mobilized_body(given) if by_index else given

@@ -115,7 +115,8 @@ class CustomImplementation:
         return self._added(self._mobilizers, body)
 
     def _added(self, found: list[MobilizedBody], body: Any) -> int:
-        known = self._matter.get_mobilized_body(body) if hasattr(body, "__index__") else body
+        by_index = hasattr(body, "__index__") and not hasattr(body, "get_matter_subsystem")  # bodies have both
+        known = self._matter.get_mobilized_body(body) if by_index else body
         if not hasattr(known, "get_matter_subsystem"):
             raise TypeError(f"{type(self).__name__} takes mobilized bodies, not {body!r}")
         if known.get_matter_subsystem() is not self._matter:
