@@ -446,7 +446,7 @@ class Ensemble:
 
     @property
     def u_dot(self) -> Array:
-        """Accelerations ``(n, nu)``; NaN or infinite where `failed`. Needs ACCELERATION."""
+        """Accelerations ``(n, nu)``, which keep constraints; NaN or infinite where `failed`. Needs ACCELERATION."""
         self._need("u_dot", Stage.ACCELERATION)
         return _read_only(self._u_dot[: self._n])
 
@@ -683,10 +683,11 @@ class Ensemble:
         return bodies, np.repeat(points[:, :, None], LANES, axis=2), bare
 
     def calc_m(self) -> Array:
-        """The mass matrix of every state ``(n, nu, nu)``. Needs POSITION.
+        """The mass matrix of every state's tree ``(n, nu, nu)``. Needs POSITION.
 
-        This and the other operators compute positions anew, eight states at a time, and on as many threads as `realize`
-        uses; results of states that are not finite are not finite either.
+        Constraints have no part in it, nor in the other operators: `u_dot`, `multipliers` and `project` honour them. All
+        operators compute positions anew, eight states at a time, and on as many threads as `realize` uses; results of states
+        that are not finite are not finite either.
 
         Raises
         ------
@@ -769,6 +770,8 @@ class Ensemble:
         known_udot: npt.ArrayLike | None = None,
     ) -> Array:
         """Inverse dynamics of every state ``(n, nu)``: the generalized forces missing for *known_udot*. Needs VELOCITY.
+
+        Forces of constraints are among what is missing.
 
         Parameters
         ----------

@@ -130,7 +130,7 @@ def gears(coupler, ratio=2.0, inertias=(0.3, 1.7)):
 @pytest.mark.parametrize("coupler", [con.CoordinateCoupler, con.SpeedCoupler])
 def test_a_pair_of_gears_has_the_inertia_of_both(coupler):
     """With q1 = -r q2 the energy is (r^2 I1 + I2) q2'^2 / 2: a torque T on wheel 1 gives q2'' = -r T / (r^2 I1 + I2)."""
-    system, matter, (one, two), gear = gears(coupler)
+    system, matter, _, gear = gears(coupler)
     state = system.realize_topology()
     system.realize(state)
     torque, ratio, (I1, I2) = 5.0, 2.0, (0.3, 1.7)

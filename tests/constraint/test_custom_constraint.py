@@ -16,7 +16,7 @@ from mobod import function as fn
 from mobod.algebra import mat33, sqrt, vec3
 
 sys.path.insert(0, str(Path(__file__).parent))
-import handwritten as by_hand  # noqa: E402
+import handwritten as by_hand
 
 ONE, TWO, LENGTH, WEIGHTS = (0.1, 0.2, -0.3), (0.3, -0.5, 0.1), 1.1, (0.5, -1.0, 0.3, 0.2)
 

@@ -1,7 +1,7 @@
 """The kinds of constraints: equations between bodies, or between coordinates, that the motion keeps."""
 
-from .ball import Ball
 from ._check_custom import check_custom
+from .ball import Ball
 from .compiled_functions import CompiledFunctions
 from .constant_acceleration import ConstantAcceleration
 from .constant_coordinate import ConstantCoordinate

@@ -5,8 +5,8 @@ With A the Ancestor, w and v velocities in Ground, p from A's origin, all of a b
     w_AB = w_B - w_A     v_AB = v_B - v_A - w_A x p
     b_AB = b_B - b_A - w_A x w_AB     a_AB = a_B - a_A - b_A x p - w_A x (w_A x p) - 2 w_A x v_AB
 
-A row of G is the forces of a unit multiplier. An acceleration offset is the error where accelerations in Ground are zero, those of A
-included, and a velocity offset what the error has beside the row times velocities.
+A row of G is the forces of a unit multiplier. An acceleration offset is the error where accelerations in Ground are zero, those
+of A included, and a velocity offset what the error has beside the row times velocities.
 """
 
 from __future__ import annotations

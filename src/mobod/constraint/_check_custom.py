@@ -71,8 +71,8 @@ def check_custom(
     """Compare a user's constraint with finite differences, at random coordinates and speeds of its system.
 
     Errors at the level of velocities have to be the rates of position errors, those of accelerations the rates of these; and
-    forces of multipliers have to be the transpose of what the errors say of velocities, with what speeds of the whole system make
-    of these: a reaction that is missing shows.
+    forces of multipliers have to be the transpose of what the errors say of velocities, with what speeds of the whole system
+    make of these: a reaction that is missing shows.
 
     Parameters
     ----------
@@ -202,9 +202,7 @@ class _Check:
         ancestor = self.constraint.get_ancestor_mobilized_body()
         A_AB = accelerations_in_ancestor(state, ancestor, self.constraint.get_implementation()._bodies, A_GB)
         q_dot_dot = self.matter.calc_q_dot_dot(state, udot)
-        return self.mine.acceleration_errors(
-            state, A_AB, self.mine.q_like(state, q_dot_dot), self.mine.u_like(state, udot)
-        )
+        return self.mine.acceleration_errors(state, A_AB, self.mine.q_like(state, q_dot_dot), self.mine.u_like(state, udot))
 
     # ------------------------------------------------------------------------------------------ the checks
 
@@ -224,7 +222,10 @@ class _Check:
         said = self.of_velocities(state)
         rate = _rate(lambda h: self.of_positions(later[h])[:p])
         for k in range(p):
-            text = f"equation {k} of {names.position_dot} is {said[k]:.6g} {where}, where {names.position} changes with {rate[k]:.6g}"
+            text = (
+                f"equation {k} of {names.position_dot} is {said[k]:.6g} {where}, where {names.position} changes with "
+                f"{rate[k]:.6g}"
+            )
             self._note("velocity errors are the rates of position errors", said[k], rate[k], text, k)
         rate = _rate(lambda h: self.of_velocities(later[h]))
         given = self.of_accelerations(state, udot)
@@ -255,7 +256,11 @@ class _Check:
         rest = self.of_accelerations(state, np.zeros(tree.nu))
         expected[p:] = (self.of_accelerations(state, moving) - rest)[p:]
         found = G @ moving
-        names = ("add_in_position_constraint_forces", "add_in_velocity_constraint_forces", "add_in_acceleration_constraint_forces")
+        names = (
+            "add_in_position_constraint_forces",
+            "add_in_velocity_constraint_forces",
+            "add_in_acceleration_constraint_forces",
+        )
         what = ("calc_position_dot_errors", "calc_velocity_dot_errors", "calc_acceleration_errors")
         for k in range(sum(numbers)):
             level, number = _level(k, numbers)
@@ -268,11 +273,12 @@ class _Check:
         if v:  # linear at least near u: verr(u) changes with G as u does
             slope = _rate(lambda h: self.of_velocities(self.at(state.time, q, moving * (1.0 + h)))[p:])
             for k in range(v):
+                power = float(G_v[k] @ moving)
                 text = (
-                    f"a unit multiplier of equation {k} of {names[1]} has the power {G_v[k] @ moving:.6g} on {_short(moving)} in "
-                    f"place of u, {where}, where calc_velocity_errors changes by {slope[k]:.6g}: they have to be the same"
+                    f"a unit multiplier of equation {k} of {names[1]} has the power {power:.6g} on {_short(moving)} in place "
+                    f"of u, {where}, where calc_velocity_errors changes by {slope[k]:.6g}: they have to be the same"
                 )
-                self._note("forces are the transpose of errors", G_v[k] @ moving, slope[k], text, p + k)
+                self._note("forces are the transpose of errors", power, slope[k], text, p + k)
         for level in range(3):
             if numbers[level]:
                 self._compare_sum_of_forces(level, state, rng, where, names[level])

@@ -4,9 +4,9 @@ With e(poses, q) the errors, of a body B moved by (w; v) and of coordinates move
 
     R' = S(w) R     p' = v     e' = sum_B F_B . (w; v) + sum_i e_i q_dot_i      S the skew matrix of a vector
 
-F_B, a wrench at B's origin, and e_i are read from `Dual` numbers of six tangents a body, and of one a coordinate. What accelerations
-have beside is e'' of Duals of Duals along the motion as it is, with R'' = S(w) S(w) R, p'' = 0, q'' = 0. Source of the method:
-Griewank and Walther 2008, chapters 3 and 10.
+F_B, a wrench at B's origin, and e_i are read from `Dual` numbers of six tangents a body, and of one a coordinate. What
+accelerations have beside is e'' of Duals of Duals along the motion as it is, with R'' = S(w) S(w) R, p'' = 0, q'' = 0.
+Source of the method: Griewank and Walther 2008, chapters 3 and 10.
 """
 
 from __future__ import annotations
@@ -90,9 +90,7 @@ def rows_of(
         for k in range(num_equations):
             t = f"t{s}_{k}"
             lines.append(f"{t} = (e{s}[{k}] + {_constant('o', 6)}).tangents")
-            lines.append(
-                f"put_wrench(model, c, {k}, {s}, ({t}[0], {t}[1], {t}[2]), ({t}[3], {t}[4], {t}[5]))"
-            )
+            lines.append(f"put_wrench(model, c, {k}, {s}, ({t}[0], {t}[1], {t}[2]), ({t}[3], {t}[4], {t}[5]))")
     if nq:
         poses = _tuple([_constant_pose(other, nq) for other in range(num_bodies)])
         seeds = [f"Dual(q[{k}], {_tuple(['i' if j == k else 'o' for j in range(nq)])})" for k in range(nq)]

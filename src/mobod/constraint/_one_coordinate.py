@@ -31,9 +31,7 @@ class OfOneCoordinate(Constraint):
         facts = getattr(mobod, "facts", None)
         n = 0 if facts is None else facts.num_q if self._letter == "q" else facts.num_u
         self._which = one_of(f"a {type(self).__name__}", f"which_{self._letter}", mobod, which, n)
-        super().__init__(
-            [], [mobod], equations=equations, matter=matter, disabled_by_default=disabled_by_default, name=name
-        )
+        super().__init__([], [mobod], equations=equations, matter=matter, disabled_by_default=disabled_by_default, name=name)
 
     def get_mobilized_body_index(self) -> int:
         """Index of the body whose mobilizer it is of."""

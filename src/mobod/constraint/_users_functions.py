@@ -1,4 +1,4 @@
-"""From a constraint's `CompiledFunctions` to a routine: checked by calling them in plain Python, then written out and frozen."""
+"""From a constraint's `CompiledFunctions` to a routine: tried out in plain Python, frozen, then written out."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def check_functions(functions: Any, num_bodies: int, num_coordinates: int, num_p
     if m < 1:
         raise ModelError(f"num_equations of CompiledFunctions is {m}; it has to be 1 or more")
     if num_bodies + num_coordinates == 0:
-        raise ModelError("compiled equations are of the poses of some bodies, or of the coordinates of some mobilizers: name them")
+        raise ModelError(
+            "compiled equations are of the poses of some bodies, or of the coordinates of some mobilizers: name them"
+        )
     if num_coordinates > MOST_COORDINATES:
         raise ModelError(f"compiled equations are of {MOST_COORDINATES} coordinates at most, got {num_coordinates}")
     if num_parameters > MOST_PARAMETERS:
@@ -67,7 +69,9 @@ def try_out(frozen: Frozen, m: int, num_bodies: int, num_coordinates: int, param
             raise ModelError(f"{frozen.what} fails: {type(error).__name__}: {error}. ({counts})") from error
         if _shape(errors) != (m,):
             listed = "; lists and arrays are not taken, write tuples" if _has_others(errors) else ""
-            raise ModelError(f"{frozen.what} has to return a tuple of {m} number{'s' * (m > 1)}{listed}; it returned {errors!r}")
+            raise ModelError(
+                f"{frozen.what} has to return a tuple of {m} number{'s' * (m > 1)}{listed}; it returned {errors!r}"
+            )
         if not np.isfinite(errors).all():
             said = f"{frozen.what} is not finite at poses = {poses}, q = {q}: it returned {errors!r}"
             continue

@@ -26,9 +26,10 @@ class CompiledFunctions:
     Notes
     -----
     The function is written with ``+ - * / **``, comparisons and what is in `mobod.algebra`: `mobod.algebra.sin` and its like,
-    ``where(condition, a, b)`` in place of ``if`` on a number, `mobod.algebra.mat33` and `mobod.algebra.vec3` for matrices of nine
-    and vectors of three. It is called with numbers, with eight states at a time and with dual numbers; it may call other functions
-    that are written so. It is taken as it is when the constraint is made: numbers that it finds outside itself are frozen.
+    ``where(condition, a, b)`` in place of ``if`` on a number, `mobod.algebra.mat33` and `mobod.algebra.vec3` for matrices of
+    nine and vectors of three. It is called with numbers, with eight states at a time and with dual numbers; it may call other
+    functions that are written so. It is taken as it is when the constraint is made: numbers that it finds outside itself are
+    frozen.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """ConstantAcceleration: udot of a speed has a value.
 
-    aerr = udot - value
+aerr = udot - value
 """
 
 from __future__ import annotations

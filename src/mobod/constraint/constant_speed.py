@@ -1,6 +1,6 @@
 """ConstantSpeed: a speed stays at a value.
 
-    verr = u - value     aerr = udot
+verr = u - value     aerr = udot
 """
 
 from __future__ import annotations

@@ -67,7 +67,8 @@ class CoordinateCoupler(Constraint):
     coordinate_mobods : sequence of MobilizedBody
         For each argument the body whose mobilizer has the coordinate.
     coordinate_indices : sequence of int
-        For each argument which of that mobilizer's coordinates it is, from 0, of those that a state's modelling choice gives it.
+        For each argument which of that mobilizer's coordinates it is, from 0, of those that a state's modelling choice
+        gives it.
     disabled_by_default : bool
         Whether states start with it switched off.
     name : str, optional
@@ -115,9 +116,7 @@ class CoordinateCoupler(Constraint):
         if not _switch.is_compiled(function):
             self._interpreter = _OfCoordinates(self)
         bodies = [body for body, _ in self._arguments]
-        super().__init__(
-            [], bodies, equations=(1, 0, 0), matter=matter, disabled_by_default=disabled_by_default, name=name
-        )
+        super().__init__([], bodies, equations=(1, 0, 0), matter=matter, disabled_by_default=disabled_by_default, name=name)
 
     def get_function(self) -> Function:
         """The function that is kept at zero."""
@@ -167,7 +166,5 @@ class _OfCoordinates(Interpreter):
     def write_velocities(self, state: State) -> None:
         coupler = self._coupler
         q, rates = self._of(state, state._q), self._of(state, state._record.q_dot[:, 0])
-        offset = sum(
-            taken(coupler._function, q, a, b) * rates[a] * rates[b] for a in range(len(q)) for b in range(len(q))
-        )
+        offset = sum(taken(coupler._function, q, a, b) * rates[a] * rates[b] for a in range(len(q)) for b in range(len(q)))
         _access.put_acceleration_offset(state._record, coupler._index, 0, offset)

@@ -29,8 +29,8 @@ class Custom(Constraint):
     Parameters
     ----------
     implementation : CustomImplementation, optional
-        An object with methods, in Python: equations of any kind, between any bodies and mobilizers, with anything that Python can
-        do. The system's states are then realized interpreted, which costs what the methods cost and some tens of
+        An object with methods, in Python: equations of any kind, between any bodies and mobilizers, with anything that Python
+        can do. The system's states are then realized interpreted, which costs what the methods cost and some tens of
         microseconds; the sweeps are compiled as ever.
     compiled : CompiledFunctions, optional
         Equations of positions as one function of numbers, which is compiled: as fast as a built-in kind.
@@ -76,7 +76,7 @@ class Custom(Constraint):
     >>> system.project(state)
     True
     >>> x, y, z = state.q
-    >>> abs(z - x * x - y * y) < 1e-8
+    >>> bool(abs(z - x * x - y * y) < 1e-8)
     True
     """
 
@@ -239,7 +239,9 @@ def _check_usable(implementation: Any) -> None:
     if "_equations" not in vars(implementation):
         raise ModelError(f"{type(implementation).__name__}.__init__ has to call super().__init__(matter, mp, mv, ma)")
     if implementation._constraint is not None:
-        raise ModelError(f"{implementation!r} belongs to {implementation._constraint.name!r} already; make one for each constraint")
+        raise ModelError(
+            f"{implementation!r} belongs to {implementation._constraint.name!r} already; make one for each constraint"
+        )
     if not implementation._bodies and not implementation._mobilizers:
         raise ModelError(
             f"{implementation!r} ties nothing: call add_constrained_body or add_constrained_mobilizer in its constructor"

@@ -236,9 +236,7 @@ class CustomImplementation:
         part = body._q_slice(state) if letter == "q" else body._u_slice(state)
         return float(values[part.start + which])
 
-    def add_in_one_mobility_force(
-        self, state: State, mobilizer: int, which_u: int, fu: float, mobility_forces: Array
-    ) -> Array:
+    def add_in_one_mobility_force(self, state: State, mobilizer: int, which_u: int, fu: float, mobility_forces: Array) -> Array:
         """Add a generalized force on one speed; for velocity and acceleration equations."""
         mobility_forces[self._place(state, mobilizer, which_u, "u")] += fu
         return mobility_forces

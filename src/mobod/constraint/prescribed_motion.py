@@ -1,6 +1,6 @@
 """PrescribedMotion: a coordinate is a function of time.
 
-    perr = q - f(t)     verr = q_dot - f'(t)     aerr = q_dot_dot - f''(t)
+perr = q - f(t)     verr = q_dot - f'(t)     aerr = q_dot_dot - f''(t)
 """
 
 from __future__ import annotations

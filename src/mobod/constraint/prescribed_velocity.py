@@ -1,6 +1,6 @@
 """PrescribedVelocity: a speed is a function of time.
 
-    verr = u - f(t)     aerr = udot - f'(t)
+verr = u - f(t)     aerr = udot - f'(t)
 """
 
 from __future__ import annotations

@@ -33,9 +33,8 @@ if TYPE_CHECKING:
 
 @routine
 def equations(model: Any, c: int, what: int) -> int:
-    """Integers: the numbers of speeds and of coordinates; of each speed the mobilizer's place and which; of each coordinate
-    the body and which; then the function's bundle.
-    """
+    """Reads, in turn: how many speeds, how many coordinates, place and number of each, and the function's bundle."""
+    # a speed's place is its mobilizer among the constrained ones, a coordinate's is its body
     if what == POSITIONS:
         return 0
     speeds, coordinates = _access.integer(model, c, 0), _access.integer(model, c, 1)
@@ -95,8 +94,8 @@ class SpeedCoupler(Constraint):
 
     Notes
     -----
-    The function need not be linear in the speeds. The model runs compiled with the package's own functions, and interpreted with
-    a user's.
+    The function need not be linear in the speeds. The model runs compiled with the package's own functions, and interpreted
+    with a user's.
 
     Examples
     --------
@@ -134,9 +133,7 @@ class SpeedCoupler(Constraint):
         if not _switch.is_compiled(function):
             self._interpreter = _OfSpeeds(self)
         bodies = [body for body, _ in self._speeds]
-        super().__init__(
-            [], bodies, equations=(0, 1, 0), matter=matter, disabled_by_default=disabled_by_default, name=name
-        )
+        super().__init__([], bodies, equations=(0, 1, 0), matter=matter, disabled_by_default=disabled_by_default, name=name)
 
     def get_function(self) -> Function:
         """The function that is kept at zero."""
