@@ -37,24 +37,41 @@ def _poses(state: State, ancestor: MobilizedBody, bodies: Sequence[MobilizedBody
     return record.R_GB[a].reshape(3, 3), record.R_GB[at].reshape(-1, 3, 3), record.p_GB[at] - record.p_GB[a]
 
 
+def _cross(a: Array, b: Array) -> Array:
+    """Cross products of rows; NumPy's own takes longer than all the rest."""
+    out = np.empty(b.shape)
+    x, y, z = a[..., 0], a[..., 1], a[..., 2]
+    out[..., 0] = y * b[..., 2] - z * b[..., 1]
+    out[..., 1] = z * b[..., 0] - x * b[..., 2]
+    out[..., 2] = x * b[..., 1] - y * b[..., 0]
+    return out
+
+
 def transforms_in_ancestor(state: State, ancestor: MobilizedBody, bodies: Sequence[MobilizedBody]) -> list[Transform]:
     """X_AB of each body."""
+    if not bodies:
+        return []
     R_GA, R_GB, p = _poses(state, ancestor, bodies)
+    if ancestor.is_ground():
+        return [Transform._trusted(R, one) for R, one in zip(R_GB, p, strict=True)]
     return [Transform._trusted(R_GA.T @ R, R_GA.T @ one) for R, one in zip(R_GB, p, strict=True)]
 
 
-def _velocities(state: State, ancestor: MobilizedBody, bodies: Sequence[MobilizedBody]) -> tuple[Array, Array, Array]:
+def _velocities(state: State, ancestor: MobilizedBody, bodies: Sequence[MobilizedBody], p: Array) -> tuple[Array, Array, Array]:
     """w_GA, and w_AB and v_AB of each body, in Ground."""
-    V, p = state._record.V_GB, _poses(state, ancestor, bodies)[2]
+    V = state._record.V_GB
     w_A, v_A = V[ancestor.get_mobilized_body_index()].reshape(2, 3)
     V_B = V[[body.get_mobilized_body_index() for body in bodies]].reshape(-1, 2, 3)
-    return w_A, V_B[:, 0] - w_A, V_B[:, 1] - v_A - np.cross(w_A, p)
+    return w_A, V_B[:, 0] - w_A, V_B[:, 1] - v_A - _cross(w_A, p)
 
 
 def velocities_in_ancestor(state: State, ancestor: MobilizedBody, bodies: Sequence[MobilizedBody]) -> Array:
     """V_AB ``(n, 2, 3)`` of each body."""
-    _, w, v = _velocities(state, ancestor, bodies)
-    R_GA = _poses(state, ancestor, bodies)[0]
+    if ancestor.is_ground():
+        V: Array = state._record.V_GB[[body.get_mobilized_body_index() for body in bodies]].reshape(-1, 2, 3)
+        return V
+    R_GA, _, p = _poses(state, ancestor, bodies)
+    _, w, v = _velocities(state, ancestor, bodies, p)
     return np.stack([w @ R_GA, v @ R_GA], axis=1)
 
 
@@ -62,13 +79,15 @@ def accelerations_in_ancestor(
     state: State, ancestor: MobilizedBody, bodies: Sequence[MobilizedBody], A_GB: Array | None = None
 ) -> Array:
     """A_AB ``(n, 2, 3)`` of each body, where those of all bodies in Ground are *A_GB* ``(nb, 2, 3)``, zero unless given."""
+    at = [body.get_mobilized_body_index() for body in bodies]
+    if ancestor.is_ground():
+        return np.zeros((len(at), 2, 3)) if A_GB is None else A_GB[at]
     R_GA, _, p = _poses(state, ancestor, bodies)
-    w_A, w, v = _velocities(state, ancestor, bodies)
-    b, a = -np.cross(w_A, w), -np.cross(w_A, np.cross(w_A, p)) - 2.0 * np.cross(w_A, v)
+    w_A, w, v = _velocities(state, ancestor, bodies, p)
+    b, a = -_cross(w_A, w), -_cross(w_A, _cross(w_A, p)) - 2.0 * _cross(w_A, v)
     if A_GB is not None:
         b_A, a_A = A_GB[ancestor.get_mobilized_body_index()]
-        A_B = A_GB[[body.get_mobilized_body_index() for body in bodies]]
-        b, a = b + A_B[:, 0] - b_A, a + A_B[:, 1] - a_A - np.cross(b_A, p)
+        b, a = b + A_GB[at, 0] - b_A, a + A_GB[at, 1] - a_A - _cross(b_A, p)
     return np.stack([b @ R_GA, a @ R_GA], axis=1)
 
 

@@ -30,7 +30,7 @@ class Custom(Constraint):
     ----------
     implementation : CustomImplementation, optional
         An object with methods, in Python: equations of any kind, between any bodies and mobilizers, with anything that Python
-        can do. The system's states are then realized interpreted, which costs what the methods cost and some tens of
+        can do. The system's states are then realized interpreted, which costs what the methods cost and some hundred
         microseconds; the sweeps are compiled as ever.
     compiled : CompiledFunctions, optional
         Equations of positions as one function of numbers, which is compiled: as fast as a built-in kind.

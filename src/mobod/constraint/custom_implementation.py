@@ -192,10 +192,11 @@ class CustomImplementation:
     def _place(self, state: State, mobilizer: int, which: int, letter: str) -> int:
         """Where among the constrained q (or u) that of a mobilizer is."""
         body = self._one(self._mobilizers, mobilizer, "constrained mobilizers")
-        numbers = [one.get_num_q(state) if letter == "q" else one.get_num_u(state) for one in self._mobilizers]
-        if not 0 <= which < numbers[mobilizer]:
-            raise IndexError(f"{body.name!r} has {numbers[mobilizer]} {letter}; no number {which}")
-        return sum(numbers[:mobilizer]) + which
+        numbers = state._tree.num_q if letter == "q" else state._tree.num_u
+        n = numbers[body.get_mobilized_body_index()]
+        if not 0 <= which < n:
+            raise IndexError(f"{body.name!r} has {n} {letter}; no number {which}")
+        return sum(numbers[one.get_mobilized_body_index()] for one in self._mobilizers[:mobilizer]) + which
 
     def get_one_q(self, state: State, constrained_q: Array, mobilizer: int, which_q: int) -> float:
         """One coordinate of a constrained mobilizer, from the array that a method was given."""
