@@ -29,6 +29,7 @@ def topology(
     counts = {"wrenches_size": 0, "speed_coefficients_size": 0, "coordinate_coefficients_size": 0, "path_forces_size": 0}
     rows = 0
     for constraint in constraints:
+        constraint._check_coordinates(num_q)
         bodies, mobilizers = constraint._body_indices(), constraint._mobilizer_indices()
         p, v, a = constraint._equations()
         path = sorted({b for end in (*bodies, *mobilizers) for b in _to_ground(end, parents)}, reverse=True)
@@ -83,6 +84,7 @@ def topology(
         "constrained_nu": sum(num_u) if constraints else 0,
         "constrained_nq": sum(num_q) if constraints else 0,
         "four": 4,
+        "arguments_size": max((constraint._num_arguments() for constraint in constraints), default=0),
     }
     return fields, counts
 

@@ -219,6 +219,9 @@ def _read_links(system: MultibodySystem, state: State) -> list[Link]:
                 decorations=decorations,
             )
         )
+    for constraint in find_matter(system)._constraints:
+        if not constraint.is_disabled(state):
+            links[0].decorations += [(geometry, np.eye(4)) for geometry in constraint._calc_decorations(state)]
     return links
 
 
