@@ -177,15 +177,12 @@ class Ball(Equations):
         return self
 
     def get_ball_reaction_force_on_body1(self, state: State) -> Array:
-        """The force on body 1, at the place of point 2, in body 1's frame ``(3,)``. Needs ACCELERATION.
-
-        With the multipliers' sign, as Simbody's code has it, not its words: what the constraint exerts is minus this.
-        """
-        return 0.0 - self._applied_in_body(state, 0)[1]
+        """The force that is exerted on body 1, at the place of point 2, in body 1's frame ``(3,)``. Needs ACCELERATION."""
+        return self._applied_in_body(state, 0)[1]
 
     def get_ball_reaction_force_on_body2(self, state: State) -> Array:
-        """The force on body 2, at its point, in body 2's frame ``(3,)``, of the same sign. Needs ACCELERATION."""
-        return 0.0 - self._applied_in_body(state, 1)[1]
+        """The force that is exerted on body 2, at its point, in body 2's frame ``(3,)``. Needs ACCELERATION."""
+        return self._applied_in_body(state, 1)[1]
 
     def _marks(self, state: State) -> list[Mark]:
         r, points = self._default_radius, (self.get_point_on_body1(state), self.get_point_on_body2(state))
