@@ -417,7 +417,8 @@ def _load_robot(path: Path, floating_base: bool | None, gravity: Gravity | None,
     from .importer.urdf import load_urdf
 
     floating = bool(settings.get("floating_base", False)) if floating_base is None else floating_base
-    model = load_urdf(path, floating_base=floating, **({} if gravity is None else {"gravity": gravity}))
+    given: dict[str, Any] = {} if gravity is None else {"gravity": gravity}
+    model = load_urdf(path, floating_base=floating, **given)
     loaded = Loaded(
         name=model.name,
         system=model.system,

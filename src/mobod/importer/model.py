@@ -36,8 +36,8 @@ class Model:
         a floating one and for a floating base, which is named after the root link, a quaternion (w,
         x, y, z) and a position, and an angular and a linear velocity.
     links, joints : dict of str to Link, Joint
-        What the file says of each, as data: shapes to draw; limits, damping, friction and mimicry,
-        which are not simulated.
+        What the file says of each, as data: shapes to draw; limits, damping and friction, which are
+        not simulated; mimicry, which is, unless `load_urdf` was told otherwise.
     root : str
         Name of the root link.
     report : list of str
@@ -59,6 +59,8 @@ class Model:
 
     def default_state(self) -> State:
         """Return a new state with all coordinates and speeds at zero (quaternions at no rotation).
+
+        Joints that mimic others are where these say, which an offset makes different from zero.
 
         Returns
         -------

@@ -17,9 +17,10 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import body, decoration, force, mobilizer
+from .. import body, constraint, decoration, force, mobilizer
 from ..errors import ModelError
 from ..forces import GeneralForceSubsystem
+from ..function import Linear
 from ..matter import SimbodyMatterSubsystem
 from ..mobilizer.base import MobilizedBody
 from ..system import MultibodySystem
@@ -46,6 +47,7 @@ def load_urdf(
     *,
     floating_base: bool = False,
     gravity: ArrayLike = (0.0, 0.0, -9.81),
+    mimic: bool = True,
 ) -> Model:
     """Build a multibody system from a URDF file.
 
@@ -60,6 +62,9 @@ def load_urdf(
         Whether the root link is free to move; it is welded to Ground otherwise.
     gravity : (3,) array_like, default: (0, 0, -9.81)
         Acceleration of free fall in Ground, length/time^2. URDF files have none.
+    mimic : bool, default: True
+        Whether joints that mimic others are coupled to them, each by a `constraint.CoordinateCoupler` that is
+        named after it. Else all joints are independent, and mimicry is data.
 
     Returns
     -------
@@ -80,8 +85,9 @@ def load_urdf(
         Joints that move no mass, such as those of massless leaves, have no equation of motion; they
         are welded.
 
-    Notes ----- Joint limits, damping, friction and mimicry are kept as data in `Model.joints`; they
-    are not simulated.
+    Notes
+    -----
+    Joint limits, damping and friction are kept as data in `Model.joints`; they are not simulated.
 
     A link without mass is welded only if dynamics asks for it: inside a chain, as in a ball joint
     made of three hinges, it needs none. An inertia that no body can have (a principal moment above
@@ -115,9 +121,10 @@ def load_urdf(
         *document.notes,
         *mass_notes,
         *_notes_on_joints(document, idle),
+        *_notes_on_mimicry(document, idle, mimic),
         *_notes_on_meshes(document),
     ]
-    return _Builder(document, tree, masses, {joint.name for joint in idle}).build(floating_base, gravity, report)
+    return _Builder(document, tree, masses, {joint.name for joint in idle}).build(floating_base, gravity, report, mimic)
 
 
 def _notes_on_joints(document: UrdfDocument, idle: list[Joint]) -> list[str]:
@@ -134,10 +141,46 @@ def _notes_on_joints(document: UrdfDocument, idle: list[Joint]) -> list[str]:
             "damping or friction",
             sum(joint.dynamics.damping + joint.dynamics.friction > 0.0 for joint in movable),
         ),
-        ("mimicry", sum(joint.mimic is not None for joint in movable)),
     ):
         if count:
             notes.append(f"{what} of {_plural(count, 'joint', 'joints')}: kept as data, not simulated")
+    return notes
+
+
+#: Joints of one coordinate, which is what mimicry is about.
+_OF_ONE = ("revolute", "continuous", "prismatic")
+
+
+def _mimics(document: UrdfDocument, joint: Joint, welded: set[str]) -> bool:
+    """Whether a joint that mimics another can be coupled to it."""
+    return joint.mimic is not None and all(
+        one.type in _OF_ONE and one.name not in welded for one in (joint, document.joints[joint.mimic.joint])
+    )
+
+
+def _notes_on_mimicry(document: UrdfDocument, idle: list[Joint], mimic: bool) -> list[str]:
+    welded = {joint.name for joint in idle}
+    mimicking = [joint for joint in document.joints.values() if joint.mimic is not None]
+    if not mimicking:
+        return []
+    if not mimic:
+        return [f"mimicry of {_plural(len(mimicking), 'joint', 'joints')}: kept as data, not simulated"]
+    coupled = [joint for joint in mimicking if _mimics(document, joint, welded)]
+    notes = []
+    if coupled:
+        each = "a constraint" if len(coupled) == 1 else "a constraint each"
+        notes.append(f"mimicry of {_plural(len(coupled), 'joint', 'joints')}: {each}")
+    for joint in mimicking:
+        if joint in coupled or joint.mimic is None:
+            continue
+        other = document.joints[joint.mimic.joint]
+        if joint.type == "fixed" or joint.name in welded:
+            why = "it cannot move"
+        elif joint.type in _OF_ONE and (other.type == "fixed" or other.name in welded):
+            why = f"{other.name!r} cannot move; it is held where that is at zero"
+        else:
+            why = "only joints of one coordinate can be coupled"
+        notes.append(f"line {joint.line}: joint {joint.name!r} mimics {other.name!r} in vain: {why}")
     return notes
 
 
@@ -166,7 +209,7 @@ class _Builder:
         self.coordinates: dict[str, int] = {}
         self.speeds: dict[str, int] = {}
 
-    def build(self, floating_base: bool, gravity: ArrayLike, report: list[str]) -> Model:
+    def build(self, floating_base: bool, gravity: ArrayLike, report: list[str], mimic: bool) -> Model:
         root = self.tree.root
         kind = mobilizer.Free if floating_base else mobilizer.Weld
         self.bodies[root] = kind(self.matter.ground, self.body_of(root), name=self.body_name(root))
@@ -178,6 +221,8 @@ class _Builder:
             self.bodies[link]._joint_name = joint.name
             if joint.name not in self.welded:
                 self.name_coordinates(joint.name, joint.type)
+        if mimic:
+            self.couple()
         return Model(
             name=self.document.name,
             system=self.system,
@@ -226,6 +271,29 @@ class _Builder:
         A = _rotation_taking(0 if kind is mobilizer.Slider else 2, np.array(joint.axis))
         X_PF, X_BM = _transform(R_PJ @ A, p_PJ), _transform(A, np.zeros(3))
         return kind(parent, part, X_PF=X_PF, X_BM=X_BM, name=name)
+
+    def couple(self) -> None:
+        """Make a constraint of each joint that mimics another: q = multiplier * (the other's q) + offset."""
+        for joint in self.document.joints.values():
+            if joint.mimic is None or joint.type not in _OF_ONE or joint.name in self.welded:
+                continue
+            other, own = self.document.joints[joint.mimic.joint], self.bodies[joint.child]
+            if _mimics(self.document, joint, self.welded):
+                function = Linear([1.0, -joint.mimic.multiplier, -joint.mimic.offset])
+                pair = [own, self.bodies[other.child]]
+                constraint.CoordinateCoupler(self.matter, function, pair, [0, 0], name=joint.name)
+            elif other.type == "fixed" or other.name in self.welded:
+                constraint.ConstantCoordinate(own, 0, joint.mimic.offset, name=joint.name)
+            else:
+                continue
+            own.set_default_q([self.where_mimicked(joint)])
+
+    def where_mimicked(self, joint: Joint) -> float:
+        """Return the coordinate of a joint where all that mimic none are at zero; mimicry has no loops."""
+        if joint.mimic is None or joint.name in self.welded or joint.type not in _OF_ONE:
+            return 0.0
+        other = self.document.joints[joint.mimic.joint]
+        return joint.mimic.multiplier * self.where_mimicked(other) + joint.mimic.offset
 
     def name_coordinates(self, name: str, kind: str) -> None:
         for names, count in ((self.coordinates, NUM_Q[kind]), (self.speeds, NUM_U[kind])):

@@ -32,6 +32,7 @@ def topology(
     rows = 0
     for constraint in constraints:
         _check_mobility(constraint, parents, num_u)
+        constraint._check_coordinates(num_q)
         bodies, mobilizers = constraint._body_indices(), constraint._mobilizer_indices()
         p, v, a = constraint._equations()
         path = sorted({b for end in (*bodies, *mobilizers) for b in _to_ground(end, parents)}, reverse=True)
@@ -86,6 +87,7 @@ def topology(
         "constrained_nu": sum(num_u) if constraints else 0,
         "constrained_nq": sum(num_q) if constraints else 0,
         "three": 3,
+        "arguments_size": max((constraint._num_arguments() for constraint in constraints), default=0),
     }
     return fields, counts
 

@@ -42,11 +42,17 @@ def constrain(model: Any, what: int, rates: int) -> int:
                 _q_dot_of_mobilizers(model, c)
             if model.constraint_routine[c] != 0:  # else Python has written its rows
                 call_routine(model.constraint_routine[c], model, c, what)
-            if what == POSITIONS:
-                _coefficients_of_speeds(model, c)
-            else:
-                _offset_of_rates(model, c)
+            complete(model, c, what)
     return 0
+
+
+@generic
+def complete(model: Any, c: int, what: int) -> None:
+    """What follows from the rows that the kind of constraint c, or Python, has written."""
+    if what == POSITIONS:
+        _coefficients_of_speeds(model, c)
+    else:
+        _offset_of_rates(model, c)
 
 
 @generic

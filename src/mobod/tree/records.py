@@ -12,6 +12,7 @@ COUNTS = (
     "nc", "num_rows", "constrained_bodies_size", "constrained_mobilizers_size", "wrenches_size", "speed_coefficients_size",
     "coordinate_coefficients_size", "constraint_integers_size", "constraint_numbers_size", "path_size", "path_forces_size",
     "effect_size", "gram_size", "most_rows", "constrained_nu", "constrained_nq", "three",
+    "arguments_size",
 )
 # fmt: on
 
@@ -207,6 +208,7 @@ FIELDS = (
     _state("gram_inverse", "num_rows", 1, "scales of rows, then 1 over the diagonal of the factor"),
     _state("row_work", "num_rows", 1, "right sides, then solutions, group by group"),
     _state("gram_work", "most_rows", 1, "scratch"),
+    _state("arguments", "arguments_size", 1, "scratch: what a constraint's function is taken of"),
     _state("path_forces", "path_forces_size", 6, "what is left of unit multipliers on the way inward"),
     _state("path_levers", "path_size", 1, "squares of lengths on the way inward"),
     _state("projection", "three", 1, "of a projection: its tolerance, the error reached, how many iterations"),

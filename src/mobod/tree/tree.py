@@ -174,7 +174,11 @@ class Tree:
         # two shortcuts that robots' files make worthwhile: links whose frame is the joint's, and links without mass
         integers["plain_outboard"] = [int(np.array_equal(np.asarray(X), np.eye(4))) for X in outboard]
         integers["massless"] = [int(m.mass == 0.0) for m in mass_properties]
-        self._constraint_routines = [(c, one.routine) for c, one in enumerate(constraints) if one.routine is not None]
+        self._constraint_routines = [
+            (c, one.routine) for c, one in enumerate(constraints) if one.routine is not None and one._interpreter is None
+        ]
+        #: Whether positions, as far as constraints know them, depend on time too.
+        self.depends_on_time = any(one._depends_on_time for one in constraints)
         tied, constraint_counts = constraint_fields.topology(constraints, parents, self.num_q, self.num_u)
         numbers["constraint_numbers"] = np.array(tied.pop("constraint_numbers"), np.float64).reshape(-1, 1)
         integers |= tied
