@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -113,8 +114,9 @@ def _to_ground(b: int, parents: Sequence[int]) -> list[int]:
 def _check_mobility(constraint: Constraint, parents: Sequence[int], num_u: Sequence[int]) -> None:
     """`ModelError` where nothing moves between the bodies that a constraint ties."""
     tied = constraint._tied_bodies()
-    lines = [set(_to_ground(body.get_mobilized_body_index(), parents)) for body in tied]
-    if len(tied) > 1 and not any(num_u[b] for b in set.union(*lines) - set.intersection(*lines)):
+    lines = [_to_ground(body.get_mobilized_body_index(), parents) for body in tied]
+    visits = Counter(b for line in lines for b in line)
+    if len(tied) > 1 and not any(num_u[b] for b, times in visits.items() if times < len(tied)):
         names = " and ".join(repr(body) for body in tied)
         raise ModelError(
             f"{constraint!r} ties {names}, but no mobilizer between these has a mobility: its equations can change nothing; "
