@@ -184,6 +184,22 @@ def test_a_rod_under_load_is_in_tension():
     assert rod.get_rod_tension(state) == pytest.approx(-20.0)
 
 
+def test_parallel_rods_share_the_load():
+    """A plate that can only be displaced hangs on three rods, one of which would do: each bears a third."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -10, 0))
+    plate = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mb.MassProperties(3, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    corners = (0, 0, 0), (1, 0, 0), (0, 0, 1)
+    rods = [con.Rod(matter.ground, corner, plate, corner, 1.5) for corner in corners]
+    state = system.realize_topology()
+    state.q, state.u = (0, -1.5, 0), (0.3, 0, 0.4)
+    system.realize(state)
+    centrifugal = 3.0 * 0.5**2 / 1.5
+    assert_allclose([rod.get_rod_tension(state) for rod in rods], (30.0 + centrifugal) / 3.0, rtol=1e-9)
+    assert_allclose(state.u_dot, (0, 0.5**2 / 1.5, 0), atol=1e-9)
+
+
 def test_forces_on_bodies(make, close):
     """What kinds say of their forces are those that the equations of motion have."""
     for kind in KINDS:

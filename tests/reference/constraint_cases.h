@@ -667,7 +667,7 @@ void writeConstraintFiles(const Text& folder) {
         }
     writeConstrained(folder, "constraints_mixed", mixed);
 
-    // The same twice; three parallel rods of one length, of which two would do; more than the mobilities can obey.
+    // The same twice.
     std::vector<ConstrainedPlan> redundant;
     for (const bool euler : {false, true}) {
         ConstrainedPlan twice = tied("twice", 4, {"Rod", "Ball", "ConstantOrientation"}, euler);
