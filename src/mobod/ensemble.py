@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .value import MassProperties, Transform
 
 Array = npt.NDArray[np.float64]
-#: Constraints' errors and multipliers: where they are among the results, beside what `batch.collect` fetches, and what each needs.
+#: Constraints' errors and multipliers: where they are among the results, beside those of `batch`, and what each needs.
 _ERRORS = {
     "q_err": (-2, Stage.POSITION, batch_constraints.POSITION_ERRORS),
     "u_err": (-3, Stage.VELOCITY, batch_constraints.VELOCITY_ERRORS),

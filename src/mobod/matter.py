@@ -823,7 +823,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
         That is all that the parent exerts through the mobilizer: the forces of constraint, the applied mobility forces, and
         those that prescribe its motion. Ground's row is what holds Ground, at its origin: the sum of what is
-        exerted on the bodies next to it.
+        exerted on the bodies next to it, less what constraints do to Ground.
 
         Returns
         -------
@@ -847,8 +847,9 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         """
         block = self._accelerations(state, "calc_mobilizer_reaction_forces")
         out = np.empty((len(self._bodies), 2, 3))
-        with self._constraints_as_applied(state):
+        with self._constraints_as_applied(state) as on_ground:
             reaction.calc_reactions(block, state._valid & _STORED != 0, out.reshape(-1, 6))
+        out[0] -= on_ground
         return out
 
     def calc_mobilizer_reaction_forces_using_freebody_method(self, state: State) -> Array:
@@ -864,8 +865,9 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         """
         block = self._accelerations(state, "calc_mobilizer_reaction_forces_using_freebody_method")
         out = np.empty((len(self._bodies), 2, 3))
-        with self._constraints_as_applied(state):
+        with self._constraints_as_applied(state) as on_ground:
             reaction.calc_reactions_by_free_bodies(block, out.reshape(-1, 6))
+        out[0] -= on_ground
         return out
 
     def _mobilizer_velocity(self, state: State, b: int) -> Array:
@@ -883,8 +885,10 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def _find_reaction(self, state: State, asked: str, b: int, place: str) -> Array:
         block = self._accelerations(state, asked)
         out = np.empty((2, 3))
-        with self._constraints_as_applied(state):
+        with self._constraints_as_applied(state) as on_ground:
             reaction.find_reaction(block, b, _REACTION_PLACES[place], state._valid & _STORED != 0, out.reshape(1, 6))
+        if b == 0:
+            out -= on_ground
         return out
 
     # ------------------------------------------------------------------------------------------ inertias and velocity terms

@@ -1,11 +1,12 @@
 """Projection: the least change of q, or of u, after which constraints hold.
 
-    q    du = -W^-2 P^T (P W^-2 P^T)^+ perr,   q += N du, quaternions to length 1, again until the errors are small
-    u    du = -W^-2 G^T (G W^-2 G^T)^+ verr,   u += du: once where the equations are linear in u
+    q    du = -A P^T (P A P^T)^+ perr,             q += N du, quaternions to length 1, again until the errors are small
+    u    du = -W^-2 G^T (G W^-2 G^T)^+ verr,       u += du: once where the equations are linear in u
 
-with W the weights of u; q moves by N du, so that a change of q counts as the speeds that bring it about. What locks and motions
-prescribe stays as it is. Errors are measured by the largest, each times its weight. Newton's method, with steps halved while
-they make the errors larger. Source: Eich 1993 (projection of all invariants); Sherman, Seth and Delp 2011, section 4.
+with W the weights of u, and A = (N W)^+ (N W)^+^T, so that |N W du| is least: with weights of one |dq|, as in Simbody. That is
+W^-2 where q_dot is u. What locks and motions prescribe stays as it is. Errors are measured by the largest, each times its
+weight. Newton's method, with steps halved while they make the errors larger. Source: Eich 1993 (projection of all invariants);
+Sherman, Seth and Delp 2011, section 4.
 """
 
 from __future__ import annotations
