@@ -10,7 +10,7 @@ from ..mobilizer import _rates
 from ..motion._what import SET_Q, SET_U
 from . import constraints
 from .batch import fill
-from .project import ERROR, TOLERANCE
+from .project import ERROR, LEAST, TOLERANCE
 from .realize import NO_RATES, POSITIONS, UNCHECKED
 
 #: What `collect` can fetch, one row a state, in the kernels' order of equations.
@@ -83,6 +83,7 @@ def project(
         fill(model, first, own, time, q, u, z, particles)
         store(model.projection, TOLERANCE, 0, gather(tolerances, first, 0))
         least = load(model.projection, TOLERANCE, 0)
+        store(model.projection, LEAST, 0, zero(least))
         missed = zero(least)
         if prescriber != 0:
             call_routine(prescriber, model, SET_Q, 0)

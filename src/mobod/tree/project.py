@@ -200,8 +200,8 @@ def project_by(model: Any, what: int, address: int) -> int:
     realize(model, what, address)
     least, error, iterations = tolerance(model), largest_error(model, what), 0
     before, kept = error, zero(error)
-    part = where(error > least, one(error), zero(error))
-    part = where(least_iterations(model) > 0.0, one(error), part)
+    wished = where(least_iterations(model) > 0.0, one(error), zero(error))
+    part = where(error > least, one(error), where(error <= least, wished, zero(error)))
     remember(model, what, kept)
     while any_positive(part) and iterations < MOST_ITERATIONS:
         if any_positive(part - kept):  # a lane takes a new step

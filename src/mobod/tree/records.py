@@ -90,7 +90,7 @@ FIELDS = (
     _index("force_integers", "force_integers_size", "bodies, indices and choices of the elements"),
     _parameter("force_numbers", "force_numbers_size", 1, "stiffnesses, directions and so on"),
     # ---- constraints: each owns a run of bodies, of mobilizers, of equations (rows), and of two pools
-    _index("constrain", "one", "where the routine that knows constraints is, for the record's scalar; else 0"),
+    _index("constrain", "constraint_routines", "where the routines that know constraints are, for the record's scalar; else 0"),
     _index("constraint_routine", "nc", "where the routine of the constraint's kind is; 0 where Python writes its rows"),
     _index("constraint_enabled", "nc", "0 where the constraint is disabled"),
     _index("constraint_first_integer", "nc", "its run in constraint_integers starts here"),

@@ -17,7 +17,7 @@ from ..mobilizer import _rates
 from ..mobilizer._by_address import BY_ADDRESS
 from ..mobilizer._reversal import turn_round
 from . import blocks, constraint_fields, known, records
-from .constraints import constrain
+from .constraints import constrain, solve_rows, through_coordinates
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
@@ -211,7 +211,7 @@ class Tree:
         if not all(integers["constraint_enabled"]):
             groups, _ = constraint_fields.grouped(integers, integers["constraint_enabled"], self.nb)
         constraint_counts |= sizes
-        integers |= {"constrain": [0], "constraint_routine": [0] * len(constraints)}
+        integers |= {"constrain": [0, 0, 0], "constraint_routine": [0] * len(constraints)}
         for name, of_what in (
             ("position_weight", "num_rows"),
             ("velocity_weight", "num_rows"),
@@ -238,6 +238,7 @@ class Tree:
             "forces_nz": self.nz,
             "nm": len(self._motion_routines),
             "one": 1,
+            "constraint_routines": 3,
             "parameters_size": len(self.fields["parameters"]),
             "choices_size": len(integers["choices"]),
             "n_size": sum(matrices),
@@ -270,6 +271,9 @@ class Tree:
         if scalar not in self._addresses:
             fields, found = self.fields, {}
             rare = np.flatnonzero(np.isin(fields["rates"], (_rates.EULER, _rates.MATRIX)))
+            shared = [(0, constrain), (1, solve_rows)] if self.counts["nc"] else []
+            if np.any(fields["num_mobilizers"]):
+                shared.append((2, through_coordinates))
             routines: dict[str, Iterable[tuple[int, Any]]] = {
                 "kinematics": self._routines,
                 "reversal": [(int(b), turn_round) for b in np.flatnonzero(fields["reversed"])],
@@ -278,7 +282,7 @@ class Tree:
                 "run_routine": self._force_routines,
                 "all_runs": [(0, all_runs)] if self._force_routines else [],
                 "constraint_routine": self._constraint_routines,
-                "constrain": [(0, constrain)] if self.counts["nc"] else [],
+                "constrain": shared,
             }
             for name, of_field in routines.items():
                 found[name] = np.zeros(len(fields[name]), np.int64)
