@@ -59,3 +59,14 @@ def test_the_page_on_subsystems_runs(capsys):
     assert "('tank',) ('tank',) [1.213" in capsys.readouterr().out  # 2 exp(-1/2)
     state, sensor = names["state"], names["sensor"]
     assert not sensor.is_cache_value_realized(state, sensor.reading)
+
+
+def test_the_page_on_measures_runs(capsys):
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", (DOCS / "measures.md").read_text(), flags=re.DOTALL):
+        exec(compile(code, "measures.md", "exec"), names)
+    state = names["system"].realize_topology()
+    assert "has gone 15." in capsys.readouterr().out  # 1.5 times the integral of |cos| from 0 to 16, which is 10.29
+    assert names["lag"].get_value(state) == 0.0
+    page = (DOCS / "measures.md").read_text()
+    assert [kind for kind in names["measure"].__all__ if kind not in page] == []

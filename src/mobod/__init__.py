@@ -4,7 +4,7 @@ Bodies connected by mobilizers in a tree, minimal coordinates, O(n) recursive dy
 stage: the concepts of Simbody, written in Python and compiled by Numba. ``import mobod as mb``; the README has a first example.
 """
 
-from . import body, constraint, decoration, examples, force, function, integrator, mobilizer, motion
+from . import body, constraint, decoration, examples, force, function, integrator, measure, mobilizer, motion
 from ._version import __version__
 from .body import Body
 from .constraint.base import Constraint
@@ -16,6 +16,7 @@ from .function import Function
 from .importer import Model, load_urdf
 from .integrator import Integrator
 from .matter import SimbodyMatterSubsystem
+from .measure.base import Measure
 from .mobilizer.base import Direction, MobilizedBody
 from .motion.base import Motion
 from .simulation import simulate
@@ -51,6 +52,7 @@ __all__ = [
     "Inertia",
     "Integrator",
     "MassProperties",
+    "Measure",
     "MobilizedBody",
     "Mobod",
     "MobodError",
@@ -80,6 +82,7 @@ __all__ = [
     "function",
     "integrator",
     "load_urdf",
+    "measure",
     "mobilizer",
     "motion",
     "simulate",

@@ -36,8 +36,10 @@ class Interpreted:
         self.system.realize(state, Stage.POSITION if what == PROJECT_Q else Stage.VELOCITY)
 
 
-def project(system: MultibodySystem, state: State, what: int, tolerance: float) -> bool:
+def project(system: MultibodySystem, state: State, what: int, tolerance: float, least_iterations: int = 0) -> bool:
     """Project q or u of a system with constraints; positions are there for u. Returns whether anything changed.
+
+    At least so many iterations are made, even where the errors are within the tolerance already.
 
     Raises
     ------
@@ -47,7 +49,7 @@ def project(system: MultibodySystem, state: State, what: int, tolerance: float) 
     variables = state._q if what == PROJECT_Q else state._u
     before = variables.copy()
     share_weights(state)
-    state._record.projection[_project.TOLERANCE, 0] = tolerance
+    _project.begin_projection(state._block, float(tolerance), least_iterations)
     try:
         if system._is_interpreted:
             status = _project.project_by(Interpreted(system, state), what, 0)

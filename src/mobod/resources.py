@@ -271,6 +271,7 @@ class Resources:
         In between reports may be interpolated, which realize the state at earlier times.
         """
         self.pending = {}
+        state._system._remember(state)
         for subsystem, part in self.parts.items():
             for index, variable in enumerate(part.variables):
                 if variable.update >= 0 and self.is_realized(state, subsystem, variable.update):
@@ -287,6 +288,29 @@ class Resources:
             variable.last_update_time = time
             self.unmark(entry)
         self.pending = {}
+
+    def end_step_at(self, state: State) -> tuple[Any, ...]:
+        """An event ends the step at *state*, which may be before its end was: what updates itself does so from here.
+
+        Returns what `resume_step` takes, where the event then changes nothing.
+        """
+        kept = [
+            (variable, variable.value, variable.last_update_time)
+            for part in self.parts.values()
+            for variable in part.variables
+            if variable.update >= 0
+        ]
+        pending = self.pending
+        self.keep_updates(state)
+        self.apply_updates(state.time)
+        return kept, pending
+
+    def resume_step(self, kept: tuple[Any, ...]) -> None:
+        """The step goes on to its end, as though `end_step_at` had not been called."""
+        for variable, value, time in kept[0]:
+            variable.value, variable.last_update_time = value, time
+            variable.changes += 1
+        self.pending = kept[1]
 
     # ------------------------------------------------------------------------------------------ cache entries
 

@@ -685,6 +685,11 @@ class State:
                 self._stage = stage
 
     @property
+    def _is_constrained(self) -> bool:
+        """Whether some constraint is enabled."""
+        return bool(np.any(self._field("constraint_enabled")))
+
+    @property
     def _has_locks(self) -> bool:
         """Whether some mobilizer may be locked; False costs no look at each of them."""
         return "lock_level" in self._own or self._tree.has_default_locks

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._version import __version__
-from .errors import TopologyError
+from .errors import ModelError, TopologyError
 from .stage import Stage
 from .state_access import StateAccess
 
 if TYPE_CHECKING:
+    from .measure.base import Measure
     from .state import State
     from .system import MultibodySystem
 
@@ -62,6 +63,8 @@ class Subsystem(StateAccess):
         self._name = name
         self._system: MultibodySystem | None = None
         self._subsystem_index = -1
+        self._measures: list[Measure] = []
+        self._acting_measures: list[Measure] = []  # those that compute or remember something as a run goes on
         if system is not None:
             system.adopt_subsystem(self)
 
@@ -114,6 +117,59 @@ class Subsystem(StateAccess):
     def _invalidate_topology(self) -> None:
         if self._system is not None:
             self._system._invalidate_topology()
+
+    # ------------------------------------------------------------------------------------------ measures
+
+    def adopt_measure(self, measure: Measure) -> int:
+        """Make *measure* part of the subsystem; returns its index. Naming the subsystem when it is made does so.
+
+        Raises
+        ------
+        TypeError
+            If it is no measure.
+        TopologyError
+            If it is part of a subsystem already, or one of its operands is of another system.
+        ModelError
+            If a measure of this name is here already.
+        """
+        if not hasattr(measure, "get_subsystem_measure_index"):
+            raise TypeError(f"adopt_measure takes a Measure, not {measure!r}")
+        if measure._subsystem is not None:
+            raise TopologyError(f"{measure!r} is part of {measure._subsystem!r} already")
+        if measure._name is not None and measure._name in {other.name for other in self._measures}:
+            raise ModelError(f"there is a measure {measure._name!r} in {self!r} already; names are unique")
+        measure._check_sources(self)
+        measure._subsystem, measure._index = self, len(self._measures)
+        self._measures.append(measure)
+        self._invalidate_topology()
+        return measure._index
+
+    def get_num_measures(self) -> int:
+        """How many measures it has."""
+        return len(self._measures)
+
+    def get_measure(self, index: int) -> Measure:
+        """One of its measures, by index; `IndexError` where there is none."""
+        if not 0 <= index < len(self._measures):
+            raise IndexError(f"{self!r} has {len(self._measures)} measures; no number {index}")
+        return self._measures[index]
+
+    def _find_acting_measures(self) -> bool:
+        """Find out which measures take part in realizing states; whether any does."""
+        for measure in self._measures:
+            measure._check_sources(self)  # once more, now that every subsystem is in its system
+        self._acting_measures = [measure for measure in self._measures if measure._takes_part()]
+        return bool(self._acting_measures)
+
+    def _tell(self, state: State, stage: Stage) -> None:
+        """Call the hook of a stage, and then the measures, which may need what it has computed."""
+        getattr(self, HOOKS[stage])(state)
+        if stage == Stage.TOPOLOGY:
+            for measure in self._measures:
+                measure._allocate(state)
+        else:
+            for measure in self._acting_measures:
+                measure._update(state, stage)
 
     # ------------------------------------------------------------------------------------------ hooks
 

@@ -203,12 +203,19 @@ class MultibodySystem:
             for stage, hook in HOOKS.items()
         }
         hooks = any(self._hooked.values())
+        for i, subsystem in enumerate(self._subsystems):
+            acting = subsystem._find_acting_measures()
+            hooks = hooks or acting
+            # a measure that only keeps something in states has to be told of TOPOLOGY, and leaves the system compiled
+            for stage in HOOKS if acting else [Stage.TOPOLOGY] if subsystem._measures else []:
+                if i not in self._hooked[stage]:
+                    self._hooked[stage].append(i)
         motions = [body._driver for body in matter._bodies]
         self._custom_motions = [motion for motion in motions if isinstance(motion, Custom)]
         self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or self._custom_motions or hooks)
         realized_before, self._topology_realized = self._topology_realized, True
         state = State(self, tree)
-        if self._is_interpreted:
+        if self._is_interpreted or self._hooked[Stage.TOPOLOGY]:
             state._stage = int(Stage.EMPTY)
             state._upd_resources()
             try:
@@ -249,7 +256,7 @@ class MultibodySystem:
             resources.turn = i
             if (i in hooked or i in resources.parts) and resources.stage_of(state, i) < stage:
                 if i in hooked:
-                    getattr(subsystem, HOOKS[Stage(stage)])(state)
+                    subsystem._tell(state, Stage(stage))
                 resources.finish(state, i, stage)
 
     def get_default_state(self) -> State:
@@ -294,6 +301,21 @@ class MultibodySystem:
                 resources.restore(kept)
             raise
         state._make_room(tree, record)
+
+    def _begin_measures(self, state: State) -> None:
+        """A run begins: measures that remember begin to, unless *state* remembers something of an earlier one."""
+        acting = [measure for subsystem in self._subsystems for measure in subsystem._acting_measures]
+        waiting = [measure for measure in acting if not measure._has_begun(state)]
+        if waiting:
+            self.project(state)
+            for measure in waiting:
+                measure._begin(state)
+
+    def _remember(self, state: State) -> None:
+        """A step ends at *state*: measures that remember make what they keep of it."""
+        for subsystem in self._subsystems:
+            for measure in subsystem._acting_measures:
+                measure._remember(state)
 
     # ------------------------------------------------------------------------------------------ realization
 

@@ -25,6 +25,8 @@ class StepStatus(enum.Enum):
     REACHED_REPORT_TIME = 1
     #: The integrator's final time.
     END_OF_SIMULATION = 2
+    #: A step, with `Integrator.set_return_every_internal_step`.
+    TIME_HAS_ADVANCED = 3
 
 
 class TimeStepper:
@@ -78,6 +80,7 @@ class TimeStepper:
         copy = state.copy()
         if copy.stage < 2:
             self._system.realize_model(copy)
+        self._system._begin_measures(copy)
         self._integrator._initialize(copy)
         self._initialized = True
 
@@ -123,11 +126,13 @@ class TimeStepper:
         target = min(float(time), final)
         integrator._counts[rk.REPORT] = 0
         results = np.empty((1, len(state._y)))
-        limit = integrator.internal_step_limit or _UNLIMITED
+        limit = 1 if integrator._return_every_internal_step else integrator.internal_step_limit or _UNLIMITED
         status = integrator._advance(np.array([target]), results, integrator._no_energies, limit)
         if status == rk.PAUSED:
             reached = integrator.get_advanced_time()
             integrator._leave_at(reached)
+            if integrator._return_every_internal_step:
+                return StepStatus.TIME_HAS_ADVANCED
             singular = "".join(f". {text}" for text in integrator._singularities().values())
             raise ConvergenceError(
                 f"{limit} steps ended at time {reached:.9g}, before {target:.9g}; raise internal_step_limit{singular}"

@@ -1,4 +1,4 @@
-"""Regenerate the reference cases: compile ``generate.cpp`` against Simbody 3.7, run it, compress what it writes.
+"""Regenerate the reference cases: compile ``generate*.cpp`` against Simbody 3.7, run them, compress what they write.
 
     python tests/reference/generate.py [--keep FOLDER]
 
@@ -33,20 +33,31 @@ def find_headers() -> Path:
     )
 
 
-def compile_generator(program: Path) -> None:
-    """Compile ``generate.cpp``; without fused multiply-add, so that processors differ less."""
+def compile_generator(program: Path, source: str = "generate.cpp") -> None:
+    """Compile a source; without fused multiply-add, so that processors differ less."""
     if shutil.which("g++") is None:
         sys.exit("g++ is not installed: apt install g++")
     headers = find_headers()
     command = ["g++", "-std=c++17", "-O1", "-ffp-contract=off", "-Wall", "-isystem", str(headers)]
-    command += [str(HERE / "generate.cpp"), "-o", str(program), *(f"-l{name}" for name in LIBRARIES)]
+    command += [str(HERE / source), "-o", str(program), *(f"-l{name}" for name in LIBRARIES)]
     if subprocess.run(command, check=False).returncode:
-        sys.exit("generate.cpp does not compile; it is written for Simbody 3.7, see the message of g++ above")
+        sys.exit(f"{source} does not compile; it is written for Simbody 3.7, see the message of g++ above")
 
 
 def compress(source: Path, target: Path) -> None:
     """Write ``source`` gzipped, the same bytes every time: no name and no time in the header."""
     target.write_bytes(gzip.compress(source.read_bytes(), compresslevel=9, mtime=0))
+
+
+def generate_measures(scratch: str, keep: Path | None) -> None:
+    """Simbody's measures along a simulation, which are no cases of `reader`: ``measures.json.gz`` beside this file."""
+    program, written = Path(scratch, "generate_measures"), Path(scratch, "measures.json")
+    compile_generator(program, "generate_measures.cpp")
+    if subprocess.run([str(program), str(written)], check=False).returncode:
+        sys.exit("the generator of measures failed; measures.json.gz is as it was")
+    compress(written, HERE / "measures.json.gz")
+    if keep:
+        shutil.copy(written, keep)
 
 
 def main() -> None:
@@ -68,6 +79,7 @@ def main() -> None:
             if keep:
                 keep.mkdir(parents=True, exist_ok=True)
                 shutil.copy(source, keep)
+        generate_measures(scratch, keep)
     total = sum(path.stat().st_size for path in CASES.glob("*.json.gz"))
     print(f"{total / 1e6:.2f} MB in {CASES.name}/")
 

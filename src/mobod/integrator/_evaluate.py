@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._jit import compiled_form_of
-from ..algebra.record import call_routine
-from ..errors import ModelError
+from .. import prescribing, projecting
+from .._jit import compiled, compiled_form_of
+from ..algebra import quaternion
+from ..algebra.record import attach, call_routine
+from ..constraint._what import PROJECT_Q, PROJECT_U
+from ..errors import ConvergenceError, ModelError
 from ..force import _switch as forces
+from ..mobilizer import _rates
+from ..mobilizer._access import vector4
 from ..motion._what import SET_Q, SET_U
-from ..prescribing import prescribe_state
 from ..tree import momentum
+from ..tree.project import begin_projection, has_taken_steps
 from ..tree.realize import ACCELERATIONS, ARTICULATED, BAD_INPUT, FORCES, POSITIONS, VELOCITIES
 
 if TYPE_CHECKING:
@@ -22,6 +27,10 @@ if TYPE_CHECKING:
     from ..system import MultibodySystem
 
 EVERYTHING = POSITIONS | VELOCITIES | FORCES | ARTICULATED | ACCELERATIONS
+#: What `project` returns the sum of.
+CHANGED_Q, CHANGED_U = 1, 2
+#: What it takes the sum of as choices.
+ALWAYS, FULL_NEWTON = 1, 2
 
 
 class Interpreted:
@@ -30,6 +39,7 @@ class Interpreted:
     def __init__(self, system: MultibodySystem, state: State) -> None:
         self.system, self.state, self.block, self.ny = system, state, state._block, len(state._y)
         self.prescribed = state._has_known
+        self.constrained = state._is_constrained
         #: Why the last evaluation failed.
         self.error: ModelError | None = None
 
@@ -65,7 +75,57 @@ class Interpreted:
         state._invalidate_q()
         if self.prescribed:
             self.system.realize(state, Stage.TIME)
-            prescribe_state(self.system, state)
+            prescribing.prescribe_state(self.system, state)
+
+    def evaluate_speeds(self) -> int:
+        """`evaluate`, where kernels have left the matter's q and the particles' locations as they were at the last."""
+        state = self.state
+        if len(state._q) > state._tree.nq:  # subsystems' coordinates change with their rates
+            return self.evaluate()
+        try:
+            state._invalidate_u()
+            if self.prescribed:
+                prescribing.set_u(self.system, state)
+            self.system.realize(state)
+        except ModelError as error:
+            self.error = error
+            return 1
+        return 0
+
+    def move(self) -> int:
+        """Realize the state, of which kernels have changed time and y, to VELOCITY; nothing is prescribed."""
+        from ..stage import Stage
+
+        state = self.state
+        try:
+            state.time = state._record.time[0, 0]
+            state._invalidate_q()
+            self.system.realize(state, Stage.VELOCITY)
+        except ModelError as error:
+            self.error = error
+            return 1
+        return 0
+
+    def project(self, projector: int, choices: int, tolerance: float) -> int:
+        """Bring y, of which kernels have changed time too, to its manifolds."""
+        from ..stage import Stage
+
+        state = self.state
+        changed = int(normalize(state._block, choices, tolerance))
+        if not self.constrained:
+            return changed
+        state.time = state._record.time[0, 0]
+        state._invalidate_q()
+        least = int(choices & ALWAYS != 0)
+        try:
+            if projecting.project(self.system, state, PROJECT_Q, tolerance, least):
+                changed |= CHANGED_Q
+            self.system.realize(state, Stage.POSITION)
+            if projecting.project(self.system, state, PROJECT_U, tolerance, least):
+                changed |= CHANGED_U
+        except (ConvergenceError, ModelError):
+            return -1
+        return changed
 
     def energy(self) -> float:
         """Kinetic and potential energy of the state, of which kernels have changed time and y."""
@@ -96,6 +156,88 @@ def _evaluate(model: Any, address: int, prescriber: int) -> int:
         call_routine(prescriber, model, SET_U, 0)
         valid = POSITIONS
     return call_routine(address, model, valid, EVERYTHING)
+
+
+def evaluate_speeds(model: Any, address: int, prescriber: int) -> int:
+    """`evaluate`, where time and the matter's q and the particles' locations are as they were at the last."""
+    return model.evaluate_speeds()
+
+
+@compiled_form_of(evaluate_speeds)
+def _evaluate_speeds(model: Any, address: int, prescriber: int) -> int:
+    if prescriber != 0:
+        call_routine(prescriber, model, SET_U, 0)
+    return call_routine(address, model, POSITIONS | ARTICULATED, EVERYTHING)
+
+
+def move(model: Any, address: int) -> int:
+    """Realize positions and velocities, and thereby q_dot, at y; nothing is prescribed. 0 where y is finite."""
+    return model.move()
+
+
+@compiled_form_of(move)
+def _move(model: Any, address: int) -> int:
+    return call_routine(address, model, 0, POSITIONS | VELOCITIES)
+
+
+@compiled
+def normalize(block: Any, choices: int, tolerance: float) -> int:
+    """Scale quaternions of y to length 1, all of them or those off by more than the tolerance: CHANGED_Q or 0."""
+    model = attach(block)
+    changed = 0
+    for b in range(1, model.nb):
+        if model.has_quaternion[b] == 1:
+            if (
+                choices & ALWAYS != 0
+                or abs(quaternion.norm_squared(vector4(model.q, model.first_q[b])) - 1.0) > 2.0 * tolerance
+            ):
+                _rates.normalize(model, b)
+                changed = CHANGED_Q
+    return changed
+
+
+def project(model: Any, address: int, projector: int, choices: int, tolerance: float) -> int:
+    """Bring q and u at y to their manifolds: the one place where a step, or a report, is projected.
+
+    Parameters
+    ----------
+    model : record, or Interpreted
+        Its y is what an attempt or an interpolation has made; what is prescribed has its values.
+    address : int
+        Where the routine is that realizes.
+    projector : int
+        Where the routine is that projects on constraints' manifolds; 0 where there are none.
+    choices : int
+        A sum: ALWAYS, lest what is within the tolerance already is left alone, and FULL_NEWTON, to compute the matrix of an
+        iteration anew each time.
+    tolerance : float
+        How far from their manifolds constraints may be.
+
+    Returns
+    -------
+    int
+        The sum of CHANGED_Q and CHANGED_U where these have changed, 0 where y is as it was, below 0 where that failed.
+    """
+    return model.project(projector, choices, tolerance)
+
+
+@compiled_form_of(project)
+def _project(model: Any, address: int, projector: int, choices: int, tolerance: float) -> int:
+    changed = normalize(model, choices, tolerance)
+    if projector != 0:
+        least = 0
+        if choices & ALWAYS != 0:
+            least = 1
+        begin_projection(model, tolerance, least)
+        if call_routine(projector, model, PROJECT_Q, address) != 0:
+            return -1
+        if has_taken_steps(model):
+            changed = changed | CHANGED_Q
+        if call_routine(projector, model, PROJECT_U, address) != 0:
+            return -1
+        if has_taken_steps(model):
+            changed = changed | CHANGED_U
+    return changed
 
 
 def prescribe(model: Any, address: int, prescriber: int) -> None:

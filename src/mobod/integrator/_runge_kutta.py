@@ -1,39 +1,56 @@
-"""One algorithm for every embedded Runge-Kutta method: stages, error, step size, dense output. A method is its table.
+"""The loop over steps, one for every explicit method: try a step, test its error, project, go on or try a shorter one; reports.
+
+A method is an `attempt`: how y is advanced by one try, and what its error is thought to be. That of a Runge-Kutta method is
+its table, and is here; the others are in their own files.
 
     stage s   y_s = y_0 + h sum a_sj k_j,  k_s = f(t_0 + c_s h, y_s)         step   y_1 = y_0 + h sum b_j k_j
     error     h w sum e_j k_j, the largest of any variable, relative where the variable exceeds 1 / w, w being its weight
     report    Hermite's polynomial of both ends of the step that passes the time asked for, see `interpolate`
 
-Prescribed q and u are set at every stage, before the rates are found, and their errors are none of the method's. So are they
-in reports.
-
 so that the steps taken do not depend on when reports are wanted, and an interrupted run repeats the uninterrupted one.
-Source: Hairer, Norsett and Wanner 1993, II.4 (step size, starting step) and II.6 (dense output).
+Prescribed q and u are set at every stage, before the rates are found, and their errors are none of the method's. So are they
+in reports. Source: Hairer, Norsett and Wanner 1993, II.4 (step size, starting step) and II.6 (dense output).
 
-`advance` is compiled for systems of built-in parts, and run by Python otherwise; what loops over y is a kernel either way.
+`stepping` makes the loop of an attempt. It is compiled for systems of built-in parts, and run by Python otherwise; what
+loops over y is a kernel either way.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from .._jit import compiled
+from .._jit import Kernel, compiled, generic
 from ..algebra.record import attach
 from ..algebra.scalar import load, store
 from ..mobilizer import _rates
-from ._evaluate import begin_step, energy, evaluate, finish_step, prescribe
+from ._evaluate import ALWAYS, CHANGED_Q, CHANGED_U, begin_step, energy, evaluate, finish_step, prescribe, project
 
 # places in the array `control`
 TIME, PREVIOUS_TIME, STEP, TARGET, FINAL_TIME, ACCURACY, MIN_STEP, MAX_STEP, FIXED_STEP, LAST_STEP, COLLAPSE = range(11)
+FIRST_STEP, TOLERANCE = 11, 12
+CONTROL_SIZE = 13
 # places in the array `counts`
 STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REPORT, LIMIT, ROUTINE, PRESCRIBER = range(8)
-# rows of the array `work`; the stages' rates come after, then weights (0 for what is prescribed), and at the end q_dot_dot of
-# the last step's two ends
+# ... failures of the other sorts, projections, and iterations of methods that have any
+CONVERGENCE_FAILURES, REALIZATION_FAILURES, PROJECTION_FAILURES, Q_PROJECTIONS, U_PROJECTIONS, ITERATIONS = range(8, 14)
+# ... the projection's routine, and choices: of projection what `project` takes, of the others 1 or 0
+# ... FORCED: the next step is taken whatever its error. AT_END: the record is realized at the end of the attempt, as it is with
+# tables whose last stage is the end of the step, ENDS_AT_STAGE
+PROJECTOR, ERROR_ORDER, MEAN_NORM, PROJECTION, PROJECT_REPORTS, NO_INTERPOLATION, FORCED = range(14, 21)
+AT_END, ENDS_AT_STAGE = 21, 22
+COUNTS_SIZE = 23
+# rows of the array `work`; the stages' rates come after, then weights (0 for what is prescribed), the last attempt's errors,
+# and at the end q_dot_dot of the last step's two ends
 Y_PREVIOUS, RATE_PREVIOUS, Y, RATE = range(4)
 FIRST_STAGE = 3  # the first stage's rate is that at y: row RATE
+#: Rows after the stages'.
+ROWS_AFTER = 4
 
 # what `advance` returns
-REACHED, PAUSED, STEP_TOO_SMALL, NOT_FINITE, COLLAPSED = 0, 1, 2, 3, 4
+REACHED, PAUSED, STEP_TOO_SMALL, NOT_FINITE, COLLAPSED, NOT_PROJECTED = 0, 1, 2, 3, 4, 5
+# what an attempt returns
+DONE, NOT_REALIZED, NOT_CONVERGED = 0, 1, 2
 
 #: Steps that have come down to this part of what they were are worth a look at what brought them down.
 COLLAPSE_RATIO = 1e-3
@@ -63,34 +80,40 @@ def set_stage(block: Any, work: Any, table: Any, s: int, time: float, h: float) 
 
 
 @compiled
-def error_norm(block: Any, work: Any, table: Any, h: float) -> float:
-    """The largest error of any variable times its weight, relative where this exceeds 1.
-
-    The largest and not a mean: in a mechanism of many coordinates one that is wrong should not be averaged away.
-    """
+def set_error(block: Any, work: Any, table: Any, h: float) -> None:
+    """The error of each variable, by the stages' rates."""
     model = attach(block)
     stages = table.shape[1] - 1
-    worst = 0.0
+    errors = work.shape[0] - 3
     for i in range(model.ny):
         error = 0.0
         for j in range(stages):
             e = table[stages + 1, 1 + j]
             if e != 0.0:
                 error = error + e * work[FIRST_STAGE + j, i]
-        weight = work[FIRST_STAGE + stages, i]
-        scale = max(1.0, weight * abs(work[Y, i]), weight * abs(load(model.y, i, 0)))
-        size = weight * abs(h * error) / scale
-        if not size <= worst:  # NaN as well
-            worst = size
-    return worst
+        work[errors, i] = h * error
 
 
 @compiled
-def normalize(block: Any) -> None:
-    """Scale every quaternion of y to length 1."""
+def error_norm(block: Any, work: Any, mean: int) -> float:
+    """The largest error of any variable times its weight, relative where this exceeds 1; or the root of their mean square.
+
+    Unless asked for, the largest and not a mean: in a mechanism of many coordinates one that is wrong should not be averaged
+    away.
+    """
     model = attach(block)
-    for b in range(1, model.nb):
-        _rates.normalize(model, b)
+    weights = work.shape[0] - 4
+    worst = total = 0.0
+    for i in range(model.ny):
+        weight = work[weights, i]
+        scale = max(1.0, weight * abs(work[Y, i]), weight * abs(load(model.y, i, 0)))
+        size = weight * abs(work[weights + 1, i]) / scale
+        if not size <= worst:  # NaN as well
+            worst = size
+        total = total + size * size
+    if mean != 0:
+        return (total / max(1, model.ny)) ** 0.5
+    return worst
 
 
 @compiled
@@ -110,7 +133,7 @@ def shift_step(block: Any, work: Any) -> None:
 
 @compiled
 def interpolate(block: Any, work: Any, previous: float, time: float, at: float) -> None:
-    """y at time *at* within the last step, from *previous* to *time*; quaternions normalized.
+    """y at time *at* within the last step, from *previous* to *time*; quaternions are for `project` to normalize.
 
     q is the quintic that has both ends' q, q_dot and q_dot_dot, and u follows from its rate, so that the two belong
     together and neither is worse than the steps; z is the cubic of both ends' values and rates, as is u of kinds with an N of
@@ -157,7 +180,6 @@ def interpolate(block: Any, work: Any, previous: float, time: float, at: float) 
     for body in range(1, model.nb):
         if model.rates[body] != _rates.MATRIX:  # these keep the inverse of N at the step's end, not here
             _rates.n_inv_times(model, body, model.q_dot, model.first_q[body], model.u, model.first_u[body])
-        _rates.normalize(model, body)
 
 
 @compiled
@@ -173,7 +195,7 @@ def scaled_norms(block: Any, work: Any, norms: Any) -> None:
     """Root mean squares of y, of its rate at RATE, and of that less the present rate; scaled as in `error_norm`."""
     model = attach(block)
     a = b = c = 0.0
-    weights = work.shape[0] - 3
+    weights = work.shape[0] - 4
     for i in range(model.ny):
         scale = max(1.0 / max(work[weights, i], 1e-300), abs(work[Y, i]))
         a = a + (work[Y, i] / scale) ** 2
@@ -186,10 +208,11 @@ def scaled_norms(block: Any, work: Any, norms: Any) -> None:
 
 
 @compiled
-def start(block: Any, work: Any, table: Any, order: int, control: Any, counts: Any, norms: Any) -> int:
+def start(block: Any, work: Any, control: Any, counts: Any, norms: Any) -> int:
     """The rate at the initial y, and a first step: Hairer, Norsett and Wanner, II.4, starting step size."""
     model = attach(block)
-    normalize(model)
+    if project_now(model, control, counts, counts[PROJECTION] | ALWAYS) < 0:
+        return NOT_PROJECTED
     status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
     counts[EVALUATIONS] += 1
     if status != 0:
@@ -215,7 +238,7 @@ def start(block: Any, work: Any, table: Any, order: int, control: Any, counts: A
     largest = max(norms[1], second)
     h1 = max(1e-6, 1e-3 * h0)
     if largest > 1e-15:
-        h1 = (control[ACCURACY] / largest) ** (1.0 / (order + 1.0))
+        h1 = (control[ACCURACY] / largest) ** (1.0 / (counts[ERROR_ORDER] + 1.0))
     control[STEP] = min(100.0 * h0, h1, control[MAX_STEP])
     return REACHED
 
@@ -229,86 +252,179 @@ def euler_step(block: Any, work: Any, time: float, h: float) -> None:
         store(model.y, i, 0, work[Y, i] + h * work[RATE, i])
 
 
-@compiled
-def advance(
-    block: Any, work: Any, table: Any, order: int, control: Any, counts: Any, times: Any, results: Any, energies: Any
-) -> int:
-    """Step until every time of *times* from number ``counts[REPORT]`` on is reported, or ``counts[LIMIT]`` steps are taken.
+@generic
+def project_now(model: Any, control: Any, counts: Any, choices: int) -> int:
+    """Bring y to its manifolds, and count: CHANGED_Q and CHANGED_U, 0 if y is as it was, or below 0 where that failed."""
+    changed = project(model, counts[ROUTINE], counts[PROJECTOR], choices, control[TOLERANCE])
+    if changed < 0:
+        counts[PROJECTION_FAILURES] += 1
+    else:
+        counts[Q_PROJECTIONS] += changed & CHANGED_Q
+        counts[U_PROJECTIONS] += (changed & CHANGED_U) // CHANGED_U
+    return changed
 
-    A report is a row of *results* (y), and where *energies* is as long as *times* the energy. COLLAPSED comes back when steps
-    have come down far: the caller may look into it, and call again to go on as though nothing had been.
-    """
+
+@compiled
+def finish_at(block: Any, work: Any, control: Any, counts: Any, time: float, y: Any) -> int:
+    """End a step that a solver has taken at *y*: project, realize, and shift the rows; DONE, NOT_PROJECTED or NOT_FINITE."""
     model = attach(block)
+    set_y(model, time, y)
+    prescribe(model, counts[ROUTINE], counts[PRESCRIBER])
+    if project_now(model, control, counts, counts[PROJECTION]) < 0:
+        return NOT_PROJECTED
+    status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
+    counts[EVALUATIONS] += 1
+    if status != 0:
+        counts[REALIZATION_FAILURES] += 1
+        return NOT_FINITE
+    finish_step(model)
+    shift_step(model, work)
+    return DONE
+
+
+@compiled
+def set_y(block: Any, time: float, y: Any) -> None:
+    """Time and y."""
+    model = attach(block)
+    store(model.time, 0, 0, time)
+    for i in range(model.ny):
+        store(model.y, i, 0, y[i])
+
+
+def begin_step_of(model: Any, time: float) -> int:
+    """`begin_step`, by Python: nothing compiled needs to be told."""
+    return begin_step(model, time)
+
+
+@generic
+def runge_kutta(model: Any, work: Any, table: Any, control: Any, counts: Any, time: float, h: float) -> int:
+    """A try of the method whose table is given."""
     stages = table.shape[1] - 1
-    taken = 0
-    while counts[REPORT] < times.shape[0]:
-        if times[counts[REPORT]] <= control[TIME]:
-            k = counts[REPORT]
-            interpolate(model, work, control[PREVIOUS_TIME], control[TIME], times[k])
-            prescribe(model, counts[ROUTINE], counts[PRESCRIBER])
-            report_row(model, results[k])
-            if energies.shape[0] == times.shape[0]:
-                energies[k] = energy(model, counts[ROUTINE])
-            counts[REPORT] += 1
-            continue
-        if taken >= counts[LIMIT]:
-            return PAUSED
-        if control[STEP] < control[COLLAPSE]:
-            control[COLLAPSE] = COLLAPSE_RATIO * control[STEP]
-            return COLLAPSED
-        time = control[TIME]
-        h = min(control[STEP], control[MAX_STEP])
-        if control[FIXED_STEP] > 0.0:
-            h = control[FIXED_STEP]
-        # the last step before the end takes all that is left, where what remained would be a sliver
-        left = control[FINAL_TIME] - time
-        clipped = h > 0.999 * left
-        if clipped:
-            h = left
-        counts[ATTEMPTS] += 1
-        begin_step(model, time)
-        status = 0
-        for s in range(1, stages):
-            set_stage(model, work, table, s, time, h)
-            status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
-            counts[EVALUATIONS] += 1
-            if status != 0:
-                break
-            keep_rate(model, work, FIRST_STAGE + s)
-        error = 1e300
-        if status == 0:
-            set_stage(model, work, table, stages, time, h)
-            error = error_norm(model, work, table, h)
+    for s in range(1, stages):
+        set_stage(model, work, table, s, time, h)
+        status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
+        counts[EVALUATIONS] += 1
+        if status != 0:
+            return NOT_REALIZED
+        keep_rate(model, work, FIRST_STAGE + s)
+    counts[AT_END] = counts[ENDS_AT_STAGE]
+    if counts[AT_END] == 0:
+        set_stage(model, work, table, stages, time, h)
+    set_error(model, work, table, h)
+    return DONE
+
+
+def stepping(attempt: Callable[..., int], name: str) -> Kernel:
+    """The loop over steps of the method that *attempt* is, under a *name* of its own.
+
+    Parameters
+    ----------
+    attempt : generic function
+        ``attempt(model, work, table, control, counts, time, h)`` puts into the record y at the end of a step of size h from
+        the row Y at *time*, and into the row of errors what each variable's may be. It returns DONE, or what went wrong, and
+        sets ``counts[AT_END]`` to 1 where the record is realized at this y.
+    name : str
+        Names the compiled code.
+    """
+
+    def advance(block: Any, work: Any, table: Any, control: Any, counts: Any, times: Any, results: Any, energies: Any) -> int:
+        """Step until every time of *times* from number ``counts[REPORT]`` on is reported, or ``counts[LIMIT]`` steps are taken.
+
+        A report is a row of *results* (y), and where *energies* is as long as *times* the energy. COLLAPSED comes back when
+        steps have come down far: the caller may look into it, and call again to go on as though nothing had been.
+        """
+        model = attach(block)
+        taken = 0
+        while counts[REPORT] < times.shape[0]:
+            if times[counts[REPORT]] <= control[TIME]:
+                k = counts[REPORT]
+                interpolate(model, work, control[PREVIOUS_TIME], control[TIME], times[k])
+                prescribe(model, counts[ROUTINE], counts[PRESCRIBER])
+                if counts[PROJECT_REPORTS] != 0 and times[k] < control[TIME]:
+                    project(model, counts[ROUTINE], counts[PROJECTOR], counts[PROJECTION] | ALWAYS, control[TOLERANCE])
+                report_row(model, results[k])
+                if energies.shape[0] == times.shape[0]:
+                    energies[k] = energy(model, counts[ROUTINE])
+                counts[REPORT] += 1
+                continue
+            if taken >= counts[LIMIT]:
+                return PAUSED
+            if control[STEP] < control[COLLAPSE]:
+                control[COLLAPSE] = COLLAPSE_RATIO * control[STEP]
+                return COLLAPSED
+            time = control[TIME]
+            h = min(control[STEP], control[MAX_STEP])
             if control[FIXED_STEP] > 0.0:
-                error = 0.0
+                h = control[FIXED_STEP]
+            # the last step before the end takes all that is left, where what remained would be a sliver
+            end = control[FINAL_TIME]
+            if counts[NO_INTERPOLATION] != 0:
+                end = min(end, times[counts[REPORT]])
+            left = end - time
+            clipped = h > 0.999 * left
+            if clipped:
+                h = left
+            counts[ATTEMPTS] += 1
+            begin_step(model, time)
+            counts[AT_END] = 0
+            error = 1e300
+            status = attempt(model, work, table, control, counts, time, h)
+            if status == DONE:
+                error = error_norm(model, work, counts[MEAN_NORM])
+                if control[FIXED_STEP] > 0.0 or counts[FORCED] != 0:
+                    error = 0.0
+            failure = ERROR_FAILURES
+            if status == NOT_REALIZED:
+                failure = REALIZATION_FAILURES
+            if status == NOT_CONVERGED:
+                failure = CONVERGENCE_FAILURES
             if error <= control[ACCURACY]:
-                normalize(model)
-                status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
-                counts[EVALUATIONS] += 1
-                if status != 0:
-                    error = 1e300
-        if error <= control[ACCURACY]:
-            finish_step(model)
-            shift_step(model, work)
-            control[PREVIOUS_TIME] = time
-            control[TIME] = control[FINAL_TIME] if clipped else time + h
-            control[LAST_STEP] = h
-            control[COLLAPSE] = max(control[COLLAPSE], COLLAPSE_RATIO * h)
-            counts[STEPS] += 1
-            taken += 1
-            if control[FIXED_STEP] == 0.0:
-                growth = 5.0
-                if error > 0.0:
-                    growth = min(5.0, 0.8 * (control[ACCURACY] / error) ** (1.0 / order))
-                # steps that hardly change cost nothing; a clipped one says nothing of the next
-                if (growth > 1.1 or growth < 1.0) and (not clipped or growth * h > control[STEP]):
-                    control[STEP] = max(control[MIN_STEP], growth * h)
-            continue
-        counts[ERROR_FAILURES] += 1
-        if control[FIXED_STEP] > 0.0 or h <= control[MIN_STEP] or time + 0.1 * h == time:
-            return NOT_FINITE if status != 0 else STEP_TOO_SMALL
-        shrink = 0.1
-        if error < 1e299:
-            shrink = max(0.1, min(0.9, 0.8 * (control[ACCURACY] / error) ** (1.0 / order)))
-        control[STEP] = max(control[MIN_STEP], shrink * h)
-    return REACHED
+                changed = project_now(model, control, counts, counts[PROJECTION])
+                if changed < 0:
+                    error, failure = 1e300, PROJECTION_FAILURES
+                elif changed != 0 or counts[AT_END] == 0:
+                    status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
+                    counts[EVALUATIONS] += 1
+                    if status != 0:
+                        error, failure = 1e300, REALIZATION_FAILURES
+            if error <= control[ACCURACY]:
+                finish_step(model)
+                shift_step(model, work)
+                control[PREVIOUS_TIME] = time
+                control[TIME] = end if clipped else time + h
+                control[LAST_STEP] = h
+                if counts[STEPS] == 0:
+                    control[FIRST_STEP] = h
+                control[COLLAPSE] = max(control[COLLAPSE], COLLAPSE_RATIO * h)
+                counts[STEPS] += 1
+                taken += 1
+                if counts[FORCED] != 0:
+                    counts[FORCED] = 0
+                    continue
+                if control[FIXED_STEP] == 0.0:
+                    growth = 5.0
+                    if error > 0.0:
+                        growth = min(5.0, 0.8 * (control[ACCURACY] / error) ** (1.0 / counts[ERROR_ORDER]))
+                    # steps that hardly change cost nothing; a clipped one says nothing of the next
+                    if (growth > 1.1 or growth < 1.0) and (not clipped or growth * h > control[STEP]):
+                        control[STEP] = max(control[MIN_STEP], growth * h)
+                continue
+            if failure != PROJECTION_FAILURES:  # these are counted where they are met
+                counts[failure] += 1
+            if control[FIXED_STEP] > 0.0 or h <= control[MIN_STEP] or time + 0.1 * h == time:
+                if failure == REALIZATION_FAILURES:
+                    return NOT_FINITE
+                return NOT_PROJECTED if failure == PROJECTION_FAILURES else STEP_TOO_SMALL
+            shrink = 0.1
+            if failure == CONVERGENCE_FAILURES:
+                shrink = 0.5
+            elif error < 1e299:
+                shrink = max(0.1, min(0.9, 0.8 * (control[ACCURACY] / error) ** (1.0 / counts[ERROR_ORDER])))
+            control[STEP] = max(control[MIN_STEP], shrink * h)
+        return REACHED
+
+    advance.__qualname__ = f"advance.{name}"
+    return compiled(advance)
+
+
+advance = stepping(runge_kutta, "runge_kutta")

@@ -1,12 +1,14 @@
 """Integrator: advances a state in time. What every method shares.
 
 A Runge-Kutta method is a file beside this one with a table: a row for each stage (c_s, a_s1, a_s2, ...), one for the step's
-end (1, b_1, b_2, ...) and one for the error (0, e_1, e_2, ...); see `_runge_kutta` for the algorithm.
+end (1, b_1, b_2, ...) and one for the error (0, e_1, e_2, ...). Other explicit methods have a kernel of their own, made by
+`stepping` of an attempt; see `_runge_kutta` for the algorithm. `BDF` steps from Python.
 """
 
 from __future__ import annotations
 
 import sys
+import time as _clock
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,16 +18,35 @@ import numpy.typing as npt
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..stage import Stage
 from ..tree.prescribe import prescribe
+from ..tree.project import project as project_on_manifolds
 from ..tree.realize import advance
+from . import _diagnosis
 from . import _runge_kutta as rk
-from ._evaluate import Interpreted
+from ._evaluate import ALWAYS, FULL_NEWTON, Interpreted, project
 from ._weights import error_weights
 
 if TYPE_CHECKING:
+    from .._jit import Kernel
     from ..state import State
     from ..system import MultibodySystem
 
 Array = npt.NDArray[np.float64]
+#: Rows for intermediate values of methods that have no table.
+_ROWS_BETWEEN = 5
+#: Steps before the first look at the clock.
+_FIRST_CHUNK = 64
+_STATISTICS = (
+    rk.STEPS,
+    rk.ATTEMPTS,
+    rk.EVALUATIONS,
+    rk.ERROR_FAILURES,
+    rk.CONVERGENCE_FAILURES,
+    rk.REALIZATION_FAILURES,
+    rk.PROJECTION_FAILURES,
+    rk.Q_PROJECTIONS,
+    rk.U_PROJECTIONS,
+    rk.ITERATIONS,
+)
 
 
 class Integrator:
@@ -56,8 +77,14 @@ class Integrator:
         If a number is not positive, or a smallest step exceeds a largest.
     """
 
-    table: ClassVar[Array]
+    #: The method's table, of a Runge-Kutta method.
+    table: ClassVar[Array] = np.zeros((_ROWS_BETWEEN + 2, _ROWS_BETWEEN + 1))
+    #: The error in a given time shrinks with this power of the step, and the estimate of a step's error with that one.
     order: ClassVar[int]
+    error_order: ClassVar[int]
+    has_error_control: ClassVar[bool] = True
+    #: The loop over steps.
+    kernel: ClassVar[Kernel] = rk.advance
 
     def __init__(
         self,
@@ -75,29 +102,29 @@ class Integrator:
         if type(self) is Integrator:
             raise TypeError("Integrator is the base class; make one of the methods in mobod.integrator")
         self._system = system
-        self.accuracy = _positive("accuracy", accuracy)
-        if not 1e-14 <= self.accuracy < 1.0:
-            raise ValueError(f"accuracy has to be from 1e-14, near rounding, to below 1, got {accuracy}")
-        self.constraint_tolerance = (
-            0.1 * self.accuracy if constraint_tolerance is None else _positive("constraint_tolerance", constraint_tolerance)
-        )
-        self.initial_step_size = _optional("initial_step_size", initial_step_size)
-        self.fixed_step_size = _optional("fixed_step_size", fixed_step_size)
-        self.min_step_size = _optional("min_step_size", min_step_size)
-        self.max_step_size = _optional("max_step_size", max_step_size)
-        if self.min_step_size and self.max_step_size and self.min_step_size > self.max_step_size:
-            raise ValueError(f"min_step_size {min_step_size} exceeds max_step_size {max_step_size}")
-        if final_time is not None and not np.isfinite(final_time):
-            raise ValueError(f"final_time has to be finite, got {final_time}")
-        self.final_time = final_time
-        if internal_step_limit is not None and internal_step_limit < 1:
-            raise ValueError(f"internal_step_limit has to be 1 or more, got {internal_step_limit}")
-        self.internal_step_limit = internal_step_limit
         self._state: State | None = None
         self._model: Any = None
-        self._control = np.zeros(11)
-        self._counts = np.zeros(8, np.int64)
+        self._control = np.zeros(rk.CONTROL_SIZE)
+        self._counts = np.zeros(rk.COUNTS_SIZE, np.int64)
         self._warned: set[str] = set()
+        self._infinity_norm = True
+        self._project_every_step = True
+        self._project_interpolated_states = True
+        self._allow_interpolation = True
+        self._force_full_newton = False
+        self._return_every_internal_step = False
+        self.accuracy = _accuracy(accuracy)
+        self._tolerance = _optional("constraint_tolerance", constraint_tolerance)
+        self.initial_step_size = _optional("initial_step_size", initial_step_size)
+        self.fixed_step_size = _optional("fixed_step_size", fixed_step_size)
+        self.min_step_size, self.max_step_size = _bounds(min_step_size, max_step_size)
+        self.final_time = _final_time(final_time)
+        self.internal_step_limit = _step_limit(internal_step_limit)
+
+    @property
+    def constraint_tolerance(self) -> float:
+        """How far from their manifold constraints may be; a tenth of the accuracy unless given."""
+        return 0.1 * self.accuracy if self._tolerance is None else self._tolerance
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}, accuracy {self.accuracy:g}, {self.get_num_steps_taken()} steps taken>"
@@ -105,37 +132,151 @@ class Integrator:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_model": None}
 
+    # ------------------------------------------------------------------------------------------ settings
+
+    def set_accuracy(self, accuracy: float) -> None:
+        """Change the largest local error of a step.
+
+        This, like all settings but the initial step size, can be changed before `TimeStepper.initialize` and on the way, and
+        holds from the next step on. What is refused leaves the setting as it was.
+        """
+        self.accuracy = _accuracy(accuracy)
+        self._apply()
+
+    def set_constraint_tolerance(self, tolerance: float | None) -> None:
+        """Change how far from their manifold constraints may be; None for a tenth of the accuracy."""
+        self._tolerance = _optional("constraint_tolerance", tolerance)
+        self._apply()
+
+    def set_initial_step_size(self, size: float | None) -> None:
+        """Change the size of the first step after `TimeStepper.initialize`; None to let the method choose."""
+        self.initial_step_size = _optional("initial_step_size", size)
+
+    def set_fixed_step_size(self, size: float | None) -> None:
+        """Take steps of this size and control no error; None to choose steps by their errors."""
+        self.fixed_step_size = _optional("fixed_step_size", size)
+        self._apply()
+
+    def set_minimum_step_size(self, size: float | None) -> None:
+        """Change the smallest step that may be tried; None for none."""
+        self.min_step_size, self.max_step_size = _bounds(size, self.max_step_size)
+        self._apply()
+
+    def set_maximum_step_size(self, size: float | None) -> None:
+        """Change the largest step that may be tried; None for none."""
+        self.min_step_size, self.max_step_size = _bounds(self.min_step_size, size)
+        self._apply()
+
+    def set_final_time(self, time: float | None) -> None:
+        """Change the time beyond which no step goes; None for none. `ValueError` if a step has gone beyond it."""
+        final = _final_time(time)
+        if final is not None and self._state is not None and final < self.get_advanced_time():
+            raise ValueError(f"final_time {final} is before {self.get_advanced_time()}, where the last step ended")
+        self.final_time = final
+        self._apply()
+
+    def set_internal_step_limit(self, limit: int | None) -> None:
+        """Change how many steps `TimeStepper.step_to` takes before it gives up; None for any number."""
+        self.internal_step_limit = _step_limit(limit)
+
+    def set_use_infinity_norm(self, use: bool) -> None:
+        """Whether a step's error is the largest of all variables', as it is unless set, or the root of their mean square.
+
+        In a mechanism of many coordinates the mean averages away one that is wrong. Simbody takes the mean unless told.
+        """
+        self._infinity_norm = bool(use)
+        self._apply()
+
+    def is_infinity_norm_in_use(self) -> bool:
+        """Whether a step's error is the largest of its variables' errors."""
+        return self._infinity_norm
+
+    def set_project_every_step(self, every: bool) -> None:
+        """Whether each step's end is brought to the manifolds of quaternions and constraints, as it is unless set.
+
+        If not, only where it is farther from them than the constraint tolerance.
+        """
+        self._project_every_step = bool(every)
+        self._apply()
+
+    def set_project_interpolated_states(self, project: bool) -> None:
+        """Whether reports between steps are brought to these manifolds too, as they are unless set."""
+        self._project_interpolated_states = bool(project)
+        self._apply()
+
+    def set_allow_interpolation(self, allow: bool) -> None:
+        """Whether reports between steps are interpolated, as they are unless set; if not, steps end where these are wanted."""
+        self._allow_interpolation = bool(allow)
+        self._apply()
+
+    def set_force_full_newton(self, force: bool) -> None:
+        """Whether projection computes its matrix anew in each iteration; False unless set. Quaternions need no iteration."""
+        self._force_full_newton = bool(force)
+        self._apply()
+
+    def set_return_every_internal_step(self, every: bool) -> None:
+        """Whether `TimeStepper.step_to` returns after each step, with the state where that ended; False unless set."""
+        self._return_every_internal_step = bool(every)
+
+    def _apply(self) -> None:
+        """Put the settings where the kernels find them."""
+        control, counts = self._control, self._counts
+        control[rk.FINAL_TIME] = np.inf if self.final_time is None else self.final_time
+        control[rk.ACCURACY] = self.accuracy
+        control[rk.TOLERANCE] = self.constraint_tolerance
+        control[rk.MIN_STEP] = self.min_step_size or 0.0
+        control[rk.MAX_STEP] = self.max_step_size or np.inf
+        control[rk.FIXED_STEP] = self.fixed_step_size or 0.0
+        counts[rk.ERROR_ORDER] = self.error_order
+        counts[rk.MEAN_NORM] = not self._infinity_norm
+        counts[rk.PROJECTION] = ALWAYS * self._project_every_step + FULL_NEWTON * self._force_full_newton
+        counts[rk.PROJECT_REPORTS] = self._project_interpolated_states
+        counts[rk.NO_INTERPOLATION] = not self._allow_interpolation
+        # a table whose last stage is the end of the step: the rates there are the next step's first
+        counts[rk.ENDS_AT_STAGE] = len(self.table) > 2 and np.array_equal(self.table[-3], self.table[-2])
+
     # ------------------------------------------------------------------------------------------ stepping
 
     def _initialize(self, state: State) -> None:
         """Start at *state*, which from now on is what is integrated."""
         if state._system is not self._system:
             raise TopologyError("the state is of another system than the integrator")
-        final = np.inf if self.final_time is None else float(self.final_time)
+        final = np.inf if self.final_time is None else self.final_time
         if state.time > final:
             raise ValueError(f"the state's time {state.time} is beyond final_time {final}")
-        self._state = state
         # the caller hears of bad values from here, by name, rather than from a failed step
-        self._system.project(state)
+        self._system.project(state, self.constraint_tolerance)
         self._system.realize(state)
-        ny = len(state._y)
+        self._state = state
+        self.reset_all_statistics()
+        self._warned.clear()
+        self._control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
+        self._begin()
+
+    def _restart(self) -> None:
+        """Go on from the state as someone has changed it, at its time; statistics are kept, and so is the step size."""
+        assert self._state is not None
+        self._system.project(self._state, self.constraint_tolerance)
+        self._system.realize(self._state)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin at the state, which is realized."""
+        state = self._state
+        assert state is not None
         self._table = np.ascontiguousarray(self.table)
         stages = self._table.shape[1] - 1
-        self._work = np.zeros((rk.FIRST_STAGE + stages + 3, ny))
+        self._work = np.zeros((rk.FIRST_STAGE + stages + rk.ROWS_AFTER, len(state._y)))
         self._work[rk.FIRST_STAGE + stages] = error_weights(state) * self._free_variables()
         self._no_energies = np.zeros(0)
-        self._counts[:] = 0
-        self._warned.clear()
         control = self._control
-        control[:] = 0.0
         control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
-        control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
-        control[rk.FINAL_TIME] = final
-        control[rk.ACCURACY] = self.accuracy
-        control[rk.MIN_STEP] = self.min_step_size or 0.0
-        control[rk.MAX_STEP] = self.max_step_size or np.inf
-        control[rk.FIXED_STEP] = self.fixed_step_size or 0.0
-        if self._call(rk.start, self._work, self._table, self.order, control, self._counts, np.zeros(3)):
+        control[rk.LAST_STEP] = control[rk.COLLAPSE] = 0.0
+        self._apply()
+        status = self._call(rk.start, self._work, control, self._counts, np.zeros(3))
+        if status == rk.NOT_PROJECTED:
+            raise ConvergenceError(f"the state at time {state.time:.9g} cannot be brought to its constraints")
+        if status:
             raise ModelError("the accelerations of the initial state are not finite")
         self._leave_at(float(control[rk.TIME]))  # choosing the first step has tried one
 
@@ -147,6 +288,7 @@ class Integrator:
         if not self._system._is_interpreted:
             self._counts[rk.ROUTINE] = advance.address()
             self._counts[rk.PRESCRIBER] = prescribe.address() if state._has_known else 0
+            self._counts[rk.PROJECTOR] = project_on_manifolds.address() if state._is_constrained else 0
             return int(kernel(state._block, *args))
         if self._model is None or self._model.state is not state:
             self._model = Interpreted(self._system, state)
@@ -160,16 +302,56 @@ class Integrator:
             raise
 
     def _advance(self, times: Array, results: Array, energies: Array, limit: int) -> int:
-        """Report at *times* from number ``counts[REPORT]`` on; at most *limit* steps."""
+        """Report at *times* from number ``counts[REPORT]`` on; at most *limit* steps.
+
+        A tenth of a second or so at a time, so that Ctrl-C is heard; it leaves the state at the last step.
+        """
         counts, end = self._counts, int(self._counts[rk.STEPS]) + limit
+        chunk = _FIRST_CHUNK
         while True:
-            counts[rk.LIMIT] = end - counts[rk.STEPS]
-            status = self._call(
-                rk.advance, self._work, self._table, self.order, self._control, counts, times, results, energies
-            )
-            if status != rk.COLLAPSED:
+            counts[rk.LIMIT] = min(chunk, end - int(counts[rk.STEPS]))
+            clock = _clock.perf_counter()
+            try:
+                status = self._try(times, results, energies)
+            except KeyboardInterrupt:
+                self._leave_at(float(self._control[rk.TIME]))
+                raise
+            if status == rk.COLLAPSED:
+                self._warn_of_singularities()
+            elif status == rk.STEP_TOO_SMALL and self._passes_jump():
+                counts[rk.FORCED] = 1
+            elif status != rk.PAUSED or counts[rk.STEPS] >= end:
                 return status
-            self._warn_of_singularities()
+            if _clock.perf_counter() - clock < 0.1:
+                chunk = min(2 * chunk, 1 << 30)
+
+    def _try(self, times: Array, results: Array, energies: Array) -> int:
+        """`_advance` once."""
+        return self._call(type(self).kernel, self._work, self._table, self._control, self._counts, times, results, energies)
+
+    def _passes_jump(self) -> bool:
+        """Whether a step that is too small already met a jump of the accelerations, which it may pass; then warn of it."""
+        control, state = self._control, self._state
+        assert state is not None
+        if control[rk.FIXED_STEP] > 0.0:
+            return False
+        time = float(control[rk.TIME])
+        found = _diagnosis.jump(
+            self._system, state, self._work[rk.Y].copy(), time, self._work[rk.RATE].copy(), self._last_try()
+        )
+        self._leave_at(time)
+        if found is None:
+            return False
+        name, text = found
+        if name not in self._warned:
+            self._warned.add(name)
+            warnings.warn(text, RuntimeWarning, stacklevel=_callers_level())
+        return True
+
+    def _last_try(self) -> float:
+        """The step that is tried next."""
+        control = self._control
+        return float(min(control[rk.STEP], control[rk.MAX_STEP], control[rk.FINAL_TIME] - control[rk.TIME]))
 
     def _warn_of_singularities(self) -> None:
         """Where steps have come down far and a mobilizer is near a singular configuration, say so, once a run for each."""
@@ -191,10 +373,21 @@ class Integrator:
         state, control = self._state, self._control
         assert state is not None
         rk.interpolate(state._block, self._work, control[rk.PREVIOUS_TIME], control[rk.TIME], time)
+        self._settle(time, time < control[rk.TIME])
+
+    def _settle(self, time: float, interpolated: bool) -> None:
+        """Prescribe, project and realize the state, whose y has been set."""
+        state = self._state
+        assert state is not None
         state.time = time
         state._invalidate_q()
         if state._has_known:
             self._system.prescribe(state)
+        if interpolated and self._project_interpolated_states:
+            model = Interpreted(self._system, state)
+            choices = int(self._counts[rk.PROJECTION]) | ALWAYS
+            project(model, 0, int(self._counts[rk.PROJECTOR]), choices, self.constraint_tolerance)
+            state._invalidate_q()
         self._system.realize(state)
 
     def _free_variables(self) -> Array:
@@ -212,23 +405,43 @@ class Integrator:
 
     def _fail(self, status: int) -> None:
         """Leave the state at the last good step, and say what stopped the integration."""
-        control = self._control
+        control, state = self._control, self._state
+        assert state is not None
         time, step = float(control[rk.TIME]), float(control[rk.STEP])
+        number = self.get_num_steps_taken() + 1
+        cause = None if self._model is None else self._model.error  # of a user's own part, which says more
+        culprit = ""
+        if status == rk.NOT_FINITE:
+            culprit = _diagnosis.first_not_finite(self._system, state)
         found = self._singularities()  # where it failed, and then where it ends
         self._leave_at(time)
         singular = "".join(f". {text}" for text in ({**self._singularities(), **found}).values())
         if status == rk.NOT_FINITE:
-            cause = None if self._model is None else self._model.error  # of a user's own part, which says more
-            why = "a force is infinite there, or a mobilizer at a singularity" if cause is None else str(cause)
+            why = culprit or str(cause or "a force is infinite there, or a mobilizer at a singularity")
             raise ConvergenceError(
-                f"accelerations are not finite beyond time {time:.9g}, however short the step (last tried {step:.3g}): "
-                f"{why}{singular}. The state is the last good one"
+                f"accelerations are not finite beyond time {time:.9g}, in step {number}, however short that is (last tried "
+                f"{step:.3g}): {why}{singular}. The state is the last good one"
             ) from cause
+        if status == rk.NOT_PROJECTED:
+            raise ConvergenceError(
+                f"beyond time {time:.9g}, in step {number}, the state cannot be brought to its constraints within "
+                f"{self.constraint_tolerance:g}, however short the step (last tried {step:.3g}){singular}. The state is the "
+                "last good one"
+            )
+        errors = np.abs(self._relative_errors())
+        worst = f", most of all in {_diagnosis.name_of(self._system, state, int(errors.argmax()))}" if errors.any() else ""
         raise ConvergenceError(
-            f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}: the system is too stiff for "
-            f"{type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy number or a smaller "
-            f"min_step_size{singular}. The state is the last good one"
+            f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}{worst}: the "
+            f"system is too stiff for {type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy number, a "
+            f"smaller min_step_size, or mobod.integrator.BDF for a stiff one{singular}. The state is the last good one"
         )
+
+    def _relative_errors(self) -> Array:
+        """The last try's errors, weighted."""
+        rows = len(self._work)
+        weights = self._work[rows - 4]
+        errors: Array = weights * self._work[rows - 3] / np.maximum(1.0, weights * np.abs(self._work[rk.Y]))
+        return np.nan_to_num(errors) if len(errors) else np.zeros(1)
 
     # ------------------------------------------------------------------------------------------ what it did
 
@@ -243,16 +456,54 @@ class Integrator:
         return int(self._counts[rk.STEPS])
 
     def get_num_steps_attempted(self) -> int:
-        """Steps that were tried."""
+        """Steps that were tried: those taken, and the failures of every sort."""
         return int(self._counts[rk.ATTEMPTS])
 
     def get_num_error_test_failures(self) -> int:
-        """Steps that were tried in vain."""
+        """Tries whose error was too large."""
         return int(self._counts[rk.ERROR_FAILURES])
+
+    def get_num_convergence_test_failures(self) -> int:
+        """Tries whose iteration did not converge."""
+        return int(self._counts[rk.CONVERGENCE_FAILURES])
+
+    def get_num_realization_failures(self) -> int:
+        """Tries on the way of which something was not finite, or a user's own part refused."""
+        return int(self._counts[rk.REALIZATION_FAILURES])
+
+    def get_num_projection_failures(self) -> int:
+        """Tries whose end could not be brought to the constraints."""
+        return int(self._counts[rk.PROJECTION_FAILURES])
 
     def get_num_realizations(self) -> int:
         """Evaluations of the accelerations."""
         return int(self._counts[rk.EVALUATIONS])
+
+    def get_num_q_projections(self) -> int:
+        """Projections that changed q: of quaternions alone, if there are no constraints."""
+        return int(self._counts[rk.Q_PROJECTIONS])
+
+    def get_num_u_projections(self) -> int:
+        """Projections that changed u."""
+        return int(self._counts[rk.U_PROJECTIONS])
+
+    def get_num_iterations(self) -> int:
+        """Iterations of methods that iterate, in all tries; 0 of the others."""
+        return int(self._counts[rk.ITERATIONS])
+
+    def get_num_projections(self) -> int:
+        """Projections that changed q or u, those that changed both counted twice."""
+        return self.get_num_q_projections() + self.get_num_u_projections()
+
+    def reset_all_statistics(self) -> None:
+        """Count from zero again."""
+        for place in _STATISTICS:
+            self._counts[place] = 0
+        self._control[rk.FIRST_STEP] = 0.0
+
+    def get_actual_initial_step_size_taken(self) -> float:
+        """Size of the first step, since statistics were last reset; 0 before it. Time."""
+        return float(self._control[rk.FIRST_STEP])
 
     def get_previous_step_size_taken(self) -> float:
         """Size of the last step; time."""
@@ -261,6 +512,18 @@ class Integrator:
     def get_predicted_next_step_size(self) -> float:
         """Size that the next step will be tried with; time."""
         return float(self._control[rk.STEP])
+
+    def get_advanced_state(self) -> State:
+        """A copy of the state at `get_advanced_time`, realized to ACCELERATION."""
+        state = self.get_state()
+        time, advanced = state.time, self.get_advanced_time()
+        if time == advanced:
+            return state.copy()
+        try:
+            self._leave_at(advanced)
+            return state.copy()
+        finally:
+            self._leave_at(time)
 
     def get_advanced_time(self) -> float:
         """Where the last step ended: at or beyond the state's time, which reports interpolate."""
@@ -278,9 +541,17 @@ class Integrator:
         """The method's name."""
         return type(self).__name__
 
-    def get_method_max_order(self) -> int:
-        """The order of the method: its error in a given time shrinks with this power of the step."""
+    def get_method_min_order(self) -> int:
+        """The lowest order of the method."""
         return self.order
+
+    def get_method_max_order(self) -> int:
+        """The order of the method, or its highest: its error in a given time shrinks with this power of the step."""
+        return self.order
+
+    def method_has_error_control(self) -> bool:
+        """Whether the method estimates its errors, and so can choose its steps."""
+        return self.has_error_control
 
 
 def _callers_level() -> int:
@@ -300,3 +571,31 @@ def _positive(what: str, value: float) -> float:
 
 def _optional(what: str, value: float | None) -> float | None:
     return None if value is None else _positive(what, value)
+
+
+def _accuracy(value: float) -> float:
+    accuracy = _positive("accuracy", value)
+    if not 1e-14 <= accuracy < 1.0:
+        raise ValueError(f"accuracy has to be from 1e-14, near rounding, to below 1, got {value}")
+    return accuracy
+
+
+def _bounds(smallest: float | None, largest: float | None) -> tuple[float | None, float | None]:
+    low, high = _optional("min_step_size", smallest), _optional("max_step_size", largest)
+    if low and high and low > high:
+        raise ValueError(f"min_step_size {low} exceeds max_step_size {high}")
+    return low, high
+
+
+def _final_time(time: float | None) -> float | None:
+    if time is not None and not np.isfinite(time):
+        raise ValueError(f"final_time has to be finite, got {time}")
+    return None if time is None else float(time)
+
+
+def _step_limit(limit: int | None) -> int | None:
+    if limit is None:
+        return None
+    if limit < 1 or int(limit) != limit:
+        raise ValueError(f"internal_step_limit has to be a whole number, 1 or more, got {limit}")
+    return int(limit)

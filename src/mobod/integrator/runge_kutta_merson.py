@@ -31,6 +31,7 @@ class RungeKuttaMerson(Integrator):
     """
 
     order = 4
+    error_order = 4
     # fmt: off
     table = np.array([
         [0.0,     0.0,     0.0,      0.0,     0.0,     0.0],

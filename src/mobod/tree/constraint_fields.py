@@ -82,7 +82,7 @@ def topology(
         "path_size": len(fields["path"]),
         "constrained_nu": sum(num_u) if constraints else 0,
         "constrained_nq": sum(num_q) if constraints else 0,
-        "three": 3,
+        "four": 4,
     }
     return fields, counts
 

@@ -20,8 +20,8 @@ from ..mobilizer import _rates
 from . import constraint_paths, constraints
 from .realize import POSITIONS, VELOCITIES
 
-#: Rows of the field `projection`: what errors to reach, what was reached, and the iterations that took.
-TOLERANCE, ERROR, ITERATIONS = 0, 1, 2
+#: Rows of the field `projection`: what errors to reach, after how many iterations at least; what was reached after how many.
+TOLERANCE, LEAST, ERROR, ITERATIONS = 0, 1, 2, 3
 #: Newton's steps, halvings included, after which it is given up.
 MOST_ITERATIONS = 40
 #: Levels of `known_level` from which on q, or u, is prescribed.
@@ -137,6 +137,28 @@ def tolerance(block: Any) -> float:
 
 
 @compiled
+def least_iterations(block: Any) -> float:
+    """How many iterations are made even where errors are small enough already."""
+    model = attach(block)
+    return load(model.projection, LEAST, 0)
+
+
+@compiled
+def begin_projection(block: Any, tolerance: float, least: int) -> None:
+    """What `project` is to reach, of one state, and how many iterations it makes at least."""
+    model = attach(block)
+    store(model.projection, TOLERANCE, 0, tolerance)
+    store(model.projection, LEAST, 0, float(least))
+
+
+@compiled
+def has_taken_steps(block: Any) -> bool:
+    """Whether the last projection of a state has changed anything."""
+    model = attach(block)
+    return load(model.projection, ITERATIONS, 0) > 0.0
+
+
+@compiled
 def keep_outcome(block: Any, error: float, iterations: int) -> None:
     """For those who ask after it."""
     model = attach(block)
@@ -169,7 +191,8 @@ def project_by(model: Any, what: int, address: int) -> int:
     set_weights(model, what)
     realize(model, what, address)
     least, error, iterations = tolerance(model), largest_error(model, what), 0
-    while any_positive(error - least) and iterations < MOST_ITERATIONS:
+    demanded = least_iterations(model)
+    while (any_positive(error - least) or any_positive(demanded - iterations)) and iterations < MOST_ITERATIONS:
         remember(model, what)
         newton_step(model, what)
         before, part = error, one(error)

@@ -12,7 +12,7 @@ COUNTS = (
     "force_integers_size", "force_numbers_size", "motion_numbers_size", "num_particles", "particle_size",
     "nc", "num_rows", "constrained_bodies_size", "constrained_mobilizers_size", "wrenches_size", "speed_coefficients_size",
     "coordinate_coefficients_size", "constraint_integers_size", "constraint_numbers_size", "path_size", "path_forces_size",
-    "effect_size", "gram_size", "most_rows", "constrained_nu", "constrained_nq", "three",
+    "effect_size", "gram_size", "most_rows", "constrained_nu", "constrained_nq", "four",
 )
 # fmt: on
 
@@ -218,7 +218,7 @@ FIELDS = (
     _state("gram_work", "most_rows", 1, "scratch"),
     _state("path_forces", "path_forces_size", 6, "what is left of unit multipliers on the way inward"),
     _state("path_levers", "path_size", 1, "squares of lengths on the way inward"),
-    _state("projection", "three", 1, "of a projection: its tolerance, the error reached, how many iterations"),
+    _state("projection", "four", 1, "of a projection: what it is to reach, and what it has reached"),
     _state("projection_weight", "constrained_nu", 1, "1 / weight^2 of each u, or zero"),
     _state("projection_step", "constrained_nu", 1, "du"),
     _state("q_before", "constrained_nq", 1, "q before a step"),

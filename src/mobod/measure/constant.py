@@ -1,0 +1,83 @@
+"""Constant: a value that never changes.
+
+m = c   m' = 0
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..function.base import UNLIMITED
+from ..stage import Stage
+from .base import Measure, check_shape
+
+if TYPE_CHECKING:
+    from ..state import State
+    from ..subsystem import Subsystem
+
+
+class Constant(Measure):
+    """A value that is the same in every state.
+
+    Parameters
+    ----------
+    subsystem : Subsystem or None
+        What it joins. Without one it can still be asked, and be an operand.
+    value : float or (n,) array_like
+
+    Raises
+    ------
+    ModelError
+        If it is not finite.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> mb.measure.Constant(None, 2.5).get_value(state)
+    2.5
+    """
+
+    def __init__(self, subsystem: Subsystem | None, value: npt.ArrayLike, *, name: str | None = None) -> None:
+        super().__init__(subsystem, check_shape(np.shape(value), "a Constant"), default=value, name=name)
+
+    def set_value(self, value: npt.ArrayLike) -> None:
+        """Change it, in all states to come: a topological change, as `set_default_value`. It may change its size, too.
+
+        Raises
+        ------
+        ModelError
+            If it is not finite.
+        """
+        before, self._shape = self._shape, check_shape(np.shape(value), repr(self))
+        try:
+            self.set_default_value(value)
+        except BaseException:
+            self._shape = before
+            raise
+
+    def _calc(self, state: State, deriv_order: int) -> Any:
+        return self._given(self._default if deriv_order == 0 else np.zeros(self._shape))
+
+    def _count_derivatives(self, seen: frozenset[int]) -> int:
+        return UNLIMITED
+
+    def _depends_on(self, deriv_order: int) -> Stage:
+        return Stage.EMPTY if deriv_order else Stage.TOPOLOGY
+
+
+class Zero(Constant):
+    """Zero, or a vector of *n* zeros."""
+
+    def __init__(self, subsystem: Subsystem | None = None, n: int | None = None, *, name: str | None = None) -> None:
+        super().__init__(subsystem, 0.0 if n is None else np.zeros(n), name=name)
+
+
+class One(Constant):
+    """One, or a vector of *n* ones."""
+
+    def __init__(self, subsystem: Subsystem | None = None, n: int | None = None, *, name: str | None = None) -> None:
+        super().__init__(subsystem, 1.0 if n is None else np.ones(n), name=name)

@@ -1,0 +1,214 @@
+"""Extreme: the largest or smallest value that a measure has had, and when.
+
+Of each number of a vector by itself. With e0 the extreme at the beginning of the step: m = max(e0, s), and so on;
+m' = s' where s is beyond e0 and moves further, else 0.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..stage import Stage
+from .base import Array, Measure, check_measure, fewest
+from .memory import Memory
+
+if TYPE_CHECKING:
+    from ..state import State
+    from ..subsystem import Subsystem
+
+
+class _Operation(enum.Enum):
+    """Which value counts as extreme."""
+
+    MAX_ABS = 0
+    MAXIMUM = 1
+    MIN_ABS = 2
+    MINIMUM = 3
+
+
+class Extreme(Memory):
+    """The extreme value of a measure since a run began, and when it was there. Needs the operand's stage.
+
+    Parameters
+    ----------
+    subsystem : Subsystem or None
+        What it joins.
+    operand : Measure
+        Of the same system.
+    operation : Extreme.Operation
+        ``MAX_ABS``, ``MAXIMUM``, ``MIN_ABS`` or ``MINIMUM``; there are classes for each. The value is the operand's with its
+        sign, also where the largest or smallest magnitude is looked for.
+
+    Raises
+    ------
+    TopologyError
+        If the operand is of another system.
+
+    See Also
+    --------
+    Maximum, Minimum, MaxAbs, MinAbs
+
+    Notes
+    -----
+    Values at the ends of steps count, and the one now; not those between. A peak between two ends is missed by at most
+    m'' h^2 / 8, with steps of size h: limit these by the integrator's ``max_step_size`` where that matters.
+
+    In a state that no run has reached, the extreme is the value now.
+    """
+
+    Operation = _Operation
+
+    def __init__(
+        self,
+        subsystem: Subsystem | None,
+        operand: Measure,
+        operation: _Operation = _Operation.MAX_ABS,
+        *,
+        name: str | None = None,
+    ) -> None:
+        self._operand: Measure = check_measure(type(self).__name__, operand)
+        self._operation = _operation(operation)
+        super().__init__(subsystem, operand._shape, name=name)
+
+    def get_operation(self) -> _Operation:
+        """Which value counts as extreme."""
+        return self._operation
+
+    def set_operation(self, operation: _Operation) -> None:
+        """Change which value counts as extreme: a topological change."""
+        self._operation = _operation(operation)
+        self._invalidate_topology()
+
+    def get_operand_measure(self) -> Measure:
+        """What is watched."""
+        return self._operand
+
+    def set_operand_measure(self, operand: Measure) -> None:
+        """Watch another measure of the same size: a topological change."""
+        kept, self._operand = self._operand, self._replaced("the operand", operand)
+        self._accept(lambda: setattr(self, "_operand", kept))
+
+    def get_time_of_extreme_value(self, state: State) -> Any:
+        """When the extreme was first there: this state's time where it is there now.
+
+        Parameters
+        ----------
+        state : State
+            Realized to the operand's stage.
+
+        Returns
+        -------
+        float or (n,) array
+            Of each number of a vector its own time.
+
+        Raises
+        ------
+        StageError
+            If the state is below that stage.
+        """
+        self._check_owner(state, "get_time_of_extreme_value")
+        needed = self._depends_on(0)
+        if state._stage < needed:
+            self._refuse(state, "get_time_of_extreme_value", needed)
+        return self._given(self._next(state)[1])
+
+    def set_value(self, state: State, value: npt.ArrayLike) -> None:
+        """Let *value* be the extreme so far, at this state's time; the state falls to VELOCITY at most.
+
+        Raises
+        ------
+        StageError
+            If the state is below MODEL.
+        ValueError
+            If the value has not the measure's size.
+        """
+        self._need_model(state, "set_value")
+        self._set_memory(state, (self._valued(value, "the value"), np.full(self._shape, state.time)))
+
+    # ------------------------------------------------------------------------------------------ for the base class
+
+    def _operands(self) -> tuple[Measure, ...]:
+        return (self._operand,)
+
+    def _looks_at(self) -> Measure:
+        return self._operand
+
+    def _takes_part(self) -> bool:
+        return True
+
+    def _first(self, state: State) -> tuple[Array, Array]:
+        return np.array(self._operand.get_value(state)), np.full(self._shape, state.time)
+
+    def _following(self, state: State, kept: tuple[Array, Array]) -> tuple[Array, Array]:
+        value, time = kept
+        now = np.asarray(self._operand.get_value(state))
+        new = self._is_beyond(now, value)
+        return np.where(new, now, value), np.where(new, state.time, time)
+
+    def _is_beyond(self, now: Array, value: Array) -> Any:
+        """Whether a value is more extreme than another."""
+        if self._operation in (_Operation.MAX_ABS, _Operation.MIN_ABS):
+            now, value = np.abs(now), np.abs(value)
+        if self._operation in (_Operation.MAX_ABS, _Operation.MAXIMUM):
+            return now > value
+        return now < value
+
+    def _calc(self, state: State, deriv_order: int) -> Any:
+        if deriv_order == 0:
+            return self._given(self._next(state)[0])
+        now, rate = np.asarray(self._operand.get_value(state)), np.asarray(self._operand.get_value(state, 1))
+        kept = self._memory(state)
+        new = np.full(self._shape, True) if kept is None else self._is_beyond(now, kept[0])
+        if self._operation in (_Operation.MAX_ABS, _Operation.MIN_ABS):
+            rate = rate * np.sign(now)
+        outward = rate > 0.0 if self._operation in (_Operation.MAX_ABS, _Operation.MAXIMUM) else rate < 0.0
+        return self._given(np.where(new & outward, self._operand.get_value(state, deriv_order), 0.0))
+
+    def _count_derivatives(self, seen: frozenset[int]) -> int:
+        return fewest((self._operand,), seen)
+
+    def _depends_on(self, deriv_order: int) -> Stage:
+        if deriv_order == 0:
+            return self._operand._depends_on(0)
+        return max(self._operand._depends_on(order) for order in (0, 1, deriv_order))
+
+
+class Maximum(Extreme):
+    """The largest value that a measure has had. Otherwise as `Extreme`."""
+
+    def __init__(self, subsystem: Subsystem | None, operand: Measure, *, name: str | None = None) -> None:
+        super().__init__(subsystem, operand, _Operation.MAXIMUM, name=name)
+
+
+class Minimum(Extreme):
+    """The smallest value that a measure has had. Otherwise as `Extreme`."""
+
+    def __init__(self, subsystem: Subsystem | None, operand: Measure, *, name: str | None = None) -> None:
+        super().__init__(subsystem, operand, _Operation.MINIMUM, name=name)
+
+
+class MaxAbs(Extreme):
+    """The value of largest magnitude that a measure has had, with its sign. Otherwise as `Extreme`."""
+
+    def __init__(self, subsystem: Subsystem | None, operand: Measure, *, name: str | None = None) -> None:
+        super().__init__(subsystem, operand, _Operation.MAX_ABS, name=name)
+
+
+class MinAbs(Extreme):
+    """The value of smallest magnitude that a measure has had, with its sign. Otherwise as `Extreme`."""
+
+    def __init__(self, subsystem: Subsystem | None, operand: Measure, *, name: str | None = None) -> None:
+        super().__init__(subsystem, operand, _Operation.MIN_ABS, name=name)
+
+
+def _operation(value: Any) -> _Operation:
+    if not isinstance(value, _Operation):
+        raise TypeError(f"the operation of an Extreme has to be an Extreme.Operation, such as MAXIMUM, not {value!r}")
+    return value
+
+
+__all__ = ["Extreme", "MaxAbs", "Maximum", "MinAbs", "Minimum"]

@@ -1,0 +1,125 @@
+"""Memory: what the measures share that remember something of the past.
+
+What is remembered lies in the state, in a variable that updates itself: at the end of each step its next value, which
+`_following` makes of the last one and of the state there, becomes what is remembered. Within a step the value is that of the
+beginning, and the measure's value is found from the next one. So reports between steps, steps that are tried in vain, copies
+of states and changes by event handlers need nothing special.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..errors import ModelError
+from ..stage import Stage
+from . import _store
+from .base import Measure
+
+if TYPE_CHECKING:
+    from ..state import State
+
+
+class Memory(Measure):
+    """A measure that remembers. Base class of `Delay`, `Differentiate`, `Extreme` and `SampleAndHold`.
+
+    A kind provides `_looks_at`, the measure that it remembers something of; `_first(state)`, what it remembers where a run
+    starts; and `_following(state, kept)`, what it remembers after this state, *kept* being what it does now. What is
+    remembered is a tuple that nobody changes.
+    """
+
+    #: What a change by hand invalidates.
+    _invalidates: ClassVar[Stage] = Stage.DYNAMICS
+    _place = -1
+
+    def initialize(self, state: State) -> None:
+        """Forget what this state remembers, and begin anew with what is there now.
+
+        The state is realized as far as the operand needs, and falls to VELOCITY at most.
+
+        Raises
+        ------
+        StageError
+            If the state is below MODEL.
+        """
+        self._need_model(state, "initialize")
+        if self._takes_part():
+            self._need_subsystem().get_system().realize(state, max(self._needs(), Stage.TIME))
+            self._set_memory(state, self._first(state))
+
+    # ------------------------------------------------------------------------------------------ what a kind provides
+
+    def _looks_at(self) -> Measure:
+        raise NotImplementedError
+
+    def _needs(self) -> Stage:
+        """The stage at which what is to be remembered is known."""
+        return self._looks_at()._depends_on(0)
+
+    def _first(self, state: State) -> Any:
+        raise NotImplementedError
+
+    def _following(self, state: State, kept: Any) -> Any:
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------------------------------ what is remembered
+
+    def _sources(self) -> tuple[Measure, ...]:
+        return (self._looks_at(),)
+
+    def _memory(self, state: State) -> Any:
+        """What the state remembers; None before a run has begun."""
+        return _store.part(self._need_subsystem(), state).variables[self._place].value
+
+    def _set_memory(self, state: State, value: Any) -> None:
+        self._need_subsystem().upd_discrete_variable(state, self._place, value)
+
+    def _next(self, state: State) -> Any:
+        """What is remembered after this state, at which the operand is known; found anew each time, as operands may change."""
+        kept = self._memory(state)
+        return self._first(state) if kept is None else self._following(state, kept)
+
+    # ------------------------------------------------------------------------------------------ for the base class
+
+    def _allocate(self, state: State) -> None:
+        if not self._takes_part():
+            return
+        needed = self._needs()
+        if needed > Stage.ACCELERATION:
+            raise ModelError(
+                f"{self!r} follows {self._looks_at()!r}, which needs Stage.{needed.name}; integrators realize no further "
+                "than ACCELERATION"
+            )
+        self._place = self._need_subsystem().allocate_auto_update_discrete_variable(
+            state, self._invalidates, None, max(needed, Stage.TIME)
+        )
+
+    def _now_or_default(self, state: State) -> Any:
+        """Before a run has begun: what the measure looked at is now, where that is known yet."""
+        looks_at = self._looks_at()
+        return looks_at.get_value(state) if state._stage >= looks_at._depends_on(0) else self._given(self._default)
+
+    def _has_begun(self, state: State) -> bool:
+        return self._memory(state) is not None
+
+    def _begin(self, state: State) -> None:
+        self.initialize(state)
+
+    def _remember(self, state: State) -> None:
+        # a state that nobody steps remembers nothing: its memory begins with a run
+        if self._memory(state) is not None and state._stage >= self._needs():
+            subsystem, resources = self._need_subsystem(), state._resources
+            assert resources is not None
+            part = resources.part(subsystem._subsystem_index)
+            update = part.variables[self._place].update
+            part.entries[update].value = self._next(state)
+            resources.mark(state, subsystem._subsystem_index, update)
+
+    def _accept(self, undo: Callable[[], None]) -> None:
+        """An operand has been replaced: refuse it if that closes a circle, else tell the system."""
+        try:
+            self._check_no_circle()
+        except ValueError:
+            undo()
+            raise
+        self._invalidate_topology()

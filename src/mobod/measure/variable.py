@@ -1,0 +1,111 @@
+"""Variable: a value that is kept in the state and changes when somebody changes it.
+
+m = the discrete variable   m' = 0
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..function.base import UNLIMITED
+from ..stage import Stage
+from . import _store
+from .base import Measure, check_shape
+
+if TYPE_CHECKING:
+    from ..state import State
+    from ..subsystem import Subsystem
+
+
+class Variable(Measure):
+    """A parameter of each state: a set point, a gain. Needs MODEL.
+
+    Parameters
+    ----------
+    subsystem : Subsystem or None
+        What it joins.
+    invalidates : Stage
+        The first stage whose results depend on it: a change invalidates that stage and those above.
+    default_value : float or (n,) array_like
+        What new states have.
+
+    Raises
+    ------
+    ValueError
+        If *invalidates* is below MODEL.
+    ModelError
+        If the value is not finite.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> target = mb.measure.Variable(system.matter, mb.Stage.DYNAMICS, 0.5)
+    >>> state = system.realize_topology()
+    >>> target.set_value(state, 0.75)
+    >>> target.get_value(state)
+    0.75
+    """
+
+    def __init__(
+        self, subsystem: Subsystem | None, invalidates: Stage, default_value: npt.ArrayLike, *, name: str | None = None
+    ) -> None:
+        self._invalidates = _variable_stage(invalidates)
+        self._place = -1
+        super().__init__(subsystem, check_shape(np.shape(default_value), "a Variable"), default=default_value, name=name)
+
+    def set_value(self, state: State, value: npt.ArrayLike) -> None:
+        """Change it in this state, which falls below the stage that it invalidates.
+
+        Parameters
+        ----------
+        state : State
+            At MODEL or above.
+        value : float or (n,) array_like
+
+        Raises
+        ------
+        StageError
+            If the state is below MODEL.
+        ValueError
+            If the value has not the measure's size.
+        ModelError
+            If it is not finite.
+        """
+        self._need_model(state, "set_value")
+        array = self._valued(value, "the value")
+        self._need_subsystem().upd_discrete_variable(state, self._place, array)
+
+    def get_invalidated_stage(self) -> Stage:
+        """What a change invalidates."""
+        return self._invalidates
+
+    def set_invalidated_stage(self, invalidates: Stage) -> None:
+        """Say what a change invalidates: a topological change; `ValueError` below MODEL."""
+        self._invalidates = _variable_stage(invalidates)
+        self._invalidate_topology()
+
+    def _allocate(self, state: State) -> None:
+        self._place = _store.allocate_variable(self._need_subsystem(), state, self._invalidates, self._default)
+
+    def _calc(self, state: State, deriv_order: int) -> Any:
+        if deriv_order:
+            return self._given(np.zeros(self._shape))
+        return self._given(_store.part(self._need_subsystem(), state).variables[self._place].value)
+
+    def _count_derivatives(self, seen: frozenset[int]) -> int:
+        return UNLIMITED
+
+    def _depends_on(self, deriv_order: int) -> Stage:
+        return Stage.EMPTY if deriv_order else Stage.MODEL
+
+
+def _variable_stage(stage: Any) -> Stage:
+    if not isinstance(stage, Stage):
+        raise TypeError(f"what a Variable invalidates has to be a Stage, such as Stage.DYNAMICS, not {stage!r}")
+    if stage < Stage.MODEL:
+        raise ValueError(f"a Variable can invalidate Stage.MODEL or one above, not {stage.name}")
+    return stage
