@@ -4,8 +4,9 @@ Bodies connected by mobilizers in a tree, minimal coordinates, O(n) recursive dy
 stage: the concepts of Simbody, written in Python and compiled by Numba. ``import mobod as mb``; the README has a first example.
 """
 
-from . import body, constraint, decoration, examples, force, function, integrator, measure, mobilizer, motion
+from . import assembler, body, constraint, decoration, examples, force, function, integrator, measure, mobilizer, motion
 from ._version import __version__
+from .assembler import Assembler
 from .body import Body
 from .constraint.base import Constraint
 from .ensemble import Ensemble
@@ -41,6 +42,7 @@ Mobod = MobilizedBody
 
 __all__ = [
     "ArticulatedInertia",
+    "Assembler",
     "Body",
     "Constraint",
     "ConvergenceError",
@@ -74,6 +76,7 @@ __all__ = [
     "Transform",
     "UnitInertia",
     "__version__",
+    "assembler",
     "body",
     "constraint",
     "decoration",

@@ -1,0 +1,10 @@
+"""Assembling: coordinates that fulfil constraints, and come close to what is wanted or was observed; one condition a file."""
+
+from .base import Assembler
+from .condition import Condition
+from .markers import Markers
+from .orientation_sensors import OrientationSensors
+from .q_value import QValue
+from .system_constraints import SystemConstraints
+
+__all__ = ["Assembler", "Condition", "Markers", "OrientationSensors", "QValue", "SystemConstraints"]
