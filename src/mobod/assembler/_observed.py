@@ -199,7 +199,7 @@ class Observed(Condition):
     def _take(self) -> None:
         """The observations of these, and the weights: none where one is missing."""
         self._targets = self._observations.copy() if self._in_order else self._observations[self._places]
-        flat = self._targets.reshape(len(self._used), -1).sum(axis=1)
+        flat = self._targets.sum(axis=tuple(range(1, self._targets.ndim)))
         there = np.isfinite(flat)
         self._all_there = bool(there.all())
         if self._all_there:

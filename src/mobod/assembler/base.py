@@ -612,14 +612,15 @@ class Assembler:
         if held:
             bodies = self.get_matter_subsystem()._bodies
             message += f" (the Assembler locks or restricts {', '.join(repr(bodies[b].name) for b in held[:6])})"
-        error = ConvergenceError(message)
+        diagnosis = None
         try:
-            error.diagnosis = self._system.diagnose_constraints(state, max(tolerance, 1e-9))
-        except (MobodError, ArithmeticError, ValueError):  # a mass matrix that is singular there says nothing of errors
-            return error
-        if error.diagnosis.equations:
-            error = ConvergenceError(f"{message}. Where the search ended:\n{error.diagnosis}")
-            error.diagnosis = self._system.diagnose_constraints(state, max(tolerance, 1e-9))
+            diagnosis = self._system.diagnose_constraints(state, max(tolerance, 1e-9))
+        except (MobodError, ArithmeticError, ValueError):
+            message += ". (No diagnosis: the mass matrix is singular there)"
+        if diagnosis is not None and diagnosis.equations:
+            message += f". Where the search ended:\n{diagnosis}"
+        error = ConvergenceError(message)
+        error.diagnosis = diagnosis
         return error
 
     # ------------------------------------------------------------------------------------------ free coordinates
