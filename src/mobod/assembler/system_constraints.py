@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..constraint import ConstantOrientation, Weld
 from ._attitude import rotation_vectors
 from .condition import Condition
 
@@ -37,7 +38,7 @@ class SystemConstraints(Condition):
         matter = self.get_matter_subsystem()
         self._rows = matter._rows(state)[: matter._num_equations(state)[0]]
         places = {int(r): i for i, r in enumerate(self._rows)}
-        self._parts, self._constraints, self._frames = [], [], []
+        self._parts = []
         attitudes: list[tuple[int, int, Array, Array, list[int]]] = []
         for constraint in matter._constraints:
             own = [places[int(r)] for r in constraint._own_rows(state, 0)]
@@ -93,5 +94,12 @@ class SystemConstraints(Condition):
 
 def attitude_of(constraint: Constraint, state: State) -> tuple[int, int, Array, int, Array] | None:
     """Where a constraint makes frames parallel: its first such equation, then for both its body's index and R_BF."""
-    find: Any = getattr(constraint, "_parallel_frames", None)
-    return None if find is None else find(state)
+    if isinstance(constraint, Weld):
+        place = 6  # after both origins
+    elif isinstance(constraint, ConstantOrientation):
+        place = 0
+    else:
+        return None
+    numbers = constraint._number_run(state, "assembly")[place : place + 18].reshape(2, 3, 3)
+    body1, body2 = constraint._body_indices()
+    return 0, body1, numbers[0].copy(), body2, numbers[1].copy()

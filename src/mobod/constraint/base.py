@@ -14,7 +14,7 @@ derivatives by the q of the constrained mobilizers, from which those by u follow
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +24,16 @@ from ..errors import TopologyError
 from ..value import Transform
 
 if TYPE_CHECKING:
+    from ..decoration import Decoration
     from ..matter import SimbodyMatterSubsystem
     from ..mobilizer.base import MobilizedBody
     from ..state import State
 
 Array = npt.NDArray[np.float64]
+
+#: What pictures show of a constraint: a decoration on a body, or a line from a point of one body to a point of another.
+Mark: TypeAlias = "tuple[MobilizedBody, Decoration]"
+Line: TypeAlias = "tuple[MobilizedBody, npt.ArrayLike, MobilizedBody, npt.ArrayLike, str]"
 
 
 class Constraint:
@@ -52,7 +57,7 @@ class Constraint:
     Raises
     ------
     TopologyError
-        If the bodies are not all of one system.
+        If the bodies are not all of one system, or one is given twice.
     """
 
     routine: ClassVar[Routine | None] = None
@@ -77,6 +82,9 @@ class Constraint:
                 raise TopologyError(
                     f"{body!r} is a body of another system than {everything[0]!r}; a constraint ties bodies of one"
                 )
+        for body in bodies:
+            if sum(body is other for other in bodies) > 1:
+                raise TopologyError(f"{type(self).__name__} would tie {body!r} to itself; give it two different bodies")
         self._bodies, self._mobilizers = list(bodies), list(dict.fromkeys(mobilizers))
         self._number_of_equations = equations
         self._disabled_by_default = bool(disabled_by_default)
@@ -295,6 +303,16 @@ class Constraint:
         G = self._matter._explicit_g(state)
         return G[rows]
 
+    # ------------------------------------------------------------------------------------------ for pictures
+
+    def _marks(self, state: State) -> list[Mark]:
+        """What is drawn of it on bodies, in their frames."""
+        return []
+
+    def _lines(self, state: State) -> list[Line]:
+        """What is drawn of it between bodies: two bodies, each with a point of it, and a colour."""
+        return []
+
     # ------------------------------------------------------------------------------------------ for the tree
 
     def _body_indices(self) -> list[int]:
@@ -302,6 +320,10 @@ class Constraint:
 
     def _mobilizer_indices(self) -> list[int]:
         return [body.get_mobilized_body_index() for body in self._mobilizers]
+
+    def _tied_bodies(self) -> list[MobilizedBody]:
+        """Those whose motion against each other it restrains: there has to be some, unless it speaks of mobilizers too."""
+        return [] if self._mobilizers else self._bodies
 
     def _equations(self) -> tuple[int, int, int]:
         return self._number_of_equations
