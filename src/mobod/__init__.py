@@ -6,7 +6,7 @@ stage: the concepts of Simbody, written in Python and compiled by Numba. ``impor
 
 from . import assembler, body, constraint, decoration, examples, force, function, integrator, measure, mobilizer, motion
 from ._version import __version__
-from .assembler import Assembler
+from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
 from .body import Body
 from .constraint.base import Constraint
 from .ensemble import Ensemble
@@ -53,6 +53,7 @@ __all__ = [
     "GeneralForceSubsystem",
     "Inertia",
     "Integrator",
+    "LocalEnergyMinimizer",
     "MassProperties",
     "Measure",
     "MobilizedBody",
@@ -62,6 +63,7 @@ __all__ = [
     "ModelError",
     "Motion",
     "MultibodySystem",
+    "ObservedPointFitter",
     "Rotation",
     "SimbodyMatterSubsystem",
     "SpatialInertia",

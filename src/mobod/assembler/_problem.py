@@ -87,6 +87,7 @@ class Problem:
             else:
                 self.squares.append((condition, weight, factor))
         self._numerical_gradient = numerical_gradient
+        self.has_goals = bool(goals)
         tree = state._tree
         self._normal = Normal(tree.nb, tree.nu) if self.spatial else None
         self._none, self._zero = np.zeros((variables.n, variables.n)), np.zeros(variables.n)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ._step import step
+from ._step import damped, step
 
 if TYPE_CHECKING:
     from ._problem import Problem, Values
@@ -24,6 +24,8 @@ _START, _LEAST, _MOST = 1e-7, 1e-9, 1e8
 _TURN = 1.2
 #: How far beyond the tolerance errors are pursued.
 _BEYOND = 1e-5
+#: After how many steps of Gauss and Newton's matrix another is tried.
+_PATIENCE = 40
 #: How often an assembly starts again elsewhere, and how far from the start, in radians.
 ATTEMPTS = 40
 _SPREADS = 0.02, 0.1, 0.4, 1.2, 2.5
@@ -51,7 +53,15 @@ class Search:
         self.converged = False
 
     def run(self) -> Values:
-        """Search."""
+        """Search; with a matrix of gradients alone where Gauss and Newton's is of no use, as for squares that stay large."""
+        problem = self.problem
+        if problem.general or not problem.has_goals:
+            return self._run(self.most_steps, False)
+        found = self._run(_PATIENCE, False)
+        return found if self.converged else self._run(self.most_steps, True)
+
+    def _run(self, most_steps: int, quasi: bool) -> Values:
+        """Search; *quasi* takes nothing from Gauss and Newton but the matrix to begin with."""
         problem, variables = self.problem, self.problem.variables
         now = problem.values()
         if not variables.n:
@@ -59,9 +69,9 @@ class Search:
             return now
         mu, nu, few = _START, 0.0 if np.any(now.g) else 1.0, 0
         turning: npt.NDArray[np.bool_] | None = None
-        B = _first_matrix(now) if now.general is not None else None
-        for _ in range(self.most_steps):
-            H = now.H if B is None else now.H + B
+        B = damped(now.H, 1e-3) if quasi else _first_matrix(now) if now.general is not None else None
+        for _ in range(most_steps):
+            H = now.H if B is None else B if quasi else now.H + B
             part = 0.0 if mu <= 1e-6 else min(1.0, np.sqrt(mu))
             x, multipliers = step(H, now.g, now.c, now.A, mu, variables.room(problem.state), part)
             largest = float(np.abs(x).max())
@@ -82,7 +92,7 @@ class Search:
             fulfilled = now.norm <= self.tolerance * _BEYOND
             if fulfilled and self._is_last(now, x, gain, multipliers):
                 few += 1
-                if now.general is None or self.gradient_tolerance is not None or few > 2:
+                if B is None or self.gradient_tolerance is not None or few > 2:
                     self.converged = True
                     return self._last(now, x, gain)
             else:
@@ -95,7 +105,7 @@ class Search:
             gained = merit_drop(now, then, nu)
             if gained > 1e-4 * promised:
                 if B is not None:
-                    B = _updated(B, x, now, then)
+                    B = _updated(B, x, then.g - now.g if quasi else _general(then) - _general(now))
                 if mu > _LEAST and gained > 0.5 * promised:
                     mu = max(_LEAST, 0.1 * mu)
                 elif gained < 0.1 * promised:
@@ -162,10 +172,13 @@ def _first_matrix(now: Values) -> Array:
     return np.eye(len(now.g)) * max(float(np.abs(now.g).max()) / 0.3, 1e-12)
 
 
-def _updated(B: Array, x: Array, now: Values, then: Values) -> Array:
+def _general(values: Values) -> Array:
+    assert values.general is not None
+    return values.general
+
+
+def _updated(B: Array, x: Array, y: Array) -> Array:
     """The update of Broyden, Fletcher, Goldfarb and Shanno, damped after Powell 1978 so that B stays positive definite."""
-    assert now.general is not None and then.general is not None
-    y = then.general - now.general
     Bx = B @ x
     xBx, xy = float(x @ Bx), float(x @ y)
     if xBx <= 0.0:
@@ -199,10 +212,9 @@ def assemble(
     start = problem.values()
     best = Search(problem, accuracy, tolerance, gradient_tolerance).run()
     random = np.random.default_rng(0)  # the same result each time
-    has_goals = bool(problem.spatial or problem.squares or problem.general)
     if best.norm > tolerance:
         best = _elsewhere(problem, feasible, accuracy, tolerance, start, best, random)
-    elif has_goals and best.f > 0.0 and not problem.general:
+    elif problem.has_goals and best.f > 0.0 and not problem.general:
         best = _beside(problem, accuracy, tolerance, best, random)
     if start.norm <= tolerance and (best.norm > tolerance or best.f > start.f):
         best = start

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..errors import ConvergenceError, MobodError, ModelError
 from ..stage import Stage
+from ..system import MultibodySystem
 from ._observed import Observed
 from ._problem import Counts, Problem, Values
 from ._solve import Search, assemble
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ..matter import SimbodyMatterSubsystem
     from ..mobilizer.base import MobilizedBody
     from ..state import State
-    from ..system import MultibodySystem
 
 Array = npt.NDArray[np.float64]
 _DEFAULT_ACCURACY = 1e-3
@@ -68,7 +68,7 @@ class Assembler:
     """
 
     def __init__(self, system: MultibodySystem) -> None:
-        if not hasattr(system, "get_matter_subsystem"):
+        if not isinstance(system, MultibodySystem):
             raise TypeError(f"an Assembler takes a MultibodySystem, not {system!r}")
         self._system = system
         self._state: State = system.get_default_state()
