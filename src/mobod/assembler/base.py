@@ -433,6 +433,7 @@ class Assembler:
         assert self._feasible is not None
         tolerance = self.get_error_tolerance_in_use()
         try:
+            self._system.realize(self._state, Stage.POSITION)
             found = assemble(problem, self._feasible, self.get_accuracy_in_use(), tolerance)
             if found.norm > tolerance:
                 raise self._failure("assembled", found, tolerance)
