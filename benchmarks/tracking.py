@@ -1,8 +1,9 @@
 """Measure inverse kinematics: microseconds a frame of 36 noisy markers, on a figure of 30 coordinates.
 
 The same model, the same frames in memory and the same marker weights in mobod, in Simbody's Assembler (a loop in C++) and in
-OpenSim's InverseKinematicsSolver (its loop over frames in Python, all else in C++; ``pip install opensim``). Each is warm started
-from frame to frame. What each reaches is printed too: the mean goal, half the mean squared distance, which is least for the best fit.
+OpenSim's InverseKinematicsSolver (``pip install opensim``; its loop over frames in Python, all else in C++). Each is warm
+started from frame to frame. What each reaches is printed too: the mean goal, half the mean squared distance, the least for the
+best fit.
 """
 
 from __future__ import annotations
@@ -145,8 +146,9 @@ def measure(options: argparse.Namespace) -> dict:
     """The best time of some rounds of each, and the goals."""
     if reason := Mobod.missing("Assembler"):
         return {"notes": [f"mobod left out: {reason}"], "times": {}, "goals": {}}
-    import mobod as mb
     import numpy as np
+
+    import mobod as mb
 
     figure = Figure(np, mb, QUICK_FRAMES if options.quick else FRAMES)
     times: dict[str, float] = {}
@@ -187,10 +189,7 @@ def show(results: dict) -> list[Target]:
     print_table(
         "Tracking 36 markers with 30 coordinates",
         ["", "us a frame", "frames a minute", "times mobod's", "mean goal"],
-        [
-            [name, f"{t:.0f}", f"{6e7 / t:.0f}", f"{t / times['mobod']:.1f}", f"{goals[name]:.6e}"]
-            for name, t in times.items()
-        ],
+        [[name, f"{t:.0f}", f"{6e7 / t:.0f}", f"{t / times['mobod']:.1f}", f"{goals[name]:.6e}"] for name, t in times.items()],
     )
     peer = times.get("OpenSim, 1e-5")
     return [Target("markers tracked, times OpenSim's speed", peer / times["mobod"] if peer else None, TARGET)]

@@ -8,9 +8,9 @@ from scipy.interpolate import CubicSpline
 from scipy.special import ellipk
 
 import mobod as mb
-from mobod.examples import chain, double_pendulum, drop_tower, knee, tautochrone, tumbling_handle
+from mobod.examples import chain, double_pendulum, drop_tower, knee, marker_tracking, tautochrone, tumbling_handle
 
-EXAMPLES = [double_pendulum, tumbling_handle, chain, knee, tautochrone]
+EXAMPLES = [double_pendulum, tumbling_handle, chain, knee, tautochrone, marker_tracking]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: e.__name__.rpartition(".")[2])
@@ -201,3 +201,25 @@ def test_the_condyle_stays_on_the_plateau():
         height = normal @ [forward(angle), upward(angle)]
         # a natural spline through points 15 degrees apart is off by a tenth of a millimeter near its ends
         assert_allclose(height, -np.hypot(*normal * (a, b)), atol=2e-4)
+
+
+def test_tracked_markers_leave_the_noise_that_is_in_them():
+    """Least squares: of noise s in 3 m numbers a frame, what fits n coordinates is gone: s^2 (3 m - n) is left on average."""
+    example = marker_tracking
+    system = example.make_arm()
+    seen, truth = example.record(system)
+    q = example.track(system, seen)
+    assembler, markers = example.make_assembler(system)
+    state, left, there = system.realize_topology(), 0.0, 0
+    for frame, row in zip(seen, q, strict=True):
+        state.q = row
+        assembler.set_internal_state(state)
+        markers.move_all_observations(frame)
+        errors = markers.find_current_marker_errors()
+        left += np.nansum(errors**2)
+        there += 3 * int(np.isfinite(errors).sum()) - 6
+    # some 8000 degrees of freedom: a standard deviation of 1.6 percent
+    assert_allclose(left, example.NOISE**2 * there, rtol=0.08)
+    assert np.abs(q[:, 4] - truth[:, 4]).max() < np.radians(5)  # the elbow, from markers some centimeters apart
+    assert np.sqrt(np.mean((q[:, 4] - truth[:, 4]) ** 2)) < np.radians(1.5)
+    assert (q[:, 4] >= 0).all()

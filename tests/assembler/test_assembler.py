@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from models import chain, rigid
 from numpy.testing import assert_allclose
 
 import mobod as mb
+from models import chain, rigid
 
 PIN, BALL, SLIDER = mb.mobilizer.Pin, mb.mobilizer.Ball, mb.mobilizer.Slider
 
@@ -343,9 +343,9 @@ def test_lines_point_where_they_are_wanted(euler, rng):
         markers.add_marker(None, body, (0, 0, 2))
     assembler = mb.Assembler(system)
     assembler.adopt_assembly_goal(markers)
-    along = rng.normal(size=3)
+    along, shift = rng.normal(size=3), np.array([3.0, 4.0, 5.0])
     along /= np.linalg.norm(along)
-    markers.move_all_observations([along + (3, 4, 5), 2 * along + (3, 4, 5), along, 2 * along])
+    markers.move_all_observations([along + shift, 2 * along + shift, along, 2 * along])
     assert assembler.assemble(state) < 1e-12
     assert assembler.get_num_free_qs() == len(state.q)
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from models import chain, figure, observed, walk
 from numpy.testing import assert_allclose
 
 import mobod as mb
+from models import chain, figure, observed, walk
 
 
 def tracked(rng, frames=25, noise=0.005):
@@ -78,7 +78,7 @@ def test_noise_that_is_not_there_is_not_found(rng):
 
 
 def test_missing_markers_do_not_count(rng):
-    system, state, assembler, markers, frames = tracked(rng, noise=0.0)
+    _, state, assembler, markers, frames = tracked(rng, noise=0.0)
     missing = frames.copy()
     missing[3:8, 1] = np.nan  # two others hold the body
     missing[5, 7, 1] = np.nan
@@ -112,13 +112,13 @@ def test_order_of_observations():
     assert markers.has_observation("b") and not markers.has_observation("d")
     assembler = mb.Assembler(system)
     assembler.adopt_assembly_goal(markers)
-    shift = np.array([3.0, -1.0, 2.0])
-    markers.move_all_observations([shift + (0, 1, 0), (9, 9, 9), (np.nan,) * 3, shift, shift + (1, 0, 0)])
+    shift, (x, y, z) = np.array([3.0, -1.0, 2.0]), np.eye(3)
+    markers.move_all_observations([shift + y, (9, 9, 9), (np.nan,) * 3, shift, shift + x])
     assert assembler.assemble(state) < 1e-20
-    assert_allclose(markers.find_current_marker_location("d"), shift + (0, 0, 1), atol=1e-9)
+    assert_allclose(markers.find_current_marker_location("d"), shift + z, atol=1e-9)
     assert_allclose(markers.get_observation(3), shift)
     assert markers.get_markers_on_body(bodies[1]) == [0, 1, 2, 3]
-    markers.move_one_observation(3, shift + (0, 0, 0.3))
+    markers.move_one_observation(3, shift + 0.3 * z)
     assert assembler.is_initialized() and assembler.track() > 1e-4
     markers.change_marker_weight("a", 0.0)
     assert assembler.is_initialized() and assembler.track() < 1e-15
@@ -264,5 +264,3 @@ def test_bad_observations():
         assembler.track_frames(np.zeros((3, 2, 3)), condition=markers)
     assert assembler.track_frames(np.zeros((3, 1, 3)), [0.0, 0.1, 0.2], condition=markers).shape == (3, 4)
     assert assembler.get_internal_state().time == 0.2
-
-

@@ -27,7 +27,10 @@ def build(case):
     matter = mb.SimbodyMatterSubsystem(system)
     bodies = [matter.ground]
     for record in case["bodies"]:
-        kind, body = getattr(mb.mobilizer, record["kind"]), mb.body.Rigid(mb.MassProperties(1, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+        kind, body = (
+            getattr(mb.mobilizer, record["kind"]),
+            mb.body.Rigid(mb.MassProperties(1, (0, 0, 0), mb.UnitInertia(1, 1, 1))),
+        )
         bodies.append(kind(bodies[record["parent"]], body, X_PF=frame(record["X_PF"]), X_BM=frame(record["X_BM"])))
     for record in case["constraints"]:
         more = [record["length"]] if "length" in record else []

@@ -9,4 +9,13 @@ from .orientation_sensors import OrientationSensors
 from .q_value import QValue
 from .system_constraints import SystemConstraints
 
-__all__ = ["Assembler", "Condition", "LocalEnergyMinimizer", "Markers", "ObservedPointFitter", "OrientationSensors", "QValue", "SystemConstraints"]
+__all__ = [
+    "Assembler",
+    "Condition",
+    "LocalEnergyMinimizer",
+    "Markers",
+    "ObservedPointFitter",
+    "OrientationSensors",
+    "QValue",
+    "SystemConstraints",
+]

@@ -24,10 +24,10 @@ class Normal:
     def __init__(self, nb: int, nu: int) -> None:
         self.weights, self.forces = np.zeros((nb, 10)), np.zeros((nb, 6))
         self.H, self.g = np.zeros((nu, nu)), np.zeros(nu)
-        self._clear: Any = fitting.clear.dispatcher  # type: ignore[attr-defined]
-        self._stations: Any = fitting.add_stations.dispatcher  # type: ignore[attr-defined]
-        self._attitudes: Any = fitting.add_attitudes.dispatcher  # type: ignore[attr-defined]
-        self._finish: Any = fitting.normal_equations.dispatcher  # type: ignore[attr-defined]
+        self._clear: Any = fitting.clear.dispatcher
+        self._stations: Any = fitting.add_stations.dispatcher
+        self._attitudes: Any = fitting.add_attitudes.dispatcher
+        self._finish: Any = fitting.normal_equations.dispatcher
 
     def begin(self, state: State) -> None:
         """Nothing is wanted."""

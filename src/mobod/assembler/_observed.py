@@ -150,6 +150,10 @@ class Observed(Condition):
         self._ordered()
         return self._observations.copy()
 
+    def move_all_observations(self, observations: Any) -> None:
+        """Take a whole frame; a subclass says of what shape."""
+        self._move_all(observations)
+
     def _move(self, observation: int, value: Array) -> None:
         self._observations[self._observation_index(observation)] = value
         if self._is_ready:

@@ -87,7 +87,7 @@ class Problem:
             else:
                 self.squares.append((condition, weight, factor))
         self._numerical_gradient = numerical_gradient
-        self.has_goals = bool(goals)
+        self._goals, self.has_goals = goals, bool(goals)
         tree = state._tree
         self._normal = Normal(tree.nb, tree.nu) if self.spatial else None
         self._none, self._zero = np.zeros((variables.n, variables.n)), np.zeros(variables.n)
@@ -119,7 +119,7 @@ class Problem:
         """The weighted sum of all goals, without derivatives."""
         self.counts.goals += 1
         total = 0.0
-        for condition, weight, *_ in [*self.spatial, *self.squares, *self.general]:
+        for condition, weight in self._goals:
             total += weight * checked_goal(condition, self.state)
         return total
 

@@ -43,11 +43,21 @@ class Search:
         How large errors may be in the end.
     gradient_tolerance : float, optional
         Ends the search of a goal that is no sum of squares: the largest entry of its gradient.
+    most_steps : int
+    caution : float
+        With a large one, steps stay near to where the requirements hold.
     """
 
     def __init__(
-        self, problem: Problem, accuracy: float, tolerance: float, gradient_tolerance: float | None = None, most_steps: int = 200
+        self,
+        problem: Problem,
+        accuracy: float,
+        tolerance: float,
+        gradient_tolerance: float | None = None,
+        most_steps: int = 200,
+        caution: float = 1.0,
     ) -> None:
+        self.caution = caution
         self.problem, self.accuracy, self.tolerance = problem, accuracy, tolerance
         self.gradient_tolerance, self.most_steps = gradient_tolerance, most_steps
         self.converged = False
@@ -67,12 +77,11 @@ class Search:
         if not variables.n:
             self.converged = True
             return now
-        mu, nu, few = _START, 0.0 if np.any(now.g) else 1.0, 0
+        mu, part, nu, few = _START, 0.0, 0.0 if np.any(now.g) else 1.0, 0
         turning: npt.NDArray[np.bool_] | None = None
         B = damped(now.H, 1e-3) if quasi else _first_matrix(now) if now.general is not None else None
         for _ in range(most_steps):
             H = now.H if B is None else B if quasi else now.H + B
-            part = 0.0 if mu <= 1e-6 else min(1.0, np.sqrt(mu))
             x, multipliers = step(H, now.g, now.c, now.A, mu, variables.room(problem.state), part)
             largest = float(np.abs(x).max())
             if largest > _TURN:
@@ -87,7 +96,9 @@ class Search:
                 size = float(np.sqrt(now.c @ now.c))
                 rest = now.c + now.A @ x
                 nearer = size - float(np.sqrt(rest @ rest))
-                nu = max(nu, 1.5 * float(np.sqrt(multipliers @ multipliers)))
+                # multipliers are small where the goal pulls across the requirements, which then may not count for nothing
+                steepness = float(np.sqrt(now.g @ now.g) / (np.sqrt(np.sum(now.A * now.A)) + 1e-300))
+                nu = max(nu, 1.5 * float(np.sqrt(multipliers @ multipliers)), self.caution * min(steepness, 1e12))
             promised = gain + nu * nearer
             fulfilled = now.norm <= self.tolerance * _BEYOND
             if fulfilled and self._is_last(now, x, gain, multipliers):
@@ -110,9 +121,11 @@ class Search:
                     mu = max(_LEAST, 0.1 * mu)
                 elif gained < 0.1 * promised:
                     mu = 4.0 * mu
+                part = 0.1 * part if part > 0.01 else 0.0
                 now = then
                 continue
             problem.move_to(now.q)
+            part = max(3.0 * part, 0.3)
             mu = max(10.0 * mu, 1e-5)
             if mu > _MOST:
                 self.converged = abs(promised) <= 1e-9 * merit
@@ -214,7 +227,7 @@ def assemble(
     random = np.random.default_rng(0)  # the same result each time
     if best.norm > tolerance:
         best = _elsewhere(problem, feasible, accuracy, tolerance, start, best, random)
-    elif problem.has_goals and best.f > 0.0 and not problem.general:
+    elif problem.has_goals and best.f > 0.0:
         best = _beside(problem, accuracy, tolerance, best, random)
     if start.norm <= tolerance and (best.norm > tolerance or best.f > start.f):
         best = start
@@ -251,8 +264,12 @@ def _elsewhere(
             if feasible is problem:
                 return found
             found = problem.values()
-            further = Search(problem, accuracy, tolerance).run()
-            return further if further.norm <= tolerance else found
+            for caution in (1.0, 30.0, 1000.0):
+                problem.move_to(found.q)
+                further = Search(problem, accuracy, tolerance, caution=caution).run()
+                if further.norm <= tolerance and further.f <= found.f:
+                    return further
+            return found
         if found.norm < best.norm:
             best = found
     return best

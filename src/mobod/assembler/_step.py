@@ -95,10 +95,10 @@ def equations_step(H: Array, g: Array, c: Array, A: Array | None, part: float) -
     """The same without ranges; H is positive definite."""
     n = len(g)
     if A is None or not len(c) or not n:
-        x = solve_positive(H, g)
-        if x is None:
-            x = np.linalg.lstsq(H, g, rcond=None)[0]
-        return -x, np.zeros(len(c))
+        descent = solve_positive(H, g)
+        if descent is None:
+            descent = np.asarray(np.linalg.lstsq(H, g, rcond=None)[0], dtype=np.float64)
+        return -descent, np.zeros(len(c))
     U, s, Vt = np.linalg.svd(A, full_matrices=True)
     rank = int(np.sum(s > RANK * max(s[0], 1e-300))) if s[0] > 0.0 else 0
     s, V, Z = s[:rank], Vt[:rank].T, Vt[rank:].T

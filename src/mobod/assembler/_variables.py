@@ -94,7 +94,7 @@ class Variables:
             self.lower, self.upper = np.full(self.n, -np.inf), np.full(self.n, np.inf)
             self.lower[self.direct], self.upper[self.direct] = lower[self.direct_q], upper[self.direct_q]
         self._v, self._q_dot = np.zeros(tree.nu), np.zeros(tree.nq)
-        self._n_times: Any = rates.multiply_by_n.dispatcher  # type: ignore[attr-defined]
+        self._n_times: Any = rates.multiply_by_n.dispatcher
 
     # ------------------------------------------------------------------------------------------ matrices
 
@@ -102,7 +102,7 @@ class Variables:
         """u-like displacements of x ``(nu, n)``, at a state with positions."""
         whole = np.zeros((self.nu, self.nu))  # du of dq, in the places of u
         whole[self.u_of_x, self.u_of_x] = 1.0
-        for first_q, first_u, n in self.mixed:
+        for _, first_u, n in self.mixed:
             whole[first_u : first_u + n, first_u : first_u + n] = 0.0
         du = np.empty(self.nu)
         for k in range(max(n for _, _, n in self.mixed)):

@@ -249,7 +249,7 @@ class Assembler:
         A q that starts outside is put on the limit first.
         """
         one = self._coordinate(mobod, which_q)
-        if not low <= high or np.isinf(low) and low > 0 or np.isinf(high) and high < 0:
+        if not low <= high or (np.isinf(low) and low > 0) or (np.isinf(high) and high < 0):
             raise ValueError(f"a range goes from a lower to an upper limit, got [{low}, {high}]")
         self.uninitialize()
         self._ranges.pop(one, None)
@@ -336,7 +336,7 @@ class Assembler:
         goals: list[tuple[Condition, float]] = []
         try:
             self._system.realize(state, Stage.POSITION)
-            for condition, weight in zip(self._conditions, self._weights, strict=True):
+            for condition in self._conditions:
                 condition.initialize_condition()
             for condition, weight in zip(self._conditions, self._weights, strict=True):
                 if weight == 0.0 or (condition is self._conditions[0] and not condition.get_num_errors(state)):
@@ -511,7 +511,7 @@ class Assembler:
         condition : Markers or OrientationSensors, optional
             What is observed: needed where the Assembler has several of these.
         progress : bool or callable, optional
-            True shows a progress bar (needs tqdm); a callable is called now and then with the number of frames done, and of all.
+            True shows a progress bar (needs tqdm); a callable gets the number of frames done, and of all, now and then.
 
         Returns
         -------

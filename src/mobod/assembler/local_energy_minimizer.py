@@ -82,10 +82,8 @@ class LocalEnergyMinimizer:
         if not 0.0 < tolerance < np.inf:
             raise ValueError(f"the tolerance has to be positive and finite, got {tolerance}")
         assembler = Assembler(system)
-        assembler.assemble(state.copy())
-        constrained = state.copy()
         try:
-            assembler.assemble(constrained)
+            assembler.assemble(state.copy())
         except ConvergenceError as error:
             again = ConvergenceError(f"the energy cannot be minimized where constraints do not hold: {error}")
             again.diagnosis = error.diagnosis
@@ -101,8 +99,8 @@ class LocalEnergyMinimizer:
         found = search.run()
         if not search.converged or not np.isfinite(found.f):
             raise ConvergenceError(
-                f"no minimum of the potential energy was found: after {problem.counts.gradients} gradients it is {found.f:.6g}, "
-                f"its gradient {np.abs(found.g).max(initial=0.0):.3g} at most; the energy may have no minimum near the start"
+                f"no minimum of the potential energy was found: after {problem.counts.gradients} gradients it is "
+                f"{found.f:.6g}, its gradient {np.abs(found.g).max(initial=0.0):.3g} at most; the energy may have no minimum near the start"
             )
         problem.move_to(found.q)
         assembler.update_from_internal_state(state)

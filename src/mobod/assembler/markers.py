@@ -189,9 +189,7 @@ class Markers(Observed):
 
     def _report(self, state: State) -> list[tuple[str, float]]:
         errors = np.abs(self.calc_errors(state).reshape(-1, 3)).max(axis=1, initial=0.0)
-        return [
-            (f"marker {self._names[self._used[i]]!r}", float(e)) for i, e in zip(self._present(), errors, strict=True)
-        ]
+        return [(f"marker {self._names[self._used[i]]!r}", float(e)) for i, e in zip(self._present(), errors, strict=True)]
 
 
 def _triple(value: npt.ArrayLike) -> Array:

@@ -175,5 +175,7 @@ def _orthogonal(R: Array) -> Array:
     there = np.isfinite(R).all(axis=(1, 2))
     bad = np.abs(R[there] @ R[there].transpose(0, 2, 1) - np.eye(3)).max(initial=0.0)
     if bad > 1e-6 or (np.linalg.det(R[there]) < 0.0).any():
-        raise ValueError(f"an observed orientation is no rotation: R R^T is off the identity by {bad:.3g}, or it is a reflection")
+        raise ValueError(
+            f"an observed orientation is no rotation: R R^T is off the identity by {bad:.3g}, or it is a reflection"
+        )
     return R
