@@ -41,9 +41,7 @@ def make_arm() -> mb.MultibodySystem:
     upper = mb.mobilizer.Ball(
         matter.ground, make_segment(2.0, UPPER, 0.045, "#4477aa"), X_PF=mb.Transform(SHOULDER), name="upper arm"
     )
-    fore = mb.mobilizer.Pin(
-        upper, make_segment(1.3, FORE, 0.035, "#4477aa"), X_PF=mb.Transform((0, -UPPER, 0)), name="forearm"
-    )
+    fore = mb.mobilizer.Pin(upper, make_segment(1.3, FORE, 0.035, "#4477aa"), X_PF=mb.Transform((0, -UPPER, 0)), name="forearm")
     mb.mobilizer.Universal(fore, make_segment(0.5, HAND, 0.028, "#4477aa"), X_PF=mb.Transform((0, -FORE, 0)), name="hand")
     for name, along, forward, side in MARKERS:
         skin = mb.decoration.Sphere(0.009, color="#222222")
