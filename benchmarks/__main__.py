@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 
 from . import (
+    constraints,
     first_run,
     forces,
     forward_dynamics,
@@ -36,6 +37,7 @@ BENCHMARKS = {
     "python_overhead": python_overhead,
     "first_run": first_run,
     "forces": forces,
+    "constraints": constraints,
     "memory": memory,
     "particles": particles,
     "tracking": tracking,

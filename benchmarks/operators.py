@@ -21,7 +21,7 @@ from .peers.mujoco import MuJoCo
 from .peers.pinocchio import Pinocchio
 from .report import Target, cell_of_time, print_table, run_as_script
 
-MODELS = ["pin10", "pin30", "pin100", "ball30", "free30", "tree255", "humanoid"]
+MODELS = ["pin10", "pin30", "pin100", "pin1000", "ball30", "free30", "tree255", "humanoid", "g1"]
 QUICK_MODELS = ["pin30", "humanoid"]
 STATES = 16
 OPERATORS = ("inverse dynamics", "M", "M^-1")

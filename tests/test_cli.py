@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mobod as mb
 from mobod.cli import main
+from mobod.cli_models import EXAMPLES
 from mobod.trajectory import Trajectory
 
 SHORT = ["--time", "0.2"]
@@ -203,10 +204,16 @@ def test_as_a_program():
         ),
         (["simulate", "panda", "--integrator", "magic"], "there is no integrator 'magic'; there are"),
         (["simulate", "chain", "--floating-base"], "--floating-base is for URDF files"),
-        (["simulate", "panda", "--output", "a.txt"], "'a.txt' must end in .npz, .csv or .parquet"),
+        (["simulate", "panda", "--output", "a.txt"], "'a.txt' must end in .npz, .csv, .parquet, .h5 or .hdf5"),
         (["simulate", "panda", "--output", "missing/a.npz"], "there is no folder missing"),
         (["simulate", "panda", "--plot", "a.bmp"], "'a.bmp' must end in .png, .pdf or .svg"),
         (["simulate", "panda", "--animate", "a.avi"], "'a.avi' must end in .gif or .mp4"),
+        (["simulate", "panda", "--record", "a.npz"], "'a.npz' must end in .h5 or .hdf5"),
+        (["simulate", "panda", "--resume"], "--resume needs --checkpoint FILE"),
+        (["simulate", "panda", "--quantity", "momentun"], "there is no quantity 'momentun'; did you mean momentum"),
+        (["simulate", "panda", "--body", "panda_link77"], "there is no body 'panda_link77'; did you mean 'panda_link7'?"),
+        (["simulate", "panda", "--step", "0"], "argument --step: must be a positive number"),
+        (["simulate", "chain", "--joint-limits"], "--joint-limits is for URDF files"),
         (["simulate", "panda", "--colour"], "unrecognized arguments: --colour"),
         (["dance"], "invalid choice: 'dance'"),
         ([], "the following arguments are required: COMMAND"),
@@ -270,6 +277,83 @@ def test_what_was_welded_is_a_warning_in_one_line(capsys, tmp_path):
     err = capsys.readouterr().err
     (line,) = [line for line in err.splitlines() if line.startswith("mobod: warning: ")]
     assert "pan" in line
+
+
+def test_a_method_can_take_fixed_steps(simulate):
+    assert simulate("double_pendulum", *SHORT, "--step", "0.01").steps_taken == 20
+
+
+def test_the_methods_are_in_the_help(capsys):
+    with pytest.raises(SystemExit):
+        main(["simulate", "--help"])
+    help = " ".join(capsys.readouterr().out.split())
+    for kind in ("RungeKuttaMerson", *mb.integrator.__all__):
+        assert kind in help or kind == "Integrator"
+
+
+def test_a_long_run_is_recorded_and_resumed(tmp_path, capsys):
+    pytest.importorskip("h5py")
+    record, checkpoint = tmp_path / "run.h5", tmp_path / "run.ckpt"
+    arguments = ["--report-interval", "0.01", "--record", str(record), "--checkpoint", str(checkpoint), "--resume"]
+    arguments += ["--quantity", "momentum", "--body", "lower"]
+    assert main(["simulate", "double_pendulum", "--time", "0.2", *arguments]) == 0
+    assert f"recording        {record}" in capsys.readouterr().out
+    assert main(["simulate", "double_pendulum", "--time", "0.5", *arguments, "--quiet"]) == 0
+    system, state = mb.examples.double_pendulum.build()
+    whole = mb.simulate(system, state, 0.5, report_interval=0.01, record=["momentum"], record_bodies=["lower"])
+    run = Trajectory.load(record)
+    assert_array_equal(run.q, whole.q)
+    assert_array_equal(run.quantities["momentum"], whole.quantities["momentum"])
+    assert_array_equal(run.body_poses, whole.body_poses)
+
+
+def test_an_audit_is_printed_when_it_is_asked_for(capsys):
+    assert main(["simulate", "panda", *SHORT, "--audit", "--estimate-error"]) == 0
+    out = capsys.readouterr().out
+    assert (
+        "energy error" in out and "by 7 MobilityLinearDampers" in out and "global error" in out and "damping of 7 joints" in out
+    )
+    assert main(["simulate", "double_pendulum", *SHORT]) == 0
+    assert "energy error" not in capsys.readouterr().out
+
+
+FAILS = """
+import numpy as np
+import mobod as mb
+
+class Wall(mb.force.CustomImplementation):
+    def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+        mobility_forces += np.inf if state.time > 0.1 else 0.0
+
+def build():
+    system, state = mb.examples.double_pendulum.build()
+    mb.force.Custom(mb.GeneralForceSubsystem(system), Wall())
+    return system, system.realize_topology()
+"""
+
+
+def test_what_there_is_before_a_failure_is_kept(tmp_path, capsys):
+    path, output = tmp_path / "fails.py", tmp_path / "motion.npz"
+    path.write_text(FAILS)
+    assert main(["simulate", str(path), "--time", "1", "--report-interval", "0.01", "--output", str(output)]) == 2
+    said = capsys.readouterr()
+    assert "not finite" in said.err and "what there is by then is kept" in said.out
+    left = Trajectory.load(output)
+    assert len(left) > 5 and left.time[-1] < 0.11
+
+
+def test_joints_are_damped_and_stop_at_their_limits_unless_told_otherwise(simulate):
+    pushed = ["panda", "--time", "0.5", "--u", "panda_joint4=8", "--gravity", "0,0,0"]
+    kept, bare = simulate(*pushed), simulate(*pushed, "--no-joint-limits", "--no-joint-damping")
+    i = kept.coordinate_names.index("panda_joint4")
+    assert kept.q[:, i].max() < 0.05 < 0.3 < bare.q[:, i].max()
+    assert bare.energy_drift < 1e-3 * bare.energy[0] and kept.energy[-1] < 0.9 * kept.energy[0]
+
+
+def test_joints_start_inside_their_limits(capsys):
+    assert main(["simulate", "panda", "--time", "0.01", "--floating-base", "--quiet"]) == 0
+    robot = mb.load_urdf(EXAMPLES / "panda.urdf", joint_limits=True)
+    assert any("'panda_joint4' is outside its limits" in note for note in robot.report)
 
 
 def test_interrupting_is_no_error(monkeypatch, capsys):

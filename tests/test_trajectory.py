@@ -84,7 +84,7 @@ def test_every_number_survives_a_file(tmp_path, extension):
 
 
 def test_other_files_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"'motion.txt' must end in .npz, .csv or .parquet"):
+    with pytest.raises(ValueError, match=r"'motion.txt' must end in .npz, .csv, .parquet, .h5 or .hdf5"):
         make().save(tmp_path / "motion.txt")
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
     with pytest.raises(ValueError, match="is not a trajectory: it holds a"):

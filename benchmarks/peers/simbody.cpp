@@ -54,6 +54,14 @@ void readBody(std::istream& in, SimbodyMatterSubsystem& matter) {
     else SimTK_THROW1(Exception::Cant, "unknown kind " + kind);
 }
 
+void readTie(std::istream& in, SimbodyMatterSubsystem& matter) {
+    int body[2];
+    Vec3 station[2];
+    for (int i = 0; i < 2; ++i) in >> body[i] >> station[i][0] >> station[i][1] >> station[i][2];
+    Constraint::Ball(matter.updMobilizedBody(MobilizedBodyIndex(body[0])), station[0],
+                     matter.updMobilizedBody(MobilizedBodyIndex(body[1])), station[1]);
+}
+
 Vector readVector(std::istream& in) {
     int n;
     in >> n;
@@ -71,6 +79,7 @@ void read(const char* path, Mechanism& m) {
             in >> g[0] >> g[1] >> g[2];
             Force::Gravity(m.forces, m.matter, g);
         } else if (word == "body") readBody(in, m.matter);
+        else if (word == "tie") readTie(in, m.matter);
         else if (word == "q") q = readVector(in);
         else if (word == "u") u = readVector(in);
     }

@@ -4,13 +4,28 @@ Bodies connected by mobilizers in a tree, minimal coordinates, O(n) recursive dy
 stage: the concepts of Simbody, written in Python and compiled by Numba. ``import mobod as mb``; the README has a first example.
 """
 
-from . import assembler, body, constraint, decoration, examples, force, function, integrator, measure, mobilizer, motion
+from . import (
+    assembler,
+    body,
+    constraint,
+    decoration,
+    event,
+    examples,
+    force,
+    function,
+    integrator,
+    measure,
+    mobilizer,
+    motion,
+)
 from ._version import __version__
 from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
 from .body import Body
+from .checkpoint import CheckpointError
 from .constraint.base import Constraint
 from .ensemble import Ensemble
 from .errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
+from .event import EventHandler, EventReporter
 from .force.base import Force
 from .forces import GeneralForceSubsystem
 from .function import Function
@@ -23,9 +38,10 @@ from .motion.base import Motion
 from .simulation import simulate
 from .stage import Stage
 from .state import State
+from .step_status import StepStatus
 from .subsystem import Subsystem
 from .system import MultibodySystem
-from .time_stepper import StepStatus, TimeStepper
+from .time_stepper import TimeStepper
 from .trajectory import Trajectory
 from .value import (
     ArticulatedInertia,
@@ -44,10 +60,13 @@ __all__ = [
     "ArticulatedInertia",
     "Assembler",
     "Body",
+    "CheckpointError",
     "Constraint",
     "ConvergenceError",
     "Direction",
     "Ensemble",
+    "EventHandler",
+    "EventReporter",
     "Force",
     "Function",
     "GeneralForceSubsystem",
@@ -82,6 +101,7 @@ __all__ = [
     "body",
     "constraint",
     "decoration",
+    "event",
     "examples",
     "force",
     "function",

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import time as _clock
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ._run import Keeper, Run, steps_by_report
+from .checkpoint import CheckpointError, integrator_keywords, load_checkpoint, save_checkpoint
+from .error_estimate import ErrorEstimate, ErrorRows
+from .errors import MobodError
+from .fingerprint import start_fingerprint
 from .integrator import Integrator, RungeKuttaMerson
 from .integrator import _runge_kutta as rk
+from .ledger import Ledger
+from .record_file import EXTENSIONS, DiskArray, FileRows, import_h5py, read_recording
+from .recording import Recording
+from .rows import Rows
 from .time_stepper import TimeStepper
+from .trajectory import Owned, Trajectory, check_extension, plain
 
 if TYPE_CHECKING:
+    import os
+
     from .state import State
     from .system import MultibodySystem
-    from .trajectory import Trajectory
 
 
 def coordinate_names(system: MultibodySystem, state: State) -> list[str]:
@@ -63,6 +75,14 @@ def simulate(
     accuracy: float = 1e-4,
     report_interval: float | None = None,
     progress: bool | Callable[[float, float], Any] | None = None,
+    record: Mapping[str, Any] | Iterable[Any] | None = None,
+    record_bodies: bool | Iterable[Any] | None = None,
+    record_to: str | os.PathLike[str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_interval: float = 30.0,
+    resume: bool = False,
+    audit: str = "reports",
+    estimate_error: bool | float = False,
 ) -> Trajectory:
     """Simulate from *state* for as long as *time*, and return the motion.
 
@@ -72,116 +92,285 @@ def simulate(
     state : State
         Where to start; left as it is.
     time : float
-        How long, from the state's time on.
+        How long, from the state's time on; an integrator's final time ends it before.
     integrator : Integrator or class, optional
         `RungeKuttaMerson` unless given; one that is given brings its own accuracy.
     accuracy : float
         Largest local error of a step, where no integrator is given.
     report_interval : float, optional
         Time between rows of the result; a two-hundredth of *time* unless given. A row holds all coordinates, speeds and
-        particles: with very many of these, ask for fewer rows.
+        particles: with very many of these, ask for fewer rows, or record to a file.
     progress : bool or callable, optional
-        True shows a progress bar (needs tqdm); a callable is called now and then with the time reached and the end.
+        True shows a progress bar with the time that is left (needs tqdm); a callable is called now and then with the time
+        reached and the end.
+    record : mapping or sequence, optional
+        What else is recorded, by name: anything with ``get_value(state)``, such as a measure, or a callable of a state at
+        ACCELERATION, that gives a number or an array. Names of `mobod.recording.NAMED` stand for themselves:
+        ``["momentum"]``. Found in `Trajectory.quantities`.
+    record_bodies : True or sequence, optional
+        Bodies, or their names, whose poses are recorded; True for all. Found in `Trajectory.body_poses`.
+    record_to : str or path, optional
+        An HDF5 file, ``.h5`` (needs h5py), into which the rows go as they come: memory holds only a few of them, however
+        long the run, and what there is can be read with `Trajectory.load` while it goes on and after it was killed. The
+        trajectory that is returned reads from the file.
+    checkpoint : str or path, optional
+        A file from which the run can go on, written now and then, when it ends, and when it is interrupted. It holds the
+        rows, too, unless these are recorded to a file.
+    checkpoint_interval : float
+        Between two, in seconds of wall time.
+    resume : bool
+        Go on from *checkpoint*, to the same bits as though nothing had been; start where there is no such file. The arguments
+        have to be those of the first run, except *time*, which may be longer. A method that another package's solver steps
+        for, such as BDF, starts that anew at each checkpoint, whose past no file can hold: its results agree to its accuracy.
+    audit : {"reports", "steps"}
+        Where the work of forces that dissipate or drive is integrated for `Trajectory.audit`: along the reports afterwards,
+        or in every step, to the accuracy of the integration, which takes a few evaluations more a step, in Python. Runs with
+        events, which go from report to report, keep to the reports.
+    estimate_error : bool or float
+        Simulate again with a tenth of the accuracy (or half the fixed step), and tell in `Trajectory.audit` how far the two
+        are apart, and from when on by more than this; 0.01 for True.
 
     Returns
     -------
     Trajectory
-        One row a report, the first at the start and the last at the end.
+        One row a report, the first at the start and the last at the end. Where an event handler ends the simulation, the
+        last is then, and ``statistics["termination"]`` says why; a row at the time of any other event is before it.
 
     Raises
     ------
     ValueError
-        If *time* or *report_interval* is not positive.
+        If *time*, *report_interval* or another argument makes no sense.
     ConvergenceError
-        If the integrator cannot go on.
+        If the integrator cannot go on. This and any other exception that stops a run, `KeyboardInterrupt` included, has the
+        motion so far as its attribute ``trajectory``.
+    CheckpointError
+        If *checkpoint* is of another model, start, integrator, or other reports.
+    ImportError
+        If a file or a progress bar needs a package that is not there.
 
     Examples
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> trajectory = mb.simulate(system, state, 1.0, accuracy=1e-6)
+    >>> trajectory = mb.simulate(system, state, 1.0, accuracy=1e-6, record=["kinetic_energy"])
     >>> trajectory.q.shape
     (201, 2)
+    >>> trajectory.quantities["kinetic_energy"].shape
+    (201,)
     """
-    from .trajectory import Trajectory
-
     if not 0.0 < time < np.inf:
         raise ValueError(f"time has to be positive and finite, got {time}")
     interval = time / 200.0 if report_interval is None else float(report_interval)
     if not interval > 0.0:
         raise ValueError(f"report_interval has to be positive, got {report_interval}")
-    begin = state.time
-    end = begin + float(time)
+    if not checkpoint_interval >= 0.0:
+        raise ValueError(f"checkpoint_interval has to be zero or positive, got {checkpoint_interval}")
+    if audit not in ("reports", "steps"):
+        raise ValueError(f"audit is 'reports' or 'steps', not {audit!r}")
+    if estimate_error is not True and not 0.0 <= float(estimate_error) < np.inf:
+        raise ValueError(f"estimate_error is True, or how far two runs may be apart, not {estimate_error!r}")
+    if resume and checkpoint is None:
+        raise ValueError("resume needs checkpoint=, the file to go on from")
+    if record_to is not None:
+        check_extension(Path(record_to), EXTENSIONS)
+        import_h5py("record_to")
+    if integrator is None:
+        integrator = RungeKuttaMerson
+    if isinstance(integrator, type):
+        integrator = integrator(system, accuracy=accuracy)
+    state._check_owner(system, "simulate")
+    times = _report_times(state.time, float(time), interval, integrator.final_time)
+    recording = Recording(system, state, record, record_bodies)
+    about = _about(system, state, recording)
+    stepper = TimeStepper(system, integrator)
+    kept = _resumed(checkpoint, stepper, state, times, recording, record_to) if resume and checkpoint is not None else None
+    if kept is None:
+        stepper.initialize(state)
+    stepper.set_report_all_significant_states(False)
+    rows = _make_rows(record_to, kept, len(times), about)
+    ledger = None
+    if audit == "steps" and not steps_by_report(stepper, recording):
+        ledger = Ledger(system, stepper.state) if kept is None else kept["ledger"]
+        if ledger is None:
+            raise CheckpointError(f"{checkpoint} is of a run without audit='steps'; go on without, or start anew")
+        ledger.attach(system, stepper.state)
+    run = Run(stepper, times, recording, rows, ledger, progress if callable(progress) else None)
+    bar: _bar | None = None
+    before = 0.0 if kept is None else float(kept["wall_time"])
+    clock = _clock.perf_counter()
+
+    def save() -> None:
+        assert checkpoint is not None
+        save_checkpoint(
+            checkpoint,
+            stepper,
+            {
+                "start": start_fingerprint(state),
+                "rows": rows.columns() if isinstance(rows, Rows) else None,
+                "num_rows": len(rows),
+                "shapes": recording.shapes,
+                "bodies": recording.body_names,
+                "ledger": ledger,
+                "wall_time": before + _clock.perf_counter() - clock,
+            },
+        )
+
+    if checkpoint is not None:
+        run.keeper = Keeper(save, checkpoint_interval)
+
+    def finished() -> Trajectory:
+        statistics = _statistics(run) | {"wall_time": before + _clock.perf_counter() - clock}
+        if not len(rows):
+            rows.append(run.empty_block())
+        if isinstance(rows, FileRows):
+            rows.close({**about, "statistics": plain(statistics)})
+        trajectory = Trajectory._from_arrays(
+            {name: array if isinstance(array, DiskArray) else array.view(Owned) for name, array in rows.columns().items()},
+            {**about, "statistics": statistics},
+            system=system,
+            state=state,
+        )
+        trajectory._ledger = ledger
+        return trajectory
+
+    try:
+        if kept is None and not run.by_report:
+            # compiles or loads what stepping needs: the wall time is that of simulating
+            integrator._advance(times[:1], np.empty((1, len(state._y))), np.empty(1), 0)
+            integrator._counts[rk.REPORT] = 0
+        if progress is True:
+            bar = _bar(float(times[0]), float(times[-1]))
+            run.show = bar.show
+        clock = _clock.perf_counter()
+        run.go()
+        run.save()
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            run.save()
+        error.trajectory = finished()  # type: ignore[attr-defined]
+        if isinstance(error, MobodError):
+            error.add_note("the motion up to there is in this exception's attribute trajectory")
+        raise
+    finally:
+        if bar is not None:
+            bar.close()
+    trajectory = finished()
+    if estimate_error:
+        trajectory._error_estimate = _estimate_error(
+            trajectory, system, state, times, integrator, 0.01 if estimate_error is True else float(estimate_error)
+        )
+    return trajectory
+
+
+def _report_times(begin: float, time: float, interval: float, final: float | None) -> npt.NDArray[np.float64]:
+    end = begin + time if final is None else min(begin + time, final)
+    time = end - begin
+    if not time > 0.0:
+        raise ValueError(f"the integrator's final_time {final} is not after the state's time {begin}")
     count = int(np.floor(time / interval * (1.0 + 1e-12)))
     times: npt.NDArray[np.float64] = begin + interval * np.arange(count + 1, dtype=np.float64)
     if end - times[-1] > 1e-9 * time:
         times = np.append(times, end)
     times[-1] = end
-    if integrator is None:
-        integrator = RungeKuttaMerson
-    if isinstance(integrator, type):
-        integrator = integrator(system, accuracy=accuracy)
-    stepper = TimeStepper(system, integrator)
+    return times
+
+
+def _about(system: MultibodySystem, state: State, recording: Recording) -> dict[str, Any]:
+    return {
+        "coordinate_names": coordinate_names(system, state),
+        "speed_names": speed_names(system, state),
+        "auxiliary_names": auxiliary_names(system, state),
+        "body_names": recording.body_names,
+    }
+
+
+def _make_rows(record_to: Any, kept: Mapping[str, Any] | None, capacity: int, about: Mapping[str, Any]) -> Rows | FileRows:
+    if record_to is not None:
+        return FileRows(record_to, about) if kept is None else FileRows.go_on(record_to, kept["num_rows"])
+    rows = Rows(capacity)
+    if kept is not None and kept["num_rows"]:
+        rows.append(kept["rows"])
+    return rows
+
+
+def _resumed(
+    checkpoint: Any, stepper: TimeStepper, state: State, times: Any, recording: Recording, record_to: Any
+) -> dict[str, Any] | None:
+    """Put *stepper* where the checkpoint says, once it is sure that this is the same run; None where there is no such file."""
+    if not Path(checkpoint).exists():
+        return None
+
+    def check(kept: dict[str, Any]) -> None:
+        other = "; give the same arguments, or start anew without resume"
+        if kept["start"] != start_fingerprint(state):
+            raise CheckpointError(f"{checkpoint} is of a run that starts from another state{other}")
+        if kept["shapes"] != recording.shapes or kept["bodies"] != recording.body_names:
+            names = ", ".join([*kept["shapes"], *kept["bodies"]]) or "nothing"
+            raise CheckpointError(f"{checkpoint} is of a run that records {names} besides q and u{other}")
+        if (kept["rows"] is None) != (record_to is not None) and kept["num_rows"]:
+            where = "in memory" if kept["rows"] is not None else "to a file"
+            raise CheckpointError(f"{checkpoint} is of a run that records {where}{other}")
+        n = kept["num_rows"]
+        if record_to is not None:
+            if not Path(record_to).exists():
+                raise CheckpointError(f"{checkpoint} is of a run that records to a file, and {record_to} is not there")
+            then = read_recording(record_to)[0]["time"][:n]
+        else:
+            then = kept["rows"]["time"] if n else times[:0]
+        if len(times) < len(then) or not np.allclose(times[: len(then)], then, rtol=0.0, atol=1e-9 * (times[-1] - times[0])):
+            raise CheckpointError(f"{checkpoint} is of a run that reports at other times{other}; see report_interval")
+
+    kept: dict[str, Any] = load_checkpoint(checkpoint, stepper, check)
+    return kept
+
+
+def _statistics(run: Run) -> dict[str, Any]:
+    """What the integrator counts, under the names of its methods."""
+    integrator = run.integrator
+    counts = {
+        name.removeprefix("get_num_"): getattr(integrator, name)()
+        for name in dir(type(integrator))
+        if name.startswith("get_num_")
+    }
+    counts["evaluations"] = counts.pop("realizations")
+    settings = {name: value for name, value in integrator_keywords(integrator).items() if value is not None}
+    found: dict[str, Any] = {"integrator": integrator.get_method_name(), **settings, **counts}
+    initial = getattr(integrator, "get_actual_initial_step_size_taken", None)
+    if initial is not None:
+        found["actual_initial_step_size"] = initial()
+    found["last_step_size"] = integrator.get_previous_step_size_taken()
+    if np.isfinite(run.smallest_step):
+        found |= {"smallest_step_seen": run.smallest_step, "smallest_step_time": run.smallest_step_time}
+    if run.stepper.termination is not None:
+        found["termination"] = run.stepper.termination.message
+    if integrator._warned:
+        found["warned_of"] = sorted(integrator._warned)
+    return found
+
+
+def _estimate_error(
+    trajectory: Trajectory, system: MultibodySystem, state: State, times: Any, integrator: Integrator, tolerance: float
+) -> ErrorEstimate:
+    """Run again, finer, and compare."""
+    keywords = integrator_keywords(integrator)
+    fixed = keywords.get("fixed_step_size")
+    if fixed:
+        keywords["fixed_step_size"] = 0.5 * fixed
+        reference = f"steps of {0.5 * fixed:.4g}"
+    else:
+        keywords["accuracy"] = max(1e-14, 0.1 * integrator.accuracy)
+        keywords["constraint_tolerance"] = max(1e-15, 0.1 * integrator.constraint_tolerance)
+        reference = f"accuracy {keywords['accuracy']:.2g}"
+    finer = type(integrator)(system, **keywords)
+    for name, value in vars(integrator).items():
+        if isinstance(value, bool):  # choices of how steps are taken that no keyword makes
+            setattr(finer, name, value)
+    stepper = TimeStepper(system, finer)
     stepper.initialize(state)
-    results, energies = np.empty((len(times), len(state._y))), np.empty(len(times))
-    # reports the start, and compiles or loads what stepping needs: the wall time is that of simulating
-    integrator._advance(times, results, energies, 0)
-    clock = _clock.perf_counter()
-    _run(integrator, times, results, energies, progress)
-    wall_time = _clock.perf_counter() - clock
-    nq, nu = len(state.q), len(state.u)
-    z, particles = np.split(results[:, nq + nu :], [len(state._z)], axis=1)
-    particles = particles.reshape(len(times), 2, -1, 3)
-    return Trajectory(
-        system=system,
-        state=state.copy(),
-        time=times,
-        q=results[:, :nq],
-        u=results[:, nq : nq + nu],
-        z=z,
-        particle_locations=particles[:, 0],
-        particle_velocities=particles[:, 1],
-        energy=energies,
-        coordinate_names=coordinate_names(system, state),
-        speed_names=speed_names(system, state),
-        auxiliary_names=auxiliary_names(system, state),
-        statistics={
-            "integrator": integrator.get_method_name(),
-            "accuracy": integrator.accuracy,
-            "steps_taken": integrator.get_num_steps_taken(),
-            "steps_attempted": integrator.get_num_steps_attempted(),
-            "evaluations": integrator.get_num_realizations(),
-            "wall_time": wall_time,
-        },
-    )
-
-
-def _run(
-    integrator: Integrator,
-    times: Any,
-    results: Any,
-    energies: Any,
-    progress: bool | Callable[[float, float], Any] | None,
-) -> None:
-    """Step through all reports, a tenth of a second or so at a time, so that progress shows and Ctrl-C is heard."""
-    limit = 16
-    bar = _bar(times[0], times[-1]) if progress is True else None
-    show = bar.show if bar is not None else progress if callable(progress) else None
-    try:
-        while True:
-            clock = _clock.perf_counter()
-            status = integrator._advance(times, results, energies, limit)
-            if show is not None:
-                show(min(integrator.get_advanced_time(), times[-1]), times[-1])
-            if status != rk.PAUSED:
-                break
-            if _clock.perf_counter() - clock < 0.1:
-                limit = min(2 * limit, 1 << 30)
-    finally:
-        if bar is not None:
-            bar.close()
-    if status != rk.REACHED:
-        integrator._fail(status)
+    rows = ErrorRows(trajectory, reference, tolerance)
+    run = Run(stepper, times, Recording(system, state), rows)
+    run.go()
+    return rows.estimate
 
 
 class _bar:
@@ -191,7 +380,7 @@ class _bar:
         try:
             from tqdm.auto import tqdm
         except ImportError:
-            raise ImportError("a progress bar needs tqdm: pip install tqdm (or mobod[cli])") from None
+            raise ImportError("a progress bar needs tqdm: pip install 'mobod[progress]'") from None
         self._begin = begin
         self._bar = tqdm(total=round(end - begin, 9), unit="s", delay=1.0, bar_format=_FORMAT)
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ._version import __version__
 from .errors import ModelError, TopologyError
+from .event.trigger_info import TriggerInfo
 from .stage import Stage
 from .state_access import StateAccess
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .event import Cause
     from .measure.base import Measure
     from .state import State
     from .system import MultibodySystem
@@ -29,6 +34,10 @@ class Subsystem(StateAccess):
        velocities and other subsystems' q, u and z, at DYNAMICS applied forces, at ACCELERATION udot;
     3. rates of its own variables are written by `upd_q_dot` at VELOCITY, `upd_z_dot` at DYNAMICS, `upd_u_dot` and
        `upd_q_dot_dot` at ACCELERATION; rates that nobody writes are zero.
+
+    Events of its own: triggers that `allocate_event_triggers_by_stage` allocates and a hook writes are watched by a
+    `TimeStepper`, and times that `calc_time_of_next_scheduled_event` and `calc_time_of_next_scheduled_report` tell are stopped
+    at; `handle_events` and `report_events` are called for them.
 
     What differs from state to state belongs in the state, not in the object: any number of states may be realized.
 
@@ -199,3 +208,45 @@ class Subsystem(StateAccess):
 
     def realize_report(self, state: State) -> None:
         """Compute what nothing else needs. Called at REPORT."""
+
+    # ------------------------------------------------------------------------------------------ events
+
+    def calc_event_trigger_info(self, state: State) -> Sequence[TriggerInfo]:
+        """Which changes of sign of its event triggers are events, one entry a trigger: by stages, and within each in order.
+
+        Unless overridden all are, with the trigger's number in that order for the event's. *state* is at INSTANCE or above.
+        """
+        resources = state._resources
+        if resources is None:
+            return []
+        here = self.get_my_subsystem_index()
+        count = sum(n for name, places in resources.slot_places.items() if not isinstance(name, str)
+                    for subsystem, (_, n) in places.items() if subsystem == here)  # fmt: skip
+        return [TriggerInfo(i) for i in range(count)]
+
+    def calc_time_of_next_scheduled_event(self, state: State, include_current_time: bool) -> tuple[float, list[int]]:
+        """Tell the time of its next scheduled events, and their numbers; infinity and none unless overridden.
+
+        Parameters
+        ----------
+        state : State
+            At ACCELERATION; not to be changed.
+        include_current_time : bool
+            Whether the state's own time is an answer: False once that time's events have been handled.
+        """
+        return math.inf, []
+
+    def calc_time_of_next_scheduled_report(self, state: State, include_current_time: bool) -> tuple[float, list[int]]:
+        """Tell the time of its next scheduled reports, and their numbers; as `calc_time_of_next_scheduled_event`."""
+        return math.inf, []
+
+    def handle_events(self, state: State, cause: Cause, event_ids: list[int], accuracy: float) -> bool | None:
+        """Change *state*, realized to ACCELERATION, as events do; True ends the simulation.
+
+        It is called for its triggers and scheduled times, at the beginning and the end of a simulation, and after each step
+        where `MultibodySystem.set_has_time_advanced_events` says so. What holds for `EventHandler.handle_event` holds here.
+        """
+        return False
+
+    def report_events(self, state: State, cause: Cause, event_ids: list[int]) -> None:
+        """Look at the state when its events happen, before they are handled, or when it has asked for a report."""

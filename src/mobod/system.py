@@ -8,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from . import prescribing, projecting
+from .constraint import _what as constraint_what
 from .diagnosis import Diagnosis, diagnose
 from .errors import ModelError, StageError, TopologyError
+from .event import EventHandler, EventReporter, Scheduled, Triggered
 from .force import _switch as forces_switch
 from .force._entry import entries
 from .mobilizer._interpreted import write_position, write_velocity
@@ -17,12 +19,13 @@ from .motion import Custom
 from .stage import Stage
 from .state import State
 from .subsystem import HOOKS, Subsystem
-from .tree import blocks, momentum, rates
+from .tree import blocks, constraints, momentum, rates
 from .tree import realize as _realize
 from .tree.known import DRIVEN
 from .tree.tree import OUTSIDE_MATTER, Tree
 
 if TYPE_CHECKING:
+    from .constraint.base import Constraint
     from .forces import GeneralForceSubsystem
     from .matter import SimbodyMatterSubsystem
     from .mobilizer.base import MobilizedBody
@@ -76,6 +79,7 @@ class MultibodySystem:
         self._trees: dict[bool, Tree] = {}
         self._custom_forces: list[Any] = []
         self._interpreted_bodies: list[MobilizedBody] = []
+        self._interpreted_constraints: list[Constraint] = []
         self._hooked: dict[int, list[int]] = {}  # for each stage: which subsystems have a hook of their own
         self._custom_motions: list[Custom] = []
         #: Whether parts of users' own Python take part in realizing states.
@@ -83,6 +87,10 @@ class MultibodySystem:
         self._kernel: Any = None
         self._address = 0
         self._default_state: State | None = None
+        self._event_handlers: list[EventHandler] = []
+        self._event_reporters: list[EventReporter] = []
+        self._time_scale = 0.1
+        self._has_time_advanced_events = False
 
     @property
     def name(self) -> str:
@@ -146,6 +154,87 @@ class MultibodySystem:
     def _forces(self) -> list[Any]:
         return [force for subsystem in self._force_subsystems for force in subsystem._forces]
 
+    # ------------------------------------------------------------------------------------------ events
+
+    def add_event_handler(self, handler: EventHandler) -> None:
+        """Let *handler* change states while a `TimeStepper` goes on, from its next `initialize` on. States stay as they are.
+
+        Handlers of the same time are called in the order in which they were added, triggered ones before scheduled ones.
+
+        Raises
+        ------
+        TypeError
+            If it is of none of the forms in `mobod.event`.
+        ValueError
+            If it has been added before.
+        """
+        self._check_event("handler", handler, EventHandler, self._event_handlers)
+        self._event_handlers.append(handler)
+
+    def add_event_reporter(self, reporter: EventReporter) -> None:
+        """Let *reporter* look at states while a `TimeStepper` goes on; as `add_event_handler`."""
+        self._check_event("reporter", reporter, EventReporter, self._event_reporters)
+        self._event_reporters.append(reporter)
+
+    @staticmethod
+    def _check_event(what: str, one: Any, kind: type, present: list[Any]) -> None:
+        if not isinstance(one, kind) or not isinstance(one, (Scheduled, Triggered)):
+            raise TypeError(
+                f"an event {what} has to be of a class derived from mobod.event.Scheduled{what.capitalize()}, "
+                f"Periodic{what.capitalize()} or Triggered{what.capitalize()}, not {one!r}"
+            )
+        needed = "_info" if isinstance(one, Triggered) else "_event_interval" if hasattr(one, "set_event_interval") else ""
+        if needed and not hasattr(one, needed):
+            raise TypeError(f"{type(one).__name__}.__init__ has to call super().__init__(...) of its form in mobod.event")
+        if any(other is one for other in present):
+            raise ValueError(f"{one!r} is one of the system's already")
+
+    def get_event_handlers(self) -> list[EventHandler]:
+        """The handlers that were added, in order."""
+        return list(self._event_handlers)
+
+    def get_event_reporters(self) -> list[EventReporter]:
+        """The reporters that were added, in order."""
+        return list(self._event_reporters)
+
+    def remove_event_handler(self, handler: EventHandler) -> None:
+        """Take a handler off again; `ValueError` where it was not added."""
+        self._remove_event("handler", handler, self._event_handlers)
+
+    def remove_event_reporter(self, reporter: EventReporter) -> None:
+        """Take a reporter off again; `ValueError` where it was not added."""
+        self._remove_event("reporter", reporter, self._event_reporters)
+
+    @staticmethod
+    def _remove_event(what: str, one: Any, present: list[Any]) -> None:
+        if not any(other is one for other in present):
+            raise ValueError(f"{one!r} is no event {what} of the system")
+        present[:] = [other for other in present if other is not one]
+
+    def set_default_time_scale(self, time_scale: float) -> None:
+        """Say what time matters, 0.1 unless set: events are localized to a tenth of accuracy times that, or what they ask.
+
+        Raises
+        ------
+        ValueError
+            If it is not positive and finite.
+        """
+        if not 0.0 < time_scale < np.inf:
+            raise ValueError(f"the time scale has to be positive and finite, got {time_scale}")
+        self._time_scale = float(time_scale)
+
+    def get_default_time_scale(self) -> float:
+        """The time that matters, for how closely events are localized; time."""
+        return self._time_scale
+
+    def set_has_time_advanced_events(self, has_time_advanced_events: bool) -> None:
+        """Say whether subsystems' `handle_events` are to be called after each step, with `event.Cause.TIME_ADVANCED`."""
+        self._has_time_advanced_events = bool(has_time_advanced_events)
+
+    def has_time_advanced_events(self) -> bool:
+        """Whether subsystems' `handle_events` are called after each step."""
+        return self._has_time_advanced_events
+
     # ------------------------------------------------------------------------------------------ topology and model
 
     def _invalidate_topology(self) -> None:
@@ -202,6 +291,7 @@ class MultibodySystem:
             ]
             for stage, hook in HOOKS.items()
         }
+        self._interpreted_constraints = [one for one in matter._constraints if one._interpreter is not None]
         hooks = any(self._hooked.values())
         for i, subsystem in enumerate(self._subsystems):
             acting = subsystem._find_acting_measures()
@@ -212,7 +302,8 @@ class MultibodySystem:
                     self._hooked[stage].append(i)
         motions = [body._driver for body in matter._bodies]
         self._custom_motions = [motion for motion in motions if isinstance(motion, Custom)]
-        self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or self._custom_motions or hooks)
+        interpreted = self._interpreted_bodies or self._interpreted_constraints
+        self._is_interpreted = bool(self._custom_forces or interpreted or self._custom_motions or hooks)
         realized_before, self._topology_realized = self._topology_realized, True
         state = State(self, tree)
         if self._is_interpreted or self._hooked[Stage.TOPOLOGY]:
@@ -237,6 +328,9 @@ class MultibodySystem:
             for body in self._interpreted_bodies:
                 assert body._interpreter is not None
                 body._interpreter.realize(stage.name.lower(), state)
+            for constraint in self._interpreted_constraints:
+                assert constraint._interpreter is not None
+                constraint._interpreter.realize(stage.name.lower(), state)
             for force in self._custom_forces:
                 getattr(force._implementation, HOOKS[stage])(state)
             for motion in self._custom_motions:
@@ -288,6 +382,7 @@ class MultibodySystem:
                 new_record = new_tree.new_record()
                 for name in OUTSIDE_MATTER:
                     getattr(new_record, name)[:] = getattr(record, name)
+                new_record.z[: new_tree.nz] = record.z[: tree.nz]  # those of forces: no choice touches them
                 if "lock_q" in state._own:
                     q = self.get_matter_subsystem()._converted(state._own["lock_q"][:, 0], tree, new_tree)
                     state._own["lock_q"] = q[:, None]
@@ -398,6 +493,10 @@ class MultibodySystem:
                 state._stage = step
                 if resources is not None:
                     resources.step, resources.turn = step, 0
+                for constraint in self._interpreted_constraints:
+                    if step <= Stage.INSTANCE or not constraint.is_disabled(state):
+                        assert constraint._interpreter is not None
+                        constraint._interpreter.realize(name, state)
                 for force in self._custom_forces:
                     getattr(force._implementation, f"realize_{name}")(state)
                 for motion in self._custom_motions:
@@ -416,7 +515,9 @@ class MultibodySystem:
             raise
 
     def _compute(self, state: State, wanted: int) -> int:
-        """Compute what is wanted and not valid; mobilizers that Python computes write their rows before the sweeps.
+        """Compute what is wanted and not valid.
+
+        Mobilizers that Python computes write their rows before the sweeps, and constraints theirs after them.
 
         Returns
         -------
@@ -424,19 +525,38 @@ class MultibodySystem:
             The last stage of which these mobilizers heard by that; 0 where they did not.
         """
         missing, told = wanted & ~state._valid, 0
-        if self._interpreted_bodies:
+        if self._interpreted_bodies or self._interpreted_constraints:
             for entry, write, stage in (
                 (_realize.POSITIONS, write_position, Stage.POSITION),
                 (_realize.VELOCITIES, write_velocity, Stage.VELOCITY),
             ):
                 if missing & entry:
-                    self._check_input(state, entry)
-                    for body in self._interpreted_bodies:
-                        write(body, state)
+                    if self._interpreted_bodies:
+                        self._check_input(state, entry)
+                        for body in self._interpreted_bodies:
+                            write(body, state)
+                        told = int(stage)
                     self._kernel_call(state, entry)
-                    told = int(stage)
+                    self._write_constraints(state, entry)
         self._kernel_call(state, wanted)
         return told
+
+    def _write_constraints(self, state: State, entry: int) -> None:
+        """Let Python write its rows of enabled constraints, and compute what follows from them."""
+        what = constraint_what.POSITIONS if entry == _realize.POSITIONS else constraint_what.VELOCITIES
+        try:
+            for constraint in self._interpreted_constraints:
+                interpreter = constraint._interpreter
+                if interpreter is None or constraint.is_disabled(state):
+                    continue
+                if entry == _realize.POSITIONS:
+                    interpreter.write_positions(state)
+                else:
+                    interpreter.write_velocities(state)
+                constraints.complete(state._record, constraint._index, what)
+        except BaseException:
+            state._valid &= 0 if entry == _realize.POSITIONS else ~_realize.DEPENDS_ON_U
+            raise
 
     def _check_input(self, state: State, entry: int) -> None:
         """Refuse values that are not finite, as the kernels do, before a user's function sees them."""
@@ -530,6 +650,10 @@ class MultibodySystem:
             said = body._not_finite(state)
             if said:
                 raise ModelError(said)
+        for constraint in matter._constraints:
+            said = constraint._not_finite(state)
+            if said:
+                raise ModelError(said)
         of_mobility = np.repeat(state._field("together"), state._tree.num_u)
         driven = np.flatnonzero((of_mobility == DRIVEN) & ~np.isfinite(record.known_u_dot[:, 0]))
         if len(driven):
@@ -585,6 +709,11 @@ class MultibodySystem:
             momentum.calc_energy(state._block, out)
             return float(out[0, 0] + out[1, 0])
         return self.calc_kinetic_energy(state) + self.calc_potential_energy(state)
+
+    def calc_power_dissipation(self, state: State) -> float:
+        """The power that all enabled forces turn into heat, mass*length^2/time^3. Needs VELOCITY."""
+        state._check_owner(self, "calc_power_dissipation")
+        return float(sum(forces.calc_power_dissipation(state) for forces in self._force_subsystems))
 
     # ------------------------------------------------------------------------------------------ prescribed motion
 

@@ -1,41 +1,51 @@
-"""TimeStepper: takes a state through time, stopping where it is told to."""
+"""TimeStepper: takes a state through time, stopping where it is told to, and letting events happen."""
 
 from __future__ import annotations
 
-import enum
-from typing import TYPE_CHECKING
+import time as _clock
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import ConvergenceError, TopologyError
+from .errors import ConvergenceError, ModelError, TopologyError
+from .event import Cause, ImpactWhen, Termination, TerminationReason
+from .event._agenda import Agenda, Call
+from .event._watch import Found, Watch, Watched
 from .integrator import _runge_kutta as rk
+from .step_status import StepStatus
+from .subsystem import Subsystem
 
 if TYPE_CHECKING:
+    import os
+
     from .integrator import Integrator
     from .state import State
     from .system import MultibodySystem
 
 _UNLIMITED = 1 << 62
-
-
-class StepStatus(enum.Enum):
-    """Why `TimeStepper.step_to` returned."""
-
-    #: The time asked for.
-    REACHED_REPORT_TIME = 1
-    #: The integrator's final time.
-    END_OF_SIMULATION = 2
-    #: A step, with `Integrator.set_return_every_internal_step`.
-    TIME_HAS_ADVANCED = 3
+#: Events in a row that are no more than a localization window apart.
+_MOST_IN_A_ROW = 1000
+#: Intervals between events of a kind that shrink, and are below so many windows, are taken to accumulate; or below that part
+#: of the time since the first of them, where flights of bodies are soon lower than their positions are rounded.
+_ACCUMULATED, _SHORT = 100.0, 1e-6
 
 
 class TimeStepper:
-    """Takes a state through time with an integrator.
+    """Takes a state through time with an integrator, and calls the system's event handlers and reporters on the way.
 
     Parameters
     ----------
     system : MultibodySystem
     integrator : Integrator
+
+    Notes
+    -----
+    What happens at one time happens in this order: reports, each of which sees the state as the steps have led to it; then
+    `step_to` returns where that time was asked for; when it is called again, handlers of witnesses that have changed sign, then
+    scheduled ones, each kind in the order in which they were added, and each seeing what the one before has left. After
+    handlers have changed the state it is brought to what is prescribed, quaternions are normalized, and the integrator starts
+    anew at it, with the size of step that it had come to; after handlers that have changed nothing it goes on as though they
+    were not there.
 
     Examples
     --------
@@ -53,7 +63,8 @@ class TimeStepper:
         if integrator._system is not system:
             raise TopologyError("the integrator was made for another system")
         self._system, self._integrator = system, integrator
-        self._initialized = False
+        self._initialized = self._reports_all = False
+        self._termination: Termination | None = None
 
     def __repr__(self) -> str:
         where = f"at time {self.time:.6g}" if self._initialized else "not initialized"
@@ -64,10 +75,23 @@ class TimeStepper:
         """The integrator, with its statistics."""
         return self._integrator
 
+    def get_integrator(self) -> Integrator:
+        """The integrator, with its statistics."""
+        return self._integrator
+
+    def set_report_all_significant_states(self, report_all: bool) -> None:
+        """Say whether `step_to` also returns at scheduled reports, before and after events, and at the step limit."""
+        self._reports_all = bool(report_all)
+
+    def get_report_all_significant_states(self) -> bool:
+        """Whether `step_to` also returns at scheduled reports, before and after events, and at the step limit."""
+        return self._reports_all
+
     def initialize(self, state: State) -> None:
         """Start from a copy of *state*, whose q and u become those that locks and motions prescribe.
 
-        To lock, unlock or switch a motion on the way, change a copy of `state` and start from that.
+        To lock, unlock or switch a motion on the way, let an event handler do it, or change a copy of `state` and start from
+        that. Event handlers and reporters that are added to the system later take part from the next call on.
 
         Raises
         ------
@@ -82,6 +106,26 @@ class TimeStepper:
             self._system.realize_model(copy)
         self._system._begin_measures(copy)
         self._integrator._initialize(copy)
+        self._initialized, self._termination = False, None
+        self._final = float(self._integrator._control[rk.FINAL_TIME])
+        self._agenda = Agenda(self._system, Subsystem, self._integrator.get_accuracy_in_use())
+        self._now = copy.time
+        #: When scheduled events were handled last, when reports were made, and when it was said that an event has come.
+        self._handled_at = self._reported_at = self._announced_at = -np.inf
+        self._step_due: float | None = None
+        #: Scheduled events whose time has come, and what handles them.
+        self._due: tuple[float, list[Call]] | None = None
+        self._starts = True
+        self._found: Found | None = None
+        self._times_of: dict[Any, list[float]] = {}
+        self._last_event, self._in_a_row = -np.inf, 0
+        self._watch: Watch | None = None
+        #: When the present interval began, and how far steps may go after an event.
+        self._began, self._reach = self._now, 0.0
+        calls = self._agenda.calls_of_subsystems(Cause.INITIALIZATION)
+        self._begin_interval()
+        if calls:
+            self._handle(calls)
         self._initialized = True
 
     @property
@@ -96,10 +140,24 @@ class TimeStepper:
         """The state's time."""
         return self.state.time
 
-    def step_to(self, time: float) -> StepStatus:
-        """Advance the state to *time*, or to the integrator's final time where that comes first.
+    @property
+    def _has_events(self) -> bool:
+        """Whether anything may happen on the way."""
+        return self._watch is not None or not self._agenda.is_empty or self._system._has_time_advanced_events
 
-        It may be called again after the end, which then changes nothing.
+    @property
+    def termination(self) -> Termination | None:
+        """Why the simulation has ended; None while it has not."""
+        return self._termination
+
+    # ------------------------------------------------------------------------------------------ stepping
+
+    def step_to(self, time: float) -> StepStatus:
+        """Advance the state to *time*, or to the end of the simulation where that comes first.
+
+        The end is the integrator's final time, or where an event handler asks for it. It may be called again after the end,
+        which then changes nothing. An event at the very time asked for happens when stepping goes on; at the final time it
+        happens.
 
         Returns
         -------
@@ -108,38 +166,357 @@ class TimeStepper:
         Raises
         ------
         ValueError
-            If *time* is before the state's, or not finite.
+            If *time* is before the state's, or not finite; or if a handler tells a time of its next event that is past.
         ConvergenceError
-            If the integrator cannot go on, or `internal_step_limit` is reached; the state is the last good one.
+            If the integrator cannot go on, `internal_step_limit` is reached, or events follow each other closer and closer;
+            the state is the last good one.
+        ModelError
+            If a witness is not finite, a handler leaves a state that cannot be, or a reporter changes what it looks at.
 
         Warns
         -----
         RuntimeWarning
             If steps come down a thousandfold while a mobilizer is near a singular configuration, which it names.
+
+        Notes
+        -----
+        What a handler or reporter raises comes through, and the state is the one before the event. Ctrl-C leaves the end of the
+        last step, or what was reported last where that is later; either way stepping can go on.
         """
-        state, integrator = self.state, self._integrator
+        state = self.state
         if not np.isfinite(time):
             raise ValueError(f"the time to step to has to be finite, got {time}")
         if time < state.time:
             raise ValueError(f"the state is at time {state.time}, beyond {time}; initialize anew to go back")
-        final = integrator._control[rk.FINAL_TIME]
-        target = min(float(time), final)
+        if self._termination is not None:
+            return StepStatus.END_OF_SIMULATION
+        if self._reports_all and self._starts:
+            self._starts = False
+            return StepStatus.START_OF_CONTINUOUS_INTERVAL
+        limit = self._integrator.internal_step_limit or _UNLIMITED
+        self._last_step = self._integrator.get_num_steps_taken() + limit
+        while True:
+            status = self._step(float(time))
+            if status is not None:
+                return status
+
+    def _step(self, time: float) -> StepStatus | None:
+        """On to the next time at which something has to be done; a status where `step_to` is to return."""
+        agenda, state = self._agenda, self._integrator.get_state()
+        if self._due is None:
+            event_time, handlers = agenda.next_event(state, self._handled_at != self._now)
+        else:  # come already, but not handled: reports and triggered events of the same time go first
+            event_time, handlers = self._due
+        report_time, reporters = agenda.next_report(state, self._reported_at != self._now)
+        stop = min(self._final, event_time)
+        wanted = min(time, report_time, stop)
+        if self._step_due is not None:
+            wanted = min(wanted, self._step_due)
+        status = self._go(wanted, stop)
+        if status is not None:
+            return status
+        found = self._found
+        if found is not None and found.high < wanted:
+            return self._trigger(found)
+        if self._step_due is not None and self._step_due < wanted:
+            return self._advanced()
+        self._arrive(wanted)
+        self._due = (event_time, handlers) if wanted == event_time else None
+        if wanted == report_time:
+            self._report(reporters)
+            self._reported_at = wanted
+        if wanted == time and wanted < self._final:
+            return StepStatus.REACHED_REPORT_TIME
+        if self._reports_all and wanted == report_time and wanted < self._final:
+            return StepStatus.REACHED_REPORT_TIME
+        if found is not None and found.high <= wanted:
+            return self._trigger(found)
+        if wanted == self._step_due:
+            return self._advanced()
+        if wanted == event_time:
+            if self._announces(wanted):
+                return StepStatus.REACHED_SCHEDULED_EVENT
+            status = self._handle(handlers)
+            self._handled_at, self._due = wanted, None
+            return status
+        if wanted == self._final:
+            return self._end(TerminationReason.REACHED_FINAL_TIME, None, "the final time is reached")
+        return None
+
+    def _go(self, wanted: float, stop: float) -> StepStatus | None:
+        """Step until *wanted* is reached, or passed, or events have been found before; a status where that cannot be."""
+        integrator = self._integrator
+        returns = integrator._return_every_internal_step
+        one_by_one, chunk = self._system._has_time_advanced_events or returns, 256
+        if not integrator._allow_interpolation:
+            stop = wanted
+        try:
+            while True:
+                if self._watch is not None and self._found is None:
+                    self._found = self._watch.search()
+                reached = integrator.get_advanced_time()
+                if self._found is not None or reached >= wanted or self._step_due is not None:
+                    return None
+                left = self._last_step - integrator.get_num_steps_taken()
+                if left <= 0:
+                    return self._limit_reached(wanted)
+                if self._watch is not None:
+                    clock = _clock.perf_counter()
+                    status = self._watch.take_steps(stop, 1 if one_by_one else min(left, chunk), wanted)
+                    if _clock.perf_counter() - clock < 0.1:
+                        chunk = min(2 * chunk, _UNLIMITED)
+                elif one_by_one:
+                    status = integrator._step_once(stop)
+                else:
+                    status = self._many_steps(wanted, stop, left)
+                if status not in (rk.REACHED, rk.PAUSED):
+                    integrator._fail(status)
+                if self._system._has_time_advanced_events:
+                    self._step_due = integrator.get_advanced_time()
+                if returns and integrator.get_advanced_time() < wanted:
+                    if self._watch is not None:
+                        self._found = self._watch.search()
+                    if self._found is None and self._step_due is None:
+                        self._arrive(integrator.get_advanced_time())
+                        return StepStatus.TIME_HAS_ADVANCED
+        except ConvergenceError:
+            self._now = integrator.get_state().time
+            raise
+        except BaseException:
+            self._stop_halfway(wanted)
+            raise
+
+    def _many_steps(self, wanted: float, stop: float, left: int) -> int:
+        """Steps of which nobody wants to be told."""
+        integrator = self._integrator
+        integrator._control[rk.FINAL_TIME] = stop
         integrator._counts[rk.REPORT] = 0
-        results = np.empty((1, len(state._y)))
-        limit = 1 if integrator._return_every_internal_step else integrator.internal_step_limit or _UNLIMITED
-        status = integrator._advance(np.array([target]), results, integrator._no_energies, limit)
-        if status == rk.PAUSED:
-            reached = integrator.get_advanced_time()
-            integrator._leave_at(reached)
-            if integrator._return_every_internal_step:
-                return StepStatus.TIME_HAS_ADVANCED
-            singular = "".join(f". {text}" for text in integrator._singularities().values())
-            raise ConvergenceError(
-                f"{limit} steps ended at time {reached:.9g}, before {target:.9g}; raise internal_step_limit{singular}"
-            )
-        if status != rk.REACHED:
-            integrator._fail(status)
-        state.time = target
-        state._invalidate_q()
-        self._system.realize(state)
-        return StepStatus.END_OF_SIMULATION if target >= final else StepStatus.REACHED_REPORT_TIME
+        row = np.empty((1, len(integrator.get_state()._y)))
+        return integrator._advance(np.array([wanted]), row, integrator._no_energies, left)
+
+    def _limit_reached(self, wanted: float) -> StepStatus:
+        """So many steps without reaching the time asked for."""
+        integrator = self._integrator
+        reached = integrator.get_advanced_time()
+        self._arrive(reached)
+        if self._reports_all:
+            return StepStatus.REACHED_STEP_LIMIT
+        singular = "".join(f". {text}" for text in integrator._singularities().values())
+        raise ConvergenceError(
+            f"{integrator.internal_step_limit} steps ended at time {reached:.9g}, before {wanted:.9g}; "
+            f"raise internal_step_limit{singular}"
+        )
+
+    def _stop_halfway(self, wanted: float) -> None:
+        """Something else than the integrator has broken off: to the end of the last step, but not beyond what is looked at."""
+        reached = min(self._integrator.get_advanced_time(), wanted)
+        if self._watch is not None:
+            reached = min(reached, self._watch.time)
+        self._arrive(max(reached, self._now))
+
+    def _arrive(self, time: float) -> None:
+        """Put the state at *time*."""
+        self._integrator._leave_at(time)
+        self._now = float(time)
+
+    # ------------------------------------------------------------------------------------------ events
+
+    def _announces(self, time: float) -> bool:
+        """Whether to return before the events of *time* are handled, which is once for all of them."""
+        if not self._reports_all or self._announced_at == time:
+            return False
+        self._announced_at = time
+        return True
+
+    def _trigger(self, found: Found) -> StepStatus | None:
+        """Witnesses have changed sign: report, and handle."""
+        self._arrive(found.high)
+        self._refuse_accumulation(found)
+        if self._announced_at != found.high:
+            self._report(self._agenda.calls_for(found.which, True))
+            if self._announces(found.high):
+                return StepStatus.REACHED_EVENT_TRIGGER
+            self._announced_at = found.high
+        for one in found.which:
+            self._times_of.setdefault(one.owner, []).append(found.high)
+            del self._times_of[one.owner][1:-4]  # the first stays
+        self._found = None
+        assert self._watch is not None
+        watch = self._watch
+        try:
+            status = self._handle(self._agenda.calls_for(found.which, False))
+        except BaseException:
+            self._found = found
+            for one in found.which:
+                self._times_of[one.owner].pop()
+            raise
+        if self._watch is watch and watch.time < found.high:  # nothing has changed
+            watch.resume()
+        return status
+
+    def _refuse_accumulation(self, found: Found) -> None:
+        """Events that follow each other closer and closer would never end, or be missed in the end: say so."""
+        assert self._watch is not None
+        window = dict(zip(self._watch._watched, self._watch.windows, strict=True))
+        self._in_a_row = self._in_a_row + 1 if found.high - self._last_event <= window[found.which[0]] else 0
+        self._last_event = found.high
+        for one in found.which:
+            times = [*self._times_of.get(one.owner, []), found.high]
+            first, times = times[0], times[-4:]
+            between = np.diff(times)
+            shortest = max(_ACCUMULATED * window[one], _SHORT * (found.high - first))
+            shrinking = len(between) == 3 and between[2] < between[1] < between[0]
+            # the ready-made impact knows when it has come to rest
+            if self._in_a_row > _MOST_IN_A_ROW or (
+                shrinking and between[2] < shortest and not isinstance(one.owner, ImpactWhen)
+            ):
+                raise ConvergenceError(
+                    f"events of {one.name!r} accumulate at time {found.high:.9g}: the last ones came after "
+                    f"{', '.join(f'{gap:.3g}' for gap in between)}, and they are localized to {window[one]:.3g}. Let its "
+                    "handler end the simulation or lock what has come to rest, as mobod.event.ImpactWhen does"
+                )
+
+    def _advanced(self) -> StepStatus | None:
+        """A step has ended, in a system that has events for that."""
+        time = self._step_due
+        assert time is not None
+        self._arrive(time)
+        if self._announces(time):
+            return StepStatus.TIME_HAS_ADVANCED
+        self._step_due = None
+        try:
+            status = self._handle(self._agenda.calls_of_subsystems(Cause.TIME_ADVANCED))
+            return StepStatus.TIME_HAS_ADVANCED if status is None and self._integrator._return_every_internal_step else status
+        except BaseException:
+            self._step_due = time
+            raise
+
+    def _report(self, calls: list[Call]) -> None:
+        """Show the state to reporters."""
+        state = self._integrator.get_state()
+        for owner, call in calls:
+            kept = state._keep()
+            state._mark_unchanged()
+            try:
+                call(state)
+            except BaseException:
+                state._revert(kept)
+                raise
+            if not state._is_unchanged():
+                state._revert(kept)
+                raise ModelError(
+                    f"{owner!r} reports, and has changed the state at time {self._now:.9g}; a reporter only looks: copy the "
+                    "state to try something out, or make it an event handler"
+                )
+
+    def _handle(self, calls: list[Call]) -> StepStatus | None:
+        """Let handlers change the state; a status where `step_to` is to return."""
+        ends, changed = self._change(calls) if calls else (None, False)
+        if ends is not None:
+            name = getattr(ends, "name", None) or ends.get_name()
+            message = f"{name} ended the simulation{getattr(ends, '_why', '')}"
+            return self._end(TerminationReason.EVENT_HANDLER_REQUESTED_TERMINATION, ends, message)
+        return StepStatus.START_OF_CONTINUOUS_INTERVAL if changed and self._reports_all else None
+
+    def _change(self, calls: list[Call]) -> tuple[Any, bool]:
+        """Let handlers change the state, and start anew at what they leave; it is as before where one raises.
+
+        Returns what asked for the end, and whether anything has changed.
+        """
+        state, integrator = self._integrator.get_state(), self._integrator
+        kept, y, ends = state._keep(), state._y.copy(), None
+        kept_by_integrator = integrator._control.copy(), integrator._counts.copy(), integrator._work.copy()
+        resources = state._resources
+        if (
+            resources is not None
+        ):  # the event ends a step: variables that update themselves do so, and have both sides of a jump
+            resources.keep_updates(state)
+            resources.apply_updates(self._now)
+        state._mark_unchanged()
+        try:
+            for owner, call in calls:
+                answer = call(state)
+                if answer is not None and not isinstance(answer, (bool, np.bool_)):
+                    raise TypeError(f"{owner!r} returned {answer!r}; a handler returns True to end the simulation, or False")
+                if state.time != self._now:
+                    raise ModelError(
+                        f"{owner!r} has changed the state's time from {self._now:.9g} to {state.time:.9g}; "
+                        "a handler may change all but the time"
+                    )
+                self._system.realize_model(state)
+                self._system.realize(state)
+                if answer and ends is None:
+                    ends = owner
+            changed = not state._is_unchanged() or not np.array_equal(y, state._y)
+            if changed:
+                self._reach = max(self._now - self._began, 0.5 * self._reach)
+                integrator._restart(self._reach if self._reach > 0.0 else np.inf)
+        except BaseException:
+            state._revert(kept)
+            integrator._control[:], integrator._counts[:] = kept_by_integrator[:2]
+            integrator._work, integrator._model = kept_by_integrator[2], None
+            raise
+        if changed:
+            self._begin_interval()
+        elif resources is not None:
+            state._revert(kept)  # the step goes on, and has its end to update variables by
+        return ends, changed
+
+    def _begin_interval(self) -> None:
+        """The integrator has started anew: witnesses are watched from here on."""
+        self._found, self._step_due, self._began = None, None, self._now
+        watched: list[Watched] = self._agenda.watched(self._integrator.get_state())
+        self._watch = None
+        if watched:
+            self._watch = Watch(self._integrator, watched, self._system.get_default_time_scale())
+            self._watch.begin()
+            if self._integrator._can_watch:
+                self._watch.pack()
+
+    def _end(self, reason: TerminationReason, handler: Any, message: str) -> StepStatus:
+        """The simulation has ended: subsystems are told."""
+        self._termination = Termination(reason, self._now, handler, message)
+        calls = self._agenda.calls_of_subsystems(Cause.TERMINATION)
+        if calls:
+            self._change(calls)
+        return StepStatus.END_OF_SIMULATION
+
+    # ------------------------------------------------------------------------------------------ checkpoints
+
+    def save_checkpoint(self, path: str | os.PathLike[str]) -> None:
+        """Write all that is needed to go on from here, bit for bit, in another process.
+
+        The file is replaced when the new one is complete: a process that is killed leaves the one before.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Raises
+        ------
+        TopologyError
+            If there is no state yet.
+        CheckpointError
+            If the state refers to what no file can hold; it says to what.
+        """
+        from .checkpoint import save_checkpoint
+
+        assert self.state is not None
+        save_checkpoint(path, self)
+
+    def load_checkpoint(self, path: str | os.PathLike[str]) -> None:
+        """Go to where `save_checkpoint` was called, in place of `initialize`.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that you trust: it holds pickled Python objects.
+
+        Raises
+        ------
+        CheckpointError
+            If it was written for another model, integrator or version; the time stepper is then as it was.
+        """
+        from .checkpoint import load_checkpoint
+
+        load_checkpoint(path, self)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .record_file import DiskArray, FileRows, read_recording
+from .recording import POSES, QUANTITY
 from .stage import Stage
 
 if TYPE_CHECKING:
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from .audit import Audit
+    from .error_estimate import ErrorEstimate
+    from .ledger import Ledger
     from .state import State
     from .system import MultibodySystem
     from .visual.animate import Animation
@@ -25,13 +31,16 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = NDArray[np.float64]
 
-FORMATS = (".npz", ".csv", ".parquet")
+FORMATS = (".npz", ".csv", ".parquet", ".h5", ".hdf5")
 """What `Trajectory.save` can write, by the file's extension."""
 
 LOCATIONS, VELOCITIES = "particle_locations", "particle_velocities"
 
 EXTRAS = {"pandas": "table", "pyarrow": "table", "matplotlib": "plot"}
 """Which of mobod's extras brings a package."""
+
+_BLOCK = 4096  # rows written to a file at a time
+_INDEXED = re.compile(r"(quantity|pose)\.(.*?)(?:\[(\d+(?:,\d+)*)\])?")
 
 
 class Trajectory:
@@ -59,6 +68,12 @@ class Trajectory:
         Of the particles, in Ground, where the system has some; length, length/time.
     auxiliary_names : sequence of str, optional
         One a column of `z`; numbers unless given.
+    quantities : mapping of str to array_like (nt, ...), optional
+        What else was recorded, by name.
+    body_names : sequence of str, optional
+        Whose poses were recorded.
+    body_poses : array_like (nt, n, 3, 4), optional
+        Their orientations R_GB in Ground, and as the last column the locations p_GB of their origins; length.
     state : State, optional
         The state that the motion started from. `states` are copies of it with time, q, u, z and particles replaced, so that
         whatever else was chosen or set in it holds for them too.
@@ -69,9 +84,12 @@ class Trajectory:
 
     Attributes
     ----------
-    time, q, u, z, energy, particle_locations, particle_velocities : arrays
-        Read-only.
-    coordinate_names, speed_names, auxiliary_names : tuple of str
+    time, q, u, z, energy, particle_locations, particle_velocities, body_poses : arrays
+        Read-only. Those of a recording on disk are read when they are asked for numbers, and only as far as they are:
+        ``trajectory.q[1000:1010]`` reads ten rows.
+    quantities : dict of str to array
+        Likewise.
+    coordinate_names, speed_names, auxiliary_names, body_names : tuple of str
     system : MultibodySystem or None
     model_variables, statistics : dict
 
@@ -102,6 +120,9 @@ class Trajectory:
         particle_locations: ArrayLike | None = None,
         particle_velocities: ArrayLike | None = None,
         auxiliary_names: Sequence[str] | None = None,
+        quantities: Mapping[str, ArrayLike] | None = None,
+        body_names: Sequence[str] = (),
+        body_poses: ArrayLike | None = None,
         state: State | None = None,
         model_variables: Mapping[str, Any] | None = None,
         statistics: Mapping[str, Any] | None = None,
@@ -127,12 +148,22 @@ class Trajectory:
         self.auxiliary_names = _names(
             numbers if auxiliary_names is None else auxiliary_names, "auxiliary_names", "z", self.z.shape[1]
         )
+        self.quantities: dict[str, Array] = {
+            str(name): _read_only(value, f"the quantity {name!r}", None, nt) for name, value in (quantities or {}).items()
+        }
+        self.body_poses = _read_only(np.zeros((nt, 0, 3, 4)) if body_poses is None else body_poses, POSES, 4, nt)
+        if self.body_poses.shape[2:] != (3, 4):
+            raise ValueError(f"{POSES} must have the shape (nt, n, 3, 4); it has {self.body_poses.shape}")
+        self.body_names = _names(body_names, "body_names", POSES, self.body_poses.shape[1])
         if (np.diff(self.time) < 0.0).any():
             raise ValueError(f"time must not go backward; it does after index {int(np.argmax(np.diff(self.time) < 0))}")
         self.system = system
         self.model_variables: dict[str, Any] = dict(model_variables or {})
         self.statistics: dict[str, Any] = dict(statistics or {})
         self._template = None if state is None else state.copy()
+        self._audit: Audit | None = None
+        self._ledger: Ledger | None = None  # of a run that kept the accounts itself, step by step
+        self._error_estimate: ErrorEstimate | None = None
 
     def __len__(self) -> int:
         return len(self.time)
@@ -190,12 +221,52 @@ class Trajectory:
         chosen = np.arange(len(self)) if indices is None else np.asarray(indices)
         states = self.states
         kinetic = np.empty(len(chosen))
-        for row, i in enumerate(chosen.tolist()):
-            state = states[i]
+        for row, state in enumerate(states.walk(chosen)):
             assert self.system is not None
             self.system.realize(state, Stage.VELOCITY)
             kinetic[row] = self.system.get_matter_subsystem().calc_kinetic_energy(state)
         return kinetic
+
+    @property
+    def audit(self) -> Audit:
+        """What can be said of how good it is: energy balance, residuals, momentum, warnings. ``print(trajectory.audit)``.
+
+        It is computed when it is first asked for, and takes nothing of the time of a run; see `mobod.audit.Audit`.
+        """
+        from .audit import make_audit
+
+        if self._audit is None:
+            self._audit = make_audit(self)
+        return self._audit
+
+    def get_body_poses(self, body: Any) -> Array:
+        """The recorded poses X_GB of a body.
+
+        Parameters
+        ----------
+        body : MobilizedBody or str
+            Itself or its name.
+
+        Returns
+        -------
+        (nt, 4, 4) array
+            Homogeneous matrices; length.
+
+        Raises
+        ------
+        KeyError
+            If its poses were not recorded; ``simulate(..., record_bodies=[...])`` does.
+        """
+        name = body if isinstance(body, str) else str(body.name)
+        if name not in self.body_names:
+            there = ", ".join(self.body_names) or "none"
+            raise KeyError(
+                f"poses of {name!r} were not recorded, those of {there} were; simulate with record_bodies=[{name!r}]"
+            )
+        poses = np.zeros((len(self), 4, 4))
+        poses[:, :3] = self.body_poses[:, self.body_names.index(name)]
+        poses[:, 3, 3] = 1.0
+        return poses
 
     # ------------------------------------------------------------------------------------------ states
 
@@ -240,7 +311,8 @@ class Trajectory:
     def to_pandas(self) -> pd.DataFrame:
         """Make a table: a row a time, the index; columns ``q.NAME``, ``u.NAME``, ``z.NAME``, and ``energy``.
 
-        Particles, where there are some, have six columns each: ``location.0.x`` to ``velocity.0.z``.
+        Particles, where there are some, have six columns each: ``location.0.x`` to ``velocity.0.z``. Recorded quantities are
+        ``quantity.NAME``, ``quantity.NAME[0,1]`` where they are arrays; poses ``pose.BODY[0,0]`` to ``pose.BODY[2,3]``.
 
         Raises
         ------
@@ -257,21 +329,25 @@ class Trajectory:
         Parameters
         ----------
         path : str or path
-            ``.npz`` (NumPy's) and ``.parquet`` (needs pyarrow) hold everything but the system; ``.csv`` holds the
-            table of `to_pandas`, without statistics.
+            ``.npz`` (NumPy's), ``.parquet`` (needs pyarrow) and ``.h5`` (HDF5, needs h5py) hold everything but the system;
+            ``.csv`` holds the table of `to_pandas`, without statistics. What is in an HDF5 file need not fit in memory.
 
         Raises
         ------
         ValueError
             If the extension is another.
         ImportError
-            If pyarrow is needed and not installed.
+            If pyarrow or h5py is needed and not installed.
         """
         path = Path(path)
         extension = check_extension(path, FORMATS)
-        if extension == ".npz":
-            arrays = {"time": self.time, "q": self.q, "u": self.u, "z": self.z, "energy": self.energy}
-            arrays |= {LOCATIONS: self.particle_locations, VELOCITIES: self.particle_velocities}
+        if extension in (".h5", ".hdf5"):
+            rows, arrays = FileRows(path, self._about()), self._arrays()
+            for start in range(0, max(1, len(self)), _BLOCK):
+                rows.append({name: array[start : start + _BLOCK] for name, array in arrays.items()})
+            rows.close()
+        elif extension == ".npz":
+            arrays = {name: np.asarray(array) for name, array in self._arrays().items()}
             with path.open("wb") as file:  # given a name, NumPy would append to a capital .NPZ
                 np.savez_compressed(file, about=np.array(json.dumps(self._about())), **arrays)  # type: ignore[arg-type]
         elif extension == ".csv":
@@ -297,6 +373,12 @@ class Trajectory:
         system : MultibodySystem, optional
             What moved, for `states` and pictures of the mechanism; it is not in the file.
 
+        Returns
+        -------
+        Trajectory
+            Of an HDF5 file only the times are read now, the rest as far as it is asked for. One whose writer was killed,
+            or is still at work, holds the rows that were flushed.
+
         Raises
         ------
         ValueError
@@ -305,14 +387,17 @@ class Trajectory:
         path = Path(path)
         extension = check_extension(path, FORMATS)
         about: dict[str, Any] = {}
+        if extension in (".h5", ".hdf5"):
+            arrays, about = read_recording(path)
+            about.pop("shapes")
+            return cls._from_arrays(arrays, about, system=system)
         if extension == ".npz":
             with np.load(path, allow_pickle=False) as file:
                 if "about" not in file.files:
                     raise ValueError(f"{path} is not a trajectory: it holds {', '.join(file.files) or 'nothing'}")
                 about = json.loads(str(file["about"]))
-                arrays = {name: file[name] for name in ("time", "q", "u", "z", "energy")}
-                arrays |= {name: file[name] for name in (LOCATIONS, VELOCITIES) if name in file.files}
-            return cls(system=system, **arrays, **about)
+                arrays = {name: file[name] for name in file.files if name != "about"}
+            return cls._from_arrays(arrays, about, system=system)
         if extension == ".csv":
             columns = _read_csv(path)
         else:
@@ -320,6 +405,19 @@ class Trajectory:
             about = json.loads((table.schema.metadata or {}).get(b"mobod", b"{}"))
             columns = {name: table.column(name).to_numpy() for name in table.column_names}
         return cls._from_columns(columns, system, about, path)
+
+    @classmethod
+    def _from_arrays(cls, arrays: Mapping[str, Any], about: Mapping[str, Any], **more: Any) -> Trajectory:
+        """From columns as they are recorded: quantities are ``quantity.NAME``."""
+        plain = {name: array for name, array in arrays.items() if not name.startswith(QUANTITY)}
+        quantities = {name[len(QUANTITY) :]: array for name, array in arrays.items() if name.startswith(QUANTITY)}
+        return cls(quantities=quantities, **plain, **about, **more)
+
+    def _arrays(self) -> dict[str, Array]:
+        """The columns as they are recorded."""
+        arrays = {"time": self.time, "q": self.q, "u": self.u, "z": self.z, "energy": self.energy}
+        arrays |= {LOCATIONS: self.particle_locations, VELOCITIES: self.particle_velocities, POSES: self.body_poses}
+        return arrays | {f"{QUANTITY}{name}": array for name, array in self.quantities.items()}
 
     @classmethod
     def _from_columns(
@@ -340,17 +438,28 @@ class Trajectory:
         about.setdefault("speed_names", [name[2:] for name in parts["u"]])
         about.setdefault("auxiliary_names", [name[2:] for name in parts["z"]])
         arrays.update(time=columns["time"], energy=columns["energy"])
+        recorded = _unflattened(columns)
+        about.setdefault("body_names", list(recorded["pose"]))
+        if recorded["pose"]:
+            arrays[POSES] = np.stack(list(recorded["pose"].values()), axis=1)
+        arrays["quantities"] = recorded["quantity"]
         return cls(system=system, **arrays, **about)
 
     def _columns(self) -> dict[str, Array]:
         """Make the table, column by column."""
-        columns = {"time": self.time}
-        columns.update((f"q.{name}", column) for name, column in zip(self.coordinate_names, self.q.T, strict=True))
-        columns.update((f"u.{name}", column) for name, column in zip(self.speed_names, self.u.T, strict=True))
-        columns.update((f"z.{name}", column) for name, column in zip(self.auxiliary_names, self.z.T, strict=True))
-        columns["energy"] = self.energy
+        columns = {"time": np.asarray(self.time)}
+        columns.update((f"q.{name}", column) for name, column in zip(self.coordinate_names, np.asarray(self.q).T, strict=True))
+        columns.update((f"u.{name}", column) for name, column in zip(self.speed_names, np.asarray(self.u).T, strict=True))
+        columns.update((f"z.{name}", column) for name, column in zip(self.auxiliary_names, np.asarray(self.z).T, strict=True))
+        columns["energy"] = np.asarray(self.energy)
         for name, rows in (("location", self.particle_locations), ("velocity", self.particle_velocities)):
+            rows = np.asarray(rows)
             columns.update((f"{name}.{p}.{axis}", rows[:, p, k]) for p in range(rows.shape[1]) for k, axis in enumerate("xyz"))
+        for name, array in self.quantities.items():
+            columns.update(_flattened(f"{QUANTITY}{name}", np.asarray(array)))
+        poses = np.asarray(self.body_poses)
+        for b, name in enumerate(self.body_names):
+            columns.update(_flattened(f"pose.{name}", poses[:, b]))
         return columns
 
     def _about(self) -> dict[str, Any]:
@@ -359,8 +468,9 @@ class Trajectory:
             "coordinate_names": list(self.coordinate_names),
             "speed_names": list(self.speed_names),
             "auxiliary_names": list(self.auxiliary_names),
-            "model_variables": _plain(self.model_variables),
-            "statistics": _plain(self.statistics),
+            "body_names": list(self.body_names),
+            "model_variables": plain(self.model_variables),
+            "statistics": plain(self.statistics),
         }
 
     # ------------------------------------------------------------------------------------------ pictures
@@ -455,6 +565,18 @@ class States(Sequence["State"]):
         except IndexError:
             raise IndexError(f"there are {len(self)} states; no number {index}") from None
         state = self._template.copy()
+        self._fill(state, i)
+        return state
+
+    def walk(self, indices: ArrayLike) -> Iterator[State]:
+        """One state after the other in the place of the one before, for those who look and let go: no copies."""
+        state = self._template.copy()
+        for i in np.asarray(indices).tolist():
+            self._fill(state, self._indices[i])
+            yield state
+
+    def _fill(self, state: State, i: int) -> None:
+        """Give *state* the variables of row *i*."""
         state.time = float(self._trajectory.time[i])
         state.q = self._trajectory.q[i]
         state.u = self._trajectory.u[i]
@@ -465,7 +587,6 @@ class States(Sequence["State"]):
             matter = self._trajectory.system.get_matter_subsystem()
             matter.set_all_particle_locations(state, self._trajectory.particle_locations[i])
             matter.set_all_particle_velocities(state, self._trajectory.particle_velocities[i])
-        return state
 
     def __iter__(self) -> Iterator[State]:
         return (self[i] for i in range(len(self)))
@@ -482,6 +603,32 @@ def check_extension(path: Path, known: Sequence[str]) -> str:
     return extension
 
 
+def _flattened(name: str, array: Array) -> dict[str, Array]:
+    """A column a number: of an array `name[i,j]`."""
+    if array.ndim == 1:
+        return {name: array}
+    flat = array.reshape(len(array), int(np.prod(array.shape[1:])))
+    return {f"{name}[{','.join(map(str, place))}]": flat[:, k] for k, place in enumerate(np.ndindex(array.shape[1:]))}
+
+
+def _unflattened(columns: Mapping[str, Array]) -> dict[str, dict[str, Array]]:
+    """Quantities and poses by name, from the columns that `_flattened` makes."""
+    found: dict[str, dict[str, dict[tuple[int, ...], Array]]] = {"quantity": {}, "pose": {}}
+    for column, values in columns.items():
+        match = _INDEXED.fullmatch(column)
+        if match is not None:
+            what, name, place = match.groups()
+            found[what].setdefault(name, {})[tuple(map(int, place.split(","))) if place else ()] = values
+    return {what: {name: _assembled(parts) for name, parts in names.items()} for what, names in found.items()}
+
+
+def _assembled(parts: Mapping[tuple[int, ...], Array]) -> Array:
+    """An array from its numbers' columns by their places, which are in order."""
+    columns = np.column_stack(list(parts.values()))
+    shape = [1 + max(axis) for axis in zip(*parts, strict=True)]
+    return columns.reshape(len(columns), *shape)
+
+
 def _import(name: str, purpose: str) -> Any:
     from importlib import import_module
 
@@ -492,14 +639,23 @@ def _import(name: str, purpose: str) -> Any:
         raise ImportError(f"{purpose} needs {package}: pip install 'mobod[{EXTRAS[package]}]'") from error
 
 
-def _read_only(value: ArrayLike, name: str, ndim: int, rows: int | None = None) -> Array:
-    array = np.array(value, dtype=np.float64)
-    if array.ndim != ndim:
+def _read_only(value: ArrayLike, name: str, ndim: int | None, rows: int | None = None) -> Array:
+    # what is on disk stays there, and what simulate has just filled need not be copied
+    array: Any = value
+    if not isinstance(value, DiskArray):
+        array = value.view() if isinstance(value, Owned) else np.array(value, dtype=np.float64)
+    if ndim is not None and array.ndim != ndim:
         raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}; it has the shape {array.shape}")
     if rows is not None and len(array) != rows:
         raise ValueError(f"{name} must have a row for each of the {rows} times; it has {len(array)}")
-    array.flags.writeable = False
+    if isinstance(array, np.ndarray):
+        array = array.view(np.ndarray)
+        array.flags.writeable = False
     return array
+
+
+class Owned(np.ndarray[Any, np.dtype[np.float64]]):
+    """An array that nobody else will change: a trajectory takes it as it is."""
 
 
 def _names(names: Sequence[str], what: str, of: str, count: int) -> tuple[str, ...]:
@@ -522,12 +678,12 @@ def _read_csv(path: Path) -> dict[str, Array]:
     return dict(zip(header, table.T, strict=True))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Make of NumPy's numbers and arrays what JSON knows."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return value if isinstance(value, str | int | float | bool | None) else str(value)

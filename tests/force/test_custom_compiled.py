@@ -1,4 +1,4 @@
-"""Users' functions of numbers as forces: compiled, they are what the same force of the package is, and errors are in plain words."""
+"""Users' functions of numbers as forces: they are what the same force of the package is, and errors are in plain words."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Every kind of force: power and energy belong together, it can be switched off, copied, and computed for many states at once."""
+"""Every kind of force: power and energy belong together; it can be switched off, copied, and computed for many states."""
 
 import copy
 import pickle
@@ -104,6 +104,7 @@ def test_elements_add_up(model, close):
     assert model.forces.calc_potential_energy(state) == pytest.approx(sum(energies), rel=1e-12)
     lost = sum(force.calc_power_dissipation(state) for force in model.elements)
     assert model.forces.calc_power_dissipation(state) == pytest.approx(lost, rel=1e-12)
+    assert system.calc_power_dissipation(state) == pytest.approx(lost, rel=1e-12)
 
 
 def test_asking_for_one_element_changes_nothing(model):
@@ -222,14 +223,14 @@ def test_z_have_names_and_are_integrated(model):
     bushing, thermostat = model.elements[-2:]
     assert names == [bushing.name, *(f"{thermostat.name}[{i}]" for i in range(6))]
     motion = mb.simulate(model.system, model.state, 0.02)
-    assert motion.auxiliary_names == names and motion.z.shape[1] == 7 and motion.z[-1, 0] > motion.z[0, 0]
+    assert list(motion.auxiliary_names) == names and motion.z.shape[1] == 7 and motion.z[-1, 0] > motion.z[0, 0]
 
 
 def test_euler_angles(model):
     matter, system = model.matter, model.system
     free = next(body for body in model.bodies if type(body).__name__ == "Free")
     euler = matter.convert_to_euler_angles(model.state)
-    euler.z = model.state.z
+    assert np.array_equal(euler.z, model.state.z)
     model.elements[9].disable(euler)  # a coordinate means something else now
     model.elements[9].disable(model.state)
     model.elements[13].disable(euler)
@@ -240,5 +241,31 @@ def test_euler_angles(model):
     F.MobilityLinearSpring(model.forces, free, 6, 1.0, 0.0, name="last")
     state = model.made().state
     matter.set_use_euler_angles(state, True)
-    with pytest.raises(mb.ModelError, match="'last'.* acts on q number 6 .* has 6: choose another"):
+    with pytest.raises(mb.ModelError, match=r"'last'.* acts on q number 6 .* has 6: choose another"):
         system.realize_model(state)
+
+
+def test_tangents_are_differences(model, close):
+    """Forces and rates of z of dual numbers, along one random direction of q, u and z; central differences are good to 1e-7."""
+    from mobod.tree import realize
+
+    state, rng, h = model.state, model.rng, 1e-6
+    record = state._tree.new_record(with_tangents=True)
+    for name in state._own:
+        record.share(name, state._own[name])
+    along = {name: rng.normal(size=len(getattr(state, name))) for name in ("q", "u", "z")}
+    for name, direction in along.items():
+        getattr(record, name)[:, 0] = getattr(state, name)
+        getattr(record, name).tangents[:, 0, 0] = direction
+    wanted = realize.POSITIONS | realize.VELOCITIES | realize.FORCES
+    assert realize.realize(record, realize.advance.address(with_tangents=True), 0, wanted) == realize.DONE
+    sides = []
+    for sign in (1.0, -1.0):
+        other = state.copy()
+        for name, direction in along.items():
+            setattr(other, name, getattr(state, name) + sign * h * direction)
+        model.system.realize(other)
+        sides.append(other._record)
+    for name in ("body_forces", "mobility_forces", "z_dot"):
+        slope = (getattr(sides[0], name) - getattr(sides[1], name)) / (2.0 * h)
+        close(getattr(record, name).tangents[..., 0].reshape(slope.shape), slope, 1e-6)

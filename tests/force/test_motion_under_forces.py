@@ -87,7 +87,7 @@ def test_what_a_bushing_dissipates_is_what_energy_is_lost(slider):
     assert bushing.get_dissipated_energy(end) == motion.z[-1, 0]
     assert np.allclose(bushing.get_q(end), [0, 0, 0, end.q[0], 0, 0]) and bushing.get_q_dot(end)[3] == pytest.approx(end.u[0])
     assert bushing.get_f(end)[3] == pytest.approx(-50 * end.q[0] - 4 * end.u[0])
-    with pytest.raises(mb.StageError, match=r"get_f needs Stage.VELOCITY"):
+    with pytest.raises(mb.StageError, match=r"get_f needs Stage.POSITION"):
         bushing.get_f(motion.states[0])
 
 
@@ -141,7 +141,7 @@ def test_a_thermostat_keeps_energy_with_its_bath_and_finds_the_temperature(make)
 
 
 def test_zero_height_of_uniform_gravity_is_a_height(slider):
-    system, matter, forces, mass = slider
+    system, matter, forces, _mass = slider
     field = F.UniformGravity(forces, matter, (-3.0, 0, 0), 0.5)
     state = system.realize_topology()
     state.q = (0.7,)
@@ -160,7 +160,7 @@ def test_particles_fall_under_uniform_gravity(slider):
 
 
 def test_two_force_subsystems_tell_their_own_totals(slider):
-    system, matter, forces, mass = slider
+    system, _matter, forces, mass = slider
     others = mb.GeneralForceSubsystem(system)
     one, two = F.MobilityConstantForce(forces, mass, 0, 2.0), F.MobilityConstantForce(others, mass, 0, 3.0)
     bushing = F.LinearBushing(others, 0, mb.Transform(), mass, mb.Transform(), np.ones(6), np.ones(6))
@@ -175,7 +175,7 @@ def test_two_force_subsystems_tell_their_own_totals(slider):
 
 
 def test_a_force_that_is_not_finite_is_named(slider):
-    system, matter, forces, mass = slider
+    system, _matter, forces, mass = slider
 
     def force(t, X, V, q, u, parameters):
         return (), ((1.0 / q[0][0],),)

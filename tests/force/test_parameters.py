@@ -30,7 +30,7 @@ def elements(model):
         (F.ConstantForce(forces, b[1], o, (1, 0, 0)), {"station": (1, 2, 3), "force": (3, 2, 1)}),
         (F.ConstantTorque(forces, b[1], (1, 0, 0)), {"torque": (1, 2, 3)}),
         (F.GlobalDamper(forces, matter, 0.5), {"damping": 0.7}),
-        (F.MobilityLinearSpring(forces, free, 4, 2.0, 0.1), {"stiffness": 3.0, "quiescent_value": -0.4, "q_zero": 0.3}),
+        (F.MobilityLinearSpring(forces, free, 4, 2.0, 0.1), {"stiffness": 3.0, "quiescent_value": -0.4}),
         (F.MobilityLinearDamper(forces, free, 4, 2.0), {"damping": 3.0}),
         (F.MobilityConstantForce(forces, free, 4, 2.0), {"force": 3.0}),
         (F.MobilityDiscreteForce(forces, free, 4, 2.0), {"mobility_force": 3.0}),
@@ -103,6 +103,13 @@ def test_bounds_and_material_of_a_stop_are_set_in_pairs(model):
         with pytest.raises(ValueError, match="q_low has to be a number up to q_high"):
             stop.set_bounds(state, low, high)
     assert stop.get_upper_bound(state) == 0.5
+
+
+def test_simbodys_name_of_a_springs_quiescent_value(model):
+    spring = F.MobilityLinearSpring(model.forces, 1, 0, 2.0, 0.1).set_default_q_zero(0.3)
+    state = model.made().state
+    spring.set_q_zero(state, 0.4)
+    assert (spring.get_default_q_zero(), spring.get_quiescent_value(state)) == (0.3, 0.4)
 
 
 def test_chains_of_a_thermostat(model):

@@ -12,6 +12,7 @@ import pytest
 import mobod as mb
 from mobod import Stage
 from mobod.algebra import rotation
+from mobod.algebra.dual import jacobian, seed
 from mobod.mobilizer import KINDS
 
 EXACT, SOLVED = 1e-12, 1e-9
@@ -55,7 +56,11 @@ class Mimic(mb.mobilizer.CustomImplementation):
         return sum(x * self.body.get_h_fm_col(twin, i) for i, x in enumerate(u))
 
     def multiply_by_h_dot_matrix(self, state, u):
-        return (u @ self.at(state, Stage.VELOCITY)._record.HDot_FM).reshape(2, 3)
+        twin, facts = self.at(state, Stage.VELOCITY), self.body.facts
+        hinge = facts.hinge_euler if self.get_use_euler_angles(state) and facts.hinge_euler else facts.hinge
+        p = [self.body._parameters()] if facts.num_parameters else []
+        columns = hinge(seed(tuple(twin.q.tolist()), twin.q_dot.tolist()), *p)
+        return np.tensordot(u, jacobian(columns).reshape(-1, 2, 3), 1)
 
 
 class MimicOfN(Mimic):
@@ -118,7 +123,7 @@ class Winch(mb.mobilizer.CustomImplementation):
 
 
 def python(matter, kind):
-    return {"implementation": Mimic(matter, kind) if not kind.facts.has_matrix_n else MimicOfN(matter, kind)}
+    return {"implementation": MimicOfN(matter, kind) if kind.__name__ in N_OF else Mimic(matter, kind)}
 
 
 def python_with_n(matter, kind):
@@ -186,7 +191,7 @@ def compiled(matter, kind, names=("transform", "hinge")):
         num_u=facts.num_u,
         num_angles=4 if facts.has_quaternion else 0,
         **users_functions(kind, names),
-        **(N_OF[kind.__name__] if facts.has_matrix_n else {}),
+        **N_OF.get(kind.__name__, {}),
     )
     return {"compiled": functions, "parameters": parameters_of(kind)}
 
@@ -194,7 +199,7 @@ def compiled(matter, kind, names=("transform", "hinge")):
 def transform_alone(matter, kind):
     """By its transform, of which everything else follows."""
     facts = kind.facts
-    if facts.has_quaternion or facts.has_matrix_n:
+    if facts.has_quaternion:
         return compiled(matter, kind, ("transform",))
     return {**users_functions(kind, ("transform",)), "num_q": facts.num_q, "parameters": parameters_of(kind)}
 

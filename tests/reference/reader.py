@@ -128,31 +128,17 @@ def quadratic(record: dict[str, Any]) -> Any:
     """Return the function ``value + slopes . x + x . curvature x / 2`` of several arguments, with its derivatives."""
     import mobod as mb
 
-    class Quadratic(mb.function.Custom):
-        """Written out over its arguments, for any scalar."""
+    slopes, curvature = record["slopes"], record["curvature"]
 
-        def calc_value(self, x: Any) -> Any:
-            total = record["value"]
-            for i, slope in enumerate(record["slopes"]):
-                total = total + slope * x[i]
-                for j, curvature in enumerate(record["curvature"][i]):
-                    total = total + 0.5 * curvature * x[i] * x[j]
-            return total
+    def value(x: Any) -> Any:
+        total = record["value"]
+        for i, slope in enumerate(slopes):
+            total = total + slope * x[i]
+            for j in range(len(slopes)):
+                total = total + 0.5 * curvature[i][j] * x[i] * x[j]
+        return total
 
-        def calc_derivative(self, components: Any, x: Any) -> Any:
-            curvature = record["curvature"]
-            if len(components) == 1:
-                (k,) = components
-                return record["slopes"][k] + sum(curvature[k][j] * x[j] for j in range(len(x)))
-            return curvature[components[0]][components[1]] if len(components) == 2 else 0.0
-
-        def get_argument_size(self) -> int:
-            return len(record["slopes"])
-
-        def get_max_derivative_order(self) -> int:
-            return 3
-
-    return Quadratic()
+    return mb.function.Custom(value, len(slopes))
 
 
 def constrain(matter: Any, bodies: list[Any], record: dict[str, Any]) -> Any:

@@ -70,6 +70,59 @@ def eliminate(J: Any, F: Any, M: Any, hw: Any, hv: Any) -> Any:
 
 
 @generic
+def eliminate_two(J: Any, F: Any, M: Any, hw: Any, hv: Any, kw: Any, kv: Any) -> Any:
+    """`eliminate` of h and then of k: what is left, then gain and 1 / d of h, then of k.
+
+    The same numbers, but in two thirds of the time, which is that of operations that wait for each other: both products with P
+    and both divisions go side by side, for k^T P k after h has gone is (h^T P h k^T P k - (h^T P k)^2) / h^T P h.
+    """
+    pw, pv = mul_vec(J, F, M, hw, hv)
+    rw, rv = mul_vec(J, F, M, kw, kv)
+    d, c = vec3.dot(hw, pw) + vec3.dot(hv, pv), vec3.dot(kw, pw) + vec3.dot(kv, pv)
+    e = vec3.dot(kw, rw) + vec3.dot(kv, rv)
+    d_inverse, e_inverse = 1.0 / d, d / (d * e - c * c)
+    gw, gv = vec3.scale(d_inverse, pw), vec3.scale(d_inverse, pv)
+    rw, rv = vec3.add_scaled(rw, -c, gw), vec3.add_scaled(rv, -c, gv)
+    lw, lv = vec3.scale(e_inverse, rw), vec3.scale(e_inverse, rv)
+    J = (J[0] - gw[0] * pw[0] - lw[0] * rw[0], J[1] - gw[1] * pw[1] - lw[1] * rw[1], J[2] - gw[2] * pw[2] - lw[2] * rw[2],
+         J[3] - gw[0] * pw[1] - lw[0] * rw[1], J[4] - gw[0] * pw[2] - lw[0] * rw[2], J[5] - gw[1] * pw[2] - lw[1] * rw[2])
+    F = (F[0] - gw[0] * pv[0] - lw[0] * rv[0], F[1] - gw[0] * pv[1] - lw[0] * rv[1], F[2] - gw[0] * pv[2] - lw[0] * rv[2],
+         F[3] - gw[1] * pv[0] - lw[1] * rv[0], F[4] - gw[1] * pv[1] - lw[1] * rv[1], F[5] - gw[1] * pv[2] - lw[1] * rv[2],
+         F[6] - gw[2] * pv[0] - lw[2] * rv[0], F[7] - gw[2] * pv[1] - lw[2] * rv[1], F[8] - gw[2] * pv[2] - lw[2] * rv[2])
+    M = (M[0] - gv[0] * pv[0] - lv[0] * rv[0], M[1] - gv[1] * pv[1] - lv[1] * rv[1], M[2] - gv[2] * pv[2] - lv[2] * rv[2],
+         M[3] - gv[0] * pv[1] - lv[0] * rv[1], M[4] - gv[0] * pv[2] - lv[0] * rv[2], M[5] - gv[1] * pv[2] - lv[1] * rv[2])
+    return J, F, M, (gw, gv, d_inverse), (lw, lv, e_inverse)
+
+
+@generic
+def eliminate_slides(J: Any, F: Any, M: Any, x: Any, y: Any, z: Any) -> Any:
+    """`eliminate` of three velocities without rotation that span space: what is left of J, and for each its gain and 1 / d.
+
+    Nothing is left of F and M. The D = H^T P H of the three is that of M alone, and is factored as L D L^T.
+    """
+    xv, yv, zv = sym33.mul_vec(M, x), sym33.mul_vec(M, y), sym33.mul_vec(M, z)
+    xw, yw, zw = mat33.mul_vec(F, x), mat33.mul_vec(F, y), mat33.mul_vec(F, z)
+    xx, xy, xz = vec3.dot(x, xv), vec3.dot(y, xv), vec3.dot(z, xv)
+    yy, yz, zz = vec3.dot(y, yv), vec3.dot(z, yv), vec3.dot(z, zv)
+    x_inverse = 1.0 / xx
+    yx, zx = xy * x_inverse, xz * x_inverse  # of L
+    yz = yz - yx * xz
+    y_inverse = xx / (xx * yy - xy * xy)
+    zy = yz * y_inverse
+    z_inverse = 1.0 / (zz - zx * xz - zy * yz)
+    xgw, xgv = vec3.scale(x_inverse, xw), vec3.scale(x_inverse, xv)
+    yw, yv = vec3.add_scaled(yw, -yx, xw), vec3.add_scaled(yv, -yx, xv)
+    zw, zv = vec3.add_scaled(zw, -zx, xw), vec3.add_scaled(zv, -zx, xv)
+    zw, zv = vec3.add_scaled(zw, -zy, yw), vec3.add_scaled(zv, -zy, yv)
+    ygw, ygv = vec3.scale(y_inverse, yw), vec3.scale(y_inverse, yv)
+    zgw, zgv = vec3.scale(z_inverse, zw), vec3.scale(z_inverse, zv)
+    J = (J[0] - xgw[0] * xw[0] - ygw[0] * yw[0] - zgw[0] * zw[0], J[1] - xgw[1] * xw[1] - ygw[1] * yw[1] - zgw[1] * zw[1],
+         J[2] - xgw[2] * xw[2] - ygw[2] * yw[2] - zgw[2] * zw[2], J[3] - xgw[0] * xw[1] - ygw[0] * yw[1] - zgw[0] * zw[1],
+         J[4] - xgw[0] * xw[2] - ygw[0] * yw[2] - zgw[0] * zw[2], J[5] - xgw[1] * xw[2] - ygw[1] * yw[2] - zgw[1] * zw[2])
+    return J, (xgw, xgv, x_inverse), (ygw, ygv, y_inverse), (zgw, zgv, z_inverse)
+
+
+@generic
 def shift_linear(M: Any, r: Any) -> Any:
     """As `shift`, of an inertia [0 0; 0 M]."""
     rM = (r[1] * M[4] - r[2] * M[3], r[1] * M[5] - r[2] * M[1], r[1] * M[2] - r[2] * M[5],

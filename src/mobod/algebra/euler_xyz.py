@@ -9,6 +9,7 @@ Source: Kane, Likins and Levinson 1983, appendix II, body-three 1-2-3.
 from typing import Any
 
 from .._jit import generic
+from . import vec3
 from .scalar import one, sincos, zero
 
 
@@ -22,13 +23,13 @@ def rate_columns(q: Any) -> Any:
 
 
 @generic
-def rate_columns_dot(q: Any, q_dot: Any) -> Any:
-    """Their rates, in F."""
-    o = zero(q[0])
-    s0, c0 = sincos(q[0])
-    s1, c1 = sincos(q[1])
+def rates_of_columns(q_dot: Any, y: Any, z: Any) -> Any:
+    """(N^-1)Dot q_dot in F, of the second and the third column: each axis turns with the angles before it."""
     a, b = q_dot[0], q_dot[1]
-    return (o, o, o), (o, -s0 * a, c0 * a), (c1 * b, s0 * s1 * b - c0 * c1 * a, -(s0 * c1 * a + c0 * s1 * b))
+    w = vec3.scale(q_dot[2], (a, b * y[1], b * y[2]))
+    x = vec3.cross(w, z)
+    ab = a * b
+    return x[0], x[1] - ab * y[2], x[2] + ab * y[1]
 
 
 @generic

@@ -162,15 +162,15 @@ class Record:
         shapes = [(counts[field.rows], *self._row(field.columns)) for field in fields]
         sizes = [math.prod(shape) for shape in shapes]
         # q, u, z and their rates come first and touch, so that y and ydot are one array each
-        self._starts: list[int] = []
+        starts: list[int] = []
         at = 0
         for field, size in zip(fields, sizes, strict=True):
             if field.doc.startswith("="):  # another name for fields that touch, from the one it names on
-                self._starts.append(next(s for f, s in zip(fields, self._starts, strict=False) if f"= {f.name} " in field.doc))
+                starts.append(next(s for f, s in zip(fields, starts, strict=False) if f"= {f.name} " in field.doc))
                 continue
             if not field.doc.startswith("+"):
                 at = -(-at // LANES) * LANES
-            self._starts.append(at)
+            starts.append(at)
             at += size
         #: Every state field, end to end.
         self.buffer = aligned_zeros(at)
@@ -179,10 +179,12 @@ class Record:
             self.block[layout.places[name]] = counts[name]
             setattr(self, name, counts[name])
         base = self.buffer.ctypes.data
-        for field, start, size, shape in zip(fields, self._starts, sizes, shapes, strict=True):
-            array = self.buffer[start : start + size].reshape(shape)
-            setattr(self, field.name, DualRows(array, field.columns) if with_tangents else array)
-            self.block[layout.places[field.name]] = base + 8 * start
+        #: Of each state field where it starts in the buffer, its shape in memory, and its columns.
+        self._state_fields = {f.name: (s, n, f.columns) for f, s, n in zip(fields, starts, shapes, strict=True)}
+        self._state_places = np.array([layout.places[field.name] for field in fields])
+        for name, (start, shape, columns) in self._state_fields.items():
+            setattr(self, name, self._array(start, shape, columns))
+            self.block[layout.places[name]] = base + 8 * start
         for name, array in shared.items():
             self.share(name, array)
         if own_parameters:
@@ -206,14 +208,31 @@ class Record:
         self.block.reshape(-1)[layout.places[name]] = array.ctypes.data
 
     def copy(self) -> Record:
-        """A record with its own state fields, equal to these, and the same tree."""
-        shared = {name: getattr(self, name) for name, field in layout.fields.items() if field.what != "state"}
-        other = Record(self.counts, shared, self.in_lanes, self.with_tangents, self.own_parameters)
+        """A record with its own state fields, equal to these, and the same tree.
+
+        Only the block is made now. A field's array is when it is first asked for: few of a copy's ever are.
+        """
+        other = Record.__new__(Record)
+        kept = other.__dict__
+        kept.update(self.__dict__)
+        for name in self._state_fields:
+            kept.pop(name, None)
+        other.buffer, other.block = aligned_zeros(self.buffer.size), self.block.copy()
         other.buffer[:] = self.buffer
+        other.block.reshape(-1)[self._state_places] += other.buffer.ctypes.data - self.buffer.ctypes.data
         return other
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"a record has no field {name!r}")
+        place = self.__dict__.get("_state_fields", {}).get(name)
+        if place is None:
+            raise AttributeError(f"a record has no field {name!r}")
+        array = self._array(*place)
+        setattr(self, name, array)
+        return array
+
+    def _array(self, start: int, shape: tuple[int, ...], columns: int) -> Any:
+        array = self.buffer[start : start + math.prod(shape)].reshape(shape)
+        return DualRows(array, columns) if self.with_tangents else array
 
 
 #: What compiled code stands at an address, for `call_routine` run as Python.

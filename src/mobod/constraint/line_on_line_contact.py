@@ -1,18 +1,18 @@
 """LineOnLineContact: a line of one body touches a line of another; they may be made not to slip on each other.
 
-Lines through P_1 and P_2 along d_1 and d_2, p = P_2 - P_1. With m = d_1 x d_2, sigma = +-|m| and n = m / sigma, its sign such that
-n.(s_1 - s_2) is not negative for the outward directions s, the closest points are
+Lines through P_1 and P_2 along d_1 and d_2, p = P_2 - P_1. With m = d_1 x d_2, sigma = +-|m| and n = m / sigma, of the sign for
+which n.(s_1 - s_2) is not negative, s being the directions out of the bodies, the closest points are
 
     Q_1 = P_1 + t_1 d_1, Q_2 = P_2 + t_2 d_2,     t_1 = -p.(n x d_2) / sigma, t_2 = -p.(n x d_1) / sigma
 
-and the equations are those of `_contact` with z = n, x = d_1, y = n x d_1, C midway between Q_1 and Q_2, and separation p.n. Seen
-from the first body, with its rates e = w x d_2 of d_2 and v_P of P_2, and n' = (m' - n (n.m')) / sigma for m' = d_1 x e,
+and the equations are those of `_contact` with z = n, x = d_1, y = n x d_1, C midway between Q_1 and Q_2, and separation p.n.
+Seen from the first body, with the rates e = w x d_2 of d_2 and v_P of P_2, and n' = (m' - n (n.m')) / sigma, m' = d_1 x e,
 
     Q_1 + (p.n) n = Q_2 for all times     gives t_1' = -g.(n x d_2) / sigma, t_2' = -g.(n x d_1) / sigma
     g = v_P + t_2 e - (p.n) n'     C' = (t_1' d_1 + v_P + t_2' d_2 + t_2 e) / 2     x' = 0, y' = n' x d_1
 
-Parallel lines touch with n = s_1, and Q_1 and Q_2 are where Simbody has them: midway between either P and the foot of the other P.
-They are taken as parallel below an angle of 1e-10. Source: the conventions of Simbody 3.7; the derivation of the rates is ours.
+Parallel lines touch with n = s_1, and Q_1 and Q_2 are midway between either P and the foot of the other P, as in Simbody. They
+are parallel below an angle of 1e-10. Source: the conventions of Simbody 3.7; the derivation of the rates is ours.
 """
 
 from __future__ import annotations
@@ -44,14 +44,12 @@ PARALLEL = 1e-20
 
 @generic
 def _geometry(model: Any, c: int) -> Any:
-    """d_1, d_2, n, 1 / sigma (zero where parallel), P_2 from b2's origin, p, t_1 and t_2. Parameters: frames, then half lengths."""
+    """d_1, d_2, n, 1 / sigma (zero where parallel), P_1 and P_2 from their bodies' origins, p, t_1 and t_2."""
     b1, b2 = _access.body(model, c, 0), _access.body(model, c, 1)
     R1 = mat33.mul(load9(model.R_GB, b1, 0), _access.matrix(model, c, 0))
     R2 = mat33.mul(load9(model.R_GB, b2, 0), _access.matrix(model, c, 12))
-    P1, P2 = (
-        _access.from_origin(model, b1, _access.vector(model, c, 9)),
-        _access.from_origin(model, b2, _access.vector(model, c, 21)),
-    )
+    P1 = _access.from_origin(model, b1, _access.vector(model, c, 9))
+    P2 = _access.from_origin(model, b2, _access.vector(model, c, 21))
     p = vec3.sub(_relative.place(model, b1, b2, P2), P1)
     d1, d2, s1, s2 = (R1[0], R1[3], R1[6]), (R2[0], R2[3], R2[6]), (R1[2], R1[5], R1[8]), (R2[2], R2[5], R2[8])
     m = vec3.cross(d1, d2)
@@ -81,7 +79,7 @@ def _arms(model: Any, c: int, d1: Any, d2: Any, P1: Any, p: Any, t1: Any, t2: An
 
 @generic
 def positions(model: Any, c: int) -> None:
-    """perr and forces."""
+    """perr and forces. Parameters: both frames, then the half lengths, which only pictures need."""
     d1, d2, n, _, P1, _, p, t1, t2 = _geometry(model, c)
     arm1, arm2 = _arms(model, c, d1, d2, P1, p, t1, t2)
     _access.put_position_error(model, c, 0, vec3.dot(p, n))

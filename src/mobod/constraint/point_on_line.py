@@ -2,9 +2,9 @@
 
     perr = x.p, y.p     verr = x.v, y.v     aerr = x.a, y.a
 
-with x and y across the line, p the follower point from the point on the line, and its motion as the line's body sees it. x is the
-direction times that axis of the body's frame of which it has least, y the direction times x: Simbody 3.7's choice. A positive
-multiplier is a force along -x, or -y, on the follower, at its point.
+with x and y across the line, p the follower point from the point on the line, and its motion as the line's body sees it. x is
+the direction times that axis of the body's frame of which it has least, y the direction times x: Simbody 3.7's choice. A
+positive multiplier is a force along -x, or -y, on the follower, at its point.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class PointOnLine(Equations):
         return self._bodies[1].get_mobilized_body_index()
 
     def get_default_line_direction(self) -> Array:
-        """The direction of the line, of length 1 that states start with ``(3,)``."""
+        """The direction of the line, of length 1, that states start with ``(3,)``."""
         return self._default(6, 3)
 
     def set_default_line_direction(self, line_direction: npt.ArrayLike) -> PointOnLine:
@@ -125,7 +125,7 @@ class PointOnLine(Equations):
         return self
 
     def get_line_direction(self, state: State) -> Array:
-        """The direction of the line, of length 1 in this state ``(3,)``. Needs MODEL."""
+        """The direction of the line, of length 1, in this state ``(3,)``. Needs MODEL."""
         return self._own(state, "get_line_direction", 6, 3)
 
     def get_default_point_on_line(self) -> Array:

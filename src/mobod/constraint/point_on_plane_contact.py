@@ -1,7 +1,7 @@
 """PointOnPlaneContact: a point of one body stays on a plane of another and does not slip there.
 
-The equations are those of `_contact`, rolling, with C the follower's point, which is fixed on its body, and the axes of the plane's
-frame, which are fixed on the other: one equation of positions, two of velocities. Source: the conventions of Simbody 3.7.
+The equations are those of `_contact`, rolling, with C the follower's point, which is fixed on its body, and the axes of the
+plane's frame, which are fixed on the other: one equation of positions, two of velocities. Source: Simbody 3.7's conventions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """SphereOnPlaneContact: a sphere of one body touches a plane of another; it may be made to roll there.
 
-The equations are those of `_contact`, with the axes of the plane's frame and C = S - r z the sphere's lowest point: the separation
-is z.p - r, p being the sphere's center S from the frame's origin, and C' - V = r w x z. Source: the conventions of Simbody 3.7.
+The equations are those of `_contact`, with the axes of the plane's frame and C = S - r z the sphere's lowest point: the
+separation is z.p - r, p being the sphere's center S from the frame's origin, and C' - V = r w x z.
+Source: the conventions of Simbody 3.7.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ With p from the first center to the second, d = |p| and k = r_1 / (r_1 + r_2), t
 
     z' = (s - z (z.s)) / d     x' = -z (z'.x)     y' = -z (z'.y)
 
-x is z times that axis of the Ancestor body of which z has least, y is z times x. Where the centers coincide z is the Ancestor's z
-axis, and does not turn. Source: the conventions of Simbody 3.7.
+x is z times that axis of the Ancestor body of which z has least, y is z times x. Where the centers coincide, z is the
+Ancestor's z axis and does not turn. Source: the conventions of Simbody 3.7.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ class SphereOnSphereContact(_contact.Contact):
     Notes
     -----
     In method names F is the first body, B the second. Where the spheres are not in touch, contact is at the point that divides
-    the line of centers as the radii do. Contact and friction are of any size and sign: what switches it on and off is the user's.
+    the line of centers as the radii do. Contact and friction are of any size and sign: switching these on and off is the
+    user's business.
     """
 
     routine = _access.by_address(positions, velocities)

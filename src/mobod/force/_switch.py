@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._jit import compiled, generic
+from .._jit import compiled, generic, routine
 from ..algebra.memory import load6, store6, store_spatial
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store, zero
@@ -57,30 +57,43 @@ def add_gravities(model: Any) -> None:
             gravity.add_force(model, model.force_first_integer[e], model.force_first_number[e])
 
 
-@generic
-def sweep(model: Any, kept: bool, keep: bool) -> None:
-    """The forces of all enabled elements. Those of positions are at hand where they are *kept*, and else kept if asked to."""
-    if model.nr == 0:
-        add_gravities(model)
+@routine
+def all_runs(model: Any, what: int, flags: int) -> int:
+    """The forces of all elements, or ENERGY or POWER of each: what only models with more than gravity have to compile.
+
+    Of FORCES, *flags* are KEPT where those of positions are at hand, and KEEP where they are to be.
+    """
+    if what == FORCES:
+        _add_all(model, flags & KEPT != 0, flags & KEEP != 0)
     else:
-        added_up = model.body_forces, model.mobility_forces, model.particle_forces
-        of_positions = model.kept_body_forces, model.kept_mobility_forces, model.kept_particle_forces
-        begin, stop = 0, model.kept_runs
-        if kept and stop > 0:
-            copy_forces(model, of_positions, added_up)
-            begin = stop
-        else:
-            add_gravities(model)
-        for i in range(model.forces_nz):  # a force that is switched off writes none
-            store(model.z_dot, i, 0, 0.0)
-        for r in range(begin, model.nr):
-            if r == stop and keep and begin == 0:
-                copy_forces(model, added_up, of_positions)
-            call_routine(model.run_routine[r], model, model.run_first[r], 4 * model.run_end[r] + FORCES)
-        if stop == model.nr and keep and begin == 0:
+        find_scalars(model, what)
+    return 0
+
+
+#: What forces of positions are: at hand, to be kept.
+KEPT, KEEP = 1, 2
+
+
+@generic
+def _add_all(model: Any, kept: bool, keep: bool) -> None:
+    added_up = model.body_forces, model.mobility_forces, model.particle_forces
+    of_positions = model.kept_body_forces, model.kept_mobility_forces, model.kept_particle_forces
+    begin, stop = 0, model.kept_runs
+    if kept and stop > 0:
+        copy_forces(model, of_positions, added_up)
+        begin = stop
+    else:
+        add_gravities(model)
+    for i in range(model.forces_nz):  # a force that is switched off writes none
+        store(model.z_dot, i, 0, 0.0)
+    for r in range(begin, model.nr):
+        if r == stop and keep and begin == 0:
             copy_forces(model, added_up, of_positions)
-        o = zero(load(model.time, 0, 0))
-        store_spatial(model.body_forces, 0, (o, o, o), (o, o, o))
+        call_routine(model.run_routine[r], model, model.run_first[r], 4 * model.run_end[r] + FORCES)
+    if stop == model.nr and keep and begin == 0:
+        copy_forces(model, added_up, of_positions)
+    o = zero(load(model.time, 0, 0))
+    store_spatial(model.body_forces, 0, (o, o, o), (o, o, o))
 
 
 @generic
@@ -91,20 +104,39 @@ def find_scalars(model: Any, what: int) -> None:
         store(model.work_e, e, 0, o)
     if what == ENERGY:
         for e in range(model.ng):
-            if model.force_enabled[e] == 1:
-                energy = gravity.potential_energy(model, model.force_first_integer[e], model.force_first_number[e])
-                store(model.work_e, e, 0, energy)
+            store(model.work_e, e, 0, _energy_of_gravity(model, e))
     for r in range(model.nr):
         call_routine(model.run_routine[r], model, model.run_first[r], 4 * model.run_end[r] + what)
 
 
 @generic
+def _energy_of_gravity(model: Any, e: int) -> Any:
+    energy = zero(load(model.time, 0, 0))
+    if model.force_enabled[e] == 1:
+        energy = gravity.potential_energy(model, model.force_first_integer[e], model.force_first_number[e])
+    return energy
+
+
+@generic
+def sweep(model: Any, flags: int) -> None:
+    """The forces of all enabled elements; *flags* as of `all_runs`."""
+    if model.nr == 0:
+        add_gravities(model)
+    else:
+        call_routine(model.all_runs[0], model, FORCES, flags)
+
+
+@generic
 def total_potential_energy(model: Any) -> Any:
     """Of all enabled elements."""
-    find_scalars(model, ENERGY)
     energy = zero(load(model.time, 0, 0))
-    for e in range(model.nf):
-        energy = energy + load(model.work_e, e, 0)
+    if model.nr == 0:
+        for e in range(model.ng):
+            energy = energy + _energy_of_gravity(model, e)
+    else:
+        call_routine(model.all_runs[0], model, ENERGY, 0)
+        for e in range(model.nf):
+            energy = energy + load(model.work_e, e, 0)
     return energy
 
 
@@ -132,4 +164,4 @@ def of_all(state: State, what: int) -> Array:
     return found
 
 
-__all__ = ["ENERGY", "POWER", "of_all", "one_force", "scalars", "sweep", "total_potential_energy"]
+__all__ = ["ENERGY", "KEEP", "KEPT", "POWER", "all_runs", "of_all", "one_force", "scalars", "sweep", "total_potential_energy"]

@@ -29,9 +29,9 @@ class CompiledFunctions:
     Parameters
     ----------
     force : callable
-        ``force(t, X, V, q, u, parameters) -> (F, f)``: F has for each of *bodies* the pair (torque, force), in
-        Ground, the force at the body's origin; f has for each of *mobilizers* a tuple of generalized forces, one a speed. With no bodies F is
-        ``()``, with no mobilizers f.
+        ``force(t, X, V, q, u, parameters) -> (F, f)``: F has for each of *bodies* the pair (torque, force), in Ground, the
+        force at the body's origin; f has for each of *mobilizers* a tuple of generalized forces, one a speed. With no bodies
+        F is ``()``, with no mobilizers f.
     potential_energy : callable, optional
         ``potential_energy(t, X, q, parameters) -> number``. The force has none unless given.
     power_dissipation : callable, optional

@@ -257,10 +257,9 @@ def _looked_up(forces: Any, functions: Any) -> tuple[list[int], Shape, list[floa
                 f"{matter._bodies[b]!r} has a quaternion or three angles, as a state chooses, so that its q has no "
                 "fixed size: name it among bodies, and apply a torque"
             )
-    given = np.asarray(functions.parameters)
-    if given.ndim != 1:
+    if isinstance(functions.parameters, str) or np.ndim(functions.parameters) != 1:
         raise ValueError(f"parameters have to be a sequence of numbers, got {functions.parameters!r}")
-    parameters = [finite("a parameter", x) for x in given]
+    parameters = [finite("a parameter", x) for x in list(functions.parameters)]  # type: ignore[arg-type]
     counts = tuple(f.num_q for f in facts), tuple(f.num_u for f in facts)
     return bodies + mobilizers, Shape(len(bodies), *counts, len(parameters)), parameters
 

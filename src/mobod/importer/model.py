@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..force import Gravity
+    from ..force import Gravity, MobilityLinearDamper, MobilityLinearStop
     from ..forces import GeneralForceSubsystem
     from ..matter import SimbodyMatterSubsystem
     from ..mobilizer.base import MobilizedBody
@@ -27,7 +27,7 @@ class Model:
     matter : SimbodyMatterSubsystem
     forces : GeneralForceSubsystem
     gravity : force.Gravity
-        The one force in the system; more can be added.
+        The one force in the system, unless damping or limits are asked for; more can be added.
     bodies : dict of str to MobilizedBody
         By the name of the link; each body's origin is the link's frame.
     coordinates, speeds : dict of str to int
@@ -36,12 +36,14 @@ class Model:
         a floating one and for a floating base, which is named after the root link, a quaternion (w,
         x, y, z) and a position, and an angular and a linear velocity.
     links, joints : dict of str to Link, Joint
-        What the file says of each, as data: shapes to draw; limits, damping, friction and mimicry,
-        which are not simulated.
+        What the file says of each, as data: shapes to draw; limits, damping and friction, of which only
+        `dampers` and `stops` are simulated; mimicry, which is, unless `load_urdf` was told otherwise.
     root : str
         Name of the root link.
     report : list of str
         What was dropped or approximated, a sentence each.
+    dampers, stops : dict of str to force.MobilityLinearDamper, force.MobilityLinearStop
+        By the name of the joint, where they were asked for.
     """
 
     name: str
@@ -56,9 +58,13 @@ class Model:
     joints: dict[str, Joint]
     root: str
     report: list[str]
+    dampers: dict[str, MobilityLinearDamper] = field(default_factory=dict)
+    stops: dict[str, MobilityLinearStop] = field(default_factory=dict)
 
     def default_state(self) -> State:
         """Return a new state with all coordinates and speeds at zero (quaternions at no rotation).
+
+        Joints that mimic others are where these say, which an offset makes different from zero.
 
         Returns
         -------

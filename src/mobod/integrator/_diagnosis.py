@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import ModelError
+from ..errors import ConvergenceError, ModelError
 from ..stage import Stage
 
 if TYPE_CHECKING:
@@ -111,6 +111,17 @@ def first_not_finite(system: MultibodySystem, state: State) -> str:
         system.realize(state)
     except ModelError as error:
         return f"at time {time:.9g} {error}"
+    return ""
+
+
+def not_projected(system: MultibodySystem, state: State, tolerance: float) -> str:
+    """Why the state, as its y and time are, cannot be brought to its constraints: a sentence, or nothing."""
+    state.time = float(state._record.time[0, 0])
+    state._invalidate_q()
+    try:
+        system.project(state, tolerance)
+    except (ConvergenceError, ModelError) as error:
+        return f"{error}. "
     return ""
 
 

@@ -178,7 +178,7 @@ def interpolate(block: Any, work: Any, previous: float, time: float, at: float) 
         store(model.y, i, 0, y0 + b0 * (y1 - y0) + a1 * d0 + b1 * d1 + a2 * e0 + b2 * e1)
         store(model.y, i + n, 0, b0_dot * (y1 - y0) + a1_dot * d0 + b1_dot * d1 + a2_dot * e0 + b2_dot * e1)
     for body in range(1, model.nb):
-        if model.rates[body] != _rates.MATRIX:  # these keep the inverse of N at the step's end, not here
+        if model.rates[body] != _rates.MATRIX and model.turning[body] == 3:  # of others N^-1 is of the step's end, not of here
             _rates.n_inv_times(model, body, model.q_dot, model.first_q[body], model.u, model.first_u[body])
 
 
@@ -262,6 +262,13 @@ def project_now(model: Any, control: Any, counts: Any, choices: int) -> int:
         counts[Q_PROJECTIONS] += changed & CHANGED_Q
         counts[U_PROJECTIONS] += (changed & CHANGED_U) // CHANGED_U
     return changed
+
+
+@compiled
+def project_report(block: Any, control: Any, counts: Any) -> int:
+    """Bring an interpolated y to its manifolds; below 0 where that failed."""
+    model = attach(block)
+    return project(model, counts[ROUTINE], counts[PROJECTOR], counts[PROJECTION] | ALWAYS, control[TOLERANCE])
 
 
 @compiled

@@ -22,7 +22,7 @@ from ..tree.project import project as project_on_manifolds
 from ..tree.realize import advance
 from . import _diagnosis
 from . import _runge_kutta as rk
-from ._evaluate import ALWAYS, FULL_NEWTON, Interpreted, project
+from ._evaluate import ALWAYS, EVERYTHING, FULL_NEWTON, Interpreted
 from ._weights import error_weights
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 #: Rows for intermediate values of methods that have no table.
 _ROWS_BETWEEN = 5
+#: A report that no step reaches.
+_NEVER = np.array([np.inf])
 #: Steps before the first look at the clock.
 _FIRST_CHUNK = 64
 _STATISTICS = (
@@ -47,6 +49,9 @@ _STATISTICS = (
     rk.U_PROJECTIONS,
     rk.ITERATIONS,
 )
+
+#: A report that no step reaches.
+_NEVER = np.array([np.inf])
 
 
 class Integrator:
@@ -251,13 +256,23 @@ class Integrator:
         self.reset_all_statistics()
         self._warned.clear()
         self._control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
+        self._control[rk.LAST_STEP] = 0.0
         self._begin()
 
-    def _restart(self) -> None:
-        """Go on from the state as someone has changed it, at its time; statistics are kept, and so is the step size."""
-        assert self._state is not None
-        self._system.project(self._state, self.constraint_tolerance)
-        self._system.realize(self._state)
+    def _restart(self, longest: float = np.inf) -> None:
+        """Go on from the state as someone has changed it, at its time; statistics are kept, and so is the step size.
+
+        That is at first no more than *longest*: free flight is no error to any step, and one of years tells no bounce.
+        """
+        state, control = self._state, self._control
+        assert state is not None
+        if state._stage < Stage.MODEL:
+            self._system.realize_model(state)
+        self._system.project(state, self.constraint_tolerance)
+        self._system.realize(state)
+        self._model = None  # knows the block, and what was prescribed
+        if control[rk.FIXED_STEP] == 0.0:
+            control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], longest))
         self._begin()
 
     def _begin(self) -> None:
@@ -271,13 +286,13 @@ class Integrator:
         self._no_energies = np.zeros(0)
         control = self._control
         control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
-        control[rk.LAST_STEP] = control[rk.COLLAPSE] = 0.0
+        control[rk.COLLAPSE] = 0.0
         self._apply()
         status = self._call(rk.start, self._work, control, self._counts, np.zeros(3))
         if status == rk.NOT_PROJECTED:
             raise ConvergenceError(f"the state at time {state.time:.9g} cannot be brought to its constraints")
         if status:
-            raise ModelError("the accelerations of the initial state are not finite")
+            raise ModelError(f"the accelerations of the state at time {state.time:.9g} are not finite, where stepping begins")
         self._leave_at(float(control[rk.TIME]))  # choosing the first step has tried one
 
     def _call(self, kernel: Any, *args: Any) -> int:
@@ -301,10 +316,13 @@ class Integrator:
             state._lower(int(Stage.INSTANCE))
             raise
 
-    def _advance(self, times: Array, results: Array, energies: Array, limit: int) -> int:
+    def _advance(
+        self, times: Array, results: Array, energies: Array, limit: int, kernel: Any = None, more: tuple[Any, ...] = ()
+    ) -> int:
         """Report at *times* from number ``counts[REPORT]`` on; at most *limit* steps.
 
-        A tenth of a second or so at a time, so that Ctrl-C is heard; it leaves the state at the last step.
+        By the method's own kernel, or by another, which takes *more* arguments. A tenth of a second or so at a time, so that
+        Ctrl-C is heard; it leaves the state at the last step.
         """
         counts, end = self._counts, int(self._counts[rk.STEPS]) + limit
         chunk = _FIRST_CHUNK
@@ -312,7 +330,7 @@ class Integrator:
             counts[rk.LIMIT] = min(chunk, end - int(counts[rk.STEPS]))
             clock = _clock.perf_counter()
             try:
-                status = self._try(times, results, energies)
+                status = self._try(times, results, energies, kernel, more)
             except KeyboardInterrupt:
                 self._leave_at(float(self._control[rk.TIME]))
                 raise
@@ -325,9 +343,27 @@ class Integrator:
             if _clock.perf_counter() - clock < 0.1:
                 chunk = min(2 * chunk, 1 << 30)
 
-    def _try(self, times: Array, results: Array, energies: Array) -> int:
+    def _try(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
         """`_advance` once."""
-        return self._call(type(self).kernel, self._work, self._table, self._control, self._counts, times, results, energies)
+        arguments = (self._work, self._table, self._control, self._counts, times, results, energies, *more)
+        return self._call(kernel or type(self).kernel, *arguments)
+
+    def _step_once(self, stop: float) -> int:
+        """Take one step, not beyond *stop*; PAUSED where it was taken, and the state is then at its end, realized."""
+        control, state = self._control, self._state
+        assert state is not None
+        control[rk.FINAL_TIME] = stop
+        self._counts[rk.REPORT] = 0
+        status = self._advance(_NEVER, np.empty((1, len(state._y))), self._no_energies, 1)
+        if status == rk.PAUSED:
+            state._record.time[0, 0] = control[rk.TIME]
+            if not self._system._is_interpreted:  # the step's last evaluation has been at its end
+                state._valid, state._stage = EVERYTHING, int(Stage.ACCELERATION)
+        return status
+
+    def _previous_time(self) -> float:
+        """Where the last step began."""
+        return float(self._control[rk.PREVIOUS_TIME])
 
     def _passes_jump(self) -> bool:
         """Whether a step that is too small already met a jump of the accelerations, which it may pass; then warn of it."""
@@ -368,14 +404,44 @@ class Integrator:
         assert self._state is not None
         return self._system.get_matter_subsystem()._singularities(self._state)
 
-    def _leave_at(self, time: float) -> None:
+    @property
+    def _can_watch(self) -> bool:
+        """Whether steps leave the record realized at their ends, where a kernel can look at it."""
+        state = self._state
+        assert state is not None
+        simple = type(self).kernel is rk.advance and type(self)._try is Integrator._try
+        return simple and not (self._system._is_interpreted or state._is_constrained or self._counts[rk.ENDS_AT_STAGE])
+
+    def _step_watching(self, stop: float, limit: int, integers: Any, numbers: Array, seen: Array, wanted: float) -> int:
+        """As `_step_once`, with more steps while simple witnesses are certain not to change sign; where `_can_watch`."""
+        from ._watched import advance_watching  # compiled when a model first has such witnesses
+
+        control, counts, state = self._control, self._counts, self._state
+        assert state is not None
+        control[rk.FINAL_TIME], counts[rk.REPORT] = stop, 0
+        row, more = np.empty((1, len(state._y))), (integers, numbers, seen, float(wanted))
+        while True:
+            counts[rk.LIMIT] = limit
+            status = self._try(_NEVER, row, self._no_energies, advance_watching, more)
+            if status == rk.COLLAPSED:
+                self._warn_of_singularities()
+            elif status == rk.STEP_TOO_SMALL and self._passes_jump():
+                counts[rk.FORCED] = 1
+            else:
+                break
+        if status == rk.PAUSED:
+            state._record.time[0, 0] = control[rk.TIME]
+            state._valid, state._stage = EVERYTHING, int(Stage.ACCELERATION)
+        return status
+
+    def _leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
         """Put the state at *time*, within the last step, and realize it."""
         state, control = self._state, self._control
         assert state is not None
         rk.interpolate(state._block, self._work, control[rk.PREVIOUS_TIME], control[rk.TIME], time)
-        self._settle(time, time < control[rk.TIME])
+        self._settle(time, time < control[rk.TIME], stage)
 
-    def _settle(self, time: float, interpolated: bool) -> None:
+    def _settle(self, time: float, interpolated: bool, stage: Stage) -> None:
         """Prescribe, project and realize the state, whose y has been set."""
         state = self._state
         assert state is not None
@@ -384,11 +450,9 @@ class Integrator:
         if state._has_known:
             self._system.prescribe(state)
         if interpolated and self._project_interpolated_states:
-            model = Interpreted(self._system, state)
-            choices = int(self._counts[rk.PROJECTION]) | ALWAYS
-            project(model, 0, int(self._counts[rk.PROJECTOR]), choices, self.constraint_tolerance)
+            self._call(rk.project_report, self._control, self._counts)
             state._invalidate_q()
-        self._system.realize(state)
+        self._system.realize(state, stage)
 
     def _free_variables(self) -> Array:
         """1 for each number of y that is integrated, 0 for what locks and motions prescribe."""
@@ -413,6 +477,8 @@ class Integrator:
         culprit = ""
         if status == rk.NOT_FINITE:
             culprit = _diagnosis.first_not_finite(self._system, state)
+        elif status == rk.NOT_PROJECTED:
+            culprit = _diagnosis.not_projected(self._system, state, self.constraint_tolerance)
         found = self._singularities()  # where it failed, and then where it ends
         self._leave_at(time)
         singular = "".join(f". {text}" for text in ({**self._singularities(), **found}).values())
@@ -425,8 +491,8 @@ class Integrator:
         if status == rk.NOT_PROJECTED:
             raise ConvergenceError(
                 f"beyond time {time:.9g}, in step {number}, the state cannot be brought to its constraints within "
-                f"{self.constraint_tolerance:g}, however short the step (last tried {step:.3g}){singular}. The state is the "
-                "last good one"
+                f"{self.constraint_tolerance:g}, however short the step (last tried {step:.3g}){singular}. {culprit}The state "
+                "is the last good one"
             )
         errors = np.abs(self._relative_errors())
         worst = f", most of all in {_diagnosis.name_of(self._system, state, int(errors.argmax()))}" if errors.any() else ""

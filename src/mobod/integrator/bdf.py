@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..stage import Stage
 from . import _implicit
 from . import _runge_kutta as rk
 from ._solvers import Cvode, Problem, Scipy
@@ -144,7 +145,7 @@ class BDF(Integrator):
         self._problem.begin(time)
         return _SOLVERS[self._kind](self._problem, time, self._work[rk.Y].copy(), stop)
 
-    def _try(self, times: Array, results: Array, energies: Array) -> int:
+    def _try(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
         control, counts, state = self._control, self._counts, self._state
         assert state is not None
         taken = 0
@@ -254,7 +255,8 @@ class BDF(Integrator):
                 solver.correct(now)
             return
         drift = float(np.max(weights * np.abs(now - y), initial=0.0))
-        if drift > (self.constraint_tolerance if self._counts[rk.PROJECTOR] else _LARGEST_DRIFT):
+        assert self._state is not None
+        if drift > (self.constraint_tolerance if self._state._is_constrained else _LARGEST_DRIFT):
             self._solver = None
 
     def _fail(self, status: int) -> None:
@@ -263,15 +265,15 @@ class BDF(Integrator):
             self._state._record.time[0, 0], self._state._y[:] = self._bad
         super()._fail(status)
 
-    def _leave_at(self, time: float) -> None:
+    def _leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
         """Put the state at *time*, by the solver's own polynomial where that is within the last step, and realize it."""
         state, control = self._state, self._control
         assert state is not None
         if self._solver is None or not control[rk.PREVIOUS_TIME] < time < control[rk.TIME]:
-            super()._leave_at(time)
+            super()._leave_at(time, stage)
             return
         state._y[:] = self._solver.at(time)
-        self._settle(time, True)
+        self._settle(time, True, stage)
 
 
 class _Function:

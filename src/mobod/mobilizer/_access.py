@@ -126,5 +126,26 @@ def _storing(n: int) -> Any:
     return store_columns
 
 
+def _loading(n: int) -> Any:
+    """How to load n columns from row i on, as a tuple."""
+    if n == 0:
+
+        @generic
+        def load_nothing(rows: Any, i: int) -> Any:
+            """Of no columns."""
+            return ()
+
+        return load_nothing
+    last, load_others = n - 1, _loading(n - 1)
+
+    @generic
+    def load_columns(rows: Any, i: int) -> Any:
+        return *load_others(rows, i), load_column(rows, i + last)
+
+    return load_columns
+
+
 #: How to store so many columns.
 STORE_COLUMNS = tuple(_storing(n) for n in range(7))
+#: How to load so many.
+LOAD_COLUMNS = tuple(_loading(n) for n in range(7))

@@ -1,9 +1,9 @@
 """Kinds that the switch calls by address: a kind's functions made into one routine, compiled when a model first has the kind.
 
 A routine gets the record, the body's index and a number: twice the row for X_FM, plus 1 for the velocity step. At positions
-it stores X_FM and the kind's own hinge columns, at velocities their rate; a kind with an N of its own (`Facts.has_matrix_n`)
-stores this and its inverse at positions, NDot at velocities. It knows nothing of directions: the switch turns what it
-stored round. What it returns is of no account.
+it stores X_FM and the kind's own hinge columns, at velocities the bias HDot u: the columns' rates, taken and expressed in F,
+each times its speed. A kind with an N of its own (`Facts.has_matrix_n`) stores this and its inverse at positions, NDot at
+velocities. A routine knows nothing of directions: the switch turns what it stored round. What it returns is of no account.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .._jit import Routine, generic, routine
-from ._access import STORE_COLUMNS, VECTORS, store_transform
+from ..algebra import vec3
+from ..algebra.scalar import load, zero
+from ._access import LOAD_COLUMNS, STORE_COLUMNS, VECTORS, load_column, store_column, store_transform
 
 #: The `kind` of all mobilizers that are called by address.
 BY_ADDRESS = -1
@@ -21,21 +23,22 @@ BY_ADDRESS = -1
 def by_address(
     transform: Callable[..., Any],
     hinge: Callable[..., Any],
-    hinge_dot: Callable[..., Any] | None = None,
+    bias: Callable[..., Any] | None = None,
     *,
     num_q: int,
     num_u: int,
     num_parameters: int = 0,
 ) -> Routine:
-    """The routine of a kind with q_dot = u: ``transform(q)``, ``hinge(q)`` and ``hinge_dot(q, u)``.
+    """The routine of a kind with q_dot = u: ``transform(q)``, ``hinge(q)``, and HDot u as ``bias(q, u, H)``, (angular, linear).
 
-    A kind with parameters takes them as a last tuple: ``transform(q, p)``, ``hinge(q, p)``, ``hinge_dot(q, u, p)``.
+    H are the columns that ``hinge`` gave, so that their sines need not be computed again; without a bias they are constant.
+    A kind with parameters takes them as a last tuple: ``transform(q, p)``, ``hinge(q, p)``, ``bias(q, u, H, p)``.
     """
     load_q, load_u, load_p = VECTORS[num_q], VECTORS[num_u], VECTORS[num_parameters]
     store_columns = STORE_COLUMNS[num_u]
     with_p = num_parameters > 0
     X, H = transform if with_p else _of_q(transform), hinge if with_p else _of_q(hinge)
-    HDot = _leave if hinge_dot is None else _storing(hinge_dot if with_p else _of_q_and_u(hinge_dot), load_u, store_columns)
+    keep = _leave if bias is None else _keeping(bias if with_p else _of_q_u_and_columns(bias), load_u, LOAD_COLUMNS[num_u])
 
     def kinematics(model: Any, b: int, what: int) -> int:
         i, k = model.first_q[b], model.first_u[b]
@@ -44,7 +47,7 @@ def by_address(
             store_transform(model, what // 2, X(q, p))
             store_columns(own_columns(model, b), k, H(q, p))
         else:
-            HDot(model, b, q, k, p)
+            keep(model, b, q, k, p)
         return 0
 
     kinematics.__module__, kinematics.__qualname__ = transform.__module__, "kinematics"  # the name of its file in the cache
@@ -62,11 +65,33 @@ def own_columns(model: Any, b: int) -> Any:
 
 @generic
 def own_columns_dot(model: Any, b: int) -> Any:
-    """Where their rates go."""
+    """Where their rates go, of kinds that are functions of users: one by one, for those who check them."""
     columns = model.HDot_FM
     if model.reversed[b] == 1:
         columns = model.HDot_MF
     return columns
+
+
+@generic
+def own_bias(model: Any, b: int) -> Any:
+    """Where, in row b, the kind's own HDot u goes."""
+    rows = model.bias_FM
+    if model.reversed[b] == 1:
+        rows = model.bias_MF
+    return rows
+
+
+@generic
+def keep_bias(model: Any, b: int) -> None:
+    """HDot u of body b, whose own rates of columns are in the record one by one."""
+    rates, first = own_columns_dot(model, b), model.first_u[b]
+    o = zero(load(model.V_GB, 0, 0))
+    w, v = (o, o, o), (o, o, o)
+    for i in range(first, first + model.num_u[b]):
+        u = load(model.u, i, 0)
+        w_dot, v_dot = load_column(rates, i)
+        w, v = vec3.add_scaled(w, u, w_dot), vec3.add_scaled(v, u, v_dot)
+    store_column(own_bias(model, b), b, (w, v))
 
 
 def _of_q(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,24 +102,22 @@ def _of_q(function: Callable[..., Any]) -> Callable[..., Any]:
     return of_q_and_p
 
 
-def _of_q_and_u(function: Callable[..., Any]) -> Callable[..., Any]:
+def _of_q_u_and_columns(function: Callable[..., Any]) -> Callable[..., Any]:
     @generic
-    def of_q_u_and_p(q: Any, u: Any, p: Any) -> Any:
-        return function(q, u)
+    def of_all_and_p(q: Any, u: Any, H: Any, p: Any) -> Any:
+        return function(q, u, H)
 
-    return of_q_u_and_p
+    return of_all_and_p
 
 
-def _storing(
-    hinge_dot: Callable[..., Any], load_u: Callable[..., Any], store_columns: Callable[..., Any]
-) -> Callable[..., Any]:
+def _keeping(bias: Callable[..., Any], load_u: Callable[..., Any], load_columns: Callable[..., Any]) -> Callable[..., Any]:
     @generic
-    def store_hinge_dot(model: Any, b: int, q: Any, k: int, p: Any) -> None:
-        store_columns(own_columns_dot(model, b), k, hinge_dot(q, load_u(model.u, k), p))
+    def keep(model: Any, b: int, q: Any, k: int, p: Any) -> None:
+        store_column(own_bias(model, b), b, bias(q, load_u(model.u, k), load_columns(own_columns(model, b), k), p))
 
-    return store_hinge_dot
+    return keep
 
 
 @generic
 def _leave(model: Any, b: int, q: Any, k: int, p: Any) -> None:
-    """The rate of constant columns, which the record has had as zero from its beginning."""
+    """The bias of constant columns, which the record has had as zero from its beginning."""

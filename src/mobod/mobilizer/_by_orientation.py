@@ -2,11 +2,11 @@
 
 Such a kind writes functions of R_FM and of *rest*, the coordinates after the orientation (an empty tuple where there are none):
 
-    place(R, rest, p) -> p_FM      hinge(R, rest, p) -> columns of H_FM in F      hinge_dot(R, rest, u, p) -> their rates in F
+    place(R, rest, p) -> p_FM      hinge(R, rest, p) -> columns of H_FM in F      bias(u, H, p) -> HDot_FM u in F
 
-p is the tuple of its parameters. A kind with an N of its own (`Facts.has_matrix_n`) has two more, keep_n(model, b) and
-keep_n_dot(model, b), which put N and N^-1, and NDot, into the record. `by_orientation` makes of them what `Facts` wants, for
-quaternions and for angles, and one routine, which sees in the record which of the two the model uses.
+p is the tuple of its parameters, H the columns; a kind for which HDot_FM u is always zero has no bias. `by_orientation` makes
+of them what `Facts` wants, for quaternions and for angles, and one routine, which sees in the record which of the two the model
+uses.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from .._jit import Routine, generic, routine
 from ..algebra import quaternion, rotation
-from ._access import STORE_COLUMNS, VECTORS, store_transform, vector3, vector4
-from ._by_address import own_columns, own_columns_dot
+from ._access import LOAD_COLUMNS, STORE_COLUMNS, VECTORS, store_column, store_transform, vector3, vector4
+from ._by_address import own_bias, own_columns
 
 
 class Oriented(NamedTuple):
@@ -33,22 +33,23 @@ class Oriented(NamedTuple):
 def by_orientation(
     place: Callable[..., Any],
     hinge: Callable[..., Any],
-    hinge_dot: Callable[..., Any],
+    bias: Callable[..., Any] | None = None,
     *,
     num_u: int,
     num_rest: int = 0,
     num_parameters: int = 0,
-    keep_n: Callable[..., Any] | None = None,
-    keep_n_dot: Callable[..., Any] | None = None,
 ) -> Oriented:
     """The functions of q and the routine of a kind that is written in terms of R_FM."""
     load_rest, load_u, load_p = VECTORS[num_rest], VECTORS[num_u], VECTORS[num_parameters]
     store_columns = STORE_COLUMNS[num_u]
-    store_n, store_n_dot = keep_n or _keep_nothing, keep_n_dot or _keep_nothing
+    keep = _leave if bias is None else _keeping(bias, load_u, LOAD_COLUMNS[num_u])
 
     def kinematics(model: Any, b: int, what: int) -> int:
         i, k = model.first_q[b], model.first_u[b]
         p = load_p(model.parameters, model.first_parameter[b])
+        if what % 2 == 1:
+            keep(model, b, k, p)
+            return 0
         if model.has_quaternion[b] == 1:
             R = quaternion.to_rotation(vector4(model.q, i))
             rest = load_rest(model.q, i + 4)
@@ -56,13 +57,8 @@ def by_orientation(
             x, y, z = vector3(model.q, i)
             R = rotation.body_fixed_xyz(x, y, z)
             rest = load_rest(model.q, i + 3)
-        if what % 2 == 0:
-            store_transform(model, what // 2, (R, place(R, rest, p)))
-            store_columns(own_columns(model, b), k, hinge(R, rest, p))
-            store_n(model, b)
-        else:
-            store_columns(own_columns_dot(model, b), k, hinge_dot(R, rest, load_u(model.u, k), p))
-            store_n_dot(model, b)
+        store_transform(model, what // 2, (R, place(R, rest, p)))
+        store_columns(own_columns(model, b), k, hinge(R, rest, p))
         return 0
 
     kinematics.__module__, kinematics.__qualname__ = place.__module__, "kinematics"  # the name of its file in the cache
@@ -85,6 +81,14 @@ def by_orientation(
     return Oriented(transform, transform_euler, hinge_of_q, hinge_of_angles, routine(kinematics))
 
 
+def _keeping(bias: Callable[..., Any], load_u: Callable[..., Any], load_columns: Callable[..., Any]) -> Callable[..., Any]:
+    @generic
+    def keep(model: Any, b: int, k: int, p: Any) -> None:
+        store_column(own_bias(model, b), b, bias(load_u(model.u, k), load_columns(own_columns(model, b), k), p))
+
+    return keep
+
+
 @generic
-def _keep_nothing(model: Any, b: int) -> None:
-    """Of a kind whose N is that of a Ball."""
+def _leave(model: Any, b: int, k: int, p: Any) -> None:
+    """A bias that the record has had as zero from its beginning."""

@@ -223,7 +223,8 @@ class _Seen:
         self.N = product(matter.multiply_by_n, q_part, nu, part)
         self.N_inv = product(matter.multiply_by_n_inv, part, nq, q_part)
         if velocities:
-            self.HDot = (record.HDot_MF if reverse else record.HDot_FM)[part].copy()
+            self.HDot = (record.HDot_MF if reverse else record.HDot_FM)[part].copy()  # zero where a kind finds HDot u alone
+            self.bias = (record.bias_MF if reverse else record.bias_FM)[b].copy()
             self.N_dot = product(matter.multiply_by_n_dot, q_part, nu, part)
             self.q_dot = state.q_dot[q_part].copy()
 
@@ -286,14 +287,18 @@ class _Check:
             self._compare_column(k, now, self._along(q, u, euler, now.N[:, k]), where)
         along = self._along(q, u, euler, now.q_dot)
         H_dot, where_and_u = _derivative(lambda h: along(h).H), f"{where}, u = {_short(u)}"
-        for k in range(nu):
+        given, expected = now.bias.reshape(2, 3), (u @ H_dot).reshape(2, 3)
+        text = f"{names['hinge_dot']} times u is {_short(given)} {where_and_u}, where {names['hinge']} says {_short(expected)}"
+        if not self.body._keeps_rates_of_columns:
+            self._note("HDot is the derivative of H", given, expected, text)
+        for k in range(nu if self.body._keeps_rates_of_columns else 0):
             given, expected = now.HDot[k].reshape(2, 3), H_dot[k].reshape(2, 3)
             text = (
                 f"column {k} of {names['hinge_dot']}, of u[{k}], is {_short(given)} {where_and_u}, where {names['hinge']} "
                 f"changes with {_short(expected)}"
             )
             self._note("HDot is the derivative of H", given, expected, text, k)
-        if not self.body.facts.has_matrix_n:
+        if not (self.body.facts.has_matrix_n or self.body.facts.is_line):
             return
         unity = now.N_inv @ now.N
         text = f"{names['n_inv']} is not the inverse of {names['n']} {where}: their product is {_short(unity)}"

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ..errors import ModelError
 from . import _rates
+from ._by_address import keep_bias
 
 if TYPE_CHECKING:
     from ..state import State
@@ -100,6 +101,7 @@ def write_velocity(body: MobilizedBody, state: State) -> None:
         interpreter.realize("velocity", state)
         columns = record.HDot_MF if fields["reversed"][b] else record.HDot_FM
         columns[body._u_slice(state)] = interpreter.hinge_dot(state)
+        keep_bias(record, b)
         if fields["rates"][b] == _rates.MATRIX:
             _store_matrix(record.N_dot, body, state, interpreter.n_dot(state))
     finally:

@@ -20,7 +20,7 @@ from ..algebra import euler_xyz, quaternion
 from ..algebra.scalar import one, zero
 from . import _written as w
 from ._access import STORE_COLUMNS, store_transform
-from ._by_address import own_columns, own_columns_dot
+from ._by_address import keep_bias, own_columns, own_columns_dot
 
 Function = Callable[..., Any]
 
@@ -247,6 +247,7 @@ def keeping(functions: Complete, num_q: int, num_u: int, num_parameters: int) ->
         q, p = load_q(model.q, model.first_q[b]), load_p(model.parameters, model.first_parameter[b])
         u = load_u(model.u, model.first_u[b])
         store_columns(own_columns_dot(model, b), model.first_u[b], hinge_dot(q, u, p))
+        keep_bias(model, b)
         keep_n_dot(model, b, q, u, p)
 
     return at_position, at_velocity

@@ -1,37 +1,82 @@
 """How q_dot follows from u: the matrix N of a mobilizer, its inverse, its rate, and their transposes.
 
-For most kinds either q_dot = u, or the first coordinates are an orientation whose speeds are an angular velocity in F and the
-others are as their speeds. The rest keep their matrices in the record. The field `rates` says which; a mobilizer's direction
-does not matter.
+For most kinds either q_dot = u, or the first coordinates are an orientation whose speeds are an angular velocity and the others
+are as their speeds. The rest keep their matrices in the record. The field `rates` says which; a mobilizer's direction does not
+matter. The angular velocity is three numbers in F, or where the field `turning` is 2 those of the first two hinge columns that
+the kind itself wrote: of a line, see `_line`.
 """
 
 from typing import Any
 
-from .._jit import generic
-from ..algebra import euler_xyz, quaternion
-from ..algebra.scalar import load, store
+from .._jit import generic, routine
+from ..algebra import euler_xyz, quaternion, vec3
+from ..algebra.memory import load3
+from ..algebra.record import call_routine
+from ..algebra.scalar import load, store, zero
 from ._access import copy, put3, put4, vector3, vector4
+from ._by_address import own_columns
 
 #: q_dot = u.
 SAME = 0
-#: Four coordinates are a quaternion, of three speeds.
+#: Four coordinates are a quaternion.
 QUATERNION = 1
-#: Three coordinates are body-fixed x-y-z angles, of three speeds.
+#: Three coordinates are body-fixed x-y-z angles.
 EULER = 2
 #: The kind has an N of its own, and its routine keeps that, its inverse and its rate in the record.
 MATRIX = 3
 
 
 @generic
+def _axes(model: Any, b: int) -> Any:
+    """Of a line, M's x and y axes."""
+    columns, first = own_columns(model, b), model.first_u[b]
+    return load3(columns, first, 0), load3(columns, first + 1, 0)
+
+
+@generic
+def _angular(model: Any, b: int, u: Any, k: int) -> Any:
+    """The angular velocity that the first speeds are."""
+    if model.turning[b] == 2:
+        x, y = _axes(model, b)
+        w = vec3.add_scaled(vec3.scale(load(u, k, 0), x), load(u, k + 1, 0), y)
+    else:
+        w = vector3(u, k)
+    return w
+
+
+@generic
+def _put_speeds(model: Any, b: int, out: Any, k: int, w: Any) -> None:
+    """The first speeds that an angular velocity is, or what its transpose gives of a vector."""
+    if model.turning[b] == 2:
+        x, y = _axes(model, b)
+        store(out, k, 0, vec3.dot(x, w))
+        store(out, k + 1, 0, vec3.dot(y, w))
+    else:
+        put3(out, k, w)
+
+
+@generic
+def _turned_axes(model: Any, b: int) -> Any:
+    """HDot of a line: [-u1 z, u0 z]; zero for a mobilizer whose columns are the axes of F."""
+    o = zero(load(model.V_GB, 0, 0))
+    x_dot, y_dot = (o, o, o), (o, o, o)
+    if model.turning[b] == 2:
+        x, y = _axes(model, b)
+        z, k = vec3.cross(x, y), model.first_u[b]
+        x_dot, y_dot = vec3.scale(-load(model.u, k + 1, 0), z), vec3.scale(load(model.u, k, 0), z)
+    return x_dot, y_dot
+
+
+@generic
 def n_times(model: Any, b: int, u: Any, k: int, out: Any, i: int) -> None:
     """out[i:] = N u[k:] for body b: q_dot of u."""
-    rates, q = model.rates[b], model.first_q[b]
+    rates, q, turning = model.rates[b], model.first_q[b], model.turning[b]
     if rates == QUATERNION:
-        put4(out, i, quaternion.multiply_by_n(vector4(model.q, q), vector3(u, k)))
-        copy(u, k + 3, out, i + 4, model.num_u[b] - 3)
+        put4(out, i, quaternion.multiply_by_n(vector4(model.q, q), _angular(model, b, u, k)))
+        copy(u, k + turning, out, i + 4, model.num_u[b] - turning)
     elif rates == EULER:
-        put3(out, i, euler_xyz.multiply_by_n(vector3(model.q, q), vector3(u, k)))
-        copy(u, k + 3, out, i + 3, model.num_u[b] - 3)
+        put3(out, i, euler_xyz.multiply_by_n(vector3(model.q, q), _angular(model, b, u, k)))
+        copy(u, k + turning, out, i + 3, model.num_u[b] - turning)
     elif rates == MATRIX:
         _rows_times(model.N, model.first_n[b], model.num_q[b], model.num_u[b], u, k, out, i)
     else:
@@ -41,13 +86,13 @@ def n_times(model: Any, b: int, u: Any, k: int, out: Any, i: int) -> None:
 @generic
 def n_transpose_times(model: Any, b: int, p: Any, i: int, out: Any, k: int) -> None:
     """out[k:] = N^T p[i:] for body b."""
-    rates, q = model.rates[b], model.first_q[b]
+    rates, q, turning = model.rates[b], model.first_q[b], model.turning[b]
     if rates == QUATERNION:
-        put3(out, k, quaternion.multiply_by_n_transpose(vector4(model.q, q), vector4(p, i)))
-        copy(p, i + 4, out, k + 3, model.num_u[b] - 3)
+        _put_speeds(model, b, out, k, quaternion.multiply_by_n_transpose(vector4(model.q, q), vector4(p, i)))
+        copy(p, i + 4, out, k + turning, model.num_u[b] - turning)
     elif rates == EULER:
-        put3(out, k, euler_xyz.multiply_by_n_transpose(vector3(model.q, q), vector3(p, i)))
-        copy(p, i + 3, out, k + 3, model.num_u[b] - 3)
+        _put_speeds(model, b, out, k, euler_xyz.multiply_by_n_transpose(vector3(model.q, q), vector3(p, i)))
+        copy(p, i + 3, out, k + turning, model.num_u[b] - turning)
     elif rates == MATRIX:
         _columns_times(model.N, model.first_n[b], model.num_q[b], model.num_u[b], p, i, out, k)
     else:
@@ -57,13 +102,13 @@ def n_transpose_times(model: Any, b: int, p: Any, i: int, out: Any, k: int) -> N
 @generic
 def n_inv_times(model: Any, b: int, q_dot: Any, i: int, out: Any, k: int) -> None:
     """out[k:] = N^-1 q_dot[i:] for body b: u of q_dot."""
-    rates, q = model.rates[b], model.first_q[b]
+    rates, q, turning = model.rates[b], model.first_q[b], model.turning[b]
     if rates == QUATERNION:
-        put3(out, k, quaternion.multiply_by_n_inv(vector4(model.q, q), vector4(q_dot, i)))
-        copy(q_dot, i + 4, out, k + 3, model.num_u[b] - 3)
+        _put_speeds(model, b, out, k, quaternion.multiply_by_n_inv(vector4(model.q, q), vector4(q_dot, i)))
+        copy(q_dot, i + 4, out, k + turning, model.num_u[b] - turning)
     elif rates == EULER:
-        put3(out, k, euler_xyz.multiply_by_n_inv(vector3(model.q, q), vector3(q_dot, i)))
-        copy(q_dot, i + 3, out, k + 3, model.num_u[b] - 3)
+        _put_speeds(model, b, out, k, euler_xyz.multiply_by_n_inv(vector3(model.q, q), vector3(q_dot, i)))
+        copy(q_dot, i + 3, out, k + turning, model.num_u[b] - turning)
     elif rates == MATRIX:
         _rows_times(model.N_inv, model.first_n[b], model.num_u[b], model.num_q[b], q_dot, i, out, k)
     else:
@@ -73,13 +118,13 @@ def n_inv_times(model: Any, b: int, q_dot: Any, i: int, out: Any, k: int) -> Non
 @generic
 def n_inv_transpose_times(model: Any, b: int, v: Any, k: int, out: Any, i: int) -> None:
     """out[i:] = (N^-1)^T v[k:] for body b."""
-    rates, q = model.rates[b], model.first_q[b]
+    rates, q, turning = model.rates[b], model.first_q[b], model.turning[b]
     if rates == QUATERNION:
-        put4(out, i, quaternion.multiply_by_n_inv_transpose(vector4(model.q, q), vector3(v, k)))
-        copy(v, k + 3, out, i + 4, model.num_u[b] - 3)
+        put4(out, i, quaternion.multiply_by_n_inv_transpose(vector4(model.q, q), _angular(model, b, v, k)))
+        copy(v, k + turning, out, i + 4, model.num_u[b] - turning)
     elif rates == EULER:
-        put3(out, i, euler_xyz.multiply_by_n_inv_transpose(vector3(model.q, q), vector3(v, k)))
-        copy(v, k + 3, out, i + 3, model.num_u[b] - 3)
+        put3(out, i, euler_xyz.multiply_by_n_inv_transpose(vector3(model.q, q), _angular(model, b, v, k)))
+        copy(v, k + turning, out, i + 3, model.num_u[b] - turning)
     elif rates == MATRIX:
         _columns_times(model.N_inv, model.first_n[b], model.num_u[b], model.num_q[b], v, k, out, i)
     else:
@@ -91,10 +136,18 @@ def n_dot_times(model: Any, b: int, v: Any, k: int, out: Any, i: int) -> None:
     """out[i:] = NDot v[k:] for body b, of which q_dot is there."""
     rates, q = model.rates[b], model.first_q[b]
     _clear(out, i, model.num_q[b])
-    if rates == QUATERNION:
-        put4(out, i, quaternion.multiply_by_n(vector4(model.q_dot, q), vector3(v, k)))
-    elif rates == EULER:
-        put3(out, i, euler_xyz.multiply_by_n_dot(vector3(model.q, q), vector3(model.q_dot, q), vector3(v, k)))
+    if rates == QUATERNION or rates == EULER:
+        x_dot, y_dot = _turned_axes(model, b)
+        w = _angular(model, b, v, k)
+        w_dot = vec3.add_scaled(vec3.scale(load(v, k, 0), x_dot), load(v, k + 1, 0), y_dot)
+        if rates == QUATERNION:
+            wxyz, turned = vector4(model.q, q), quaternion.multiply_by_n(vector4(model.q_dot, q), w)
+            a0, a1, a2, a3 = quaternion.multiply_by_n(wxyz, w_dot)
+            put4(out, i, (turned[0] + a0, turned[1] + a1, turned[2] + a2, turned[3] + a3))
+        else:
+            angles = vector3(model.q, q)
+            bent = euler_xyz.multiply_by_n_dot(angles, vector3(model.q_dot, q), w)
+            put3(out, i, vec3.add(bent, euler_xyz.multiply_by_n(angles, w_dot)))
     elif rates == MATRIX:
         _rows_times(model.N_dot, model.first_n[b], model.num_q[b], model.num_u[b], v, k, out, i)
 
@@ -104,33 +157,77 @@ def n_dot_transpose_times(model: Any, b: int, p: Any, i: int, out: Any, k: int) 
     """out[k:] = NDot^T p[i:] for body b, of which q_dot is there."""
     rates, q = model.rates[b], model.first_q[b]
     _clear(out, k, model.num_u[b])
-    if rates == QUATERNION:
-        put3(out, k, quaternion.multiply_by_n_transpose(vector4(model.q_dot, q), vector4(p, i)))
-    elif rates == EULER:
-        put3(out, k, euler_xyz.multiply_by_n_dot_transpose(vector3(model.q, q), vector3(model.q_dot, q), vector3(p, i)))
+    if rates == QUATERNION or rates == EULER:
+        x_dot, y_dot = _turned_axes(model, b)
+        if rates == QUATERNION:
+            w = quaternion.multiply_by_n_transpose(vector4(model.q_dot, q), vector4(p, i))
+            s = quaternion.multiply_by_n_transpose(vector4(model.q, q), vector4(p, i))
+        else:
+            angles = vector3(model.q, q)
+            w = euler_xyz.multiply_by_n_dot_transpose(angles, vector3(model.q_dot, q), vector3(p, i))
+            s = euler_xyz.multiply_by_n_transpose(angles, vector3(p, i))
+        _put_speeds(model, b, out, k, w)
+        store(out, k, 0, load(out, k, 0) + vec3.dot(x_dot, s))
+        store(out, k + 1, 0, load(out, k + 1, 0) + vec3.dot(y_dot, s))
     elif rates == MATRIX:
         _columns_times(model.N_dot, model.first_n[b], model.num_q[b], model.num_u[b], p, i, out, k)
 
 
 @generic
-def add_n_dot_u(model: Any, b: int) -> None:
-    """q_dot_dot += NDot u for body b, of which q_dot is there: nothing where q_dot = u."""
-    rates, q, k = model.rates[b], model.first_q[b], model.first_u[b]
-    if rates == QUATERNION:
-        a = quaternion.multiply_by_n(vector4(model.q_dot, q), vector3(model.u, k))
-        b0, b1, b2, b3 = vector4(model.q_dot_dot, q)
-        put4(model.q_dot_dot, q, (b0 + a[0], b1 + a[1], b2 + a[2], b3 + a[3]))
-    elif rates == EULER:
-        c = euler_xyz.multiply_by_n_dot(vector3(model.q, q), vector3(model.q_dot, q), vector3(model.u, k))
-        d0, d1, d2 = vector3(model.q_dot_dot, q)
-        put3(model.q_dot_dot, q, (d0 + c[0], d1 + c[1], d2 + c[2]))
-    elif rates == MATRIX:
-        num_u, first = model.num_u[b], model.first_n[b]
-        for i in range(model.num_q[b]):
-            total = load(model.q_dot_dot, q + i, 0)
-            for j in range(num_u):
-                total = total + load(model.N_dot, first + i * num_u + j, 0) * load(model.u, k + j, 0)
-            store(model.q_dot_dot, q + i, 0, total)
+def find_q_dot(model: Any, b: int) -> None:
+    """q_dot of body b: `n_times` of u. What few models have is a routine, or all would pay for its compilation."""
+    if model.rare_rates[b] != 0:
+        call_routine(model.rare_rates[b], model, b, 1)
+    else:
+        _common(model, b, model.u, model.q_dot)
+
+
+@generic
+def find_q_dot_dot(model: Any, b: int) -> None:
+    """q_dot_dot = N udot + NDot u of body b, of which q_dot is there."""
+    if model.rare_rates[b] != 0:
+        call_routine(model.rare_rates[b], model, b, 2)
+    else:
+        _common(model, b, model.u_dot, model.q_dot_dot)
+        if model.rates[b] == QUATERNION:
+            q = model.first_q[b]
+            a = quaternion.multiply_by_n(vector4(model.q_dot, q), _angular(model, b, model.u, model.first_u[b]))
+            b0, b1, b2, b3 = vector4(model.q_dot_dot, q)
+            put4(model.q_dot_dot, q, (b0 + a[0], b1 + a[1], b2 + a[2], b3 + a[3]))
+
+
+@generic
+def _common(model: Any, b: int, u: Any, out: Any) -> None:
+    """`n_times`, from all speeds to all coordinates, of a quaternion and where q_dot = u."""
+    k, i = model.first_u[b], model.first_q[b]
+    if model.rates[b] == QUATERNION:
+        turning = model.turning[b]
+        put4(out, i, quaternion.multiply_by_n(vector4(model.q, i), _angular(model, b, u, k)))
+        copy(u, k + turning, out, i + 4, model.num_u[b] - turning)
+    else:
+        copy(u, k, out, i, model.num_u[b])
+
+
+@routine
+def rare(model: Any, b: int, derivative: int) -> int:
+    """q_dot (1) or q_dot_dot (2) of a body whose rates are EULER or MATRIX."""
+    k, q = model.first_u[b], model.first_q[b]
+    if derivative == 1:
+        n_times(model, b, model.u, k, model.q_dot, q)
+    else:
+        n_times(model, b, model.u_dot, k, model.q_dot_dot, q)
+        if model.rates[b] == EULER:
+            angles, w = vector3(model.q, q), _angular(model, b, model.u, k)
+            c = euler_xyz.multiply_by_n_dot(angles, vector3(model.q_dot, q), w)
+            put3(model.q_dot_dot, q, vec3.add(vector3(model.q_dot_dot, q), c))
+        else:
+            num_u, first = model.num_u[b], model.first_n[b]
+            for i in range(model.num_q[b]):
+                total = load(model.q_dot_dot, q + i, 0)
+                for j in range(num_u):
+                    total = total + load(model.N_dot, first + i * num_u + j, 0) * load(model.u, k + j, 0)
+                store(model.q_dot_dot, q + i, 0, total)
+    return 0
 
 
 @generic

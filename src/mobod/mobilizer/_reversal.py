@@ -40,25 +40,22 @@ def _turn_position(model: Any, b: int, row: int) -> None:
 
 @generic
 def _turn_velocity(model: Any, b: int, row: int) -> None:
-    """Turn HDot_MF round, in place: the derivative in F of what `_turn_position` wrote.
+    """Turn HDot_MF u round: the derivative in F of what `_turn_position` wrote, each column times its speed.
 
-    With w, v the new columns and w_FM their sum over u: w' = w_FM x w - R wdot_MF,
+    With w, v the new columns and w_FM, v_FM their sums over u: w' = w_FM x w - R wdot_MF, of which w_FM x w_FM is nothing, and
     v' = w_FM x v + R (wdot_MF x p_MF + w_MF x v_MF(u) - vdot_MF).
     """
     R = load9(model.R_FM, row, 0)
     p = vec3.neg(mat33.transpose_mul_vec(R, load3(model.p_FM, row, 0)))  # p_MF, in M
     o = zero(p[0])
-    omega, p_dot = (o, o, o), (o, o, o)
-    first, end = model.first_u[b], model.first_u[b] + model.num_u[b]
-    for i in range(first, end):
+    w_FM, v_FM, w_MF, v_MF = (o, o, o), (o, o, o), (o, o, o), (o, o, o)
+    for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
         u = load(model.u, i, 0)
-        omega = vec3.add_scaled(omega, u, load3(model.H_FM, i, 0))
-        p_dot = vec3.add_scaled(p_dot, u, load3(model.H_MF, i, 3))
-    for i in range(first, end):
-        w_MF = load3(model.H_MF, i, 0)
         w, v = load_column(model.H_FM, i)
-        w_dot, v_dot = load_column(model.HDot_MF, i)
-        angular = vec3.sub(vec3.cross(omega, w), mat33.mul_vec(R, w_dot))
-        bracket = vec3.sub(vec3.add(vec3.cross(w_dot, p), vec3.cross(w_MF, p_dot)), v_dot)
-        linear = vec3.add(vec3.cross(omega, v), mat33.mul_vec(R, bracket))
-        store_column(model.HDot_FM, i, (angular, linear))
+        w_FM, v_FM = vec3.add_scaled(w_FM, u, w), vec3.add_scaled(v_FM, u, v)
+        w, v = load_column(model.H_MF, i)
+        w_MF, v_MF = vec3.add_scaled(w_MF, u, w), vec3.add_scaled(v_MF, u, v)
+    w_dot, v_dot = load_column(model.bias_MF, b)
+    bracket = vec3.sub(vec3.add(vec3.cross(w_dot, p), vec3.cross(w_MF, v_MF)), v_dot)
+    linear = vec3.add(vec3.cross(w_FM, v_FM), mat33.mul_vec(R, bracket))
+    store_column(model.bias_FM, b, (vec3.neg(mat33.mul_vec(R, w_dot)), linear))

@@ -37,7 +37,7 @@ def position(model: Any, b: int, row: int) -> None:
 
 @generic
 def velocity(model: Any, b: int, row: int) -> None:
-    """Store HDot_FM of body b, of which X_FM (in *row*) and H_FM are there; called only where it can differ from zero."""
+    """Store HDot_FM u of body b, of which X_FM (in *row*) and H_FM are there; called only where it can differ from zero."""
     if model.kind[b] == BY_ADDRESS:
         call_routine(model.kinematics[b], model, b, 2 * row + 1)
     if model.reversal[b] != 0:

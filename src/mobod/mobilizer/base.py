@@ -2,7 +2,7 @@
 
 A new kind is a file beside this one (see CONTRIBUTING.md). It provides
 
-1. compiled functions ``transform(q)`` and ``hinge(q)``, and where the hinge columns depend on q also ``hinge_dot(q, u)``, with
+1. compiled functions ``transform(q)`` and ``hinge(q)``, and where the hinge columns depend on q also ``bias(q, u, H)``, with
    the equations in the file's docstring, and ``kinematics = by_address(...)`` made of them;
 2. a class derived from `MobilizedBody` with its ``facts``, its friendly accessors, and `_fit_transform`, `_fit_rotation` and
    `_fit_translation` where it can do more than nothing (with `_fit_place` and `_fit_translation_reversed` where its translation
@@ -48,6 +48,8 @@ ArrayLike = npt.ArrayLike
 
 __all__ = ["Direction", "Facts", "MobilizedBody"]
 
+_ACCELERATION = int(Stage.ACCELERATION)
+
 
 class Direction(enum.Enum):
     """Whether a mobilizer's q and u describe M in F (``FORWARD``) or F in M (``REVERSE``)."""
@@ -78,11 +80,15 @@ class Facts:
     constant_hinge : bool
         Whether the columns are the same for every q and all parameters: `Tree` then writes them once.
     has_hinge_dot : bool, optional
-        Whether the columns' rate can differ from zero. As *constant_hinge* does not hold, unless given.
+        Whether HDot_FM u can differ from zero. Unless given, as the columns depend on q, but not for a line.
     num_parameters : int
         How many numbers the kind keeps beside q: a pitch, radii. A state can change them.
     has_matrix_n : bool
         Whether q_dot = N u with an N of the kind's own, which its routine keeps in the record.
+    is_line : bool
+        Whether the first two speeds are w_FM's components along M's x and y axes, the first two columns: see `_line`.
+    slides_in_every_way : bool
+        Whether the last three speeds move M in every way without turning it: they are then eliminated at once.
     turns_in_every_way : bool
         Whether the first three speeds turn M about its origin in every way (but at a singular q), and three more, if there are
         any, are p_FM's rate: `tree.blocks` then meets them together.
@@ -101,12 +107,14 @@ class Facts:
     hinge_euler: Callable[..., Any] | None = None
     num_parameters: int = 0
     has_matrix_n: bool = False
+    is_line: bool = False
+    slides_in_every_way: bool = False
     turns_in_every_way: bool = False
     kinematics: Routine | None = None
 
     def __post_init__(self) -> None:
         if self.has_hinge_dot is None:
-            object.__setattr__(self, "has_hinge_dot", not self.constant_hinge)
+            object.__setattr__(self, "has_hinge_dot", not (self.constant_hinge or self.is_line))
 
     @property
     def has_quaternion(self) -> bool:
@@ -142,6 +150,8 @@ class MobilizedBody(Locking):
 
     #: Whether one coordinate is handed out as an array too, and never as a float: of kinds whose number of coordinates varies.
     _always_arrays: bool = False
+    #: Whether the record has the rates of the kind's hinge columns one by one, beside HDot u.
+    _keeps_rates_of_columns: bool = False
     #: What computes the kinematics where Python does; see `_interpreted`.
     _interpreter: Interpreter | None = None
     #: Whether users' functions, which can give anything, are compiled into its kinematics.
@@ -520,7 +530,8 @@ class MobilizedBody(Locking):
 
     def get_u_dot(self, state: State) -> Any:
         """Rates of its speeds: its accelerations. Needs ACCELERATION."""
-        return self._one_or_all(state.u_dot[self._u_slice(state)])
+        u_dot = state._u_dot_view if state._stage >= _ACCELERATION else state.u_dot  # which refuses; a property is a call more
+        return self._one_or_all(u_dot[state._tree_of(self, "u").u_slices[self._index]])
 
     def get_q_dot_dot(self, state: State) -> Any:
         """Second rates of its coordinates. Needs ACCELERATION."""

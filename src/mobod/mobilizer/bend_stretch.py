@@ -1,7 +1,7 @@
 """BendStretch: polar coordinates; rotation about the z axis that F and M share, then translation along M's x axis.
 
     R_FM = Rz(q0)   p_FM = q1 e,  e = Rz(q0) x     with n = Rz(q0) y = z x e
-    H_FM = [z, 0; q1 n, e]        HDot_FM = [0, 0; u1 n - q1 u0 e, u0 n]   q_dot = u
+    H_FM = [z, 0; q1 n, e]        HDot_FM u = [0; 2 u0 u1 n - q1 u0^2 e]   q_dot = u
 
 2 coordinates, 2 speeds. At q1 = 0 the first column only turns M: no singularity, unless M carries a particle, which turning
 about itself does not move. Source: Seth et al. 2010.
@@ -38,14 +38,13 @@ def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
 
 
 @generic
-def hinge_dot(q: Any, u: Any) -> Any:  # columns of dH_FM/dt, taken and expressed in F
-    o = zero(q[0])
-    s, c = sincos(q[0])
-    inward = q[1] * u[0]
-    return ((o, o, o), (-u[1] * s - inward * c, u[1] * c - inward * s, o)), ((o, o, o), (-u[0] * s, u[0] * c, o))
+def bias(q: Any, u: Any, H: Any) -> Any:  # HDot_FM u, expressed in F
+    o, e = zero(q[0]), H[1][1]
+    inward, across = u[0] * u[0] * q[1], 2.0 * u[0] * u[1]
+    return (o, o, o), (-inward * e[0] - across * e[1], across * e[0] - inward * e[1], o)
 
 
-kinematics = by_address(transform, hinge, hinge_dot, num_q=2, num_u=2)
+kinematics = by_address(transform, hinge, bias, num_q=2, num_u=2)
 
 
 class BendStretch(MobilizedBody):

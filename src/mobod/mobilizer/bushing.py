@@ -36,14 +36,12 @@ def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
 
 
 @generic
-def hinge_dot(q: Any, u: Any) -> Any:  # columns of dH_FM/dt, taken and expressed in F
+def bias(q: Any, u: Any, H: Any) -> Any:  # HDot_FM u, expressed in F
     o = zero(q[0])
-    x, y, z = euler_xyz.rate_columns_dot(q, u)
-    none = (o, o, o)
-    return (x, none), (y, none), (z, none), (none, none), (none, none), (none, none)
+    return euler_xyz.rates_of_columns(u, H[1][0], H[2][0]), (o, o, o)
 
 
-kinematics = by_address(transform, hinge, hinge_dot, num_q=6, num_u=6)
+kinematics = by_address(transform, hinge, bias, num_q=6, num_u=6)
 
 
 class Bushing(MobilizedBody):

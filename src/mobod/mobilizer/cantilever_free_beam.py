@@ -47,14 +47,13 @@ def hinge(q: Any, p: Any) -> Any:  # columns of H_FM, expressed in F
 
 
 @generic
-def hinge_dot(q: Any, u: Any, p: Any) -> Any:  # columns of dH_FM/dt, taken and expressed in F
+def bias(q: Any, u: Any, H: Any, p: Any) -> Any:  # HDot_FM u, expressed in F
     o = zero(q[0])
     drop = 8.0 / 15.0 * p[0]
-    x, y, z = euler_xyz.rate_columns_dot(q, u)
-    return (x, (o, o, -drop * u[0])), (y, (o, o, -drop * u[1])), (z, (o, o, o))
+    return euler_xyz.rates_of_columns(u, H[1][0], H[2][0]), (o, o, -drop * (u[0] * u[0] + u[1] * u[1]))
 
 
-kinematics = by_address(transform, hinge, hinge_dot, num_q=3, num_u=3, num_parameters=1)
+kinematics = by_address(transform, hinge, bias, num_q=3, num_u=3, num_parameters=1)
 
 
 class CantileverFreeBeam(MobilizedBody):

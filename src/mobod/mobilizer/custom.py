@@ -90,6 +90,7 @@ class Custom(MobilizedBody):
     """
 
     _always_arrays = True
+    _keeps_rates_of_columns = True
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 With radii a, b, c along F's axes, D = diag(a, b, c), and n = R_FM z, M's z axis in F:
 
 R_FM = R(q)   p_FM = D n, that is (a nx, b ny, c nz)   H_FM = [1; D [e1 x n, e2 x n, e3 x n]]   q and u as of a Ball, w = u
-HDot_FM = [0; D [e1 x n', e2 x n', e3 x n']] with n' = w x n
+HDot_FM u = [0; D (w x (w x n))]
 
 p_FM is on the ellipsoid, for |D^-1 p_FM| = |n| = 1. Source: Simbody 3.7, of which this is the definition. n is the outward
 normal there where the radii are equal, and where n is along an axis of F; elsewhere the normal is along D^-1 n.
@@ -43,10 +43,11 @@ def hinge(R: Any, rest: Any, radii: Any) -> Any:  # columns of H_FM, expressed i
 
 
 @generic
-def hinge_dot(R: Any, rest: Any, u: Any, radii: Any) -> Any:  # columns of dH_FM/dt, taken and expressed in F
-    o = zero(R[0])
-    x, y, z = _sliding(vec3.cross(u, (R[2], R[5], R[8])), radii)
-    return ((o, o, o), x), ((o, o, o), y), ((o, o, o), z)
+def bias(u: Any, H: Any, radii: Any) -> Any:  # HDot_FM u, expressed in F
+    o, (a, b, c) = zero(u[0]), radii
+    v = vec3.add_scaled(vec3.add_scaled(vec3.scale(u[0], H[0][1]), u[1], H[1][1]), u[2], H[2][1])
+    x, y, z = vec3.cross(u, (v[0] / a, v[1] / b, v[2] / c))
+    return (o, o, o), (a * x, b * y, c * z)
 
 
 @generic
@@ -56,7 +57,7 @@ def _sliding(n: Any, radii: Any) -> Any:  # D (e x n) for the three axes e of F
     return (o, -b * n[2], c * n[1]), (a * n[2], o, -c * n[0]), (-a * n[1], b * n[0], o)
 
 
-_functions = by_orientation(place, hinge, hinge_dot, num_u=3, num_parameters=3)
+_functions = by_orientation(place, hinge, bias, num_u=3, num_parameters=3)
 
 
 class Ellipsoid(MobilizedBody):

@@ -2,7 +2,7 @@
 
 q is the quaternion of R_FM (or its body-fixed x-y-z angles), then p_FM
 u is the x and y components of w_FM, expressed in M, then v_FM, expressed in F
-H_FM = [x y 0; 0 0 1], x and y of M in F   q_dot = N(q) u, N as of a LineOrientation and 1
+H_FM = [x y 0; 0 0 1], x and y of M in F   HDot_FM u = 0   q_dot = N(q) u, N as of a LineOrientation and 1
 Source: Seth et al. 2010; q and u as Simbody 3.7 defines them
 """
 
@@ -35,15 +35,7 @@ def hinge(R: Any, rest: Any, p: Any) -> Any:  # columns of H_FM, expressed in F
     return (x, none), (y, none), (none, (i, o, o)), (none, (o, i, o)), (none, (o, o, i))
 
 
-@generic
-def hinge_dot(R: Any, rest: Any, u: Any, p: Any) -> Any:  # their rates, expressed in F
-    o = zero(R[0])
-    x, y = _line.axes_dot(R, u)
-    none = o, o, o
-    return (x, none), (y, none), (none, none), (none, none), (none, none)
-
-
-functions = by_orientation(place, hinge, hinge_dot, num_u=5, num_rest=3, keep_n=_line.keep_n, keep_n_dot=_line.keep_n_dot)
+functions = by_orientation(place, hinge, num_u=5, num_rest=3)
 
 
 class FreeLine(MobilizedBody):
@@ -54,7 +46,15 @@ class FreeLine(MobilizedBody):
     see `LineOrientation`.
     """
 
-    facts = Facts(BY_ADDRESS, num_q=7, num_u=5, constant_hinge=False, has_matrix_n=True, **functions._asdict())
+    facts = Facts(
+        BY_ADDRESS,
+        num_q=7,
+        num_u=5,
+        constant_hinge=False,
+        is_line=True,
+        slides_in_every_way=True,
+        **functions._asdict(),
+    )
 
     def get_default_transform(self) -> Transform:
         """X_FM of a default state."""

@@ -35,7 +35,7 @@ from ..errors import ModelError
 from ..function import Constant, Function, _switch
 from ..value import Rotation, Transform, _checked
 from ._access import store_transform, vector3
-from ._by_address import BY_ADDRESS, own_columns, own_columns_dot
+from ._by_address import BY_ADDRESS, keep_bias, own_columns, own_columns_dot
 from ._fitting import fit_q, fit_translation
 from ._function_motion import ByFunctions, FunctionMotion
 from ._interpreted import INTERPRETED
@@ -107,7 +107,7 @@ def _position(model: Any, b: int, row: int) -> None:
 
 @generic
 def _velocity(model: Any, b: int) -> None:
-    """HDot_FM, function by function; the axes are computed again rather than kept."""
+    """HDot_FM, function by function, and HDot_FM u; the axes are computed again rather than kept."""
     i, n, at, first = model.first_choice[b], model.first_parameter[b], model.first_q[b], model.first_u[b]
     integers, numbers, columns = model.choices, model.parameters, own_columns_dot(model, b)
     o = zero(load(model.q, at, 0))
@@ -132,6 +132,7 @@ def _velocity(model: Any, b: int) -> None:
         if f < 3:
             w = vec3.add_scaled(w, rate, e)
             R = _turn(R, axis, value)
+    keep_bias(model, b)
 
 
 @routine
@@ -213,6 +214,7 @@ class FunctionBased(MobilizedBody):
     """
 
     _always_arrays = True
+    _keeps_rates_of_columns = True
 
     def __init__(
         self,

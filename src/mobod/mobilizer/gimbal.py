@@ -36,13 +36,12 @@ def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
 
 
 @generic
-def hinge_dot(q: Any, u: Any) -> Any:  # columns of dH_FM/dt, taken and expressed in F
+def bias(q: Any, u: Any, H: Any) -> Any:  # HDot_FM u, expressed in F
     o = zero(q[0])
-    x, y, z = euler_xyz.rate_columns_dot(q, u)
-    return (x, (o, o, o)), (y, (o, o, o)), (z, (o, o, o))
+    return euler_xyz.rates_of_columns(u, H[1][0], H[2][0]), (o, o, o)
 
 
-kinematics = by_address(transform, hinge, hinge_dot, num_q=3, num_u=3)
+kinematics = by_address(transform, hinge, bias, num_q=3, num_u=3)
 
 
 class Gimbal(DrawnAsBall):

@@ -2,7 +2,7 @@
 
 q is the quaternion of R_FM, or after a modelling choice the body-fixed x-y-z angles
 u is the x and y components of w_FM, expressed in M
-R_FM = R(q)   p_FM = 0   H_FM = [x y; 0], x and y of M in F   q_dot = N(q) u, N as in `_line`
+R_FM = R(q)   p_FM = 0   H_FM = [x y; 0], x and y of M in F   HDot_FM u = 0   q_dot = N(q) u, N as in `_line`
 Source: Seth et al. 2010; q and u as Simbody 3.7 defines them
 """
 
@@ -35,14 +35,7 @@ def hinge(R: Any, rest: Any, p: Any) -> Any:  # columns of H_FM, expressed in F
     return (x, (o, o, o)), (y, (o, o, o))
 
 
-@generic
-def hinge_dot(R: Any, rest: Any, u: Any, p: Any) -> Any:  # their rates, expressed in F
-    o = zero(R[0])
-    x, y = _line.axes_dot(R, u)
-    return (x, (o, o, o)), (y, (o, o, o))
-
-
-functions = by_orientation(place, hinge, hinge_dot, num_u=2, keep_n=_line.keep_n, keep_n_dot=_line.keep_n_dot)
+functions = by_orientation(place, hinge, num_u=2)
 
 
 class LineOrientation(MobilizedBody):
@@ -58,7 +51,7 @@ class LineOrientation(MobilizedBody):
     choice three angles, singular where the second of them is a right angle.
     """
 
-    facts = Facts(BY_ADDRESS, num_q=4, num_u=2, constant_hinge=False, has_matrix_n=True, **functions._asdict())
+    facts = Facts(BY_ADDRESS, num_q=4, num_u=2, constant_hinge=False, is_line=True, **functions._asdict())
 
     def get_default_rotation(self) -> Rotation:
         """R_FM of a default state."""

@@ -2,7 +2,7 @@
 
     azimuth a = +-q0 + a0     zenith b = +-q1 + b0     R_FM = Rz(a) Ry(b)     p_FM = q2 e,  e = +-R_FM z (or +-R_FM x)
     H_FM = [w0, w1, 0; w0 x p, w1 x p, e]     w0 = +-z, w1 = +-Rz(a) y      q_dot = u
-    HDot_FM: w0' = 0, w1' = w x w1, e' = w x e, p' = w x p + u2 e, with w = u0 w0 + u1 w1
+    HDot_FM u = [w'; w' x p + w x (w x p + 2 u2 e)]  with w = u0 w0 + u1 w1, w' = u0 u1 w0 x w1
 
 3 coordinates, 3 speeds. At q2 = 0, and on the z axis, the first two columns only turn M: no singularity, unless M carries a
 particle, which they then do not move. Source: Seth et al. 2010; signs, offsets and axis as in Simbody.
@@ -45,17 +45,13 @@ def hinge(q: Any, p: Any) -> Any:  # columns of H_FM, expressed in F
 
 
 @generic
-def hinge_dot(q: Any, u: Any, p: Any) -> Any:  # columns of dH_FM/dt, taken and expressed in F
-    o = zero(q[0])
-    w0, w1, e = _axes(q, p)
+def bias(q: Any, u: Any, H: Any, p: Any) -> Any:  # HDot_FM u, expressed in F
+    (w0, v0), (w1, v1), (_, e) = H
     w = vec3.add_scaled(vec3.scale(u[0], w0), u[1], w1)
-    w1_dot, e_dot = vec3.cross(w, w1), vec3.cross(w, e)
-    p_FM, p_dot = vec3.scale(q[2], e), vec3.add_scaled(vec3.scale(q[2], e_dot), u[2], e)
-    return (
-        ((o, o, o), vec3.cross(w0, p_dot)),
-        (w1_dot, vec3.add(vec3.cross(w1_dot, p_FM), vec3.cross(w1, p_dot))),
-        ((o, o, o), e_dot),
-    )
+    turned = vec3.add_scaled(vec3.scale(u[0], v0), u[1], v1)  # w x p
+    w_dot = vec3.scale(u[0] * u[1], vec3.cross(w0, w1))
+    centripetal = vec3.cross(w, vec3.add_scaled(turned, 2.0 * u[2], e))
+    return w_dot, vec3.add(centripetal, vec3.scale(q[2], vec3.cross(w_dot, e)))
 
 
 @generic
@@ -74,7 +70,7 @@ def _axes(q: Any, p: Any) -> Any:
     return (o, o, p[0] * i), (-p[2] * s, p[2] * c, o), e
 
 
-kinematics = by_address(transform, hinge, hinge_dot, num_q=3, num_u=3, num_parameters=6)
+kinematics = by_address(transform, hinge, bias, num_q=3, num_u=3, num_parameters=6)
 
 
 class SphericalCoords(MobilizedBody):

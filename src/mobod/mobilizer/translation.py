@@ -32,7 +32,7 @@ def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
 class Translation(MobilizedBody):
     """Move along the axes of F without turning: x, y, z."""
 
-    facts = Facts(KIND, num_q=3, num_u=3, transform=transform, hinge=hinge)
+    facts = Facts(KIND, num_q=3, num_u=3, transform=transform, hinge=hinge, slides_in_every_way=True)
 
     def get_default_translation(self) -> Array:
         """The translation ``(3,)`` of a default state."""

@@ -1,6 +1,6 @@
 """Universal: rotation about x, then about the y axis that this has turned. 2 coordinates, 2 speeds. Source: Seth et al. 2010.
 
-R_FM = Rx(q0) Ry(q1)   p_FM = 0   H_FM = [x, Rx(q0) y; 0, 0]   HDot_FM = [0, q0_dot Rx(q0) z; 0, 0]   q_dot = u
+R_FM = Rx(q0) Ry(q1)   p_FM = 0   H_FM = [x, n; 0, 0]  with n = Rx(q0) y   HDot_FM u = u0 u1 [x x n; 0]   q_dot = u
 """
 
 from __future__ import annotations
@@ -34,13 +34,12 @@ def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
 
 
 @generic
-def hinge_dot(q: Any, u: Any) -> Any:  # columns of dH_FM/dt, taken and expressed in F
-    o = zero(q[0])
-    s, c = sincos(q[0])
-    return ((o, o, o), (o, o, o)), ((o, -s * u[0], c * u[0]), (o, o, o))
+def bias(q: Any, u: Any, H: Any) -> Any:  # HDot_FM u, expressed in F
+    o, uu, n = zero(q[0]), u[0] * u[1], H[1][0]
+    return (o, -uu * n[2], uu * n[1]), (o, o, o)
 
 
-kinematics = by_address(transform, hinge, hinge_dot, num_q=2, num_u=2)
+kinematics = by_address(transform, hinge, bias, num_q=2, num_u=2)
 
 
 class Universal(MobilizedBody):

@@ -26,13 +26,33 @@ def absorb(model: Any, b: int, f: Any, zw: Any, zv: Any, moving: bool) -> Any:
         if model.together[b] < 0:
             return known.absorb(model, b, zw, zv, moving)
         return blocks.absorb(model, b, f, zw, zv)
-    for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+    i, end = model.first_u[b], model.first_u[b] + model.num_u[b]
+    while i + 1 < end:
+        # two at a time, so that the first's effect on the second goes beside the products with Z, and not after the first
         hw, hv = load_spatial(model.H, i)
         gw, gv = load_spatial(model.gain, i)
-        e = load(f, i, 0) - (vec3.dot(hw, zw) + vec3.dot(hv, zv))
+        kw, kv = load_spatial(model.H, i + 1)
+        lw, lv = load_spatial(model.gain, i + 1)
+        e = _less(load(f, i, 0), hw, zw) - vec3.dot(hv, zv)
+        d = _less(load(f, i + 1, 0), kw, zw) - vec3.dot(kv, zv) - e * (vec3.dot(kw, gw) + vec3.dot(kv, gv))
+        zw, zv = vec3.add_scaled(zw, e, gw), vec3.add_scaled(zv, e, gv)
+        zw, zv = vec3.add_scaled(zw, d, lw), vec3.add_scaled(zv, d, lv)
+        store(model.epsilon, i, 0, e * load(model.d_inverse, i, 0))
+        store(model.epsilon, i + 1, 0, d * load(model.d_inverse, i + 1, 0))
+        i += 2
+    if i < end:
+        hw, hv = load_spatial(model.H, i)
+        gw, gv = load_spatial(model.gain, i)
+        e = _less(load(f, i, 0), hw, zw) - vec3.dot(hv, zv)
         zw, zv = vec3.add_scaled(zw, e, gw), vec3.add_scaled(zv, e, gv)
         store(model.epsilon, i, 0, e * load(model.d_inverse, i, 0))
     return zw, zv
+
+
+@generic
+def _less(x: Any, a: Any, b: Any) -> Any:
+    """x - a.b, so that the three products are taken from x one by one, fused."""
+    return x - a[0] * b[0] - a[1] * b[1] - a[2] * b[2]
 
 
 @generic
@@ -42,10 +62,24 @@ def release(model: Any, b: int, w: Any, v: Any, udot: Any, moving: bool) -> Any:
         if model.together[b] < 0:
             return known.release(model, b, w, v, udot, moving)
         return blocks.release(model, b, w, v, udot)
-    for i in range(model.first_u[b] + model.num_u[b] - 1, model.first_u[b] - 1, -1):
+    first = model.first_u[b]
+    i = first + model.num_u[b] - 1
+    while i > first:
         gw, gv = load_spatial(model.gain, i)
         hw, hv = load_spatial(model.H, i)
-        a = load(model.epsilon, i, 0) - (vec3.dot(gw, w) + vec3.dot(gv, v))
+        lw, lv = load_spatial(model.gain, i - 1)
+        kw, kv = load_spatial(model.H, i - 1)
+        a = _less(load(model.epsilon, i, 0), gw, w) - vec3.dot(gv, v)
+        c = _less(load(model.epsilon, i - 1, 0), lw, w) - vec3.dot(lv, v) - a * (vec3.dot(lw, hw) + vec3.dot(lv, hv))
+        store(udot, i, 0, a)
+        store(udot, i - 1, 0, c)
+        w, v = vec3.add_scaled(w, a, hw), vec3.add_scaled(v, a, hv)
+        w, v = vec3.add_scaled(w, c, kw), vec3.add_scaled(v, c, kv)
+        i -= 2
+    if i == first:
+        gw, gv = load_spatial(model.gain, i)
+        hw, hv = load_spatial(model.H, i)
+        a = _less(load(model.epsilon, i, 0), gw, w) - vec3.dot(gv, v)
         store(udot, i, 0, a)
         w, v = vec3.add_scaled(w, a, hw), vec3.add_scaled(v, a, hv)
     return w, v
@@ -72,7 +106,7 @@ def inward_step(model: Any, b: int) -> None:
 @generic
 def outward_step(model: Any, b: int, rates: bool) -> None:
     """Accelerations of body b, and its q_dot_dot where *rates* asks for it; the parent's are there."""
-    p, k, i = model.parent[b], model.first_u[b], model.first_q[b]
+    p = model.parent[b]
     w, v = load_spatial(model.A_GB, p)
     w0, v0 = load_spatial(model.coriolis, p)
     w, v = spatial.shift_motion(vec3.sub(w, w0), vec3.sub(v, v0), load3(model.p_PB_G, b, 0))
@@ -80,8 +114,7 @@ def outward_step(model: Any, b: int, rates: bool) -> None:
     w0, v0 = load_spatial(model.coriolis, b)
     store_spatial(model.A_GB, b, vec3.add(w, w0), vec3.add(v, v0))
     if rates:
-        _rates.n_times(model, b, model.u_dot, k, model.q_dot_dot, i)
-        _rates.add_n_dot_u(model, b)
+        _rates.find_q_dot_dot(model, b)
 
 
 @generic

@@ -10,20 +10,37 @@ A mobilizer of six mobilities hands nothing to its parent: P+ is zero.
 from typing import Any
 
 from .._jit import compiled, generic
-from ..algebra import articulated, spatial, vec3
-from ..algebra.memory import load3, load6, store3
+from ..algebra import articulated, spatial, sym33, vec3
+from ..algebra.memory import load3, load6, load_spatial, store3, store6
 from ..algebra.record import attach
 from ..algebra.scalar import load, store, zero
 from . import blocks, known
 
 
 @generic
-def free_one(model: Any, i: int, J: Any, F: Any, M: Any) -> Any:
-    """Eliminate mobility i, and keep what the passes of `acceleration` need of it."""
-    J, F, M, gw, gv, d_inverse = articulated.eliminate(J, F, M, load3(model.H, i, 0), load3(model.H, i, 3))
+def _keep(model: Any, i: int, gw: Any, gv: Any, d_inverse: Any) -> None:
+    """What the passes of `acceleration` need of mobility i."""
     store3(model.gain, i, 0, gw)
     store3(model.gain, i, 3, gv)
     store(model.d_inverse, i, 0, d_inverse)
+
+
+@generic
+def _free_one(model: Any, i: int, J: Any, F: Any, M: Any) -> Any:
+    """Eliminate mobility i."""
+    J, F, M, gw, gv, d_inverse = articulated.eliminate(J, F, M, load3(model.H, i, 0), load3(model.H, i, 3))
+    _keep(model, i, gw, gv, d_inverse)
+    return J, F, M
+
+
+@generic
+def _free_two(model: Any, i: int, J: Any, F: Any, M: Any) -> Any:
+    """Eliminate mobilities i and i + 1."""
+    hw, hv = load_spatial(model.H, i)
+    kw, kv = load_spatial(model.H, i + 1)
+    J, F, M, (gw, gv, d_inverse), (lw, lv, e_inverse) = articulated.eliminate_two(J, F, M, hw, hv, kw, kv)
+    _keep(model, i, gw, gv, d_inverse)
+    _keep(model, i + 1, lw, lv, e_inverse)
     return J, F, M
 
 
@@ -59,10 +76,17 @@ def step(model: Any, b: int) -> None:
             _block_step(model, b, J, F, M)
         return
     if n == 1:  # apart from the loop, whose 21 numbers go through memory
-        J, F, M = free_one(model, first, J, F, M)
+        J, F, M = _free_one(model, first, J, F, M)
     else:
-        for i in range(first, first + n):
-            J, F, M = free_one(model, i, J, F, M)
+        i, end = first, first + n - 3 * model.slides[b]
+        while i + 1 < end:
+            J, F, M = _free_two(model, i, J, F, M)
+            i += 2
+        if i < end:
+            J, F, M = _free_one(model, i, J, F, M)
+        if model.slides[b] == 1:
+            _step_of_slides(model, b, i, J, F, M)
+            return
     if p > 0:
         if n < 6:
             if n == 0 and model.has_children[b] == 0:
@@ -76,6 +100,24 @@ def step(model: Any, b: int) -> None:
         elif model.is_last_child[b] == 1:
             for column in range(21):
                 store(model.articulated, p, column, 0.0)
+
+
+@generic
+def _step_of_slides(model: Any, b: int, i: int, J: Any, F: Any, M: Any) -> None:
+    """The rest of `step` from mobility i on, where that and the next two slide: what is left is the same about any point."""
+    p = model.parent[b]
+    x, y, z = load3(model.H, i, 3), load3(model.H, i + 1, 3), load3(model.H, i + 2, 3)
+    J, (gw, gv, d_inverse), (kw, kv, e_inverse), (lw, lv, f_inverse) = articulated.eliminate_slides(J, F, M, x, y, z)
+    _keep(model, i, gw, gv, d_inverse)
+    _keep(model, i + 1, kw, kv, e_inverse)
+    _keep(model, i + 2, lw, lv, f_inverse)
+    if p > 0:
+        if model.is_last_child[b] == 0:
+            J = sym33.add(J, load6(model.articulated, p, 0))
+        else:
+            for column in range(6, 21):
+                store(model.articulated, p, column, 0.0)
+        store6(model.articulated, p, 0, J)
 
 
 @generic

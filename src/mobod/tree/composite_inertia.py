@@ -16,25 +16,39 @@ from ..algebra.scalar import load, store
 
 @generic
 def step(model: Any, b: int) -> None:
-    """Hand the composite inertia of body b, to which all its children have added, to its parent."""
+    """The composite inertia of body b, to which all its children have handed theirs; handed to its parent."""
     p = model.parent[b]
-    m, mc, inertia = load(model.composite, b, 0), load3(model.composite, b, 1), load6(model.composite, b, 4)
+    m, mc, inertia = load(model.mass, b, 0), load3(model.com_G, b, 0), load6(model.inertia_G, b, 0)
+    mc = vec3.scale(m, mc)
+    if model.has_children[b] == 1:
+        m, mc, inertia = _with(model, b, m, mc, inertia)
+    _keep(model, b, m, mc, inertia)
     mc, inertia = spatial.shift_inertia(m, mc, inertia, load3(model.p_PB_G, b, 0))
-    store(model.composite, p, 0, load(model.composite, p, 0) + m)
-    store3(model.composite, p, 1, vec3.add(load3(model.composite, p, 1), mc))
-    store6(model.composite, p, 4, sym33.add(load6(model.composite, p, 4), inertia))
+    if model.is_last_child[b] == 0:
+        m, mc, inertia = _with(model, p, m, mc, inertia)
+    _keep(model, p, m, mc, inertia)
+
+
+@generic
+def _with(model: Any, b: int, m: Any, mc: Any, inertia: Any) -> Any:
+    """An inertia and what is in row b."""
+    return (
+        m + load(model.composite, b, 0),
+        vec3.add(mc, load3(model.composite, b, 1)),
+        sym33.add(inertia, load6(model.composite, b, 4)),
+    )
+
+
+@generic
+def _keep(model: Any, b: int, m: Any, mc: Any, inertia: Any) -> None:
+    store(model.composite, b, 0, m)
+    store3(model.composite, b, 1, mc)
+    store6(model.composite, b, 4, inertia)
 
 
 @generic
 def sweep(model: Any) -> None:
     """All bodies, tips first; Ground's row is left at the sum of all, about the Ground origin."""
-    for column in range(10):
-        store(model.composite, 0, column, 0.0)
-    for b in range(1, model.nb):
-        m = load(model.mass, b, 0)
-        store(model.composite, b, 0, m)
-        store3(model.composite, b, 1, vec3.scale(m, load3(model.com_G, b, 0)))
-        store6(model.composite, b, 4, load6(model.inertia_G, b, 0))
     for b in range(model.nb - 1, 0, -1):
         step(model, b)
 

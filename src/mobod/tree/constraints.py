@@ -28,24 +28,45 @@ from ..constraint._what import ACCELERATIONS, POSITIONS, VELOCITIES
 from ..mobilizer import _rates
 from . import acceleration, constraint_paths, gram
 
+#: Rows of the field `constrain`: the routines below, each compiled once for all that call it, the last where it is needed.
+CONSTRAIN, SOLVE_ROWS, THROUGH_COORDINATES = 0, 1, 2
+#: What `through_coordinates` is asked beside POSITIONS and VELOCITIES.
+_BEFORE_VELOCITIES = 2
+
 
 @routine
-def constrain(model: Any, what: int, rates: int) -> int:
-    """The constraints' part of POSITIONS, VELOCITIES or ACCELERATIONS; of the last with q_dot_dot where *rates* is not 0."""
+def constrain(model: Any, what: int, _: int) -> int:
+    """The constraints' part of POSITIONS, VELOCITIES or ACCELERATIONS."""
     if what == ACCELERATIONS:
-        solve(model, rates != 0)
+        solve(model)
         return 0
     for g in range(model.num_groups[0]):
         for at in range(model.group_first[g], model.group_end[g]):
             c = model.group_constraints[at]
-            if what == VELOCITIES:
-                _q_dot_of_mobilizers(model, c)
+            if what == VELOCITIES and model.num_mobilizers[c] > 0:
+                call_routine(model.constrain[THROUGH_COORDINATES], model, c, _BEFORE_VELOCITIES)
             if model.constraint_routine[c] != 0:  # else Python has written its rows
                 call_routine(model.constraint_routine[c], model, c, what)
-            if what == POSITIONS:
-                _coefficients_of_speeds(model, c)
-            else:
-                _offset_of_rates(model, c)
+            complete(model, c, what)
+    return 0
+
+
+@generic
+def complete(model: Any, c: int, what: int) -> None:
+    """What follows from the rows that the kind of constraint c, or Python, has written."""
+    if model.num_mobilizers[c] > 0:
+        call_routine(model.constrain[THROUGH_COORDINATES], model, c, what)
+
+
+@routine
+def through_coordinates(model: Any, c: int, what: int) -> int:
+    """What only constraints with mobilizers need: the matrices N of these."""
+    if what == POSITIONS:
+        _coefficients_of_speeds(model, c)
+    elif what == VELOCITIES:
+        _offset_of_rates(model, c)
+    else:
+        _q_dot_of_mobilizers(model, c)
     return 0
 
 
@@ -117,8 +138,8 @@ def num_rows(model: Any, c: int) -> int:
 
 
 @generic
-def solve(model: Any, rates: bool) -> None:
-    """Multipliers and accelerations. The inward pass of forces has been done, and none outward."""
+def solve(model: Any) -> None:
+    """Multipliers, and what they do to epsilon. The inward pass of forces has been done, and none outward, which is next."""
     for at in range(model.num_met[0]):
         acceleration.outward_step(model, model.met[at], False)
     for g in range(model.num_groups[0]):
@@ -132,16 +153,22 @@ def solve(model: Any, rates: bool) -> None:
         solve_group(model, g)
         keep_multipliers(model, g)
         _relieve(model, g)
-    acceleration.outward_sweep(model, rates)
 
 
 @generic
 def solve_group(model: Any, g: int) -> None:
     """The rows of group g in `row_work` become (G M^-1 G^T)^+ times them; the effects are there."""
+    call_routine(model.constrain[SOLVE_ROWS], model, g, 0)
+
+
+@routine
+def solve_rows(model: Any, g: int, _: int) -> int:
+    """`solve_group`, which accelerations, projections and operators share."""
     rows, m = model.group_first_row[g], model.group_num_rows[g]
     constraint_paths.form_gram(model, g)
     dropped = gram.factor(model, model.group_gram[g], m, rows)
     gram.solve(model, model.group_gram[g], m, rows, model.row_work, dropped)
+    return 0
 
 
 @generic

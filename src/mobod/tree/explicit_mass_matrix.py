@@ -10,11 +10,11 @@ Featherstone 2008, section 6.2.
 from typing import Any
 
 from .._jit import compiled, generic
-from ..algebra import spatial, vec3
+from ..algebra import mat33, spatial, vec3
 from ..algebra.memory import load3, load6, load_spatial
 from ..algebra.record import attach
 from ..algebra.scalar import load, store
-from . import columns, composite_inertia
+from . import blocks, columns, composite_inertia
 from .columns import RESULTS
 
 
@@ -24,13 +24,17 @@ def step(model: Any, b: int, shift: int, flat: Any, wide: Any) -> None:
     first = model.first_u[b]
     end_u, end = first + model.num_u[b], model.end_place[b]
     top = model.first_place[b] + model.num_u[b]  # mobility i has place top - 1 - (i - first)
-    r = load3(model.p_PB_G, b, 0)
+    r, on_ground = load3(model.p_PB_G, b, 0), model.parent[b] == 0
     for jb in range(top >> shift, columns.numbers_until(end, shift)):
         torque, force = columns.load_column(wide, 0, jb)
-        for i in range(first, end_u):
-            store(wide, RESULTS + top - 1 - (i - first), jb, _along(model, i, torque, force))
-        torque, force = spatial.shift_force(torque, force, r)
-        columns.store_before(wide, shift, jb, end, model.end_of_base[b], torque, force)
+        if model.together[b] > 0 and model.together[b] < blocks.MOVING:
+            _along_axes(model, b, wide, RESULTS + top - 1, jb, torque, force)
+        else:
+            for i in range(first, end_u):
+                store(wide, RESULTS + top - 1 - (i - first), jb, _along(model, i, torque, force))
+        if not on_ground:  # where nobody asks for what is handed on
+            torque, force = spatial.shift_force(torque, force, r)
+            columns.store_before(wide, shift, jb, end, model.end_of_base[b], torque, force)
     m, mc, inertia = load(model.composite, b, 0), load3(model.composite, b, 1), load6(model.composite, b, 4)
     for i in range(first, end_u):
         w, v = load_spatial(model.H, i)
@@ -38,8 +42,9 @@ def step(model: Any, b: int, shift: int, flat: Any, wide: Any) -> None:
         place = top - 1 - (i - first)
         for k in range(i, end_u):
             store(flat, RESULTS + top - 1 - (k - first), place, _along(model, k, torque, force))
-        torque, force = spatial.shift_force(torque, force, r)
-        columns.begin_column(flat, wide, shift, place, torque, force)
+        if not on_ground:
+            torque, force = spatial.shift_force(torque, force, r)
+            columns.begin_column(flat, wide, shift, place, torque, force)
 
 
 @generic
@@ -71,6 +76,22 @@ def step_of_one(model: Any, b: int, shift: int, wide: Any) -> None:
             )
         store(wide, RESULTS + place, jb, x)
         columns.store_before(wide, shift, jb, end, model.end_of_base[b], torque, force)
+
+
+@generic
+def _along_axes(model: Any, b: int, wide: Any, row: int, jb: int, torque: Any, force: Any) -> None:
+    """`_along` of all mobilities of a block, of which W is all that has to be loaded: rows fall where mobilities rise."""
+    W_transposed = blocks.axes(model, model.first_u[b])
+    about_M = vec3.sub(torque, vec3.cross(load3(model.p_BM_G, b, 0), force))
+    x, y, z = mat33.mul_vec(W_transposed, about_M)
+    store(wide, row, jb, x)
+    store(wide, row - 1, jb, y)
+    store(wide, row - 2, jb, z)
+    if model.together[b] == blocks.FREE:
+        x, y, z = mat33.mul_vec(W_transposed, force)
+        store(wide, row - 3, jb, x)
+        store(wide, row - 4, jb, y)
+        store(wide, row - 5, jb, z)
 
 
 @generic

@@ -7,34 +7,49 @@ Source: Featherstone 2008, section 5; Luh, Walker and Paul 1980.
 
 from typing import Any
 
-from .._jit import compiled
-from ..algebra import vec3
-from ..algebra.memory import load_spatial, store_spatial
+from .._jit import compiled, generic
+from ..algebra import spatial, vec3
+from ..algebra.memory import load3, load_spatial, store_spatial
 from ..algebra.record import attach
-from ..algebra.scalar import load, store
+from ..algebra.scalar import load, store, zero
 from . import passes
+
+
+@generic
+def _residual(model: Any, applied: bool, f: Any, F: Any, udot: Any, residual: Any) -> None:
+    """`calc_residual_force`; f and F are not read unless forces are *applied*."""
+    o = zero(load(model.p_GB, 0, 0))
+    store_spatial(model.work_A, 0, (o, o, o), (o, o, o))
+    passes.clear(model.work_F, 1)
+    for b in range(1, model.nb):
+        w, v = load_spatial(model.work_A, model.parent[b])
+        w, v = spatial.shift_motion(w, v, load3(model.p_PB_G, b, 0))
+        w, v = passes.across(model, b, udot, w, v)
+        store_spatial(model.work_A, b, w, v)
+        torque, force = passes.inertia_times(model, b, w, v)
+        torque0, force0 = load_spatial(model.centrifugal, b)
+        torque, force = vec3.add(torque, torque0), vec3.add(force, force0)
+        if applied:
+            applied_torque, applied_force = load_spatial(F, b)
+            torque, force = vec3.sub(torque, applied_torque), vec3.sub(force, applied_force)
+        store_spatial(model.work_F, b, torque, force)
+    passes.inward(model, model.work_F, residual)
+    if applied:
+        for i in range(model.nu):
+            store(residual, i, 0, load(residual, i, 0) - load(f, i, 0))
 
 
 @compiled
 def calc_residual_force(block: Any, f: Any, F: Any, udot: Any, residual: Any) -> None:
     """residual = M udot + J^T (F0 - F) - f."""
+    _residual(attach(block), True, f, F, udot, residual)
+
+
+@compiled
+def calc_whole_force(block: Any, udot: Any, residual: Any) -> None:
+    """The same where nothing is applied, so that neither Python nor the sweep has to hand zeros on."""
     model = attach(block)
-    passes.outward(model, udot, model.work_A)
-    passes.clear(model.work_F, 1)
-    for b in range(1, model.nb):
-        w, v = load_spatial(model.work_A, b)
-        torque, force = passes.inertia_times(model, b, w, v)
-        torque0, force0 = load_spatial(model.centrifugal, b)
-        applied_torque, applied_force = load_spatial(F, b)
-        store_spatial(
-            model.work_F,
-            b,
-            vec3.add(torque, vec3.sub(torque0, applied_torque)),
-            vec3.add(force, vec3.sub(force0, applied_force)),
-        )
-    passes.inward(model, model.work_F, residual)
-    for i in range(model.nu):
-        store(residual, i, 0, load(residual, i, 0) - load(f, i, 0))
+    _residual(model, False, model.epsilon, model.work_A, udot, residual)
 
 
 @compiled

@@ -37,5 +37,5 @@ def find_acceleration(block: Any, b: int, out: Any) -> None:
     """A_FM of body b into one row. Needs accelerations."""
     model = attach(block)
     w, v = combination(model, b, model.H_FM, model.u_dot)
-    w2, v2 = combination(model, b, model.HDot_FM, model.u)
+    w2, v2 = load_spatial(model.bias_FM, b)
     store_spatial(out, 0, vec3.add(w, w2), vec3.add(v, v2))

@@ -70,7 +70,8 @@ def advance(model: Any, valid: int, wanted: int) -> int:
         if velocities:
             call_routine(model.constrain[0], model, constraint_what.VELOCITIES, 0)
     if missing & FORCES != 0:
-        forces.sweep(model, valid & KEPT_FORCES != 0, wanted & KEPT_FORCES != 0)
+        # flags: what is valid is kept, what is wanted is to be
+        forces.sweep(model, (valid & KEPT_FORCES) // KEPT_FORCES + 2 * ((wanted & KEPT_FORCES) // KEPT_FORCES))
     articulated, accelerations = missing & ARTICULATED != 0, missing & ACCELERATIONS != 0
     if accelerations:
         prescribe.sweep(model)
@@ -81,9 +82,8 @@ def advance(model: Any, valid: int, wanted: int) -> int:
             acceleration.inward_step(model, b)
     if accelerations:
         if model.nc > 0:
-            call_routine(model.constrain[0], model, constraint_what.ACCELERATIONS, int(rates))
-        else:
-            acceleration.outward_sweep(model, rates)
+            call_routine(model.constrain[0], model, constraint_what.ACCELERATIONS, 0)
+        acceleration.outward_sweep(model, rates)
         particles.rates(model)
         if checked:
             total = nothing_of(model.u_dot, model.nu, 0.0 * load(model.time, 0, 0))
@@ -117,8 +117,9 @@ def realize_checked(block: Any, address: int, valid: int, wanted: int) -> int:
                     for k in range(6):
                         if missing & POSITIONS != 0:
                             total = total + 0.0 * load(model.H_FM, i, k)
-                        if missing & VELOCITIES != 0:
-                            total = total + 0.0 * load(model.HDot_FM, i, k)
+                if missing & VELOCITIES != 0:
+                    for k in range(6):
+                        total = total + 0.0 * load(model.bias_FM, b, k)
         if missing & VELOCITIES != 0:
             total = nothing_of(model.q_dot, model.nq, total)
         if any_not_finite(total):

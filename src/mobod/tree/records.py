@@ -12,7 +12,7 @@ COUNTS = (
     "force_integers_size", "force_numbers_size", "motion_numbers_size", "num_particles", "particle_size",
     "nc", "num_rows", "constrained_bodies_size", "constrained_mobilizers_size", "wrenches_size", "speed_coefficients_size",
     "coordinate_coefficients_size", "constraint_integers_size", "constraint_numbers_size", "path_size", "path_forces_size",
-    "effect_size", "gram_size", "most_rows", "constrained_nu", "constrained_nq", "four",
+    "effect_size", "gram_size", "most_rows", "constrained_nu", "constrained_nq", "four", "arguments_size",
 )
 # fmt: on
 
@@ -39,7 +39,9 @@ FIELDS = (
     _index("kinematics", "nb", "where the routine of a kind that is called by address is, for the record's scalar; else 0"),
     _index("rates", "nb", "how q_dot follows from u: SAME, QUATERNION, EULER or MATRIX of mobilizer._rates"),
     _index("has_quaternion", "nb", "1 where the first four q are a quaternion"),
+    _index("rare_rates", "nb", "where the routine of `mobilizer._rates` is, where rates is EULER or MATRIX; else 0"),
     _index("first_n", "nb", "where its N, N^-1 and NDot start, where rates is MATRIX"),
+    _index("turning", "nb", "how many speeds are of the orientation, where rates is QUATERNION or EULER: 3, or 2 of a line"),
     _index("first_parameter", "nb", "its run in parameters starts here"),
     _index("first_choice", "nb", "its run in choices starts here"),
     _index("choices", "choices_size", "integers that mobilizer kinds keep"),
@@ -47,7 +49,8 @@ FIELDS = (
     _index("first_u", "nb", "place of the first u"),
     _index("num_q", "nb", "how many q"),
     _index("num_u", "nb", "how many u"),
-    _index("has_hinge_dot", "nb", "1 where HDot_FM is not zero for all q and u"),
+    _index("has_hinge_dot", "nb", "1 where bias_FM is not zero for all q and u"),
+    _index("slides", "nb", "1 where the last three mobilities slide M in every way, and are eliminated at once"),
     _index("unit_column", "nu", "0, 1, 2: the column of H_FM is (x, y, z of F; 0), 3, 4, 5: (0; x, y, z); -1: any other"),
     _index("together", "nb", "ROTATIONS, FREE, TURNING or MOVING where its mobilities are met together, by blocks.py; 0 where "
            "they are met one by one; below 0 where they are known, by known.py"),
@@ -79,6 +82,7 @@ FIELDS = (
     _index("run_first", "nr", "the first element of a run"),
     _index("run_end", "nr", "the element after its last"),
     _index("run_routine", "nr", "where its routine is, for the record's scalar"),
+    _index("all_runs", "one", "where the routine is that calls all of them, for the record's scalar; 0 where there are none"),
     _index("force_enabled", "nf", "0 where the element is disabled"),
     _index("force_first_integer", "nf", "its run in force_integers starts here"),
     _index("force_first_number", "nf", "its run in force_numbers starts here"),
@@ -86,7 +90,7 @@ FIELDS = (
     _index("force_integers", "force_integers_size", "bodies, indices and choices of the elements"),
     _parameter("force_numbers", "force_numbers_size", 1, "stiffnesses, directions and so on"),
     # ---- constraints: each owns a run of bodies, of mobilizers, of equations (rows), and of two pools
-    _index("constrain", "one", "where the routine that knows constraints is, for the record's scalar; else 0"),
+    _index("constrain", "constraint_routines", "where the routines that know constraints are, for the record's scalar; else 0"),
     _index("constraint_routine", "nc", "where the routine of the constraint's kind is; 0 where Python writes its rows"),
     _index("constraint_enabled", "nc", "0 where the constraint is disabled"),
     _index("constraint_first_integer", "nc", "its run in constraint_integers starts here"),
@@ -178,8 +182,10 @@ FIELDS = (
     _state("com_G", "nb", 3, "mass center from B's origin, in G"),
     _state("inertia_G", "nb", 6, "inertia about B's origin, in G"),
     # ---- velocity kinematics
-    _state("HDot_FM", "nu", 6, "rate of the hinge columns, taken and expressed in F"),
-    _state("HDot_MF", "nu", 6, "a reversed mobilizer's own rate of columns"),
+    _state("bias_FM", "nb", 6, "HDot_FM u: the hinge columns' rates, taken and expressed in F, each times its speed"),
+    _state("bias_MF", "nb", 6, "the same of a reversed mobilizer's own columns"),
+    _state("HDot_FM", "nu", 6, "the rates one by one, of forward mobilizers that are functions of users"),
+    _state("HDot_MF", "nu", 6, "a reversed mobilizer's own rates, likewise"),
     _state("N_dot", "n_size", 1, "rates of N"),
     _state("V_GB", "nb", 6, "velocity of B in G"),
     _state("coriolis", "nb", 6, "acceleration of B in G if all udot were zero: the total Coriolis acceleration"),
@@ -216,6 +222,7 @@ FIELDS = (
     _state("gram_inverse", "num_rows", 1, "scales of rows, then 1 over the diagonal of the factor"),
     _state("row_work", "num_rows", 1, "right sides, then solutions, group by group"),
     _state("gram_work", "most_rows", 1, "scratch"),
+    _state("arguments", "arguments_size", 1, "scratch: what a constraint's function is taken of"),
     _state("path_forces", "path_forces_size", 6, "what is left of unit multipliers on the way inward"),
     _state("path_levers", "path_size", 1, "squares of lengths on the way inward"),
     _state("projection", "four", 1, "of a projection: what it is to reach, and what it has reached"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +11,13 @@ import numpy.typing as npt
 from ..algebra.record import LANES, Record, aligned_zeros
 from ..force import gravity
 from ..force._entry import Entry, runs_of
+from ..force._switch import all_runs
 from ..level import Level, Method, all_methods
 from ..mobilizer import _rates
 from ..mobilizer._by_address import BY_ADDRESS
 from ..mobilizer._reversal import turn_round
 from . import blocks, constraint_fields, known, records
-from .constraints import constrain
+from .constraints import constrain, solve_rows, through_coordinates
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
@@ -35,7 +36,10 @@ INSTANCE_FIELDS = (
     *SHORTCUTS,
 )
 #: Fields of routines' addresses, which are one for each scalar.
-ADDRESSES = ("kinematics", "reversal", "motion", "run_routine", "constraint_routine", "constrain")
+ADDRESSES = (
+    *("kinematics", "reversal", "rare_rates", "motion", "run_routine", "all_runs"),
+    *("constraint_routine", "constrain"),
+)
 #: Rows that kernels leave at zero where `massless` holds.
 OF_MASS = ("com_G", "inertia_G", "centrifugal")
 #: Continuous variables of a state that modelling choices do not touch.
@@ -116,7 +120,7 @@ class Tree:
         matrices = [nq * nu if r == _rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
         parameters, choices = [body._parameters() for body in bodies], [body._choices() for body in bodies]
         self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if kinds[b] == BY_ADDRESS]
-        self._addresses: dict[Any, npt.NDArray[np.int64]] = {}
+        self._addresses: dict[tuple[bool, ...], dict[str, npt.NDArray[np.int64]]] = {}
 
         motions = [body._driver for body in bodies]
         self._motion_routines = [(b, m.routine) for b, m in enumerate(motions) if m is not None and m.routine is not None]
@@ -134,8 +138,10 @@ class Tree:
             "rates": rates,
             "kinematics": [0] * self.nb,
             "reversal": [0] * self.nb,
+            "rare_rates": [0] * self.nb,
             "has_quaternion": [int(body.facts.has_quaternion and not use_euler_angles) for body in bodies],
             "first_n": _starts(matrices),
+            "turning": [2 if body.facts.is_line else 3 for body in bodies],
             "first_parameter": _starts([len(run) for run in parameters]),
             "first_choice": _starts([len(run) for run in choices]),
             "choices": [i for run in choices for i in run],
@@ -144,6 +150,7 @@ class Tree:
             "num_q": self.num_q,
             "num_u": self.num_u,
             "has_hinge_dot": [int(n > 0 and (v or r)) for n, v, r in zip(self.num_u, variable, reverse, strict=True)],
+            "slides": [int(body.facts.slides_in_every_way) for body in bodies],
             "unit_column": [place for columns in unit_columns for place in columns],
             "together": [],
             "is_last_child": is_last_child,
@@ -158,6 +165,7 @@ class Tree:
             "run_first": [first for first, _ in runs],
             "run_end": [end for _, end in runs],
             "run_routine": [0] * len(runs),
+            "all_runs": [0],
             "lock_level": [body._default_lock_level + 1 for body in bodies],
             "known_level": [],
             "motion_enabled": [int(m is not None and not m._disabled_by_default) for m in motions],
@@ -191,7 +199,11 @@ class Tree:
         # two shortcuts that robots' files make worthwhile: links whose frame is the joint's, and links without mass
         integers["plain_outboard"] = [int(np.array_equal(np.asarray(X), np.eye(4))) for X in outboard]
         integers["massless"] = [int(m.mass == 0.0) for m in mass_properties]
-        self._constraint_routines = [(c, one.routine) for c, one in enumerate(constraints) if one.routine is not None]
+        self._constraint_routines = [
+            (c, one.routine) for c, one in enumerate(constraints) if one.routine is not None and one._interpreter is None
+        ]
+        #: Whether positions, as far as constraints know them, depend on time too.
+        self.depends_on_time = any(one._depends_on_time for one in constraints)
         tied, constraint_counts = constraint_fields.topology(constraints, parents, self.num_q, self.num_u)
         numbers["constraint_numbers"] = np.array(tied.pop("constraint_numbers"), np.float64).reshape(-1, 1)
         integers |= tied
@@ -199,7 +211,7 @@ class Tree:
         if not all(integers["constraint_enabled"]):
             groups, _ = constraint_fields.grouped(integers, integers["constraint_enabled"], self.nb)
         constraint_counts |= sizes
-        integers |= {"constrain": [0], "constraint_routine": [0] * len(constraints)}
+        integers |= {"constrain": [0, 0, 0], "constraint_routine": [0] * len(constraints)}
         for name, of_what in (
             ("position_weight", "num_rows"),
             ("velocity_weight", "num_rows"),
@@ -226,6 +238,7 @@ class Tree:
             "forces_nz": self.nz,
             "nm": len(self._motion_routines),
             "one": 1,
+            "constraint_routines": 3,
             "parameters_size": len(self.fields["parameters"]),
             "choices_size": len(integers["choices"]),
             "n_size": sum(matrices),
@@ -253,36 +266,30 @@ class Tree:
                 columns = body.facts.hinge(tuple(body._default_q.tolist()))
                 self._columns.append((b, "H_MF" if reverse[b] else "H_FM", columns))
 
-    def _kinematics(self, *scalar: bool) -> npt.NDArray[np.int64]:
-        """The addresses of the kinds' routines that the switch calls, compiled or loaded now if need be."""
-        return self._addresses_of("kinematics", self._routines, scalar)
-
-    def _reversals(self, *scalar: bool) -> npt.NDArray[np.int64]:
-        """The same of what turns reversed mobilizers round."""
-        reversed_ones = [(int(b), turn_round) for b in np.flatnonzero(self.fields["reversed"])]
-        return self._addresses_of("reversal", reversed_ones, scalar)
-
-    def _motions(self, *scalar: bool) -> npt.NDArray[np.int64]:
-        """The same of the motions' routines."""
-        return self._addresses_of("motion", self._motion_routines, scalar)
-
-    def _forces(self, *scalar: bool) -> npt.NDArray[np.int64]:
-        """The same of the runs of force elements."""
-        return self._addresses_of("run_routine", self._force_routines, scalar)
-
-    def _constrained(self, *scalar: bool) -> dict[str, npt.NDArray[np.int64]]:
-        """The same of constraints, and of what knows them all."""
-        found = self._addresses_of("constraint_routine", self._constraint_routines, scalar)
-        constrain_them = [(0, constrain)] if self.counts["nc"] else []
-        return {"constraint_routine": found, "constrain": self._addresses_of("constrain", constrain_them, scalar)}
-
-    def _addresses_of(self, what: str, routines: list[Any], scalar: tuple[bool, ...]) -> npt.NDArray[np.int64]:
-        if (what, scalar) not in self._addresses:
-            addresses = np.zeros(len(self.fields[what]), np.int64)
-            for i, routine in routines:
-                addresses[i] = routine.address(*scalar)
-            self._addresses[what, scalar] = addresses
-        return self._addresses[what, scalar]
+    def _addresses_for(self, *scalar: bool) -> dict[str, npt.NDArray[np.int64]]:
+        """The fields of routines' addresses for a record's scalar: what this tree needs is compiled or loaded now."""
+        if scalar not in self._addresses:
+            fields, found = self.fields, {}
+            rare = np.flatnonzero(np.isin(fields["rates"], (_rates.EULER, _rates.MATRIX)))
+            shared = [(0, constrain), (1, solve_rows)] if self.counts["nc"] else []
+            if np.any(fields["num_mobilizers"]):
+                shared.append((2, through_coordinates))
+            routines: dict[str, Iterable[tuple[int, Any]]] = {
+                "kinematics": self._routines,
+                "reversal": [(int(b), turn_round) for b in np.flatnonzero(fields["reversed"])],
+                "rare_rates": [(int(b), _rates.rare) for b in rare],
+                "motion": self._motion_routines,
+                "run_routine": self._force_routines,
+                "all_runs": [(0, all_runs)] if self._force_routines else [],
+                "constraint_routine": self._constraint_routines,
+                "constrain": shared,
+            }
+            for name, of_field in routines.items():
+                found[name] = np.zeros(len(fields[name]), np.int64)
+                for i, routine in of_field:
+                    found[name][i] = routine.address(*scalar)
+            self._addresses[scalar] = found
+        return self._addresses[scalar]
 
     def new_record(
         self,
@@ -296,9 +303,7 @@ class Tree:
         It has room for *more* q, u and z of other subsystems after the matter's.
         """
         scalar = in_lanes, with_tangents, own_parameters
-        shared = {**self.fields, "kinematics": self._kinematics(*scalar)}
-        shared |= {"reversal": self._reversals(*scalar), "motion": self._motions(*scalar), "run_routine": self._forces(*scalar)}
-        shared |= self._constrained(*scalar)
+        shared = {**self.fields, **self._addresses_for(*scalar)}
         if own_parameters:
             shared.update((name, in_each_lane(shared[name])) for name in PARAMETERS)
         counts = self.counts

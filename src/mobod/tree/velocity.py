@@ -27,7 +27,7 @@ def step(model: Any, b: int, row: int, rates: bool) -> None:
     p, first = model.parent[b], model.first_u[b]
     end = first + model.num_u[b]
     if rates:
-        _rates.n_times(model, b, model.u, first, model.q_dot, model.first_q[b])
+        _rates.find_q_dot(model, b)
     wP, vP = load_spatial(model.V_GB, p)
     o = zero(wP[0])
     w_PB, v_PB = (o, o, o), (o, o, o)
@@ -54,15 +54,12 @@ def step(model: Any, b: int, row: int, rates: bool) -> None:
         a_v = vec3.add(a_v, vec3.sub(vec3.cross(wP, v_PB), vec3.cross(w_PB, vec3.cross(w_PB, p_BM_G))))
     if model.has_hinge_dot[b] == 1:
         _switch.velocity(model, b, row)
-        R_GF = mat33.mul(load9(model.R_GB, p, 0), load9(model.R_PF, b, 0))
-        hw, hv = (o, o, o), (o, o, o)
-        for i in range(first, end):
-            u = load(model.u, i, 0)
-            hw = vec3.add_scaled(hw, u, load3(model.HDot_FM, i, 0))
-            hv = vec3.add_scaled(hv, u, load3(model.HDot_FM, i, 3))
-        hw_G = mat33.mul_vec(R_GF, hw)
+        R_GP, R_PF = load9(model.R_GB, p, 0), load9(model.R_PF, b, 0)
+        hw, hv = load_spatial(model.bias_FM, b)
+        hw_G = mat33.mul_vec(R_GP, mat33.mul_vec(R_PF, hw))
+        hv_G = mat33.mul_vec(R_GP, mat33.mul_vec(R_PF, hv))
         a_w = vec3.add(a_w, hw_G)
-        a_v = vec3.add(a_v, vec3.sub(mat33.mul_vec(R_GF, hv), vec3.cross(hw_G, p_BM_G)))
+        a_v = vec3.add(a_v, vec3.sub(hv_G, vec3.cross(hw_G, p_BM_G)))
     alpha_P, a_P = load_spatial(model.coriolis, p)
     alpha = vec3.add(alpha_P, a_w)
     a = vec3.add(vec3.add(a_P, vec3.cross(alpha_P, r)), a_v)

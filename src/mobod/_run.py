@@ -1,0 +1,224 @@
+"""Running: takes an integrator through all reports, records them, keeps checkpoints and the accounts on the way.
+
+Systems of built-in and compiled parts go through all reports of a chunk in compiled calls of a tenth of a second or so;
+what else is recorded is computed from the rows afterwards. Where quantities depend on what only the run itself has, it goes
+from report to report with `TimeStepper.step_to` instead. Neither changes a bit of the motion.
+"""
+
+from __future__ import annotations
+
+import time as _clock
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .errors import ModelError
+from .integrator import _runge_kutta as rk
+from .ledger import Ledger
+from .rows import Array
+from .step_status import StepStatus
+
+if TYPE_CHECKING:
+    from .recording import Recording
+    from .state import State
+    from .time_stepper import TimeStepper
+
+#: Numbers that are held before they are handed on.
+CHUNK = 1 << 19
+#: How often a recording on disk is flushed; s.
+FLUSH_INTERVAL = 1.0
+
+
+@dataclass
+class Keeper:
+    """Writes checkpoints.
+
+    Attributes
+    ----------
+    save : callable
+        Writes one.
+    interval : float
+        Between two; wall seconds.
+    """
+
+    save: Callable[[], None]
+    interval: float
+    last: float = field(default_factory=_clock.perf_counter)
+
+    def look(self) -> bool:
+        """Whether it is time for one."""
+        return _clock.perf_counter() - self.last >= self.interval
+
+    def keep(self) -> None:
+        """Write one now."""
+        self.save()
+        self.last = _clock.perf_counter()
+
+
+def steps_by_report(stepper: TimeStepper, recording: Recording) -> bool:
+    """Whether a run has to go through `TimeStepper.step_to` from report to report.
+
+    Everything that can happen only there, and not inside the integrator's compiled loop, is to be asked about here.
+    """
+    return stepper._has_events or recording.needs_live_state(stepper.integrator.get_state())
+
+
+class Run:
+    """A run under way.
+
+    Parameters
+    ----------
+    stepper : TimeStepper
+        Initialized, or come from a checkpoint.
+    times : (n,) array
+        Of all reports.
+    recording : Recording
+    rows : Rows, FileRows or ErrorRows
+        Where the rows go: they have been reported as far as there are some.
+    ledger : Ledger, optional
+        Keeps account of every step; the run then steps one by one.
+    show : callable, optional
+        Told the time reached and the end.
+    """
+
+    def __init__(
+        self,
+        stepper: TimeStepper,
+        times: Array,
+        recording: Recording,
+        rows: Any,
+        ledger: Ledger | None = None,
+        show: Callable[[float, float], Any] | None = None,
+    ) -> None:
+        self.stepper, self.integrator = stepper, stepper.integrator
+        self.times, self.recording, self.rows, self.ledger, self.show = times, recording, rows, ledger, show
+        self.keeper: Keeper | None = None
+        #: Smallest step that was seen, and when; between pauses, so that some are missed.
+        self.smallest_step, self.smallest_step_time = np.inf, np.nan
+        self._flushed = _clock.perf_counter()
+        state = self.integrator.get_state()
+        self.by_report = steps_by_report(stepper, recording)
+        self._ny = len(state._y)
+        self._results, self._energies = np.empty((0, self._ny)), np.empty(0)
+        self._first = self._drained = 0
+
+    def go(self) -> None:
+        """Go to the end; whatever stops it before, the rows so far are handed on."""
+        try:
+            self._by_reports() if self.by_report else self._in_chunks()
+        finally:
+            if not self.by_report:
+                self._drain()
+            self.rows.flush()
+
+    # ------------------------------------------------------------------------------------------ from report to report
+
+    def _by_reports(self) -> None:
+        system = self.stepper._system
+        for time in self.times[len(self.rows) :].tolist():
+            status = self.stepper.step_to(time)
+            state = self.stepper.state
+            if len(state._y) != self._ny:
+                raise ModelError(
+                    f"an event at or before time {state.time:.9g} has changed the number of coordinates; a Trajectory has rows "
+                    "of one length: use a TimeStepper"
+                )
+            energies = np.array([system.calc_energy(state)])
+            y = np.array([state._y])
+            self.rows.append(self._block(np.array([state.time]), y, energies, self.recording.row_of(state)))
+            self._pause()
+            if status is not StepStatus.REACHED_REPORT_TIME:
+                break
+
+    # ------------------------------------------------------------------------------------------ in chunks
+
+    def _in_chunks(self) -> None:
+        # what is held is less than what a chunk may be, so that a few rows of many numbers do not take all memory
+        length = max(1, CHUNK // max(1, self._ny))
+        self._results = np.empty((min(length, len(self.times)), self._ny))
+        self._energies = np.empty(len(self._results))
+        self.integrator._counts[rk.REPORT] = 0  # a checkpoint's count is of rows that are in `rows`
+        while len(self.rows) < len(self.times):
+            self._first, self._drained = len(self.rows), 0
+            self.integrator._counts[rk.REPORT] = 0
+            self._chunk(self.times[self._first : self._first + len(self._results)])
+            self._drain()
+
+    def _chunk(self, times: Array) -> None:
+        """Step until all of *times* are reported, a tenth of a second or so at a time, so that Ctrl-C is heard."""
+        integrator, limit = self.integrator, 16
+        results, energies = self._results[: len(times)], self._energies[: len(times)]
+        self._account()  # of a run that was finished, and is now made longer: the rest of its last step
+        while True:
+            clock = _clock.perf_counter()
+            status = integrator._advance(times, results, energies, limit if self.ledger is None else 1)
+            self._account()
+            self._pause()
+            if status != rk.PAUSED:
+                break
+            if _clock.perf_counter() - clock < 0.1:
+                limit = min(2 * limit, 1 << 30)
+        if status != rk.REACHED:
+            integrator._fail(status)
+
+    def _account(self) -> None:
+        """Keep account of the last step, up to the last report."""
+        end = min(self.integrator.get_advanced_time(), float(self.times[-1]))
+        if self.ledger is not None and end > self.ledger.time:
+            self.ledger.advance(end, self._state_at)
+
+    def _state_at(self, time: float) -> State:
+        self.integrator._leave_at(time)
+        return self.integrator.get_state()
+
+    def _drain(self) -> None:
+        """Hand on the rows that have been reported."""
+        done = int(self.integrator._counts[rk.REPORT])
+        if done <= self._drained or not len(self._results):
+            return
+        part = slice(self._drained, done)
+        times = self.times[self._first + self._drained : self._first + done]
+        y = self._results[part]
+        self.rows.append(self._block(times, y, self._energies[part].copy(), self.recording.rows_of(times, y)))
+        self._drained = done
+
+    def _block(self, times: Array, y: Array, energies: Array, more: dict[str, Array]) -> dict[str, Array]:
+        state = self.integrator.get_state()
+        nq, nu, nz = len(state.q), len(state.u), len(state._z)
+        q, u, z, particles = np.split(y, [nq, nq + nu, nq + nu + nz], axis=1)
+        particles = particles.reshape(len(y), 2, particles.shape[1] // 6, 3)
+        block = {"time": times, "q": q, "u": u, "z": z, "energy": energies}
+        return {**block, "particle_locations": particles[:, 0], "particle_velocities": particles[:, 1], **more}
+
+    def empty_block(self) -> dict[str, Array]:
+        """A block of no rows, which tells what columns there would be."""
+        return self._block(np.empty(0), np.empty((0, self._ny)), np.empty(0), self.recording.rows_of(np.empty(0), np.empty(0)))
+
+    # ------------------------------------------------------------------------------------------ on the way
+
+    def _pause(self) -> None:
+        """Between two calls: look at the step, show progress, hand rows on and write a checkpoint where it is time."""
+        integrator = self.integrator
+        step = integrator.get_previous_step_size_taken()
+        if 0.0 < step < self.smallest_step and not integrator.get_advanced_time() >= self.times[-1]:
+            self.smallest_step, self.smallest_step_time = step, integrator.get_advanced_time()
+        if self.show is not None:
+            self.show(min(integrator.get_advanced_time(), self.times[-1]), self.times[-1])
+        if self.keeper is not None and self.keeper.look():
+            self.save()
+        elif _clock.perf_counter() - self._flushed > FLUSH_INTERVAL:
+            self._hand_on()
+
+    def _hand_on(self) -> None:
+        if not self.by_report:
+            self._drain()
+        self.rows.flush()
+        self._flushed = _clock.perf_counter()
+
+    def save(self) -> None:
+        """Write a checkpoint now: what it counts on is in the rows' file before."""
+        if self.keeper is not None:
+            self._hand_on()
+            self.keeper.keep()

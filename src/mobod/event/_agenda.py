@@ -1,0 +1,159 @@
+"""Agenda: all that wants to be told of events in one system, and what is due next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._watch import Watched, of_triggered
+from .cause import Cause
+from .handler import EventHandler
+from .reporter import EventReporter
+from .scheduled import Scheduled
+from .triggered import Triggered
+
+if TYPE_CHECKING:
+    from ..state import State
+    from ..system import MultibodySystem
+
+#: What is called when an event happens: whose it is, and the call with the state.
+Call = tuple[Any, Callable[["State"], Any]]
+
+
+class Agenda:
+    """The handlers and reporters that a system has now, and its subsystems' hooks.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    base : type
+        `Subsystem`, whose hooks are those that nobody overrides.
+    accuracy : float
+        The integrator's, for handlers.
+    """
+
+    def __init__(self, system: MultibodySystem, base: type, accuracy: float) -> None:
+        self._system, self._accuracy = system, accuracy
+        handlers, reporters = system._event_handlers, system._event_reporters
+        self._handlers = [one for one in handlers if isinstance(one, Scheduled)]
+        self._reporters = [one for one in reporters if isinstance(one, Scheduled)]
+        self._triggered = [one for one in (*reporters, *handlers) if isinstance(one, Triggered)]
+
+        def overriding(hook: str) -> list[Any]:
+            return [one for one in system._subsystems if getattr(type(one), hook) is not getattr(base, hook)]
+
+        self._with_events = overriding("calc_time_of_next_scheduled_event")
+        self._with_reports = overriding("calc_time_of_next_scheduled_report")
+        self._handling, self._reporting = overriding("handle_events"), overriding("report_events")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody wants to be told of anything but triggers of subsystems."""
+        return not (
+            self._handlers or self._reporters or self._triggered or self._with_events or self._with_reports or self._handling
+        )
+
+    # ------------------------------------------------------------------------------------------ schedules
+
+    def next_event(self, state: State, include_now: bool) -> tuple[float, list[Call]]:
+        """When the next scheduled events are, and what handles them."""
+        return self._next(state, include_now, self._handlers, self._with_events, False)
+
+    def next_report(self, state: State, include_now: bool) -> tuple[float, list[Call]]:
+        """When the next scheduled reports are, and what makes them."""
+        return self._next(state, include_now, self._reporters, self._with_reports, True)
+
+    def _next(
+        self, state: State, include_now: bool, scheduled: list[Any], subsystems: list[Any], reports: bool
+    ) -> tuple[float, list[Call]]:
+        if not (scheduled or subsystems):
+            return np.inf, []
+        now, first, due = state.time, np.inf, []
+        for one in scheduled:
+            time = _checked(one.get_next_event_time(state, include_now), now, include_now, one, "get_next_event_time")
+            due.append((time, self._call_of(one)))
+            first = min(first, time)
+        kind = "report" if reports else "event"
+        for subsystem in subsystems:
+            hook = f"calc_time_of_next_scheduled_{kind}"
+            answer, ids = getattr(subsystem, hook)(state, include_now)
+            time = _checked(answer, now, include_now, subsystem, hook)
+            due.append((time, self._call_of_subsystem(subsystem, Cause.SCHEDULED, list(ids), reports)))
+            first = min(first, time)
+        return first, [call for time, call in due if time == first < np.inf]
+
+    # ------------------------------------------------------------------------------------------ triggers
+
+    def watched(self, state: State) -> list[Watched]:
+        """All witnesses, of reporters, of handlers and of subsystems, that make an event when they rise or fall."""
+        found = [of_triggered(one) for one in self._triggered]
+        resources = state._resources
+        if resources is not None:
+            for index, subsystem in enumerate(self._system._subsystems):
+                found += self._triggers_of(state, resources, index, subsystem)
+        return [one for one in found if one.info._rising or one.info._falling]
+
+    def _triggers_of(self, state: State, resources: Any, index: int, subsystem: Any) -> list[Watched]:
+        places = []
+        for stage in sorted(name for name in resources.slot_places if not isinstance(name, str)):
+            start, n = resources.slot_places[stage].get(index, (0, 0))
+            places += [(stage, i) for i in range(start, start + n)]
+        if not places:
+            return []
+        infos = list(subsystem.calc_event_trigger_info(state))
+        if len(infos) != len(places):
+            raise ValueError(
+                f"calc_event_trigger_info of {subsystem!r} gave {len(infos)} entries for {len(places)} event triggers; "
+                "give one for each"
+            )
+        least = type(state.stage).TIME
+        return [
+            Watched(subsystem, info.get_event_id(), max(type(least)(stage), least), _slot(stage, i), None, info)
+            for (stage, i), info in zip(places, infos, strict=True)
+        ]
+
+    def calls_for(self, which: list[Watched], reports: bool) -> list[Call]:
+        """What is called for witnesses that have changed sign: reporters, or handlers; a subsystem once for all of its own."""
+        calls: list[Call] = []
+        ids: dict[int, list[int]] = {}
+        for one in which:
+            if isinstance(one.owner, EventReporter if reports else EventHandler):
+                calls.append(self._call_of(one.owner))
+            elif not isinstance(one.owner, (EventReporter, EventHandler)):
+                known = id(one.owner) in ids
+                ids.setdefault(id(one.owner), []).append(one.event_id)
+                if not known and one.owner in (self._reporting if reports else self._handling):
+                    calls.append(self._call_of_subsystem(one.owner, Cause.TRIGGERED, ids[id(one.owner)], reports))
+        return calls
+
+    def calls_of_subsystems(self, cause: Cause) -> list[Call]:
+        """The `handle_events` of all subsystems that have one, for a cause without numbers."""
+        return [self._call_of_subsystem(one, cause, [], False) for one in self._handling]
+
+    # ------------------------------------------------------------------------------------------ calls
+
+    def _call_of(self, one: Any) -> Call:
+        if isinstance(one, EventReporter):
+            return one, one.handle_event
+        return one, lambda state: one.handle_event(state, self._accuracy)
+
+    def _call_of_subsystem(self, one: Any, cause: Cause, ids: list[int], reports: bool) -> Call:
+        if reports:
+            return one, lambda state: one.report_events(state, cause, ids)
+        return one, lambda state: one.handle_events(state, cause, ids, self._accuracy)
+
+
+def _slot(stage: int, i: int) -> Callable[[Any], float]:
+    return lambda state: state._resources.slots[stage].item(i)
+
+
+def _checked(time: float, now: float, include_now: bool, owner: Any, asked: str) -> float:
+    """The time of an event that is still to come; `ValueError` for one that cannot."""
+    if time > now or (time == now and include_now):
+        return float(time)
+    raise ValueError(
+        f"{asked} of {owner!r} gave {time}, {'before' if include_now else 'not after'} the state's time {now}; "
+        "give the next one, or math.inf where there is none to come"
+    )

@@ -1,0 +1,70 @@
+"""Coordinate: how far a coordinate is above a value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..stage import Stage
+from .witness import Witness
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+
+class Coordinate(Witness):
+    """q - value, q being a coordinate of a mobilizer.
+
+    Parameters
+    ----------
+    mobod : MobilizedBody
+    which_q : int
+        Its place among the mobilizer's.
+    value : float
+    upper : bool
+        Value - q instead: the distance from an upper bound.
+    """
+
+    required_stage = Stage.TIME
+    has_rate = True
+
+    def __init__(self, mobod: MobilizedBody, which_q: int = 0, value: float = 0.0, *, upper: bool = False) -> None:
+        self._mobod, self._which, self._value = mobod, int(which_q), _finite(value)
+        self._sign = -1.0 if upper else 1.0
+
+    def __repr__(self) -> str:
+        return f"<Coordinate {self._which} of {self._mobod.name!r} at {self._value:g}>"
+
+    def _place(self, state: State) -> int:
+        return int(self._mobod._which(self._mobod._q_slice(state), self._which, "q"))
+
+    def _packed(self, state: State) -> tuple[list[int], list[float]]:
+        return [0, self._place(state)], [self._sign, self._value]
+
+    def calc_value(self, state: State) -> float:
+        """How far the coordinate is on its side of the value."""
+        return self._sign * (state._q.item(self._place(state)) - self._value)
+
+    def calc_rate(self, state: State) -> float:
+        """Rate of that. Needs VELOCITY."""
+        return self._sign * state._q_dot_view.item(self._place(state))
+
+    def calc_direction(self, state: State) -> npt.NDArray[np.float64]:
+        """The row of N that belongs to the coordinate ``(nu,)``. Needs POSITION."""
+        e = np.zeros(state._tree.nq)
+        e[self._place(state)] = self._sign
+        row: npt.NDArray[np.float64] = state._system.get_matter_subsystem().multiply_by_n(state, True, e)
+        return row
+
+    def calc_acceleration(self, state: State) -> float:
+        """Second rate. Needs ACCELERATION."""
+        return self._sign * float(state.q_dot_dot[self._place(state)])
+
+
+def _finite(value: float) -> float:
+    if not np.isfinite(value):
+        raise ValueError(f"the value that a witness crosses has to be finite, got {value}")
+    return float(value)

@@ -1,0 +1,65 @@
+"""EventHandler: what changes a state when an event happens."""
+
+from __future__ import annotations
+
+import abc
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..state import State
+
+
+class EventHandler(abc.ABC):
+    """Changes the state when something happens. Derive from one of its forms in `mobod.event`.
+
+    1. The form says when: `event.ScheduledHandler`, `event.PeriodicHandler`, `event.TriggeredHandler`.
+    2. `handle_event` says what happens.
+    3. ``system.add_event_handler(handler)`` makes it part of a system; a `TimeStepper` that is initialized then calls it.
+
+    Parameters
+    ----------
+    name : str, optional
+        For messages; the class's name unless given.
+
+    Examples
+    --------
+    A kick every half unit of time:
+
+    >>> import mobod as mb
+    >>> class Kick(mb.event.PeriodicHandler):
+    ...     def handle_event(self, state, accuracy):
+    ...         state.u = state.u + 1.0
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> system.add_event_handler(Kick(0.5))
+    >>> trajectory = mb.simulate(system, state, 1.0)
+    """
+
+    def __init__(self, *, name: str | None = None) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
+
+    @property
+    def name(self) -> str:
+        """Its name, for messages."""
+        return getattr(self, "_name", None) or type(self).__name__
+
+    @abc.abstractmethod
+    def handle_event(self, state: State, accuracy: float) -> bool | None:
+        """Change *state* as the event does.
+
+        Parameters
+        ----------
+        state : State
+            At the event, realized to ACCELERATION. It may be changed in everything but its time; when this returns it is
+            brought to what is prescribed, quaternions are normalized, and it is realized anew. If this raises, the state is
+            what it was before the event, and `TimeStepper.step_to` raises the same.
+        accuracy : float
+            The integrator's, for what the handler itself solves.
+
+        Returns
+        -------
+        bool or None
+            True ends the simulation.
+        """

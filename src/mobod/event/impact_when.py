@@ -1,0 +1,154 @@
+"""ImpactWhen: an impact where a gap closes, by a coefficient of restitution; the whole mechanism feels it.
+
+With g the gap's width, h = dg_dot/du its direction in the mobilities and e the coefficient of restitution, an impulse of size
+p along h changes the speeds at once, and turns the rate of the gap round:
+
+    M du = h p      g_dot+ = -e g_dot-      p = -(1 + e) g_dot- / (h M^-1 h^T)      du = M^-1 h^T p
+
+No friction. M is that of the free mobilities: what a lock or a motion prescribes keeps its speed.
+Source: Glocker 2001, Set-Valued Force Laws, 7 (Newton's impact law in generalized coordinates).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ConvergenceError, ModelError
+from ..stage import Stage
+from .when import When
+from .witness import Witness
+
+if TYPE_CHECKING:
+    from ..state import State
+
+#: Bounces whose next flight takes less than this many localization windows are over.
+_SHORTEST_FLIGHT = 8.0
+#: Impacts handled at one instant: a chain of bodies that touch passes one on in as many as it has gaps, some over and over.
+_MOST_AT_ONCE = 10_000
+
+
+class ImpactWhen(When):
+    """An impact with restitution where a gap closes.
+
+    Parameters
+    ----------
+    gap : Coordinate, PlaneDistance or Gap
+        Positive where the bodies are free: a coordinate above its lower bound (or below its upper one), a point over a
+        plane, two balls apart. A `Witness` of a user's own gives `calc_rate`, `calc_direction` and `calc_acceleration`, too.
+    restitution : float
+        Ratio of the rates of the gap after and before, from 0 to 1.
+    at_rest : str
+        What happens where bounces have accumulated, and the gap stays closed: ``"end"`` ends the simulation, ``"lock"`` locks
+        the mobilizer that a `Coordinate` or `PlaneDistance` is of, until someone unlocks it.
+    resting_speed : float
+        Rate after an impact below which it counts as rest, where the gap is being pressed together. Zero leaves that to what
+        can be told apart: flights shorter than a few localization windows, or lower than the gap is overrun.
+        An integrator whose steps err by more than such flights are high (`BDF`, at loose accuracies) needs a speed.
+    **settings
+        As `When`: ``window``, ``absolute_window``, ``name``.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range, or *at_rest* is another word.
+    TypeError
+        If *gap* is a witness that says nothing of impacts.
+
+    Notes
+    -----
+    Where other `ImpactWhen` of the same system are closed at that instant, the impact is passed on, one gap at a time, until
+    none is being closed any further: a row of balls that touch does what Newton's cradle does. In between impacts nothing holds
+    the bodies: this is for bouncing, not for contact that lasts.
+    """
+
+    def __init__(
+        self, gap: Witness, restitution: float = 1.0, *, at_rest: str = "end", resting_speed: float = 0.0, **settings: Any
+    ) -> None:
+        for asked in ("calc_direction", "calc_acceleration", "calc_rate"):
+            if not isinstance(gap, Witness) or getattr(type(gap), asked) is getattr(Witness, asked):
+                raise TypeError(f"{gap!r} is no gap in which there can be an impact: it has no {asked}; use event.Coordinate, "
+                                "event.PlaneDistance or event.Gap")  # fmt: skip
+        if not 0.0 <= restitution <= 1.0:
+            raise ValueError(f"restitution has to be from 0 to 1, got {restitution}")
+        if at_rest not in ("end", "lock"):
+            raise ValueError(f"at_rest has to be 'end' or 'lock', got {at_rest!r}")
+        if at_rest == "lock" and not hasattr(gap, "_mobod"):
+            raise ValueError(f"at_rest='lock' needs a gap of one mobilizer, which {gap!r} is not; use 'end'")
+        if not 0.0 <= resting_speed < np.inf:
+            raise ValueError(f"resting_speed has to be finite and not negative, got {resting_speed}")
+        super().__init__(gap, rising=False, **settings)
+        self._restitution, self._at_rest, self._resting_speed = float(restitution), at_rest, float(resting_speed)
+        self._why = ""
+
+    def get_restitution(self) -> float:
+        """The coefficient of restitution."""
+        return self._restitution
+
+    def handle_event(self, state: State, accuracy: float) -> bool:
+        """Turn the gap's rate round, and pass the impact on to other gaps that are closed."""
+        self._why = ""
+        system, first = state._system, self._witness.calc_rate(state)
+        if first >= 0.0:
+            return False
+        others = [one for one in system._event_handlers if isinstance(one, ImpactWhen) and one is not self]
+        window = {one: one._info.calc_window(accuracy, system.get_default_time_scale()) for one in (self, *others)}
+        struck, waiting, impacts = {self: self._witness.calc_value(state)}, [self], 0
+        while waiting:
+            for one in waiting:
+                one._strike(state)
+                impacts += 1
+                system.realize(state, Stage.VELOCITY)
+            if impacts > _MOST_AT_ONCE:
+                raise ConvergenceError(
+                    f"{impacts} impacts at time {state.time:.9g} have not driven apart the gaps that are closed: "
+                    f"{', '.join(repr(one.name) for one in struck)}; give the bodies room, or a smaller restitution"
+                )
+            waiting = []
+            for one in (self, *others):
+                rate = one._witness.calc_rate(state)
+                if rate < -1e-10 * abs(first):
+                    gap = one._witness.calc_value(state)
+                    if gap <= window[one] * abs(first):
+                        struck.setdefault(one, gap)
+                        waiting.append(one)
+        system.realize(state, Stage.ACCELERATION)
+        resting = [one for one, gap in struck.items() if one._rests(state, gap, window[one])]
+        for one in resting:
+            self._why = f": the bounces of {one.name!r} have come to rest"
+            if one._at_rest == "lock":
+                one._witness._mobod.lock(state)  # type: ignore[attr-defined]
+        return any(one._at_rest == "end" for one in resting)
+
+    def _strike(self, state: State) -> None:
+        """One impact at this gap."""
+        matter, nu = state._system.get_matter_subsystem(), state._tree.nu
+        rate = self._witness.calc_rate(state)
+        if rate >= 0.0:  # one before it has opened it
+            return
+        h = self._witness.calc_direction(state)
+        change = matter.multiply_by_m_inv(state, h)
+        size = float(h @ change)
+        if not size > 0.0:
+            raise ModelError(
+                f"{self.name!r}: nothing that can move takes part in the impact of {self._witness!r} at time {state.time:.9g}; "
+                "all of it is locked or prescribed"
+            )
+        u = state.u.copy()
+        u[:nu] -= (1.0 + self._restitution) * rate / size * change
+        state.u = u
+
+    def _rests(self, state: State, gap: float, window: float) -> bool:
+        """Whether the flight that begins is too short or too low to be told from none."""
+        speed, pull = max(0.0, self._witness.calc_rate(state)), -self._witness.calc_acceleration(state)
+        if pull <= 0.0:
+            return False
+        # distances are of positions, which are rounded; a gap overrun by less than that is not known to be closed
+        rounding = 16.0 * np.finfo(float).eps * max(np.abs(state.q).max(), np.abs(state._record.p_GB).max())
+        overrun = max(rounding, -gap)
+        return (
+            speed <= self._resting_speed
+            or speed**2 <= 8.0 * pull * overrun  # it would rise to less than four times that
+            or 2.0 * speed <= _SHORTEST_FLIGHT * window * pull
+        )

@@ -1,0 +1,43 @@
+"""LockWhen: locks a mobilizer, or unlocks it, when a witness changes sign."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..level import Level
+from .when import When
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+
+class LockWhen(When):
+    """Locks a mobilizer when *witness* changes sign.
+
+    Parameters
+    ----------
+    mobod : MobilizedBody
+        What is locked.
+    witness : Witness or callable
+    level : Motion.Level
+        As `MobilizedBody.lock` takes it; ``NO_LEVEL`` unlocks.
+    **settings
+        As `When`.
+
+    Notes
+    -----
+    The mobilizer stops, or stays at its speed, as though something without mass took hold of it and of it alone: the speeds of
+    the others do not change at that instant. Where what holds it is struck, use `ImpactWhen` before.
+    """
+
+    def __init__(self, mobod: MobilizedBody, witness: Any, level: Level = Level.POSITION, **settings: Any) -> None:
+        super().__init__(witness, **settings)
+        self._mobod, self._level = mobod, Level(level)
+
+    def handle_event(self, state: State, accuracy: float) -> None:
+        """Lock, or unlock."""
+        if self._level is Level.NO_LEVEL:
+            self._mobod.unlock(state)
+        else:
+            self._mobod.lock(state, self._level)

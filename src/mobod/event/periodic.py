@@ -1,0 +1,60 @@
+"""Periodic: the form of events that come at all multiples of an interval."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from .handler import EventHandler
+from .reporter import EventReporter
+from .scheduled import Scheduled
+
+if TYPE_CHECKING:
+    from ..state import State
+
+
+class Periodic(Scheduled):
+    """Events at every time that is a multiple of an interval, the initial one included.
+
+    Parameters
+    ----------
+    event_interval : float
+        Time between events.
+    name : str, optional
+        For messages; the class's name unless given.
+
+    Raises
+    ------
+    ValueError
+        If the interval is not positive and finite.
+    """
+
+    def __init__(self, event_interval: float, *, name: str | None = None) -> None:
+        super().__init__(name=name)  # type: ignore[call-arg]
+        self.set_event_interval(event_interval)
+
+    def get_event_interval(self) -> float:
+        """Time between events."""
+        return self._event_interval
+
+    def set_event_interval(self, event_interval: float) -> None:
+        """Change the time between events; positive. It holds from the next event on."""
+        if not 0.0 < event_interval < math.inf:
+            raise ValueError(f"event_interval has to be positive and finite, got {event_interval}")
+        self._event_interval = float(event_interval)
+
+    def get_next_event_time(self, state: State, include_current_time: bool) -> float:
+        """Tell the next multiple of the interval."""
+        time, interval = state.time, self._event_interval
+        k = math.floor(time / interval) - 1.0  # the quotient may be a rounding too large
+        while k * interval < time or (k * interval == time and not include_current_time):
+            k += 1.0
+        return k * interval
+
+
+class PeriodicHandler(Periodic, EventHandler):
+    """An `EventHandler` called at every multiple of *event_interval*."""
+
+
+class PeriodicReporter(Periodic, EventReporter):
+    """An `EventReporter` called at every multiple of *event_interval*."""

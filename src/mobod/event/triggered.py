@@ -1,0 +1,88 @@
+"""Triggered: the form of events that happen where a witness function changes sign."""
+
+from __future__ import annotations
+
+import abc
+from typing import TYPE_CHECKING
+
+from ..stage import Stage
+from .handler import EventHandler
+from .reporter import EventReporter
+from .trigger_info import TriggerInfo
+
+if TYPE_CHECKING:
+    from ..state import State
+
+
+class Triggered(abc.ABC):
+    """Events where a witness function of the state changes sign.
+
+    Parameters
+    ----------
+    required_stage : Stage
+        How far the state has to be realized for `get_value`: the lower, the cheaper the search.
+    rising, falling : bool
+        Whether a change from negative to positive, and from positive to negative, is an event.
+    window : float
+        Largest error of the event's time, in units of the integrator's accuracy times the system's time scale.
+    absolute_window : float, optional
+        Largest error of the event's time, in place of that; time.
+    name : str, optional
+        For messages; the class's name unless given.
+
+    Notes
+    -----
+    A change away from zero is no event, so that one that has happened does not happen again. After each step the signs at
+    both ends are compared, and where the slopes say that the witness went over to the other side and back in between, that
+    is found too; several extrema within one step are not (`max_step_size` helps). The event is then localized on the
+    interpolated motion, and `handle_event` sees the later end of the window: the witness has changed sign.
+    """
+
+    def __init__(
+        self,
+        required_stage: Stage = Stage.ACCELERATION,
+        *,
+        rising: bool = True,
+        falling: bool = True,
+        window: float = 0.1,
+        absolute_window: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name=name)  # type: ignore[call-arg]
+        if not isinstance(required_stage, Stage) or required_stage < Stage.TIME:
+            raise ValueError(f"required_stage has to be Stage.TIME or one above, got {required_stage!r}")
+        self._required_stage = required_stage
+        self._info = TriggerInfo(rising=rising, falling=falling, window=window, absolute_window=absolute_window)
+
+    def get_required_stage(self) -> Stage:
+        """How far the state is realized, at least, when `get_value` is called."""
+        return self._required_stage
+
+    def get_trigger_info(self) -> TriggerInfo:
+        """Which changes of sign are events, and how closely they are localized; live."""
+        return self._info
+
+    @abc.abstractmethod
+    def get_value(self, state: State) -> float:
+        """Compute the witness at *state*, which is not to be changed: continuous between events, with zeros where they are."""
+
+
+class TriggeredHandler(Triggered, EventHandler):
+    """An `EventHandler` called where `get_value` changes sign.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> class TurnBack(mb.event.TriggeredHandler):
+    ...     def get_value(self, state):
+    ...         return 1.5 - abs(state.q[0])
+    ...
+    ...     def handle_event(self, state, accuracy):
+    ...         state.u = -state.u
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> system.add_event_handler(TurnBack(mb.Stage.POSITION, rising=False))
+    """
+
+
+class TriggeredReporter(Triggered, EventReporter):
+    """An `EventReporter` called where `get_value` changes sign."""

@@ -1,0 +1,35 @@
+"""When: what the ready-made handlers share that watch a witness."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .triggered import TriggeredHandler
+from .witness import Witness, as_witness
+
+if TYPE_CHECKING:
+    from ..state import State
+
+
+class When(TriggeredHandler):
+    """A handler that watches a witness.
+
+    Parameters
+    ----------
+    witness : Witness or callable
+        One of `mobod.event`'s, or a function of the state realized to ACCELERATION.
+    **settings
+        As `event.Triggered` takes them: ``rising``, ``falling``, ``window``, ``absolute_window``, ``name``.
+    """
+
+    def __init__(self, witness: Any, **settings: Any) -> None:
+        self._witness = as_witness(witness)
+        super().__init__(self._witness.required_stage, **settings)
+
+    def get_witness(self) -> Witness:
+        """What it watches."""
+        return self._witness
+
+    def get_value(self, state: State) -> float:
+        """Compute the witness."""
+        return self._witness.calc_value(state)

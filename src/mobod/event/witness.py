@@ -1,0 +1,78 @@
+"""Witness: a function of the state whose changes of sign are events."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..stage import Stage
+
+if TYPE_CHECKING:
+    from ..state import State
+
+
+class Witness(abc.ABC):
+    """A function of the state for `StopWhen`, `LockWhen` and `ImpactWhen` to watch.
+
+    1. `calc_value`, the function itself, and `required_stage`, how far the state has to be realized for it;
+    2. `calc_rate`, its rate, where that is cheap: it is found by differences otherwise;
+    3. `calc_direction` and `calc_acceleration`, for a gap in which there can be an impact.
+    """
+
+    #: How far the state has to be realized for `calc_value`.
+    required_stage = Stage.ACCELERATION
+    #: Whether `calc_rate` is there.
+    has_rate = False
+
+    @abc.abstractmethod
+    def calc_value(self, state: State) -> float:
+        """Compute the function."""
+
+    def _packed(self, state: State) -> tuple[list[int], list[float]] | None:
+        """Integers and numbers for `mobod.integrator._watched`; None where it does not know the kind."""
+        return None
+
+    def calc_rate(self, state: State) -> float:
+        """Compute its rate at ACCELERATION, where `has_rate` says that there is one."""
+        raise TypeError(f"{self!r} gives no rate")
+
+    def calc_direction(self, state: State) -> npt.NDArray[np.float64]:
+        """Compute how the rate depends on the speeds: h ``(nu,)`` of rate = h . u, for a gap. Needs POSITION."""
+        raise TypeError(f"{self!r} is no gap in which there can be an impact; Coordinate, PlaneDistance and Gap are")
+
+    def calc_acceleration(self, state: State) -> float:
+        """Compute the second rate of a gap. Needs ACCELERATION."""
+        raise TypeError(f"{self!r} is no gap in which there can be an impact; Coordinate, PlaneDistance and Gap are")
+
+
+class FunctionWitness(Witness):
+    """A user's function of the state.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a State, and returns a number; continuous between events.
+    required_stage : Stage
+        How far the state has to be realized for it: the lower, the cheaper the search.
+    """
+
+    def __init__(self, function: Callable[[State], float], required_stage: Stage = Stage.ACCELERATION) -> None:
+        if not callable(function):
+            raise TypeError(f"a witness has to be one of mobod.event's or a function of the state, not {function!r}")
+        self._function, self.required_stage = function, Stage(required_stage)
+
+    def __repr__(self) -> str:
+        return f"<FunctionWitness {getattr(self._function, '__name__', self._function)}>"
+
+    def calc_value(self, state: State) -> float:
+        """Call the function."""
+        return float(self._function(state))
+
+
+def as_witness(witness: Any) -> Witness:
+    """Take *witness* as it is, or a function of the state as one."""
+    return witness if isinstance(witness, Witness) else FunctionWitness(witness)

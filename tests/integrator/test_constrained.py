@@ -1,0 +1,103 @@
+"""Systems with constraints: every step and every report is on their manifold, and the motion is that of other coordinates."""
+
+import integrated_models as models
+import numpy as np
+import pytest
+from integrated_models import ALL, end, pendulum, stepper_of, swing
+
+import mobod as mb
+from mobod import integrator as kinds
+
+each = pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+
+
+def rod_pendulum(interpreted=False):
+    """The pendulum of `swing` as a body that is free in a plane, but for a point that stays where it is."""
+    system = mb.MultibodySystem("held pendulum")
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.8, 0))
+    if interpreted:
+        mb.force.Custom(forces, models.Nothing())
+    bob = mb.mobilizer.Planar(matter.ground, models.point_mass(), name="bob")
+    mb.constraint.Ball(matter.ground, (0, 0, 0), bob, (0, 1, 0))
+    state = system.realize_topology()
+    bob.set_q(state, (2.0, np.sin(2.0), -np.cos(2.0)))
+    return system, state
+
+
+def settings_of(kind, tolerance=1e-7):
+    accuracy = {"accuracy": 1e-6} if kind.order > 1 else {"fixed_step_size": 5e-4}
+    return {**accuracy, "constraint_tolerance": tolerance}
+
+
+@each
+@pytest.mark.parametrize("interpreted", [False, True], ids=["compiled", "interpreted"])
+def test_steps_and_reports_are_on_the_manifold(kind, interpreted):
+    system, state = rod_pendulum(interpreted)
+    method = kind(system, **settings_of(kind))
+    run = mb.simulate(system, state, 0.3, integrator=method, report_interval=0.01)
+    work = state.copy()
+    for q, u in zip(run.q, run.u, strict=True):
+        work.q, work.u = q, u
+        system.realize(work, mb.Stage.VELOCITY)
+        assert np.abs(work.q_err).max() < 1e-7 and np.abs(work.u_err).max() < 1e-7
+    error = np.abs(run.q[:, 0] - swing(run.time)).max()
+    assert error < (5e-3 if kind.order == 1 else 5e-4 if kind is kinds.BDF else 1e-4)
+    assert method.get_num_projection_failures() == 0
+    if kind is not kinds.BDF:
+        assert method.get_num_q_projections() > 0 and method.get_num_u_projections() > 0
+
+
+@pytest.mark.parametrize("kind", [kinds.RungeKuttaMerson, kinds.Verlet], ids=lambda kind: kind.__name__)
+def test_compiled_and_interpreted_agree(kind, close):
+    ends = [end(kind, *rod_pendulum(i), 0.5, fixed_step_size=5e-3, accuracy=1e-6).state.y for i in (False, True)]
+    close(ends[1], ends[0], 1e-10, 1.0)
+
+
+def test_projection_where_it_is_needed_alone():
+    """Fewer of them, and the tolerance is met all the same."""
+    counts = {}
+    for every in (True, False):
+        system, state = rod_pendulum()
+        method = kinds.RungeKutta3(system, accuracy=1e-5, constraint_tolerance=1e-6)
+        method.set_project_every_step(every)
+        stepper = mb.TimeStepper(system, method)
+        stepper.initialize(state)
+        stepper.step_to(1.0)
+        ahead = method.get_advanced_state()
+        assert np.abs(ahead.q_err).max() < 1e-6 and np.abs(ahead.u_err).max() < 1e-6
+        counts[every] = method.get_num_projections()
+    assert counts[False] < counts[True]
+
+
+def test_a_run_in_parts_is_the_whole_run_to_the_bit():
+    system, state = rod_pendulum()
+    whole = end(kinds.RungeKuttaMerson, system, state, 1.0, accuracy=1e-6)
+    parts = stepper_of(kinds.RungeKuttaMerson, system, state, accuracy=1e-6)
+    for time in (0.11, 0.12, 0.5, 1.0):
+        parts.step_to(time)
+    assert np.array_equal(parts.state.y, whole.state.y)
+
+
+def test_a_constraint_out_of_reach_says_why():
+    """A crank pulls a bob by a rod that is too short for the whole turn."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    crank = mb.mobilizer.Pin(matter.ground, models.point_mass(), name="crank")
+    mb.motion.Steady(crank, 1.0)
+    bob = mb.mobilizer.Pin(matter.ground, models.point_mass(), X_PF=mb.Transform((2.5, 0, 0)), name="bob")
+    mb.constraint.Rod(crank, (1, 0, 0), bob, (-0.5, 0, 0), 1.3, name="rod")
+    state = system.realize_topology()
+    state.q = [0.0, 1.0]
+    system.project(state)
+    stepper = stepper_of(kinds.RungeKuttaMerson, system, state, accuracy=1e-4)
+    with pytest.raises(mb.ConvergenceError) as caught:
+        stepper.step_to(3.2)
+    assert stepper.state.stage == mb.Stage.ACCELERATION and 0.0 < stepper.time < 3.2
+    assert "rod" in str(caught.value) or "not finite" in str(caught.value) or "misses accuracy" in str(caught.value)
+
+
+def test_without_constraints_nothing_else_is_projected():
+    g = end(kinds.RungeKuttaMerson, *pendulum(), 1.0).integrator
+    assert g.get_num_projections() == 0

@@ -1,0 +1,263 @@
+"""The audit of a run: its balance of energy, momentum, residuals, error, and what it warns of."""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from mobod.ledger import integrate
+
+
+class Damper(mb.force.CustomImplementation):
+    """-c u on every mobility: it has no potential energy, so that all it does is work."""
+
+    def __init__(self, c=0.3):
+        self.c = c
+
+    def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+        mobility_forces -= self.c * state.u
+
+
+class Spring(mb.force.CustomImplementation):
+    """-k q on the first mobility, with its potential energy times *honesty*, and a push that depends on time."""
+
+    def __init__(self, honesty=1.0, push=0.0):
+        self.honesty, self.push = honesty, push
+
+    def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+        mobility_forces[0] += self.push * np.cos(2.0 * state.time) - 20.0 * state.q[0]
+
+    def calc_potential_energy(self, state):
+        return self.honesty * 10.0 * state.q[0] ** 2
+
+
+def pendulum(*parts, gravity=(0.0, -9.81, 0.0), joint=mb.mobilizer.Pin):
+    """Two rods, with custom forces."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, gravity)
+    rod = mb.body.Rigid(mb.MassProperties(1.0, (0, -0.5, 0), mb.UnitInertia(1.0, 0.5, 1.0)))
+    upper = joint(matter.ground, rod, name="upper")
+    mb.mobilizer.Pin(upper, rod, X_PF=mb.Transform((0, -1, 0)), name="lower")
+    for n, part in enumerate(parts):
+        mb.force.Custom(forces, part, name=f"part {n}")
+    state = system.realize_topology()
+    state.u = np.linspace(1.0, 2.0, len(state.u))
+    return system, state
+
+
+def test_a_conservative_system_needs_no_ledger():
+    system, state = mb.examples.chain.build()
+    run = mb.simulate(system, state, 1.0, accuracy=1e-7)
+    audit = run.audit
+    assert audit.work == {} and audit.unaccounted == [] and audit.warnings == [] and audit.energy_uncertainty == 0.0
+    assert audit.energy_error == run.energy_drift < 1e-4 * audit.energy_scale
+    assert audit is run.audit
+    lines = str(audit).splitlines()
+    assert lines[0].startswith("energy change ") and lines[-1].split() == ["warnings", "none"]
+    assert len(lines) < 10 and all(line[17] == " " for line in lines)
+
+
+@pytest.mark.parametrize("audit", ["reports", "steps"])
+def test_what_a_damper_takes_is_what_the_energy_loses(audit):
+    system, state = pendulum(Damper())
+    run = mb.simulate(system, state, 2.0, accuracy=1e-8, audit=audit)
+    found = run.audit
+    assert found.energy_change < -1.0 and found.work["part 0"] == pytest.approx(found.energy_change, abs=1e-4)
+    # in every step, work is as good as the steps; along 200 reports it is known about as well as it says
+    assert found.energy_error < 1e-6 if audit == "steps" else found.energy_error < found.energy_uncertainty + 1e-6
+    assert found.warnings == []
+
+
+@pytest.mark.parametrize("audit", ["reports", "steps"])
+def test_what_drives_is_told_from_what_is_stored(audit):
+    """The spring's energy is in the potential, so that its own work is only what it was pushed with."""
+    system, state = pendulum(Spring(push=1.5), Damper())
+    run = mb.simulate(system, state, 2.0, accuracy=1e-8, audit=audit, report_interval=0.002)
+    found = run.audit
+    assert set(found.work) == {"part 0", "part 1"} and found.work["part 1"] < 0.0
+    assert sum(found.work.values()) == pytest.approx(found.energy_change, abs=1e-6)
+    assert found.energy_error < 2e-6 and found.warnings == []
+    power = [1.5 * np.cos(2.0 * t) * u for t, u in zip(run.time, run.u[:, 0], strict=True)]
+    assert found.work["part 0"] == pytest.approx(np.trapezoid(power, run.time), abs=1e-4)
+
+
+@pytest.mark.parametrize("audit", ["reports", "steps"])
+def test_a_motion_does_work(audit):
+    system, state = pendulum(Damper())
+    mb.motion.Sinusoid(system.matter.bodies["upper"], mb.Motion.Level.POSITION, 0.5, 3.0, 0.0)
+    state = system.realize_topology()
+    run = mb.simulate(system, state, 2.0, accuracy=1e-8, audit=audit, report_interval=0.005)
+    found = run.audit
+    assert set(found.work) == {"part 0", "motions"} and abs(found.work["motions"]) > 0.1
+    assert found.energy_error < 1e-5 * found.energy_scale
+
+
+def test_a_disabled_force_has_no_account():
+    system, state = pendulum(Damper(), Damper())
+    system.get_subsystem(1).get_force(1).disable(state)
+    assert set(mb.simulate(system, state, 0.2).audit.work) == {"part 1"}
+
+
+def test_many_forces_are_one_account():
+    system, state = pendulum(*[Damper(0.01) for _ in range(30)], Spring())
+    run = mb.simulate(system, state, 0.5, accuracy=1e-8)
+    assert set(run.audit.work) == {"31 forces"}
+    assert run.audit.energy_error < run.audit.energy_uncertainty + 1e-6
+
+
+def test_the_sum_of_powers_knows_how_well_it_is_known():
+    for n, rough in ((11, True), (201, False)):
+        times = np.linspace(0.0, 2.0, n)
+        integrals, uncertainty = integrate(times, np.cos(9.0 * times)[:, None])
+        error = np.abs(integrals[:, 0] - np.sin(9.0 * times) / 9.0).max()
+        assert error <= uncertainty and (uncertainty > 1e-2) == rough
+    assert integrate(np.array([1.0]), np.ones((1, 2)))[1] == 0.0
+    integrals, uncertainty = integrate(np.array([0.0, 2.0]), np.ones((2, 1)))
+    assert integrals[-1, 0] == 2.0 and uncertainty > 0.0, "two rows tell nothing of what is between them"
+
+
+# ---------------------------------------------------------------------------------------------- momentum
+
+
+class Between(mb.force.CustomImplementation):
+    """Equal and opposite forces at the origins of two bodies, along the line between them."""
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+        line = self.b.get_body_origin_location(state) - self.a.get_body_origin_location(state)
+        body_forces[self.a.get_mobilized_body_index(), 1] += 3.0 * line
+        body_forces[self.b.get_mobilized_body_index(), 1] -= 3.0 * line
+
+
+@pytest.mark.parametrize(
+    ("joint", "gravity", "angular", "linear"),
+    [
+        (mb.mobilizer.Free, (0, 0, 0), True, True),
+        (mb.mobilizer.Free, (0, -9.81, 0), False, False),
+        (mb.mobilizer.Translation, (0, 0, 0), False, True),
+        (mb.mobilizer.Pin, (0, 0, 0), False, False),
+    ],
+)
+def test_momentum_is_looked_at_where_it_is_conserved(joint, gravity, angular, linear):
+    system, state = pendulum(joint=joint, gravity=gravity)
+    a, b = system.matter.bodies["upper"], system.matter.bodies["lower"]
+    mb.force.Custom(system.get_subsystem(1), Between(a, b))
+    values = state.q.copy(), state.u.copy()
+    state = system.realize_topology()
+    state.q, state.u = values
+    audit = mb.simulate(system, state, 1.0, accuracy=1e-8).audit
+    for found, conserved in ((audit.angular_momentum_change, angular), (audit.linear_momentum_change, linear)):
+        assert (found is not None) == conserved
+        assert found is None or found < 1e-6
+
+
+def test_a_motion_of_the_base_passes_momentum_on():
+    system, _ = pendulum(joint=mb.mobilizer.Free, gravity=(0, 0, 0))
+    mb.motion.Steady(system.matter.bodies["upper"], [0.1] * 6)
+    audit = mb.simulate(system, system.realize_topology(), 0.2).audit
+    assert audit.linear_momentum_change is None and audit.angular_momentum_change is None
+
+
+# ---------------------------------------------------------------------------------------------- warnings
+
+
+def warnings_of(audit, word):
+    return [text for text in audit.warnings if word in text]
+
+
+def test_steps_that_are_too_long_are_said_so():
+    system, state = pendulum()
+    integrator = mb.integrator.RungeKuttaMerson(system, fixed_step_size=0.2)
+    audit = mb.simulate(system, state, 10.0, integrator=integrator).audit
+    assert warnings_of(audit, "steps of 0.2 are too long; try 0.05")
+
+
+def test_a_force_whose_potential_energy_is_another_is_no_surprise():
+    """Whatever is said to be stored, the ledger's account of a custom force makes up for it."""
+    system, state = pendulum(Spring(honesty=0.5))
+    audit = mb.simulate(system, state, 1.0, accuracy=1e-8, audit="steps").audit
+    assert audit.energy_error < 1e-6 and abs(audit.work["part 0"]) > 0.05
+
+
+def test_reports_that_are_too_far_apart_are_said_so():
+    system, state = pendulum(Damper())
+    audit = mb.simulate(system, state, 5.0, accuracy=1e-6, report_interval=1.0).audit
+    assert warnings_of(audit, "audit='steps'") and audit.energy_uncertainty > 0.0 and "known to" in str(audit)
+    assert not warnings_of(audit, "is off by"), "what is not known is not blamed on the integration"
+
+
+class Ratchet(mb.force.CustomImplementation):
+    """A force that jumps each time a coordinate passes a tenth."""
+
+    def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+        mobility_forces[0] += 50.0 * (-1.0) ** np.floor(10.0 * state.q[0])
+
+
+def test_steps_tried_in_vain_are_said_so():
+    system, state = pendulum(Ratchet())
+    audit = mb.simulate(system, state, 2.0, accuracy=1e-7).audit
+    assert warnings_of(audit, "were tried in vain: a force is discontinuous")
+
+
+def test_quaternions_that_are_no_unit_are_said_so(make):
+    system, state = mb.examples.tumbling_handle.build()
+    run = mb.simulate(system, state, 0.1)
+    q = run.q.copy()
+    first = next(i for i, name in enumerate(run.coordinate_names) if name.endswith("[0]"))
+    q[7, first] += 1e-3
+    bent = mb.Trajectory(
+        system=system,
+        time=run.time,
+        q=q,
+        u=run.u,
+        energy=run.energy,
+        coordinate_names=run.coordinate_names,
+        speed_names=run.speed_names,
+        state=state,
+    )
+    assert run.audit.position_residual < 1e-12
+    assert warnings_of(bent.audit, f"at time {run.time[7]:.6g}") and bent.audit.position_residual > 1e-6
+
+
+# ---------------------------------------------------------------------------------------------- error of the whole run
+
+
+def test_the_error_of_a_run_is_estimated_by_a_finer_one(tmp_path):
+    system, state = mb.examples.double_pendulum.build()
+    run = mb.simulate(system, state, 10.0, accuracy=1e-4, estimate_error=True)
+    exact = mb.simulate(system, state, 10.0, accuracy=1e-11)
+    estimate = run.audit.error_estimate
+    apart = np.abs(run.q - exact.q)
+    beyond = run.time[(apart > 0.01).any(axis=1)]
+    assert estimate.reference == "accuracy 1e-05" and estimate.tolerance == 0.01
+    assert estimate.horizon == pytest.approx(beyond[0], abs=1.0) and estimate.horizon_of in run.coordinate_names
+    assert warnings_of(run.audit, "chaotic") and "global error" in str(run.audit)
+    on_disk = mb.simulate(system, state, 10.0, accuracy=1e-4, estimate_error=0.01, record_to=tmp_path / "run.h5")
+    assert np.array_equal(on_disk.audit.error_estimate.largest, estimate.largest)
+
+
+def test_with_fixed_steps_the_finer_one_has_half_of_them():
+    system, state = pendulum()
+    integrator = mb.integrator.RungeKuttaMerson(system, fixed_step_size=0.01)
+    estimate = mb.simulate(system, state, 1.0, integrator=integrator, estimate_error=True).audit.error_estimate
+    assert estimate.reference == "steps of 0.005" and np.isinf(estimate.horizon) and 0.0 < estimate.largest.max() < 1e-4
+
+
+def test_no_bit_of_a_run_depends_on_its_audit():
+    system, state = pendulum(Damper())
+    plain = mb.simulate(system, state, 1.0, accuracy=1e-6)
+    audited = mb.simulate(system, state, 1.0, accuracy=1e-6, audit="steps", estimate_error=True)
+    assert np.array_equal(plain.q, audited.q) and np.array_equal(plain.energy, audited.energy)
+    assert plain.statistics["evaluations"] == audited.statistics["evaluations"]
+
+
+def test_without_a_system_only_the_energy_is_looked_at(tmp_path):
+    system, state = pendulum(Damper())
+    run = mb.simulate(system, state, 1.0)
+    run.save(tmp_path / "run.npz")
+    alone, again = mb.Trajectory.load(tmp_path / "run.npz"), mb.Trajectory.load(tmp_path / "run.npz", system=system)
+    assert alone.audit.energy_error == run.energy_drift and "has no system" in alone.audit.unaccounted[0]
+    assert again.audit.work == run.audit.work
