@@ -43,8 +43,9 @@ def damped(H: Array, mu: float) -> Array:
     if top <= 0.0:
         diagonal += 1.0
     else:
-        # Marquardt's scaling; directions that are hardly seen are damped as though they were seen a thousandth
-        diagonal += mu * np.maximum(diagonal, 1e-3 * top) + 1e-12 * top
+        # Marquardt's scaling; directions that are hardly seen are damped by a thousandth of the rest
+        diagonal *= 1.0 + mu
+        diagonal += (1e-3 * mu + 1e-12) * top
     return out
 
 
@@ -59,10 +60,12 @@ def step(
     if room is None:
         return equations_step(H, g, c, A, part)
     low, high = room
+    x, multipliers = equations_step(H, g, c, A, part)
+    if (x >= low).all() and (x <= high).all():
+        return x, multipliers
     n = len(g)
     held = np.full(n, np.nan)
     released: set[int] = set()
-    x, multipliers = np.zeros(n), np.zeros(len(c))
     for _ in range(4 * n + 4):
         free = np.isnan(held)
         x = np.where(free, 0.0, held)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..mobilizer import _rates
-from ..tree import rates
+from ..tree import fitting, rates
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -55,7 +55,7 @@ class Variables:
         q_of_x: list[int] = []
         mixed: list[tuple[int, int, int]] = []  # (first q, first u, n) of blocks whose N is not the identity
         tangent_q: list[int] = []
-        quaternions: list[int] = []
+        self._has_quaternions = False
         for body in list(matter.bodies)[1:]:
             b = body._index
             q, u, nq, nu = tree.first_q[b], tree.first_u[b], tree.num_q[b], tree.num_u[b]
@@ -65,8 +65,7 @@ class Variables:
                 u_of_x += range(u, u + of_u)
                 q_of_x += [-1] * of_u
                 tangent_q += range(q, q + together)
-                if b in tree.quaternions:
-                    quaternions.append(q)
+                self._has_quaternions = b in tree.quaternions
             kind = int(tree.fields["rates"][b])
             if not together and kind == _rates.EULER:
                 mixed.append((q, u, 3))
@@ -84,7 +83,6 @@ class Variables:
         self.direct_q = self.q_of_x[self.direct]
         self.tangent_u = self.u_of_x[self.tangent]
         self.tangent_q = np.array(tangent_q, np.int64)
-        self.quaternions = np.array(quaternions, np.int64)[:, None] + np.arange(4)
         self.mixed = [one for one in mixed if free_q[one[0] : one[0] + one[2]].any()]
         self.is_all_of_u = bool(np.array_equal(self.u_of_x, np.arange(tree.nu))) and not self.mixed
         #: Ranges of x's q; None where there is none at all.
@@ -95,6 +93,7 @@ class Variables:
             self.lower[self.direct], self.upper[self.direct] = lower[self.direct_q], upper[self.direct_q]
         self._v, self._q_dot = np.zeros(tree.nu), np.zeros(tree.nq)
         self._n_times: Any = rates.multiply_by_n.dispatcher
+        self._turn: Any = fitting.turn.dispatcher
 
     # ------------------------------------------------------------------------------------------ matrices
 
@@ -149,17 +148,15 @@ class Variables:
 
     def displaced(self, state: State, x: Array) -> Array:
         """The q of a displacement from a state with positions, within the ranges."""
-        q = state._q.copy()
-        if len(self.tangent):
-            self._v[self.tangent_u] = x[self.tangent]
-            self._n_times(state._block, False, self._v, self._q_dot)
-            if len(self.quaternions):
-                unit, rate = q[self.quaternions], self._q_dot[self.quaternions]
-                angle = np.sqrt(np.einsum("ni,ni->n", rate, rate))[:, None]
-                unit = np.cos(angle) * unit + np.sinc(angle / np.pi) * rate
-                unit /= np.sqrt(np.einsum("ni,ni->n", unit, unit))[:, None]
-                q[self.quaternions] = unit
-            else:
+        if self._has_quaternions:
+            self._v[self.u_of_x] = x
+            q = state._q.copy()  # subsystems may have q of their own
+            self._turn(state._block, self._v, q)
+        else:
+            q = state._q.copy()
+            if len(self.tangent):
+                self._v[self.tangent_u] = x[self.tangent]
+                self._n_times(state._block, False, self._v, self._q_dot)
                 q[self.tangent_q] += self._q_dot[self.tangent_q]
         q[self.direct_q] += x[self.direct]
         if self.lower is not None and self.upper is not None:

@@ -46,7 +46,7 @@ class Condition:
     ...         self.body = body
     ...
     ...     def calc_errors(self, state):
-    ...         return [self.body.get_body_rotation(state)[1, 0]]
+    ...         return [(self.body.get_body_rotation(state) @ (1, 0, 0))[1]]
     >>> system = mb.MultibodySystem()
     >>> matter = mb.SimbodyMatterSubsystem(system)
     >>> pin = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(1, (0, 0, 0), mb.UnitInertia(1, 1, 1))))

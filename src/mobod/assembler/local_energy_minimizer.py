@@ -100,7 +100,8 @@ class LocalEnergyMinimizer:
         if not search.converged or not np.isfinite(found.f):
             raise ConvergenceError(
                 f"no minimum of the potential energy was found: after {problem.counts.gradients} gradients it is "
-                f"{found.f:.6g}, its gradient {np.abs(found.g).max(initial=0.0):.3g} at most; the energy may have no minimum near the start"
+                f"{found.f:.6g}, its gradient {np.abs(found.g).max(initial=0.0):.3g} at most; the energy may have no minimum "
+                "near the start"
             )
         problem.move_to(found.q)
         assembler.update_from_internal_state(state)

@@ -13,7 +13,8 @@ from .._jit import compiled, generic
 from ..algebra import spatial, sym33, vec3
 from ..algebra.memory import add_spatial, load3, load6, load_spatial, store3, store6
 from ..algebra.record import attach
-from ..algebra.scalar import load, store
+from ..algebra.scalar import load, one, sincos, sqrt, store, where, zero
+from ..mobilizer import _rates
 from .jacobian import station_in_ground
 
 
@@ -68,6 +69,32 @@ def add_attitudes(block: Any, bodies: Any, e: Any, w: Any, weights: Any, forces:
             store(forces, b, k, load(forces, b, k) + wt * load(e, t, k))
             store(weights, b, 4 + k, load(weights, b, 4 + k) + wt)
     return 0.5 * total
+
+
+@compiled
+def turn(block: Any, v: Any, q: Any) -> None:
+    """q of the state, its quaternions moved along the great circles of N v: turned for a unit of time at the speeds v."""
+    model = attach(block)
+    for i in range(model.nq):
+        store(q, i, 0, load(model.q, i, 0))
+    for b in range(1, model.nb):
+        if model.has_quaternion[b] == 1:
+            first = model.first_q[b]
+            _rates.n_times(model, b, v, model.first_u[b], q, first)
+            a0, a1, a2, a3 = load(q, first, 0), load(q, first + 1, 0), load(q, first + 2, 0), load(q, first + 3, 0)
+            angle = sqrt(a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
+            sine, cosine = sincos(angle)
+            part = where(angle < 1e-9, one(angle), sine / where(angle < 1e-9, one(angle), angle))
+            square = zero(angle)
+            for k in range(4):
+                x = cosine * load(model.q, first + k, 0) + part * load(q, first + k, 0)
+                square = square + x * x
+                store(q, first + k, 0, x)
+            scale = where(angle == 0.0, one(angle), 1.0 / sqrt(square))  # what does not move stays as it is, to the last digit
+            for k in range(4):
+                store(q, first + k, 0, scale * load(q, first + k, 0))
+            for k in range(4, model.num_q[b]):
+                store(q, first + k, 0, load(model.q, first + k, 0))
 
 
 @generic
