@@ -20,7 +20,7 @@ Indices = npt.NDArray[np.int64]
 GROUPED = (
     *("num_groups", "group_first", "group_end", "group_constraints", "group_first_row", "group_num_rows", "group_num_speeds"),
     *("group_effect", "group_gram", "group_first_body", "group_end_body", "group_bodies", "effect_place"),
-    *("row_place", "row_effect", "row_stride", "num_met", "met"),
+    *("row_place", "row_effect", "row_stride"),
 )
 
 
@@ -171,9 +171,8 @@ def grouped(fields: dict[str, Any], enabled: Sequence[int] | Indices, nb: int) -
                 out["row_place"][r], out["row_effect"][r], out["row_stride"][r] = row + k, effect + k * n, n
                 k += 1
         row, effect, gram, most = row + m, effect + m * n, gram + m * m, max(most, m)
-    met = sorted({int(b) for c in on for b in paths[c]})
-    out["num_groups"], out["num_met"], out["met"] = [len(members)], [len(met)], met
-    padded = {name: nc for name in GROUPED if name.startswith("group_")} | {"group_bodies": nb, "met": nb}
+    out["num_groups"] = [len(members)]
+    padded = {name: nc for name in GROUPED if name.startswith("group_")} | {"group_bodies": nb}
     for name, size in padded.items():
         out[name] = [*out[name], *[0] * (size - len(out[name]))]
     return (

@@ -18,7 +18,7 @@ from ..algebra.scalar import load, sqrt, store, zero
 from ..constraint._what import PROJECT_Q
 from ..mobilizer import _rates
 from ..mobilizer._access import put3, vector3
-from . import blocks
+from . import blocks, known
 
 
 @generic
@@ -101,15 +101,34 @@ def effects(model: Any, c: int) -> None:
                     zw, zv = vec3.add_scaled(zw, e, gw), vec3.add_scaled(zv, e, gv)
                     store(model.effect, e0 + j, 0, e)
                     store(model.own_effect, e0 + j, 0, e * load(model.d_inverse, i + j, 0))
-            elif together < 0:
+            elif together < 0:  # known: its udot acts on the row, and the row not on it
                 for j in range(num_u):
-                    store(model.effect, e0 + j, 0, o)
+                    hw, hv = load_spatial(model.H, i + j)
+                    e = -(vec3.dot(hw, zw) + vec3.dot(hv, zv))
+                    if own >= 0:
+                        e = e + load(model.speed_coefficients, f + j, 0)
+                    store(model.effect, e0 + j, 0, e)
                     store(model.own_effect, e0 + j, 0, o)
             else:
                 zw, zv = _effects_of_block(model, b, e0, f, own, zw, zv)
             hand_on(model, up, b, rows, k, zw, zv)
         _lengthen(model, place, up, b)
     _scales(model, c, rows, of_torque, of_force)
+
+
+@generic
+def rates_of_row(model: Any, c: int, r: int) -> Any:
+    """Row r, of constraint c, of G times udot without constraints: its effects times epsilon, and times known udot."""
+    total = zero(load(model.time, 0, 0))
+    for at in range(model.first_path[c], model.first_path[c] + model.path_length[c]):
+        b = model.path[at]
+        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+            e = load(model.effect, model.row_effect[r] + model.effect_place[i], 0)
+            if model.together[b] >= 0:
+                total = total + e * load(model.epsilon, i, 0)
+            elif model.together[b] < known.LOCKED:
+                total = total + e * known.acceleration(model, b, i)
+    return total
 
 
 @generic

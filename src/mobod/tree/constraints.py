@@ -12,9 +12,9 @@ E = (1 - H psi K) G^T, which is what an inward pass leaves at the mobilities tha
 
     G M^-1 G^T = E^T D^-1 E        lambda = (G M^-1 G^T)^+ (G udot_0 + offset)        udot = udot_0 - M^-1 G^T lambda
 
-so that neither G nor M is formed, each equation costs one inward pass along its own path, and what lambda changes is added to
-epsilon before the outward pass that there has to be anyway. Constraints whose paths share no mobility do not interact: they
-are solved group by group.
+and G udot_0 = E^T epsilon, with udot in place of epsilon where it is known. So neither G nor M is formed, each equation costs
+one inward pass along its own path, and what lambda changes is taken from epsilon before the one outward pass. Constraints whose
+paths share no mobility do not interact: they are solved group by group.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ from ..algebra.record import call_routine
 from ..algebra.scalar import load, store, zero
 from ..constraint._what import ACCELERATIONS, POSITIONS, VELOCITIES
 from ..mobilizer import _rates
-from . import acceleration, constraint_paths, gram
+from . import constraint_paths, gram
 
 #: Rows of the field `constrain`: the routines below, each compiled once for all that call it, the last where it is needed.
 CONSTRAIN, SOLVE_ROWS, THROUGH_COORDINATES = 0, 1, 2
@@ -115,6 +115,19 @@ def _offset_of_rates(model: Any, c: int) -> None:
 @generic
 def row_times(model: Any, c: int, k: int, motions: Any, speeds: Any) -> Any:
     """Row k of constraint c of G: its wrenches times the rows of *motions*, and its coefficients times *speeds*."""
+    total = wrenches_times(model, c, k, motions)
+    at = model.first_speed[c] + k * model.num_speeds[c]
+    for place in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
+        b = model.constrained_mobilizers[place]
+        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+            total = total + load(model.speed_coefficients, at, 0) * load(speeds, i, 0)
+            at += 1
+    return total
+
+
+@generic
+def wrenches_times(model: Any, c: int, k: int, motions: Any) -> Any:
+    """The wrenches of row k of constraint c times the rows of *motions*."""
     total = zero(load(model.time, 0, 0))
     n = model.num_constrained_bodies[c]
     for i in range(n):
@@ -122,12 +135,6 @@ def row_times(model: Any, c: int, k: int, motions: Any, speeds: Any) -> Any:
         tw, tv = load_spatial(model.wrenches, model.first_wrench[c] + k * n + i)
         w, v = load_spatial(motions, b)
         total = total + (vec3.dot(tw, w) + vec3.dot(tv, v))
-    at = model.first_speed[c] + k * model.num_speeds[c]
-    for place in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
-        b = model.constrained_mobilizers[place]
-        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-            total = total + load(model.speed_coefficients, at, 0) * load(speeds, i, 0)
-            at += 1
     return total
 
 
@@ -140,16 +147,14 @@ def num_rows(model: Any, c: int) -> int:
 @generic
 def solve(model: Any) -> None:
     """Multipliers, and what they do to epsilon. The inward pass of forces has been done, and none outward, which is next."""
-    for at in range(model.num_met[0]):
-        acceleration.outward_step(model, model.met[at], False)
     for g in range(model.num_groups[0]):
         for at in range(model.group_first[g], model.group_end[g]):
             c = model.group_constraints[at]
+            constraint_paths.effects(model, c)
             for k in range(num_rows(model, c)):
                 r = model.first_row[c] + k
-                error = row_times(model, c, k, model.A_GB, model.u_dot) + load(model.acceleration_offset, r, 0)
-                store(model.row_work, model.row_place[r], 0, error)
-            constraint_paths.effects(model, c)
+                error = wrenches_times(model, c, k, model.coriolis) + load(model.acceleration_offset, r, 0)
+                store(model.row_work, model.row_place[r], 0, error + constraint_paths.rates_of_row(model, c, r))
         solve_group(model, g)
         keep_multipliers(model, g)
         _relieve(model, g)

@@ -135,8 +135,6 @@ FIELDS = (
     _index("row_place", "num_rows", "where the equation is in row_work and gram_inverse; -1 where it is disabled"),
     _index("row_effect", "num_rows", "where its effects start"),
     _index("row_stride", "num_rows", "how many effects an equation of its group has"),
-    _index("num_met", "one", "how many bodies are on paths of enabled constraints"),
-    _index("met", "nb", "these bodies, each after its parent"),
     _parameter("position_weight", "num_rows", 1, "how much a position error counts in a projection"),
     _parameter("velocity_weight", "num_rows", 1, "how much a velocity error counts"),
     _parameter("speed_weight", "constrained_nu", 1, "how much a change of u counts"),
