@@ -39,7 +39,7 @@ ROUNDS = 7
 PATIENCE = 60.0  # seconds that the rounds of one model at one accuracy may take; fewer are made where they take more
 STARTS = 6  # of which the errors are averaged
 TIME = 10.0
-JOINT_DAMPING = 0.1  # torque by angular speed; the files' own is next to nothing
+JOINT_DAMPING = 0.01  # torque by angular speed; the files' own is next to nothing
 METHODS = ("RungeKuttaMerson", "RungeKuttaFeldberg")  # beside MuJoCo's RK4
 MOST_STEPS = 409_600  # of it
 
