@@ -49,13 +49,13 @@ def compress(source: Path, target: Path) -> None:
     target.write_bytes(gzip.compress(source.read_bytes(), compresslevel=9, mtime=0))
 
 
-def generate_measures(scratch: str, keep: Path | None) -> None:
-    """Simbody's measures along a simulation, which are no cases of `reader`: ``measures.json.gz`` beside this file."""
-    program, written = Path(scratch, "generate_measures"), Path(scratch, "measures.json")
-    compile_generator(program, "generate_measures.cpp")
+def generate_alone(what: str, scratch: str, keep: Path | None) -> None:
+    """What are no cases of `reader`, measures and simulations: ``generate_WHAT.cpp`` writes ``WHAT.json.gz`` beside this file."""
+    program, written = Path(scratch, f"generate_{what}"), Path(scratch, f"{what}.json")
+    compile_generator(program, f"generate_{what}.cpp")
     if subprocess.run([str(program), str(written)], check=False).returncode:
-        sys.exit("the generator of measures failed; measures.json.gz is as it was")
-    compress(written, HERE / "measures.json.gz")
+        sys.exit(f"the generator of {what} failed; {what}.json.gz is as it was")
+    compress(written, HERE / f"{what}.json.gz")
     if keep:
         shutil.copy(written, keep)
 
@@ -79,7 +79,8 @@ def main() -> None:
             if keep:
                 keep.mkdir(parents=True, exist_ok=True)
                 shutil.copy(source, keep)
-        generate_measures(scratch, keep)
+        generate_alone("measures", scratch, keep)
+        generate_alone("simulations", scratch, keep)
     total = sum(path.stat().st_size for path in CASES.glob("*.json.gz"))
     print(f"{total / 1e6:.2f} MB in {CASES.name}/")
 
