@@ -1,7 +1,4 @@
-"""Motions that Simbody's RungeKuttaMerson and CPodes find at tight accuracy, by other methods; `generate_simulations.cpp` has the same models.
-
-And that what a mechanism loses, stores and is given adds up, by the audit and without it.
-"""
+"""Motions that Simbody's RungeKuttaMerson and CPodes find at tight accuracy; `generate_simulations.cpp` has the same models."""
 
 import gzip
 import json
@@ -9,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from integrated_models import ALL
 
 import mobod as mb
 from mobod import force as F
@@ -102,12 +98,6 @@ def make_mechanism(name):
     state = system.realize_topology()
     state.q, state.u = CASES[name]["q"], CASES[name]["u"]
     return system, state
-
-
-def run(kind, system, state, time, reports, **settings):
-    """Without interpolation, as Simbody has none here."""
-    method = kind(system, **settings)
-    return mb.simulate(system, state, time, integrator=method, report_interval=time / reports, audit="steps")
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
