@@ -50,13 +50,13 @@ def compress(source: Path, target: Path) -> None:
     target.write_bytes(gzip.compress(source.read_bytes(), compresslevel=9, mtime=0))
 
 
-def generate_measures(scratch: str, keep: Path | None) -> None:
-    """Simbody's measures along a simulation, which are no cases of `reader`: ``measures.json.gz`` beside this file."""
-    program, written = Path(scratch, "generate_measures"), Path(scratch, "measures.json")
-    compile_generator(program, "generate_measures.cpp")
+def generate_alone(what: str, scratch: str, keep: Path | None) -> None:
+    """What are no cases of `reader`, measures and simulations: ``generate_WHAT.cpp`` writes ``WHAT.json.gz`` beside this file."""
+    program, written = Path(scratch, f"generate_{what}"), Path(scratch, f"{what}.json")
+    compile_generator(program, f"generate_{what}.cpp")
     if subprocess.run([str(program), str(written)], check=False).returncode:
-        sys.exit("the generator of measures failed; measures.json.gz is as it was")
-    compress(written, HERE / "measures.json.gz")
+        sys.exit(f"the generator of {what} failed; {what}.json.gz is as it was")
+    compress(written, HERE / f"{what}.json.gz")
     if keep:
         shutil.copy(written, keep)
 
@@ -68,6 +68,9 @@ def main() -> None:
     keep = parser.parse_args().keep
     for source, folder in PROGRAMS.items():
         regenerate(source, folder, keep)
+    with tempfile.TemporaryDirectory() as scratch:
+        generate_alone("measures", scratch, keep)
+        generate_alone("simulations", scratch, keep)
 
 
 def regenerate(source: str, folder: Path, keep: Path | None) -> None:
@@ -75,7 +78,7 @@ def regenerate(source: str, folder: Path, keep: Path | None) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         program, written = Path(scratch, "generate"), Path(scratch, "cases")
         written.mkdir()
-        compile_generator(source, program)
+        compile_generator(program, source)
         if subprocess.run([str(program), str(written)], check=False).returncode:
             sys.exit(f"{source} failed; what is committed in {folder.name}/ is as it was")
         folder.mkdir(exist_ok=True)
