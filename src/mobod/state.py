@@ -14,7 +14,7 @@ from .resources import ERRORS, VARIABLES, Resources, subsystem_order, unchanged
 from .stage import Stage
 from .tree import columns as _columns
 from .tree import realize as _realize
-from .tree.tree import INSTANCE_FIELDS, OF_MASS, OUTSIDE_MATTER, Tree, how_known
+from .tree.tree import INSTANCE_FIELDS, OF_MASS, OUTSIDE_MATTER, REMEMBERED, Tree, how_known
 
 if TYPE_CHECKING:
     from .mobilizer.base import MobilizedBody
@@ -481,9 +481,15 @@ class State:
 
         Integrators do so at the beginning of each step; whoever steps otherwise calls it.
         """
+        self._end_step(self.time)
+
+    def _end_step(self, time: float) -> None:
+        """A step ends here, and the next begins at *time*: what updates itself has its next value."""
         if self._resources is not None:
             self._resources.keep_updates(self)
-            self._resources.apply_updates(self.time)
+            self._resources.apply_updates(time)
+        if self._tree.counts["measure_memory_size"]:
+            self._record.measure_memory[:] = self._record.measure_next
 
     def _upd_resources(self) -> Resources:
         """The subsystems' resources, made if there are none yet."""
@@ -523,7 +529,7 @@ class State:
         if places == old and self._record is before:
             return
         record = tree.new_record(more=(more[0], more[1], more[2])) if any(more) else self._record
-        for name in OUTSIDE_MATTER:
+        for name in OUTSIDE_MATTER + REMEMBERED:
             getattr(record, name)[:] = getattr(self._record, name)
         for name in VARIABLES:
             target, source, now = getattr(record, name), getattr(before, name), getattr(self._record, name)

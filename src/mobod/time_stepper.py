@@ -427,11 +427,7 @@ class TimeStepper:
         kept, y, ends = state._keep(), state._y.copy(), None
         kept_by_integrator = integrator._control.copy(), integrator._counts.copy(), integrator._work.copy()
         resources = state._resources
-        if (
-            resources is not None
-        ):  # the event ends a step: variables that update themselves do so, and have both sides of a jump
-            resources.keep_updates(state)
-            resources.apply_updates(self._now)
+        state._end_step(self._now)  # variables that update themselves do so, and have both sides of a jump
         state._mark_unchanged()
         try:
             for owner, call in calls:

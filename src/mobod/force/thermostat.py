@@ -1,6 +1,6 @@
 """Thermostat: keeps the temperature of a system about that of a bath, by a chain of Nose and Hoover.
 
-T = 2 KE / (N kB), N the thermal degrees of freedom; z = c of the m chain variables, then s of each
+N the thermal degrees of freedom, free mobilities less equations of constraints; T = 2 KE / (N kB); z = c of the m chain variables, then s of each
 
 f = -c_0 M u                                     s_i' = c_i
 c_0' = (T/Tb - 1)/t^2 - c_0 c_1                  c_1' = N c_0^2 - 1/t^2 - c_1 c_2
@@ -64,8 +64,15 @@ def twice_kinetic_energy(model: Any) -> Any:
 
 @generic
 def thermal_dofs(model: Any, integers: int) -> Any:
-    """N."""
-    return 1.0 * (model.nu - model.force_integers[integers + EXCLUDED])
+    """N: what constraints and prescribed motion leave of the mobilities, less the excluded ones; one at least."""
+    n = -model.force_integers[integers + EXCLUDED]
+    for b in range(1, model.nb):
+        if model.together[b] >= 0:
+            n = n + model.num_u[b]
+    for c in range(model.nc):
+        if model.constraint_enabled[c] == 1:
+            n = n - model.num_p[c] - model.num_v[c] - model.num_a[c]
+    return 1.0 * max(1, n)
 
 
 @generic
@@ -281,8 +288,13 @@ class Thermostat(Force):
         self._run(state, "force_integers", True)[EXCLUDED] = excluded
 
     def get_num_thermal_dofs(self, state: State) -> int:
-        """How many degrees of freedom the temperature is of: the mobilities but the excluded ones. Needs MODEL."""
-        return state._tree.nu - self.get_num_excluded_dofs(state)
+        """How many degrees of freedom the temperature is of, one at least. Needs MODEL.
+
+        The mobilities that neither a lock nor a motion prescribes, less the equations of enabled constraints, less the excluded
+        ones. Redundant equations count as the others do: disable what says the same twice.
+        """
+        self._check(state, "get_num_thermal_dofs")
+        return int(thermal_dofs(state._record, self._span[0]))
 
     # ------------------------------------------------------------------------------------------ temperature and energy
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..stage import Stage
+from ..tree.measures import begin_step
 from . import _implicit
 from . import _runge_kutta as rk
 from ._solvers import Cvode, Problem, Scipy
@@ -224,6 +225,8 @@ class BDF(Integrator):
         solver, self._solver = self._solver, None  # none, should a user's part or Ctrl-C end the step in the middle
         if self._system._is_interpreted:
             self._call(_begin_step, time)
+        elif self._state is not None and self._state._tree.counts["measure_memory_size"]:
+            self._call(begin_step)
         if solver is None:
             solver = self._make_solver(time, stop)
         problem = self._problem
