@@ -1,6 +1,7 @@
 """Thermostat: keeps the temperature of a system about that of a bath, by a chain of Nose and Hoover.
 
-N the thermal degrees of freedom, free mobilities less equations of constraints; T = 2 KE / (N kB); z = c of the m chain variables, then s of each
+T = 2 KE / (N kB), N the thermal degrees of freedom: free mobilities less equations of constraints less excluded ones;
+z = c of the m chain variables, then s of each
 
 f = -c_0 M u                                     s_i' = c_i
 c_0' = (T/Tb - 1)/t^2 - c_0 c_1                  c_1' = N c_0^2 - 1/t^2 - c_1 c_2
