@@ -696,6 +696,14 @@ class State:
             self._stage = _VELOCITY
         return numbers.reshape(-1)
 
+    def _take_own(self, own: dict[str, npt.NDArray[Any]]) -> None:
+        """Have these Instance fields of its own, and no others; the stage falls to MODEL."""
+        for name in self._own.keys() - own.keys():
+            self._record.share(name, self._tree.fields[name])
+        self._own = {name: array.copy() for name, array in own.items()}
+        self._attach_own(self._tree, self._record)
+        self._invalidate_instance()
+
     def _leave_out(self, flag: str, b: int, holds: bool) -> None:
         """Say whether a shortcut of the kernels holds for body b: what they then leave out has to be zero already."""
         self._own_field(flag)[b] = holds

@@ -343,6 +343,10 @@ class TimeStepper:
         self._found = None
         assert self._watch is not None
         watch = self._watch
+        resolved = self._integrator._shortest_and_lowest_flight()
+        for handler in self._system._event_handlers:
+            if isinstance(handler, ImpactWhen):
+                handler._resolved = resolved
         try:
             status = self._handle(self._agenda.calls_for(found.which, False))
         except BaseException:

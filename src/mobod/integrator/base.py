@@ -361,6 +361,10 @@ class Integrator:
                 state._valid, state._stage = EVERYTHING, int(Stage.ACCELERATION)
         return status
 
+    def _shortest_and_lowest_flight(self) -> tuple[float, float]:
+        """How short and how low a flight between two impacts may be to be told from none: zero where steps see to that."""
+        return 2.0 * float(self._control[rk.FIXED_STEP]), 0.0
+
     def _previous_time(self) -> float:
         """Where the last step began."""
         return float(self._control[rk.PREVIOUS_TIME])

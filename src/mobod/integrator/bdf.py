@@ -30,6 +30,9 @@ _SOLVERS: dict[str, type[Cvode] | type[Scipy]] = {"cvode": Cvode, "scipy": Scipy
 #: Quaternions may be off by so much in a solver that cannot be corrected: nothing depends on their norm.
 _LARGEST_DRIFT = 0.01
 
+#: Flights between impacts that are less high than so many times the accuracy are within a step.
+_LOWEST_FLIGHT = 4.0
+
 
 @functools.cache
 def _has_cvode() -> bool:
@@ -131,6 +134,12 @@ class BDF(Integrator):
             return False
         out[:] = self._jacobian
         return True
+
+    def _shortest_and_lowest_flight(self) -> tuple[float, float]:
+        """Begun anew, the method is of order 1, and a flight of the size of its errors is within a step that is a line."""
+        y = self._work[rk.Y]
+        scale = max(1.0, float(np.abs(y[: len(self.get_state()._q)]).max(initial=0.0)))
+        return 0.0, _LOWEST_FLIGHT * self.accuracy * scale
 
     def _make_solver(self, time: float, stop: float) -> Cvode | Scipy:
         """A solver at the last step's end."""
