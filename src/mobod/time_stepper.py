@@ -343,7 +343,7 @@ class TimeStepper:
         self._found = None
         assert self._watch is not None
         watch = self._watch
-        resolved = self._integrator._shortest_and_lowest_flight()
+        resolved = self._integrator._flight_resolution()
         for handler in self._system._event_handlers:
             if isinstance(handler, ImpactWhen):
                 handler._resolved = resolved

@@ -49,7 +49,8 @@ class ImpactWhen(When):
     resting_speed : float
         Rate after an impact below which it counts as rest, where the gap is being pressed together. Zero leaves that to what
         can be told apart: flights shorter than a few localization windows or than two fixed steps, lower than the gap is
-        overrun, or, with `BDF`, lower than four times what a step may err by.
+        overrun, or, with `BDF`, lower than four times what a step may err by. `ExplicitEuler`, by which bodies that fly gain
+        energy, needs longer and higher ones.
     **settings
         As `When`: ``window``, ``absolute_window``, ``name``.
 
@@ -85,8 +86,9 @@ class ImpactWhen(When):
         super().__init__(gap, rising=False, **settings)
         self._restitution, self._at_rest, self._resting_speed = float(restitution), at_rest, float(resting_speed)
         self._why = ""
-        #: How short and how low a flight the integrator can tell from none; whoever steps says it.
-        self._resolved = 0.0, 0.0
+        #: How short and how low a flight the integrator cannot tell from none, and whether its flights gain energy; whoever
+        #: steps says it.
+        self._resolved = 0.0, 0.0, False
 
     def get_restitution(self) -> float:
         """The coefficient of restitution."""
@@ -155,12 +157,16 @@ class ImpactWhen(When):
         speed, pull = max(0.0, self._witness.calc_rate(state)), -self._witness.calc_acceleration(state)
         if pull <= 0.0:
             return False
+        shortest, lowest, gains = self._resolved
+        if gains and self._restitution < 1.0:  # flights shrink until they gain by the method what the impact takes
+            lost = 1.0 - self._restitution**2
+            shortest, lowest = shortest / lost, lowest / lost**2
         # distances are of positions, which are rounded; a gap overrun by less than that is not known to be closed
         rounding = 16.0 * np.finfo(float).eps * max(np.abs(state.q).max(), np.abs(state._record.p_GB).max())
         overrun = max(rounding, -gap)
         return (
             speed <= self._resting_speed
             or speed**2 <= 8.0 * pull * overrun  # it would rise to less than four times that
-            or 2.0 * speed <= max(_SHORTEST_FLIGHT * window, self._resolved[0]) * pull
-            or speed**2 <= 2.0 * pull * self._resolved[1]
+            or 2.0 * speed <= max(_SHORTEST_FLIGHT * window, shortest) * pull
+            or speed**2 <= 2.0 * pull * lowest
         )

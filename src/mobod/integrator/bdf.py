@@ -30,8 +30,8 @@ _SOLVERS: dict[str, type[Cvode] | type[Scipy]] = {"cvode": Cvode, "scipy": Scipy
 #: Quaternions may be off by so much in a solver that cannot be corrected: nothing depends on their norm.
 _LARGEST_DRIFT = 0.01
 
-#: Flights between impacts that are less high than so many times the accuracy are within a step.
-_LOWEST_FLIGHT = 4.0
+#: Flights between impacts that are less high than so many errors are within a step.
+_FLIGHT = 4.0
 
 
 @functools.cache
@@ -135,11 +135,9 @@ class BDF(Integrator):
         out[:] = self._jacobian
         return True
 
-    def _shortest_and_lowest_flight(self) -> tuple[float, float]:
+    def _flight_resolution(self) -> tuple[float, float, bool]:
         """Begun anew, the method is of order 1, and a flight of the size of its errors is within a step that is a line."""
-        y = self._work[rk.Y]
-        scale = max(1.0, float(np.abs(y[: len(self.get_state()._q)]).max(initial=0.0)))
-        return 0.0, _LOWEST_FLIGHT * self.accuracy * scale
+        return 0.0, self._lowest_flight(_FLIGHT), False
 
     def _make_solver(self, time: float, stop: float) -> Cvode | Scipy:
         """A solver at the last step's end."""
