@@ -11,7 +11,7 @@ import mobod as mb
 from mobod import Stage, measure
 
 
-def some_measures(system, *, free_sampling=False):
+def some_measures(system):
     """One of each kind that can be compiled, on one another."""
     matter = system.matter
     lower = matter.bodies[2]
@@ -23,7 +23,7 @@ def some_measures(system, *, free_sampling=False):
     slope.set_force_use_approximation(True)
     highest = measure.Maximum(matter, q)
     lag = measure.Integrate(matter)
-    lag.set_derivative_measure((wave - lag) / 0.5 if lag.shape == (3,) else (q - lag) / 0.5)
+    lag.set_derivative_measure((q - lag) / 0.5)
     found = [
         first,
         measure.Integrate(matter, point - wave),
@@ -109,21 +109,22 @@ def test_with_other_methods(integrator):
 
 def test_a_copy_goes_its_own_way_and_a_pickled_one_repeats_the_bits():
     system, state, measures = swinging()
-    *_, stepper = stepped(system, state, (0.5,))
+    settings = {"fixed_step_size": 1.0 / 64.0}  # so that steps end where the copies begin
+    *_, stepper = stepped(system, state, (0.5,), **settings)
     kept = [stepper.state.copy(), pickle.loads(pickle.dumps(stepper.state.copy()))]
     stepper.step_to(1.0)
     expected = values(measures, stepper.state)
     again, there = kept
-    *_, other = stepped(system, again, (1.0,))
+    *_, other = stepped(system, again, (1.0,), **settings)
     assert_array_equal(values(measures, other.state), expected)
     assert there.z.tobytes() == kept[0].z.tobytes()
     system2 = there._system
-    *_, other = stepped(system2, there, (1.0,))
+    *_, other = stepped(system2, there, (1.0,), **settings)
     by_name = [system2.matter.get_measure(one.get_subsystem_measure_index()) for one in measures]
     assert_array_equal(values(by_name, other.state), expected)
 
 
-def test_events_end_steps(make_event=mb.event.PeriodicHandler):
+def test_events_end_steps():
     """A handler that changes speeds, and one that changes nothing: both agree with Python's way."""
     found = []
     for more in ((), (in_python,)):
@@ -187,14 +188,10 @@ def test_what_cannot_be_compiled_is_left_to_python():
         lambda m: measure.Integrate(m, measure.Delay(m, measure.Time(m), 0.1)),
         lambda m: measure.Maximum(m, measure.Variable(m, Stage.DYNAMICS, 1.0)),
         lambda m: measure.Integrate(m, measure.Constant(None, 2.0)),
-        lambda m: measure.Integrate(m, measure.Maximum(m, measure.Time(m))).set_derivative_measure(measure.Result(m, Stage.TIME, Stage.DYNAMICS)),
     ):
         system, _ = mb.examples.double_pendulum.build()
         make(system.matter)
-        try:
-            system.realize_topology()
-        except mb.MobodError:
-            continue
+        system.realize_topology()
         assert system._is_interpreted
 
 
@@ -216,10 +213,8 @@ def test_a_changed_measure_is_compiled_anew():
 def test_a_copied_system_has_its_own():
     system, _, measures = swinging()
     other = copy.deepcopy(system)
-    state = other.realize_topology()
-    state.q, state.u = [0.5, 0.3], [0.1, 2.0]
-    *_, stepper = stepped(other, state, (0.1,))
-    *_, expected = stepped(system, swinging()[1]._system.realize_topology() if False else _start(system), (0.1,))
+    *_, stepper = stepped(other, _start(other), (0.1,))
+    *_, expected = stepped(system, _start(system), (0.1,))
     own = [other.matter.get_measure(one.get_subsystem_measure_index()) for one in measures]
     assert_array_equal(values(own, stepper.state), values(measures, expected.state))
 

@@ -26,6 +26,7 @@ from ..algebra import spatial, vec3
 from ..algebra.memory import add_spatial, load3, load6, load_spatial, store_spatial
 from ..algebra.scalar import load, store, zero
 from ..errors import ModelError
+from ..stage import Stage
 from ._by_address import by_address
 from ._checked import finite, integer, not_negative, numbers, positive
 from ._pools import number
@@ -137,7 +138,8 @@ class Thermostat(Force):
     relaxation_time : float
         How fast the system follows, time; the shorter, the stiffer.
     num_excluded_dofs : int
-        How many mobilities do not count for the temperature, 0 to 6: the six of a system that floats as a whole.
+        How many mobilities do not count for the temperature, 0 to 6: the six of a system that floats as a whole. Those that are
+        locked or prescribed do not count anyway, nor do as many as constraints have equations.
     num_chains : int
         How many thermostats each govern the one before; each has two z.
     disabled_by_default : bool
@@ -370,15 +372,24 @@ class Thermostat(Force):
 
         Notes
         -----
-        u = L^-T x, x normal and M = L L^T, has the covariance M^-1 of a system in equilibrium.
+        u = L^-T x, x normal and M = L L^T, has the covariance M^-1 of a system in equilibrium. What is locked or prescribed keeps
+        its speed, and constraints take from the others what they do not allow; the state is realized to VELOCITY for that.
         """
         self._check(state, "set_system_to_temperature")
         wanted = not_negative("temperature", temperature)
         state._need_positions(self._matter.ground, "set_system_to_temperature")
-        L = np.linalg.cholesky(self._matter.calc_m(state))
+        matter, M = self._matter, self._matter.calc_m(state)
+        free = matter.get_free_u_index(state) if state._has_known else np.arange(len(M))
+        L = np.linalg.cholesky(M[np.ix_(free, free)])
         x = (np.random.default_rng() if rng is None else rng).normal(size=len(L))
-        size = np.sqrt(wanted * self.get_num_thermal_dofs(state) * self.get_boltzmanns_constant() / (x @ x))
-        state.upd_u()[: len(L)] = size * np.linalg.solve(L.T, x)
+        v = np.zeros(len(M))
+        v[free] = np.linalg.solve(L.T, x)
+        if state._is_constrained:
+            matter.get_system().realize(state, Stage.VELOCITY)
+            r = matter.solve_for_constraint_impulses(state, matter.multiply_by_g(state, v))
+            v -= matter.multiply_by_m_inv(state, matter.multiply_by_g_transpose(state, r))
+        size = np.sqrt(wanted * self.get_num_thermal_dofs(state) * self.get_boltzmanns_constant() / (v @ M @ v))
+        state.upd_u()[free] = size * v[free]
 
     def initialize_system_to_bath_temperature(self, state: State, rng: np.random.Generator | None = None) -> None:
         """`set_system_to_temperature`, to that of the bath."""

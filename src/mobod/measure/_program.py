@@ -198,7 +198,7 @@ class Program:
         if isinstance(one, Integrate) and id(one) in self._z:
             if order:
                 return self._constant(0.0, n) if one._derivative is None else self._value_of(one._derivative, order - 1)
-            return self._single(op.VARIABLE, n, self._z[id(one)], 0, 0)
+            return self._single(op.VARIABLE, n, 0, self._z[id(one)], 0)
         if isinstance(one, Differentiate) and type(one) is Differentiate and not one.is_using_approximation():
             return self._value_of(one._operand, order + 1)
         if order or id(one) not in self._memory:
