@@ -45,7 +45,8 @@ def test_the_coupler_of_a_four_bar_hits_a_stop(e, redundant):
     while (status := stepper.step_to(10.0)) is not mb.StepStatus.REACHED_EVENT_TRIGGER:
         assert status is not mb.StepStatus.END_OF_SIMULATION and stepper.time < 10.0
     before = stepper.state.copy()
-    assert stepper.step_to(10.0) is mb.StepStatus.START_OF_CONTINUOUS_INTERVAL
+    status = stepper.step_to(10.0)  # without restitution it stays there where it is pressed on
+    assert status is mb.StepStatus.START_OF_CONTINUOUS_INTERVAL or (e == 0.0 and status is mb.StepStatus.END_OF_SIMULATION)
     after = stepper.state
     gap = system.get_event_handlers()[0].get_witness()
     v, w = gap.calc_rate(before), gap.calc_rate(after)
@@ -65,6 +66,7 @@ def test_the_coupler_of_a_four_bar_hits_a_stop(e, redundant):
 def test_a_gap_that_constraints_hold_shut_says_so():
     system, coupler, state = four_bar(1.0, stop=False)
     mb.constraint.Rod(system.matter.ground, (0, 0, 0), coupler, (1.0, 0, 0), 1.0)
+    mb.constraint.Rod(system.matter.ground, (0, 0, 0), system.matter.bodies[3], (1.5, 0, 0), 2.0)
     gap = mb.event.PlaneDistance(coupler, (1.0, 0, 0), normal=(0, 1, 0), height=0.5)
     handler = mb.event.ImpactWhen(gap, 1.0, name="stop")
     system.add_event_handler(handler)
