@@ -67,9 +67,7 @@ sys.exit(3)
 
 @pytest.mark.parametrize("what", [[], ["simulate"], ["events"], ["scheduled"], ["events", "simulate"], ["measures"]])
 def test_a_signal_ends_a_run_at_its_last_good_state(what):
-    process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, *what], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT, *what], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout.readline().strip() == "go", process.stderr.read()
         try:

@@ -37,7 +37,7 @@ def four_bar(e, stop=True, redundant=False):
 @pytest.mark.parametrize("redundant", [False, True])
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_the_coupler_of_a_four_bar_hits_a_stop(e, redundant):
-    system, coupler, state = four_bar(e, redundant=redundant)
+    system, _, state = four_bar(e, redundant=redundant)
     matter = system.matter
     stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-8))
     stepper.initialize(state)
@@ -74,7 +74,7 @@ def test_a_gap_that_constraints_hold_shut_says_so():
     state.q = [1.2, -0.6, 1.7]
     state.u = [-1.0, 0.3, 0.2]
     system.realize(state)
-    with pytest.raises(mb.ModelError, match="'stop': nothing that can move takes part .*constraints hold it"):
+    with pytest.raises(mb.ModelError, match=r"'stop': nothing that can move takes part .*constraints hold it"):
         handler.handle_event(state, 1e-6)
 
 

@@ -28,7 +28,7 @@ def model():
 
 
 def test_the_count(model):
-    system, bodies, rod, thermostat, state = model
+    _, bodies, rod, thermostat, state = model
     assert len(state.u) == 7 and thermostat.get_num_thermal_dofs(state) == 7 - 1 - 1
     rod.disable(state)
     assert thermostat.get_num_thermal_dofs(state) == 6
@@ -42,7 +42,7 @@ def test_the_count(model):
 
 
 def test_the_temperature_is_of_that_count_and_energy_is_kept(model):
-    system, bodies, rod, thermostat, state = model
+    system, _, _, thermostat, state = model
     system.realize(state, Stage.POSITION)
     thermostat.set_system_to_temperature(state, 3.0, np.random.default_rng(2))
     system.realize(state)
@@ -61,7 +61,7 @@ def test_the_temperature_is_of_that_count_and_energy_is_kept(model):
 
 
 def test_locked_mobilizers_stay_at_rest(model):
-    system, bodies, rod, thermostat, state = model
+    system, bodies, _, thermostat, state = model
     bodies[1].lock(state)
     system.realize(state, Stage.POSITION)
     thermostat.set_system_to_temperature(state, 3.0, np.random.default_rng(2))

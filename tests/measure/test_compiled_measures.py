@@ -56,8 +56,8 @@ def swinging(*more):
 
 
 def in_python(system, measures):
-    """Something that only Python can integrate."""
-    measure.Maximum(system.matter, measure.Function(system.matter, lambda state: 0.0, Stage.TIME))  # no z, as steps depend on these
+    """Something that only Python can remember; no z, as steps depend on how many there are."""
+    measure.Maximum(system.matter, measure.Function(system.matter, lambda state: 0.0, Stage.TIME))
 
 
 def stepped(system, state, times=(0.0, 0.333, 1.0), integrator=mb.integrator.RungeKuttaMerson, **settings):
@@ -196,7 +196,7 @@ def test_what_cannot_be_compiled_is_left_to_python():
 
 
 def test_a_changed_measure_is_compiled_anew():
-    system, state, _ = swinging()
+    system, _, _ = swinging()
     matter = system.matter
     constant = measure.Constant(matter, 2.0)
     way = measure.Integrate(matter, constant)
@@ -251,7 +251,8 @@ def test_a_users_compiled_measure():
 
 def test_what_is_not_known_at_its_stage_is_nan():
     system, _ = mb.examples.double_pendulum.build()
-    functions = measure.CompiledFunctions(power, Stage.POSITION, bodies=[system.matter.bodies[1]], mobilizers=[system.matter.bodies[2]], parameters=[1])
+    upper, lower = system.matter.bodies[1:]
+    functions = measure.CompiledFunctions(power, Stage.POSITION, bodies=[upper], mobilizers=[lower], parameters=[1])
     own = measure.Custom(system.matter, compiled=functions, shape=(2,))
     state = _start(system)
     system.realize(state, Stage.POSITION)

@@ -372,8 +372,8 @@ class Thermostat(Force):
 
         Notes
         -----
-        u = L^-T x, x normal and M = L L^T, has the covariance M^-1 of a system in equilibrium. What is locked or prescribed keeps
-        its speed, and constraints take from the others what they do not allow; the state is realized to VELOCITY for that.
+        u = L^-T x, x normal and M = L L^T, has the covariance M^-1 of a system in equilibrium. What is locked or prescribed
+        keeps its speed, and constraints take from the others what they do not allow: the state is realized to VELOCITY first.
         """
         self._check(state, "set_system_to_temperature")
         wanted = not_negative("temperature", temperature)

@@ -25,7 +25,7 @@ class ExplicitEuler(Integrator):
     error_order = 2
     table = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, -0.5, 0.5]])
 
-    #: A body that bounces gains by each step what it loses by an impact when its flights are five steps long, or six errors high.
+    #: A body that bounces gains by its steps what an impact takes where flights are five steps long, or six errors high.
     _FLIGHT_IN_STEPS, _FLIGHT_IN_ERRORS = 5.0, 6.0
 
     def _flight_resolution(self) -> tuple[float, float, bool]:
