@@ -63,6 +63,13 @@ def test_the_examples_of_the_guide_to_custom_constraints_run(capsys):
     assert abs(u[0] - 2.0 * u[1]) < 1e-6 and u[0] > 0.1
 
 
+def test_the_page_on_motions_runs(capsys):
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", (DOCS / "custom_motions.md").read_text(), flags=re.DOTALL):
+        exec(compile(code, "custom_motions.md", "exec"), names)
+    assert capsys.readouterr().out.splitlines() == ["0.500 0.9375"]
+
+
 def test_the_page_on_subsystems_runs(capsys):
     code = re.findall(r"```python\n(.*?)```", (README.parent / "docs" / "subsystems.md").read_text(), flags=re.DOTALL)
     names = {}

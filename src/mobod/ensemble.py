@@ -318,7 +318,7 @@ class Ensemble:
             return
         wanted = _WANTED.get(Stage(stage), 0)
         accelerations = stage >= Stage.ACCELERATION
-        if self._system._is_interpreted:
+        if self._system._needs_states:
             self._realize_one_by_one(Stage(stage))
         elif wanted:
             address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
@@ -411,7 +411,7 @@ class Ensemble:
         found = self._results.get(what)
         if found is None:
             found = np.zeros((self._groups * LANES, columns))
-            if self._system._is_interpreted:
+            if self._system._needs_states:
                 self._collect_one_by_one(what, stage, found)
             else:
                 address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
@@ -637,7 +637,7 @@ class Ensemble:
         """
         self._need(asked, stage)
         self._template._check_owner(self._system, asked)
-        if self._system._is_interpreted:
+        if self._system._needs_states:
             result = np.full((self._n, *out), np.nan)
             for i in range(self._n):
                 state = self._state(i)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,15 +15,19 @@ from .errors import ModelError, StageError, TopologyError
 from .event import EventHandler, EventReporter, Scheduled, Triggered
 from .force import _switch as forces_switch
 from .force._entry import entries
+from .measure._program import NotCompiled, Program
+from .measure.integrate import Integrate
+from .measure.memory import Memory
 from .mobilizer._interpreted import write_position, write_velocity
 from .motion import Custom
+from .resources import subsystem_order
 from .stage import Stage
 from .state import State
 from .subsystem import HOOKS, Subsystem
 from .tree import blocks, constraints, momentum, rates
 from .tree import realize as _realize
 from .tree.known import DRIVEN
-from .tree.tree import OUTSIDE_MATTER, Tree
+from .tree.tree import OUTSIDE_MATTER, REMEMBERED, Tree
 
 if TYPE_CHECKING:
     from .constraint.base import Constraint
@@ -84,6 +89,8 @@ class MultibodySystem:
         self._custom_motions: list[Custom] = []
         #: Whether parts of users' own Python take part in realizing states.
         self._is_interpreted = False
+        #: Whether measures integrate or remember, and compiled steps do it for them.
+        self._compiles_measures = False
         self._kernel: Any = None
         self._address = 0
         self._default_state: State | None = None
@@ -244,6 +251,7 @@ class MultibodySystem:
         self._trees = {}
         self._kernel = None
         self._default_state = None
+        self._compiles_measures = False
 
     def system_topology_has_been_realized(self) -> bool:
         """Whether `realize_topology` was called and nothing topological has changed since."""
@@ -260,6 +268,13 @@ class MultibodySystem:
                 force._check_tree(tree)
             m, f = matter._subsystem_index, [one._subsystem_index for one in self._force_subsystems[:1]]
             tree.owners = {"q": {m: tree.nq}, "u": {m: tree.nu}, "z": dict.fromkeys(f, tree.nz)}
+            if self._compiles_measures:
+                try:
+                    self._program(tree).give_to(tree)
+                except NotCompiled as error:
+                    raise ModelError(
+                        f"{error} with orientations as {'angles' if use_euler_angles else 'quaternions'}"
+                    ) from None
             self._trees[use_euler_angles] = tree
         return tree
 
@@ -283,6 +298,7 @@ class MultibodySystem:
         """
         matter = self.get_matter_subsystem()
         tree = self._tree(matter._default_use_euler_angles)
+        self._compiles_measures = False
         self._custom_forces = [force for force in self._forces() if force._implementation is not None]
         self._interpreted_bodies = [body for body in matter._bodies if body._interpreter is not None]
         self._hooked = {
@@ -293,17 +309,19 @@ class MultibodySystem:
         }
         self._interpreted_constraints = [one for one in matter._constraints if one._interpreter is not None]
         hooks = any(self._hooked.values())
-        for i, subsystem in enumerate(self._subsystems):
-            acting = subsystem._find_acting_measures()
-            hooks = hooks or acting
-            # a measure that only keeps something in states has to be told of TOPOLOGY, and leaves the system compiled
-            for stage in HOOKS if acting else [Stage.TOPOLOGY] if subsystem._measures else []:
-                if i not in self._hooked[stage]:
-                    self._hooked[stage].append(i)
         motions = [body._driver for body in matter._bodies]
-        self._custom_motions = [motion for motion in motions if isinstance(motion, Custom)]
+        self._custom_motions = [motion for motion in motions if isinstance(motion, Custom) and motion.routine is None]
         interpreted = self._interpreted_bodies or self._interpreted_constraints
         self._is_interpreted = bool(self._custom_forces or interpreted or self._custom_motions or hooks)
+        acting = [subsystem._find_acting_measures() for subsystem in self._subsystems]
+        if any(acting) and not self._compile_measures(tree):
+            self._is_interpreted = True
+        for i, subsystem in enumerate(self._subsystems):
+            # a measure that only keeps something in states has to be told of TOPOLOGY, and leaves the system compiled
+            in_python = acting[i] and not self._compiles_measures
+            for stage in HOOKS if in_python else [Stage.TOPOLOGY] if subsystem._measures else []:
+                if i not in self._hooked[stage]:
+                    self._hooked[stage].append(i)
         realized_before, self._topology_realized = self._topology_realized, True
         state = State(self, tree)
         if self._is_interpreted or self._hooked[Stage.TOPOLOGY]:
@@ -318,6 +336,34 @@ class MultibodySystem:
             state._make_room(tree, state._record)
         self._default_state = state.copy()
         return state
+
+    def _compile_measures(self, tree: Tree) -> bool:
+        """Let compiled steps integrate and remember for the measures, where all parts of the system allow that."""
+        acting = [one for subsystem in self._subsystems for one in subsystem._acting_measures]
+        program = None
+        if not self._is_interpreted:
+            with contextlib.suppress(NotCompiled):
+                program = self._program(tree)
+        for one in acting:
+            if isinstance(one, Memory):
+                place = None if program is None else program.places[id(one)]
+                one._run = None if place is None else slice(place, place + one._memory_size())
+        if program is None:
+            return False
+        program.give_to(tree)
+        self._compiles_measures = True
+        return True
+
+    def _program(self, tree: Tree) -> Program:
+        """The measures that take part in steps, as kernels take them."""
+        known, at, places, acting = tree.owners["z"], 0, {}, []
+        # as `Resources.lay_out` lays out z
+        for i in sorted(subsystem_order(self), key=lambda one: one not in known):
+            places[i] = at = at + known.get(i, 0)
+            for measure in self._subsystems[i]._acting_measures:
+                acting.append(measure)
+                at += measure._default.size if isinstance(measure, Integrate) else 0
+        return Program(acting, tree, places)
 
     def _settle(self, state: State, stage: Stage) -> None:
         """Realize TOPOLOGY or MODEL by telling users' own parts, which see the state one stage below."""
@@ -380,7 +426,7 @@ class MultibodySystem:
             if state._pending_euler_angles != state._use_euler_angles:
                 new_tree = self._tree(state._pending_euler_angles)
                 new_record = new_tree.new_record()
-                for name in OUTSIDE_MATTER:
+                for name in OUTSIDE_MATTER + REMEMBERED:
                     getattr(new_record, name)[:] = getattr(record, name)
                 new_record.z[: new_tree.nz] = record.z[: tree.nz]  # those of forces: no choice touches them
                 if "lock_q" in state._own:
@@ -408,9 +454,23 @@ class MultibodySystem:
 
     def _remember(self, state: State) -> None:
         """A step ends at *state*: measures that remember make what they keep of it."""
+        if self._compiles_measures:  # it is Python that ends it
+            record = state._record
+            acting = [one for subsystem in self._subsystems for one in subsystem._acting_measures if isinstance(one, Memory)]
+            ready = [one for one in acting if one._memory(state) is not None and state._stage >= one._needs()]
+            following = [one._next(state) for one in ready]
+            record.measure_next[:] = record.measure_memory
+            for one, kept in zip(ready, following, strict=True):
+                one._write(record.measure_next, kept)
+            return
         for subsystem in self._subsystems:
             for measure in subsystem._acting_measures:
                 measure._remember(state)
+
+    @property
+    def _needs_states(self) -> bool:
+        """Whether each state of many has to be realized by itself: Python takes part, or measures remember something of it."""
+        return self._is_interpreted or self._compiles_measures
 
     # ------------------------------------------------------------------------------------------ realization
 
