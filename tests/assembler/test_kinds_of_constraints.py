@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from models import chain, rigid
 
 import mobod as mb
+from models import chain, rigid
 
 C, BALL, PIN = mb.constraint, mb.mobilizer.Ball, mb.mobilizer.Pin
 KINDS = {
