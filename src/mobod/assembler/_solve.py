@@ -171,7 +171,7 @@ class Search:
             if inverse is None:
                 room = variables.room(problem.state)
                 free = np.ones(variables.n) if room is None else 1.0 * ((room[0] < 0.0) & (room[1] > 0.0))
-                inverse = np.linalg.pinv(A * free, rcond=1e-9)
+                inverse = np.asarray(np.linalg.pinv(A * free, rcond=1e-9), dtype=np.float64)
             q = problem.state._q.copy()
             problem.move_to(variables.displaced(problem.state, -(inverse @ c)))
             then = problem.errors()
