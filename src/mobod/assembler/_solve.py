@@ -100,12 +100,12 @@ class Search:
                 steepness = float(np.sqrt(now.g @ now.g) / (np.sqrt(np.sum(now.A * now.A)) + 1e-300))
                 nu = max(nu, 1.5 * float(np.sqrt(multipliers @ multipliers)), self.caution * min(steepness, 1e12))
             promised = gain + nu * nearer
-            fulfilled = now.norm <= self.tolerance * _BEYOND
+            fulfilled = now.norm <= 0.1 * self.tolerance
             if fulfilled and self._is_last(now, x, gain, multipliers):
                 few += 1
                 if B is None or self.gradient_tolerance is not None or few > 2:
                     self.converged = True
-                    return self._last(now, x, gain)
+                    return self._last(now, x, gain, nu)
             else:
                 few = 0
             merit = abs(now.f) + nu * size
@@ -142,21 +142,44 @@ class Search:
             slope = np.where(((room[0] >= 0.0) & (slope > 0.0)) | ((room[1] <= 0.0) & (slope < 0.0)), 0.0, slope)
         return bool(np.abs(slope).max(initial=0.0) <= self.gradient_tolerance)
 
-    def _last(self, now: Values, x: Array, gain: float) -> Values:
-        """Take a last step, whose derivatives nobody asks for, if it is none for the worse."""
-        problem = self.problem
-        if gain <= 1e-4 * self.accuracy**2 * abs(now.f) and now.norm == 0.0:
+    def _last(self, now: Values, x: Array, gain: float, nu: float) -> Values:
+        """Take a last step, whose derivatives nobody asks for, if it is none for the worse; then Newton's on requirements."""
+        problem, tight = self.problem, self.tolerance * _BEYOND
+        if gain <= 1e-4 * self.accuracy**2 * abs(now.f) and now.norm <= tight:
             return now
-        q = problem.variables.displaced(problem.state, x)
-        problem.move_to(q)
-        f = problem.goal()
-        c = problem.errors() if problem.requirements else now.c
-        norm = problem.norm(c)
-        if f <= now.f and norm <= max(now.norm, self.tolerance * _BEYOND):
-            now.q, now.f, now.c, now.norm = q, f, c, norm
+        problem.move_to(problem.variables.displaced(problem.state, x))
+        c = now.c
+        if now.A is not None:
+            c = self._polished(now.A, tight)
+        f, norm = problem.goal(), problem.norm(c)
+        before, after = now.f + nu * float(np.sqrt(now.c @ now.c)), f + nu * float(np.sqrt(c @ c))
+        if after <= before + 1e-14 * abs(before) and norm <= max(now.norm, tight):
+            now.q, now.f, now.c, now.norm = problem.state._q.copy(), f, c, norm
         else:
             problem.move_to(now.q)
         return now
+
+    def _polished(self, A: Array, tight: float) -> Array:
+        """The errors of the requirements after a few of Newton's steps with a Jacobian from nearby."""
+        problem, variables = self.problem, self.problem.variables
+        c = problem.errors()
+        inverse: Array | None = None
+        for _ in range(4):
+            norm = problem.norm(c)
+            if norm <= tight:
+                break
+            if inverse is None:
+                room = variables.room(problem.state)
+                free = np.ones(variables.n) if room is None else 1.0 * ((room[0] < 0.0) & (room[1] > 0.0))
+                inverse = np.asarray(np.linalg.pinv(A * free, rcond=1e-9), dtype=np.float64)
+            q = problem.state._q.copy()
+            problem.move_to(variables.displaced(problem.state, -(inverse @ c)))
+            then = problem.errors()
+            if not problem.norm(then) < norm:
+                problem.move_to(q)
+                break
+            c = then
+        return c
 
     def _tried(self, now: Values, x: Array, nu: float, size: float) -> tuple[Values, Array]:
         """The values after a step; where requirements bend too much for it, after one that is corrected for that."""
