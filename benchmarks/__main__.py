@@ -22,6 +22,7 @@ from . import (
     particles,
     python_overhead,
     simulation,
+    tracking,
 )
 from .forward_dynamics import PEERS, time_of
 from .measure import ratio
@@ -39,6 +40,7 @@ BENCHMARKS = {
     "constraints": constraints,
     "memory": memory,
     "particles": particles,
+    "tracking": tracking,
 }
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..models import Model
+from ..models import Bushing, Damper, Model, Spring
 from .build import Unavailable, build_folder
 
 Array = np.ndarray
@@ -77,7 +77,9 @@ def write_model(model: Model, path: Path, q: Array, u: Array) -> Path:
 
     ``gravity`` 3; ``body parent kind`` R_PF 9, p_PF 3, R_BM 9, p_BM 3, mass, com 3, inertia
     ``xx yy zz xy xz yz`` about the body origin; ``tie`` body and point 3 of either side, ``redundant``
-    where ties say something twice; ``q n`` and ``u n`` with their numbers.
+    where ties say something twice; ``damper`` body, mobility, damping; ``spring`` body 1, body 2, station 1
+    3, station 2 3, stiffness, rest length; ``bushing`` body 1, body 2, R 9, p 3 of both frames, stiffness 6, damping 6;
+    ``q n`` and ``u n`` with their numbers.
     """
 
     def numbers(*parts: object) -> str:
@@ -94,6 +96,16 @@ def write_model(model: Model, path: Path, q: Array, u: Array) -> Path:
         lines.append(f"tie {tie.body1} {numbers(tie.point1)} {tie.body2} {numbers(tie.point2)}")
     if model.redundant:
         lines.append("redundant")
+    for force in model.forces:
+        match force:
+            case Damper():
+                lines.append(f"damper {force.body} {force.which} {numbers(force.damping)}")
+            case Spring():
+                own = numbers(force.station1, force.station2, force.stiffness, force.rest_length)
+                lines.append(f"spring {force.body1} {force.body2} {own}")
+            case Bushing():
+                frames = numbers(force.frame1.R, force.frame1.p, force.frame2.R, force.frame2.p)
+                lines.append(f"bushing {force.body1} {force.body2} {frames} {numbers(force.stiffness, force.damping)}")
     lines += [f"q {len(q)} {numbers(q)}", f"u {len(u)} {numbers(u)}", "end"]
     path.write_text("\n".join(lines) + "\n")
     return path

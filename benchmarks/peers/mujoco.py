@@ -133,6 +133,8 @@ class MuJoCo(Engine):
 
     def __init__(self, model: Model):
         super().__init__(model)
+        if model.forces:
+            raise Unavailable("forces beside gravity are not described to MuJoCo")
         mj = _import()
         self.mj_model = m = build(model)
         self._parts = []  # our part of q and of u, and MuJoCo's
@@ -229,16 +231,29 @@ class MuJoCo(Engine):
         runs = self._run(*self.model.random_state(0), repeats, seconds)
         return min((run["microseconds"] for run in runs.values()), key=min)
 
-    def _run(self, q: Array, u: Array, repeats: int, seconds: float) -> dict[str, dict]:
-        """Run the C program both ways."""
+    def drift(self, q: Array, u: Array, time: float, steps: int, samples: int, repeats: int) -> dict:
+        """Run RK4: wall ``seconds``, and ``drift``, the largest change of energy at so many even times."""
+        program, arguments, folder = self._prepare(q, u)
+        written = run_program(program, *arguments, repeats, time, steps, samples, folder=folder)
+        run = json.loads(written.replace("-nan", "nan").replace("nan", "NaN").replace("inf", "Infinity"))
+        energies = np.array(run["energies"])
+        change = np.abs(energies - energies[0]).max()  # of steps that are too long not a number
+        return {"seconds": run["seconds"], "steps": steps, "drift": float(change if np.isfinite(change) else np.inf)}
+
+    def _prepare(self, q: Array, u: Array) -> tuple[Path, tuple[Path, Path], Path]:
+        """Write model and state to files: the program, these, and the folder of its library."""
         compiled, state = self.scratch_file(".mjb"), self.scratch_file(".txt")
         _import().mj_saveModel(self.mj_model, str(compiled))
         lines = [" ".join(map(repr, [len(x), *map(float, x)])) for x in self.native(q, u)]
         state.write_text("\n".join(lines) + "\n")
         program, folder = _program()
-        arguments = (compiled, state, repeats, seconds)
+        return program, (compiled, state), folder
+
+    def _run(self, q: Array, u: Array, repeats: int, seconds: float) -> dict[str, dict]:
+        """Run the C program both ways."""
+        program, arguments, folder = self._prepare(q, u)
         return {
-            name: json.loads(run_program(program, *arguments, full, folder=folder))
+            name: json.loads(run_program(program, *arguments, repeats, seconds, full, folder=folder))
             for name, full in (("stages", 0), ("mj_forward", 1))
             if full or not self.model.ties
         }

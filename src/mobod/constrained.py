@@ -222,14 +222,14 @@ class Constrained:
     def calc_bias_for_multiply_by_g(self, state: State) -> Array:
         """What errors have beside G times the speeds or accelerations ``(m,)``. Needs VELOCITY.
 
-        Of position and velocity equations their errors at u = 0, of acceleration equations those at udot = 0.
+        Of position equations their velocity errors at u = 0, of the others their acceleration errors at udot = 0.
         """
         block, rows = self._velocities(state, "calc_bias_for_multiply_by_g"), self._rows(state)
-        p, v, _ = self._num_equations(state)
+        p = self._num_equations(state)[0]
         at_zero, u = self._blank(state), np.ascontiguousarray(state._u[: state._tree.nu])
         operators.multiply_by_g(block, u, at_zero)
         bias: Array = self._velocity_errors(state)[rows] - at_zero[rows]
-        bias[p + v :] = self.calc_bias_for_acceleration_constraints(state)[p + v :]
+        bias[p:] = self.calc_bias_for_acceleration_constraints(state)[p:]
         return bias
 
     def _check_bias(self, what: str, bias: ArrayLike | None, n: int) -> None:

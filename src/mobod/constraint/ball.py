@@ -134,7 +134,7 @@ class Ball(Equations):
         return self._bodies[1].get_mobilized_body_index()
 
     def get_default_point_on_body1(self) -> Array:
-        """The point on the first body, from its origin and in its frame that states start with ``(3,)``."""
+        """The point on the first body, from its origin and in its frame, that states start with ``(3,)``."""
         return self._default(0, 3)
 
     def set_default_point_on_body1(self, point: npt.ArrayLike) -> Ball:
@@ -143,7 +143,7 @@ class Ball(Equations):
         return self
 
     def get_point_on_body1(self, state: State) -> Array:
-        """The point on the first body, from its origin and in its frame in this state ``(3,)``. Needs MODEL."""
+        """The point on the first body, from its origin and in its frame, in this state ``(3,)``. Needs MODEL."""
         return self._own(state, "get_point_on_body1", 0, 3)
 
     def set_point_on_body1(self, state: State, point: npt.ArrayLike) -> None:
@@ -151,7 +151,7 @@ class Ball(Equations):
         self._change_numbers(state, "set_point_on_body1", 0, station("point", point))
 
     def get_default_point_on_body2(self) -> Array:
-        """The point on the second body, likewise that states start with ``(3,)``."""
+        """The point on the second body, likewise, that states start with ``(3,)``."""
         return self._default(3, 3)
 
     def set_default_point_on_body2(self, point: npt.ArrayLike) -> Ball:
@@ -160,7 +160,7 @@ class Ball(Equations):
         return self
 
     def get_point_on_body2(self, state: State) -> Array:
-        """The point on the second body, likewise in this state ``(3,)``. Needs MODEL."""
+        """The point on the second body, likewise, in this state ``(3,)``. Needs MODEL."""
         return self._own(state, "get_point_on_body2", 3, 3)
 
     def set_point_on_body2(self, state: State, point: npt.ArrayLike) -> None:
@@ -177,15 +177,12 @@ class Ball(Equations):
         return self
 
     def get_ball_reaction_force_on_body1(self, state: State) -> Array:
-        """The force on body 1, at the place of point 2, in body 1's frame ``(3,)``. Needs ACCELERATION.
-
-        With the multipliers' sign, as Simbody's code has it, not its words: what the constraint exerts is minus this.
-        """
-        return 0.0 - self._applied_in_body(state, 0)[1]
+        """The force that is exerted on body 1, at the place of point 2, in body 1's frame ``(3,)``. Needs ACCELERATION."""
+        return self._applied_in_body(state, 0)[1]
 
     def get_ball_reaction_force_on_body2(self, state: State) -> Array:
-        """The force on body 2, at its point, in body 2's frame ``(3,)``, of the same sign. Needs ACCELERATION."""
-        return 0.0 - self._applied_in_body(state, 1)[1]
+        """The force that is exerted on body 2, at its point, in body 2's frame ``(3,)``. Needs ACCELERATION."""
+        return self._applied_in_body(state, 1)[1]
 
     def _marks(self, state: State) -> list[Mark]:
         r, points = self._default_radius, (self.get_point_on_body1(state), self.get_point_on_body2(state))

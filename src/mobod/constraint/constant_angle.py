@@ -105,7 +105,7 @@ class ConstantAngle(OneEquation):
         return self._bodies[1].get_mobilized_body_index()
 
     def get_default_base_axis(self) -> Array:
-        """The axis on the base, of length 1 that states start with ``(3,)``."""
+        """The axis on the base, of length 1, that states start with ``(3,)``."""
         return self._default(0, 3)
 
     def set_default_base_axis(self, base_axis: npt.ArrayLike) -> ConstantAngle:
@@ -114,11 +114,11 @@ class ConstantAngle(OneEquation):
         return self
 
     def get_base_axis(self, state: State) -> Array:
-        """The axis on the base, of length 1 in this state ``(3,)``. Needs MODEL."""
+        """The axis on the base, of length 1, in this state ``(3,)``. Needs MODEL."""
         return self._own(state, "get_base_axis", 0, 3)
 
     def get_default_follower_axis(self) -> Array:
-        """The axis on the follower, of length 1 that states start with ``(3,)``."""
+        """The axis on the follower, of length 1, that states start with ``(3,)``."""
         return self._default(3, 3)
 
     def set_default_follower_axis(self, follower_axis: npt.ArrayLike) -> ConstantAngle:
@@ -127,7 +127,7 @@ class ConstantAngle(OneEquation):
         return self
 
     def get_follower_axis(self, state: State) -> Array:
-        """The axis on the follower, of length 1 in this state ``(3,)``. Needs MODEL."""
+        """The axis on the follower, of length 1, in this state ``(3,)``. Needs MODEL."""
         return self._own(state, "get_follower_axis", 3, 3)
 
     def get_default_angle(self) -> float:

@@ -124,7 +124,7 @@ class NoSlip1D(Parametrized):
         return self._bodies[self._which[1 + which]].get_mobilized_body_index()
 
     def get_default_contact_point(self) -> Array:
-        """The point, from the origin of the case and in its frame that states start with ``(3,)``."""
+        """The point, from the origin of the case and in its frame, that states start with ``(3,)``."""
         return self._default(0, 3)
 
     def set_default_contact_point(self, contact_point: npt.ArrayLike) -> NoSlip1D:
@@ -133,7 +133,7 @@ class NoSlip1D(Parametrized):
         return self
 
     def get_contact_point(self, state: State) -> Array:
-        """The point, from the origin of the case and in its frame in this state ``(3,)``. Needs MODEL."""
+        """The point, from the origin of the case and in its frame, in this state ``(3,)``. Needs MODEL."""
         return self._own(state, "get_contact_point", 0, 3)
 
     def set_contact_point(self, state: State, contact_point: npt.ArrayLike) -> None:
@@ -141,7 +141,7 @@ class NoSlip1D(Parametrized):
         self._change_numbers(state, "set_contact_point", 0, station("contact_point", contact_point))
 
     def get_default_direction(self) -> Array:
-        """The direction, of length 1, in the frame of the case that states start with ``(3,)``."""
+        """The direction, of length 1, in the frame of the case, that states start with ``(3,)``."""
         return self._default(3, 3)
 
     def set_default_direction(self, direction: npt.ArrayLike) -> NoSlip1D:
@@ -150,7 +150,7 @@ class NoSlip1D(Parametrized):
         return self
 
     def get_direction(self, state: State) -> Array:
-        """The direction, of length 1, in the frame of the case in this state ``(3,)``. Needs MODEL."""
+        """The direction, of length 1, in the frame of the case, in this state ``(3,)``. Needs MODEL."""
         return self._own(state, "get_direction", 3, 3)
 
     def set_direction(self, state: State, direction: npt.ArrayLike) -> None:

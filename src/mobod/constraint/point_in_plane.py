@@ -108,7 +108,7 @@ class PointInPlane(OneEquation):
         return self._bodies[1].get_mobilized_body_index()
 
     def get_default_plane_normal(self) -> Array:
-        """The normal, of length 1 that states start with ``(3,)``."""
+        """The normal, of length 1, that states start with ``(3,)``."""
         return self._default(0, 3)
 
     def set_default_plane_normal(self, plane_normal: npt.ArrayLike) -> PointInPlane:
@@ -117,7 +117,7 @@ class PointInPlane(OneEquation):
         return self
 
     def get_plane_normal(self, state: State) -> Array:
-        """The normal, of length 1 in this state ``(3,)``. Needs MODEL."""
+        """The normal, of length 1, in this state ``(3,)``. Needs MODEL."""
         return self._own(state, "get_plane_normal", 0, 3)
 
     def get_default_plane_height(self) -> float:

@@ -116,7 +116,7 @@ class PointOnLine(Equations):
         return self._bodies[1].get_mobilized_body_index()
 
     def get_default_line_direction(self) -> Array:
-        """The direction of the line, of length 1 that states start with ``(3,)``."""
+        """The direction of the line, of length 1, that states start with ``(3,)``."""
         return self._default(6, 3)
 
     def set_default_line_direction(self, line_direction: npt.ArrayLike) -> PointOnLine:
@@ -125,7 +125,7 @@ class PointOnLine(Equations):
         return self
 
     def get_line_direction(self, state: State) -> Array:
-        """The direction of the line, of length 1 in this state ``(3,)``. Needs MODEL."""
+        """The direction of the line, of length 1, in this state ``(3,)``. Needs MODEL."""
         return self._own(state, "get_line_direction", 6, 3)
 
     def get_default_point_on_line(self) -> Array:

@@ -121,7 +121,7 @@ class Rod(OneEquation):
         return self._bodies[1].get_mobilized_body_index()
 
     def get_default_point_on_body1(self) -> Array:
-        """The point on the first body, from its origin and in its frame that states start with ``(3,)``."""
+        """The point on the first body, from its origin and in its frame, that states start with ``(3,)``."""
         return self._default(0, 3)
 
     def set_default_point_on_body1(self, point: npt.ArrayLike) -> Rod:
@@ -130,7 +130,7 @@ class Rod(OneEquation):
         return self
 
     def get_point_on_body1(self, state: State) -> Array:
-        """The point on the first body, from its origin and in its frame in this state ``(3,)``. Needs MODEL."""
+        """The point on the first body, from its origin and in its frame, in this state ``(3,)``. Needs MODEL."""
         return self._own(state, "get_point_on_body1", 0, 3)
 
     def set_point_on_body1(self, state: State, point: npt.ArrayLike) -> None:
@@ -138,7 +138,7 @@ class Rod(OneEquation):
         self._change_numbers(state, "set_point_on_body1", 0, station("point", point))
 
     def get_default_point_on_body2(self) -> Array:
-        """The point on the second body, likewise that states start with ``(3,)``."""
+        """The point on the second body, likewise, that states start with ``(3,)``."""
         return self._default(3, 3)
 
     def set_default_point_on_body2(self, point: npt.ArrayLike) -> Rod:
@@ -147,7 +147,7 @@ class Rod(OneEquation):
         return self
 
     def get_point_on_body2(self, state: State) -> Array:
-        """The point on the second body, likewise in this state ``(3,)``. Needs MODEL."""
+        """The point on the second body, likewise, in this state ``(3,)``. Needs MODEL."""
         return self._own(state, "get_point_on_body2", 3, 3)
 
     def set_point_on_body2(self, state: State, point: npt.ArrayLike) -> None:

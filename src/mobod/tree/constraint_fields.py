@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ def topology(
     rows = 0
     for constraint in constraints:
         _check_mobility(constraint, parents, num_u)
+        constraint._check_coordinates(num_q)
         bodies, mobilizers = constraint._body_indices(), constraint._mobilizer_indices()
         p, v, a = constraint._equations()
         path = sorted({b for end in (*bodies, *mobilizers) for b in _to_ground(end, parents)}, reverse=True)
@@ -86,6 +88,7 @@ def topology(
         "constrained_nu": sum(num_u) if constraints else 0,
         "constrained_nq": sum(num_q) if constraints else 0,
         "four": 4,
+        "arguments_size": max((constraint._num_arguments() for constraint in constraints), default=0),
     }
     return fields, counts
 
@@ -111,8 +114,9 @@ def _to_ground(b: int, parents: Sequence[int]) -> list[int]:
 def _check_mobility(constraint: Constraint, parents: Sequence[int], num_u: Sequence[int]) -> None:
     """`ModelError` where nothing moves between the bodies that a constraint ties."""
     tied = constraint._tied_bodies()
-    lines = [set(_to_ground(body.get_mobilized_body_index(), parents)) for body in tied]
-    if len(tied) > 1 and not any(num_u[b] for b in set.union(*lines) - set.intersection(*lines)):
+    lines = [_to_ground(body.get_mobilized_body_index(), parents) for body in tied]
+    visits = Counter(b for line in lines for b in line)
+    if len(tied) > 1 and not any(num_u[b] for b, times in visits.items() if times < len(tied)):
         names = " and ".join(repr(body) for body in tied)
         raise ModelError(
             f"{constraint!r} ties {names}, but no mobilizer between these has a mobility: its equations can change nothing; "

@@ -242,6 +242,7 @@ def _read_constraints(system: MultibodySystem, state: State, links: Sequence[Lin
         constraint = matter.get_constraint(i)
         if constraint.is_disabled(state):
             continue
+        links[0].marks += constraint._calc_decorations(state)
         for body, geometry in constraint._marks(state):
             links[body.get_mobilized_body_index()].marks.append(geometry)
         for one, point, other, other_point, color in constraint._lines(state):
