@@ -75,7 +75,7 @@ def test_a_stiff_chain_takes_a_hundredth_of_the_steps(solver):
 
 
 def bushing_chain(n=10, k=1e8, c=1e5):
-    """Links of 0.3 on pins, held straight by bushings: as stiff, and with the energy that they dissipate among the variables."""
+    """Links of 0.3 on pins, held straight by bushings; the energy that these dissipate is among the variables."""
     system = mb.MultibodySystem("chain of bushings")
     matter = mb.SimbodyMatterSubsystem(system)
     forces = mb.GeneralForceSubsystem(system)
