@@ -21,6 +21,7 @@ from . import (
     particles,
     python_overhead,
     simulation,
+    stiff,
 )
 from .forward_dynamics import PEERS, time_of
 from .measure import ratio
@@ -37,6 +38,7 @@ BENCHMARKS = {
     "forces": forces,
     "memory": memory,
     "particles": particles,
+    "stiff": stiff,
 }
 
 
