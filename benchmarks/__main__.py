@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 
 from . import (
+    constraints,
     first_run,
     forces,
     forward_dynamics,
@@ -22,6 +23,7 @@ from . import (
     python_overhead,
     simulation,
     stiff,
+    tracking,
 )
 from .forward_dynamics import PEERS, time_of
 from .measure import ratio
@@ -36,9 +38,11 @@ BENCHMARKS = {
     "python_overhead": python_overhead,
     "first_run": first_run,
     "forces": forces,
+    "constraints": constraints,
     "memory": memory,
     "particles": particles,
     "stiff": stiff,
+    "tracking": tracking,
 }
 
 

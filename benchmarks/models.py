@@ -80,6 +80,16 @@ class Body:
 
 
 @dataclass(frozen=True)
+class Tie:
+    """Two points that coincide, each from its body's origin and in its frame: a loop is closed by a ball joint."""
+
+    body1: int
+    point1: Array
+    body2: int
+    point2: Array
+
+
+@dataclass(frozen=True)
 class Damper:
     """A damper on mobility ``which`` of a body's mobilizer."""
 
@@ -114,13 +124,18 @@ class Bushing:
 
 @dataclass(frozen=True)
 class Model:
-    """A tree of bodies, parents before children, forces beside gravity, and where it was read from if it is a robot."""
+    """A tree of bodies, parents before children, forces beside gravity, and where it was read from if it is a robot.
+
+    ``ties`` close loops; ``redundant`` where some of their equations say something twice.
+    """
 
     name: str
     bodies: list[Body]
     gravity: Array = field(default_factory=lambda: np.array([0.0, -9.8, 0.0]))
     urdf: Path | None = None
     floating_base: bool = False
+    ties: tuple[Tie, ...] = ()
+    redundant: bool = False
     forces: tuple[Damper | Spring | Bushing, ...] = ()
 
     @property

@@ -321,3 +321,40 @@ def test_a_run_with_events_goes_on(tmp_path, to_disk):
     assert np.array_equal(resumed.quantities["momentum"], whole.quantities["momentum"])
     assert resumed.statistics["termination"] == whole.statistics["termination"]
     assert "event handlers" in whole.audit.unaccounted[0]
+
+
+@pytest.mark.parametrize("solver", ["scipy", "cvode"])
+def test_implicit_runs_go_on_to_the_same_bits(solver, tmp_path):
+    """SciPy's solver is kept whole, so that checkpoints change nothing; CVODE begins anew at each, in both runs."""
+    if solver == "cvode" and not mb.integrator.bdf._has_cvode():
+        pytest.skip("needs scikit-sundae")
+    system, state = mb.examples.double_pendulum.build()
+    state.q = [0.5, 0.3]
+
+    def start():
+        stepper = mb.TimeStepper(system, mb.integrator.BDF(system, solver=solver, accuracy=1e-5))
+        stepper.initialize(state)
+        return stepper
+
+    def rest(stepper):
+        found = []
+        for time in (1.0, 1.01, 1.3, 2.0):
+            stepper.step_to(time)
+            found += [*stepper.state.q, *stepper.state.u, stepper.integrator.get_num_steps_taken()]
+        return found
+
+    path = tmp_path / "checkpoint"
+    uninterrupted, saving, resumed = start(), start(), start()
+    for stepper in (uninterrupted, saving):
+        stepper.step_to(0.7)
+    saving.save_checkpoint(path)
+    resumed.load_checkpoint(path)
+    expected = rest(saving)
+    assert rest(resumed) == expected
+    if solver == "scipy":
+        assert rest(uninterrupted) == expected
+    again = start()
+    again.load_checkpoint(path)
+    again.save_checkpoint(path)  # before any step
+    resumed.load_checkpoint(path)
+    assert rest(again) == expected and rest(resumed) == expected

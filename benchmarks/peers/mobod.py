@@ -70,6 +70,8 @@ def build(model: Model):
         body = mb.body.Rigid(mb.MassProperties(b.mass, b.com, mb.Inertia(b.inertia)))
         X_PF, X_BM = transform(mb, b.X_PF), transform(mb, b.X_BM)
         made.append(kinds[b.kind](made[b.parent], body, X_PF=X_PF, X_BM=X_BM))
+    for tie in model.ties:
+        mb.constraint.Ball(made[tie.body1], tie.point1, made[tie.body2], tie.point2)
     add_forces(model, forces, made)
     return system
 

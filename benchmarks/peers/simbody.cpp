@@ -54,6 +54,14 @@ void readBody(std::istream& in, SimbodyMatterSubsystem& matter) {
     else SimTK_THROW1(Exception::Cant, "unknown kind " + kind);
 }
 
+void readTie(std::istream& in, SimbodyMatterSubsystem& matter) {
+    int body[2];
+    Vec3 station[2];
+    for (int i = 0; i < 2; ++i) in >> body[i] >> station[i][0] >> station[i][1] >> station[i][2];
+    Constraint::Ball(matter.updMobilizedBody(MobilizedBodyIndex(body[0])), station[0],
+                     matter.updMobilizedBody(MobilizedBodyIndex(body[1])), station[1]);
+}
+
 Vec3 readVec3(std::istream& in) {
     Vec3 v;
     in >> v[0] >> v[1] >> v[2];
@@ -112,6 +120,7 @@ void read(const char* path, Mechanism& m) {
             in >> g[0] >> g[1] >> g[2];
             Force::Gravity(m.forces, m.matter, g);
         } else if (word == "body") readBody(in, m.matter);
+        else if (word == "tie") readTie(in, m.matter);
         else if (word == "damper") readDamper(in, m);
         else if (word == "spring") readSpring(in, m);
         else if (word == "bushing") readBushing(in, m);

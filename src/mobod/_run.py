@@ -101,6 +101,9 @@ class Run:
         state = self.integrator.get_state()
         self.by_report = steps_by_report(stepper, recording)
         self._ny = len(state._y)
+        #: Rows from which on Instance variables of the state are others than before, by event handlers, and these.
+        self.changes: list[tuple[int, dict[str, Any]]] = []
+        self._own = {name: array.copy() for name, array in state._own.items()}
         self._results, self._energies = np.empty((0, self._ny)), np.empty(0)
         self._first = self._drained = 0
 
@@ -125,12 +128,20 @@ class Run:
                     f"an event at or before time {state.time:.9g} has changed the number of coordinates; a Trajectory has rows "
                     "of one length: use a TimeStepper"
                 )
+            self._note_changes(state)
             energies = np.array([system.calc_energy(state)])
             y = np.array([state._y])
             self.rows.append(self._block(np.array([state.time]), y, energies, self.recording.row_of(state)))
             self._pause()
             if status is not StepStatus.REACHED_REPORT_TIME:
                 break
+
+    def _note_changes(self, state: State) -> None:
+        """Keep the Instance variables that the next row's state has, where these are not those of the row before."""
+        own = state._own
+        if own.keys() != self._own.keys() or not all(np.array_equal(own[name], kept) for name, kept in self._own.items()):
+            self._own = {name: array.copy() for name, array in own.items()}
+            self.changes.append((len(self.rows), self._own))
 
     # ------------------------------------------------------------------------------------------ in chunks
 

@@ -173,10 +173,9 @@ def _settings(integrator: Integrator) -> dict[str, Any]:
 def _kept(one: Any) -> dict[str, Any]:
     """What *one* keeps between steps."""
     kept = {name: value for name, value in one.__getstate__().items() if name not in (*_REFERENCES, *_FREE)}
-    for name, value in kept.items():
-        # what cannot be kept, such as a solver of another package, is made anew by the run that goes on as well as by this one
-        if value is None and getattr(one, name) is not None:
-            setattr(one, name, None)
+    # what cannot be kept, such as a solver of another package, is made anew by the run that goes on as well as by this one, of
+    # what is kept in its place
+    vars(one).update(kept)
     return kept
 
 

@@ -120,8 +120,8 @@ def simulate(
         Between two, in seconds of wall time.
     resume : bool
         Go on from *checkpoint*, to the same bits as though nothing had been; start where there is no such file. The arguments
-        have to be those of the first run, except *time*, which may be longer. A method that another package's solver steps
-        for, such as BDF, starts that anew at each checkpoint, whose past no file can hold: its results agree to its accuracy.
+        have to be those of the first run, except *time*, which may be longer. `BDF` with CVODE starts that anew at
+        each checkpoint, whose past no file can hold: a run that goes on repeats the one that wrote the file and went on itself.
     audit : {"reports", "steps"}
         Where the work of forces that dissipate or drive is integrated for `Trajectory.audit`: along the reports afterwards,
         or in every step, to the accuracy of the integration, which takes a few evaluations more a step, in Python. Runs with
@@ -195,6 +195,8 @@ def simulate(
             raise CheckpointError(f"{checkpoint} is of a run without audit='steps'; go on without, or start anew")
         ledger.attach(system, stepper.state)
     run = Run(stepper, times, recording, rows, ledger, progress if callable(progress) else None)
+    if kept is not None:
+        run.changes = kept["changes"]
     bar: _bar | None = None
     before = 0.0 if kept is None else float(kept["wall_time"])
     clock = _clock.perf_counter()
@@ -211,6 +213,7 @@ def simulate(
                 "shapes": recording.shapes,
                 "bodies": recording.body_names,
                 "ledger": ledger,
+                "changes": run.changes,
                 "wall_time": before + _clock.perf_counter() - clock,
             },
         )
@@ -230,7 +233,7 @@ def simulate(
             system=system,
             state=state,
         )
-        trajectory._ledger = ledger
+        trajectory._ledger, trajectory._changes = ledger, run.changes
         return trajectory
 
     try:

@@ -14,7 +14,7 @@ from .resources import ERRORS, VARIABLES, Resources, subsystem_order, unchanged
 from .stage import Stage
 from .tree import columns as _columns
 from .tree import realize as _realize
-from .tree.tree import INSTANCE_FIELDS, OF_MASS, OUTSIDE_MATTER, Tree, how_known
+from .tree.tree import INSTANCE_FIELDS, OF_MASS, OUTSIDE_MATTER, REMEMBERED, Tree, how_known
 
 if TYPE_CHECKING:
     from .mobilizer.base import MobilizedBody
@@ -154,7 +154,7 @@ class State:
         self._record.time[0, 0] = value
         if self._stage > _INSTANCE:
             self._stage = _INSTANCE
-        self._valid &= _KEPT_BY_TIME
+        self._valid &= 0 if self._tree.depends_on_time else _KEPT_BY_TIME
         if self._resources is not None:
             self._resources.invalidate(_TIME)
 
@@ -481,9 +481,15 @@ class State:
 
         Integrators do so at the beginning of each step; whoever steps otherwise calls it.
         """
+        self._end_step(self.time)
+
+    def _end_step(self, time: float) -> None:
+        """A step ends here, and the next begins at *time*: what updates itself has its next value."""
         if self._resources is not None:
             self._resources.keep_updates(self)
-            self._resources.apply_updates(self.time)
+            self._resources.apply_updates(time)
+        if self._tree.counts["measure_memory_size"]:
+            self._record.measure_memory[:] = self._record.measure_next
 
     def _upd_resources(self) -> Resources:
         """The subsystems' resources, made if there are none yet."""
@@ -523,7 +529,7 @@ class State:
         if places == old and self._record is before:
             return
         record = tree.new_record(more=(more[0], more[1], more[2])) if any(more) else self._record
-        for name in OUTSIDE_MATTER:
+        for name in OUTSIDE_MATTER + REMEMBERED:
             getattr(record, name)[:] = getattr(self._record, name)
         for name in VARIABLES:
             target, source, now = getattr(record, name), getattr(before, name), getattr(self._record, name)
@@ -689,6 +695,14 @@ class State:
         if self._stage > _VELOCITY:
             self._stage = _VELOCITY
         return numbers.reshape(-1)
+
+    def _take_own(self, own: dict[str, npt.NDArray[Any]]) -> None:
+        """Have these Instance fields of its own, and no others; the stage falls to MODEL."""
+        for name in self._own.keys() - own.keys():
+            self._record.share(name, self._tree.fields[name])
+        self._own = {name: array.copy() for name, array in own.items()}
+        self._attach_own(self._tree, self._record)
+        self._invalidate_instance()
 
     def _leave_out(self, flag: str, b: int, holds: bool) -> None:
         """Say whether a shortcut of the kernels holds for body b: what they then leave out has to be zero already."""

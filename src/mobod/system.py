@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import prescribing, projecting
+from .constraint import _what as constraint_what
 from .diagnosis import Diagnosis, diagnose
 from .errors import ModelError, StageError, TopologyError
 from .event import EventHandler, EventReporter, Scheduled, Triggered
 from .force import _switch as forces_switch
 from .force._entry import entries
+from .measure._program import NotCompiled, Program
+from .measure.integrate import Integrate
+from .measure.memory import Memory
 from .mobilizer._interpreted import write_position, write_velocity
 from .motion import Custom
+from .resources import subsystem_order
 from .stage import Stage
 from .state import State
 from .subsystem import HOOKS, Subsystem
-from .tree import blocks, momentum, rates
+from .tree import blocks, constraints, momentum, rates
 from .tree import realize as _realize
 from .tree.known import DRIVEN
-from .tree.tree import OUTSIDE_MATTER, Tree
+from .tree.tree import OUTSIDE_MATTER, REMEMBERED, Tree
 
 if TYPE_CHECKING:
+    from .constraint.base import Constraint
     from .forces import GeneralForceSubsystem
     from .matter import SimbodyMatterSubsystem
     from .mobilizer.base import MobilizedBody
@@ -77,10 +84,13 @@ class MultibodySystem:
         self._trees: dict[bool, Tree] = {}
         self._custom_forces: list[Any] = []
         self._interpreted_bodies: list[MobilizedBody] = []
+        self._interpreted_constraints: list[Constraint] = []
         self._hooked: dict[int, list[int]] = {}  # for each stage: which subsystems have a hook of their own
         self._custom_motions: list[Custom] = []
         #: Whether parts of users' own Python take part in realizing states.
         self._is_interpreted = False
+        #: Whether measures integrate or remember, and compiled steps do it for them.
+        self._compiles_measures = False
         self._kernel: Any = None
         self._address = 0
         self._default_state: State | None = None
@@ -241,6 +251,7 @@ class MultibodySystem:
         self._trees = {}
         self._kernel = None
         self._default_state = None
+        self._compiles_measures = False
 
     def system_topology_has_been_realized(self) -> bool:
         """Whether `realize_topology` was called and nothing topological has changed since."""
@@ -257,6 +268,13 @@ class MultibodySystem:
                 force._check_tree(tree)
             m, f = matter._subsystem_index, [one._subsystem_index for one in self._force_subsystems[:1]]
             tree.owners = {"q": {m: tree.nq}, "u": {m: tree.nu}, "z": dict.fromkeys(f, tree.nz)}
+            if self._compiles_measures:
+                try:
+                    self._program(tree).give_to(tree)
+                except NotCompiled as error:
+                    raise ModelError(
+                        f"{error} with orientations as {'angles' if use_euler_angles else 'quaternions'}"
+                    ) from None
             self._trees[use_euler_angles] = tree
         return tree
 
@@ -280,6 +298,7 @@ class MultibodySystem:
         """
         matter = self.get_matter_subsystem()
         tree = self._tree(matter._default_use_euler_angles)
+        self._compiles_measures = False
         self._custom_forces = [force for force in self._forces() if force._implementation is not None]
         self._interpreted_bodies = [body for body in matter._bodies if body._interpreter is not None]
         self._hooked = {
@@ -288,17 +307,21 @@ class MultibodySystem:
             ]
             for stage, hook in HOOKS.items()
         }
+        self._interpreted_constraints = [one for one in matter._constraints if one._interpreter is not None]
         hooks = any(self._hooked.values())
+        motions = [body._driver for body in matter._bodies]
+        self._custom_motions = [motion for motion in motions if isinstance(motion, Custom) and motion.routine is None]
+        interpreted = self._interpreted_bodies or self._interpreted_constraints
+        self._is_interpreted = bool(self._custom_forces or interpreted or self._custom_motions or hooks)
+        acting = [subsystem._find_acting_measures() for subsystem in self._subsystems]
+        if any(acting) and not self._compile_measures(tree):
+            self._is_interpreted = True
         for i, subsystem in enumerate(self._subsystems):
-            acting = subsystem._find_acting_measures()
-            hooks = hooks or acting
             # a measure that only keeps something in states has to be told of TOPOLOGY, and leaves the system compiled
-            for stage in HOOKS if acting else [Stage.TOPOLOGY] if subsystem._measures else []:
+            in_python = acting[i] and not self._compiles_measures
+            for stage in HOOKS if in_python else [Stage.TOPOLOGY] if subsystem._measures else []:
                 if i not in self._hooked[stage]:
                     self._hooked[stage].append(i)
-        motions = [body._driver for body in matter._bodies]
-        self._custom_motions = [motion for motion in motions if isinstance(motion, Custom)]
-        self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or self._custom_motions or hooks)
         realized_before, self._topology_realized = self._topology_realized, True
         state = State(self, tree)
         if self._is_interpreted or self._hooked[Stage.TOPOLOGY]:
@@ -314,6 +337,34 @@ class MultibodySystem:
         self._default_state = state.copy()
         return state
 
+    def _compile_measures(self, tree: Tree) -> bool:
+        """Let compiled steps integrate and remember for the measures, where all parts of the system allow that."""
+        acting = [one for subsystem in self._subsystems for one in subsystem._acting_measures]
+        program = None
+        if not self._is_interpreted:
+            with contextlib.suppress(NotCompiled):
+                program = self._program(tree)
+        for one in acting:
+            if isinstance(one, Memory):
+                place = None if program is None else program.places[id(one)]
+                one._run = None if place is None else slice(place, place + one._memory_size())
+        if program is None:
+            return False
+        program.give_to(tree)
+        self._compiles_measures = True
+        return True
+
+    def _program(self, tree: Tree) -> Program:
+        """The measures that take part in steps, as kernels take them."""
+        known, at, places, acting = tree.owners["z"], 0, {}, []
+        # as `Resources.lay_out` lays out z
+        for i in sorted(subsystem_order(self), key=lambda one: one not in known):
+            places[i] = at = at + known.get(i, 0)
+            for measure in self._subsystems[i]._acting_measures:
+                acting.append(measure)
+                at += measure._default.size if isinstance(measure, Integrate) else 0
+        return Program(acting, tree, places)
+
     def _settle(self, state: State, stage: Stage) -> None:
         """Realize TOPOLOGY or MODEL by telling users' own parts, which see the state one stage below."""
         resources = state._resources
@@ -323,6 +374,9 @@ class MultibodySystem:
             for body in self._interpreted_bodies:
                 assert body._interpreter is not None
                 body._interpreter.realize(stage.name.lower(), state)
+            for constraint in self._interpreted_constraints:
+                assert constraint._interpreter is not None
+                constraint._interpreter.realize(stage.name.lower(), state)
             for force in self._custom_forces:
                 getattr(force._implementation, HOOKS[stage])(state)
             for motion in self._custom_motions:
@@ -372,7 +426,7 @@ class MultibodySystem:
             if state._pending_euler_angles != state._use_euler_angles:
                 new_tree = self._tree(state._pending_euler_angles)
                 new_record = new_tree.new_record()
-                for name in OUTSIDE_MATTER:
+                for name in OUTSIDE_MATTER + REMEMBERED:
                     getattr(new_record, name)[:] = getattr(record, name)
                 new_record.z[: new_tree.nz] = record.z[: tree.nz]  # those of forces: no choice touches them
                 if "lock_q" in state._own:
@@ -400,9 +454,23 @@ class MultibodySystem:
 
     def _remember(self, state: State) -> None:
         """A step ends at *state*: measures that remember make what they keep of it."""
+        if self._compiles_measures:  # it is Python that ends it
+            record = state._record
+            acting = [one for subsystem in self._subsystems for one in subsystem._acting_measures if isinstance(one, Memory)]
+            ready = [one for one in acting if one._memory(state) is not None and state._stage >= one._needs()]
+            following = [one._next(state) for one in ready]
+            record.measure_next[:] = record.measure_memory
+            for one, kept in zip(ready, following, strict=True):
+                one._write(record.measure_next, kept)
+            return
         for subsystem in self._subsystems:
             for measure in subsystem._acting_measures:
                 measure._remember(state)
+
+    @property
+    def _needs_states(self) -> bool:
+        """Whether each state of many has to be realized by itself: Python takes part, or measures remember something of it."""
+        return self._is_interpreted or self._compiles_measures
 
     # ------------------------------------------------------------------------------------------ realization
 
@@ -485,6 +553,10 @@ class MultibodySystem:
                 state._stage = step
                 if resources is not None:
                     resources.step, resources.turn = step, 0
+                for constraint in self._interpreted_constraints:
+                    if step <= Stage.INSTANCE or not constraint.is_disabled(state):
+                        assert constraint._interpreter is not None
+                        constraint._interpreter.realize(name, state)
                 for force in self._custom_forces:
                     getattr(force._implementation, f"realize_{name}")(state)
                 for motion in self._custom_motions:
@@ -503,7 +575,9 @@ class MultibodySystem:
             raise
 
     def _compute(self, state: State, wanted: int) -> int:
-        """Compute what is wanted and not valid; mobilizers that Python computes write their rows before the sweeps.
+        """Compute what is wanted and not valid.
+
+        Mobilizers that Python computes write their rows before the sweeps, and constraints theirs after them.
 
         Returns
         -------
@@ -511,19 +585,38 @@ class MultibodySystem:
             The last stage of which these mobilizers heard by that; 0 where they did not.
         """
         missing, told = wanted & ~state._valid, 0
-        if self._interpreted_bodies:
+        if self._interpreted_bodies or self._interpreted_constraints:
             for entry, write, stage in (
                 (_realize.POSITIONS, write_position, Stage.POSITION),
                 (_realize.VELOCITIES, write_velocity, Stage.VELOCITY),
             ):
                 if missing & entry:
-                    self._check_input(state, entry)
-                    for body in self._interpreted_bodies:
-                        write(body, state)
+                    if self._interpreted_bodies:
+                        self._check_input(state, entry)
+                        for body in self._interpreted_bodies:
+                            write(body, state)
+                        told = int(stage)
                     self._kernel_call(state, entry)
-                    told = int(stage)
+                    self._write_constraints(state, entry)
         self._kernel_call(state, wanted)
         return told
+
+    def _write_constraints(self, state: State, entry: int) -> None:
+        """Let Python write its rows of enabled constraints, and compute what follows from them."""
+        what = constraint_what.POSITIONS if entry == _realize.POSITIONS else constraint_what.VELOCITIES
+        try:
+            for constraint in self._interpreted_constraints:
+                interpreter = constraint._interpreter
+                if interpreter is None or constraint.is_disabled(state):
+                    continue
+                if entry == _realize.POSITIONS:
+                    interpreter.write_positions(state)
+                else:
+                    interpreter.write_velocities(state)
+                constraints.complete(state._record, constraint._index, what)
+        except BaseException:
+            state._valid &= 0 if entry == _realize.POSITIONS else ~_realize.DEPENDS_ON_U
+            raise
 
     def _check_input(self, state: State, entry: int) -> None:
         """Refuse values that are not finite, as the kernels do, before a user's function sees them."""
@@ -615,6 +708,10 @@ class MultibodySystem:
             )
         for body in matter._bodies:
             said = body._not_finite(state)
+            if said:
+                raise ModelError(said)
+        for constraint in matter._constraints:
+            said = constraint._not_finite(state)
             if said:
                 raise ModelError(said)
         of_mobility = np.repeat(state._field("together"), state._tree.num_u)

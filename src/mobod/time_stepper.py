@@ -343,6 +343,10 @@ class TimeStepper:
         self._found = None
         assert self._watch is not None
         watch = self._watch
+        resolved = self._integrator._flight_resolution()
+        for handler in self._system._event_handlers:
+            if isinstance(handler, ImpactWhen):
+                handler._resolved = resolved
         try:
             status = self._handle(self._agenda.calls_for(found.which, False))
         except BaseException:
@@ -427,11 +431,7 @@ class TimeStepper:
         kept, y, ends = state._keep(), state._y.copy(), None
         kept_by_integrator = integrator._control.copy(), integrator._counts.copy(), integrator._work.copy()
         resources = state._resources
-        if (
-            resources is not None
-        ):  # the event ends a step: variables that update themselves do so, and have both sides of a jump
-            resources.keep_updates(state)
-            resources.apply_updates(self._now)
+        state._end_step(self._now)  # variables that update themselves do so, and have both sides of a jump
         state._mark_unchanged()
         try:
             for owner, call in calls:

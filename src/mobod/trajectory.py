@@ -162,6 +162,8 @@ class Trajectory:
         self.statistics: dict[str, Any] = dict(statistics or {})
         self._template = None if state is None else state.copy()
         self._audit: Audit | None = None
+        #: Rows from which on states have other Instance variables, as event handlers have left them, and these.
+        self._changes: list[tuple[int, dict[str, Any]]] = []
         self._ledger: Ledger | None = None  # of a run that kept the accounts itself, step by step
         self._error_estimate: ErrorEstimate | None = None
 
@@ -273,6 +275,9 @@ class Trajectory:
     @property
     def states(self) -> States:
         """The states, one a time: ``states[i]``, negative indices, slices, iteration. Each is made when asked for.
+
+        Locks, disabled forces and other Instance variables are as event handlers have left them on the way, in a trajectory as
+        `simulate` returns it; one that was read from a file has those of the state that is its template.
 
         Raises
         ------
@@ -565,18 +570,22 @@ class States(Sequence["State"]):
         except IndexError:
             raise IndexError(f"there are {len(self)} states; no number {index}") from None
         state = self._template.copy()
-        self._fill(state, i)
+        self._fill(state, i, 0)
         return state
 
     def walk(self, indices: ArrayLike) -> Iterator[State]:
         """One state after the other in the place of the one before, for those who look and let go: no copies."""
-        state = self._template.copy()
+        state, changes = self._template.copy(), 0
         for i in np.asarray(indices).tolist():
-            self._fill(state, self._indices[i])
+            changes = self._fill(state, self._indices[i], changes)
             yield state
 
-    def _fill(self, state: State, i: int) -> None:
-        """Give *state* the variables of row *i*."""
+    def _fill(self, state: State, i: int, changes: int) -> int:
+        """Give *state*, which has seen so many *changes* of Instance variables, those of row *i*; changes until then."""
+        known = self._trajectory._changes
+        until = sum(first <= i for first, _ in known)
+        if until != changes:
+            state._take_own(known[until - 1][1] if until else self._template._own)
         state.time = float(self._trajectory.time[i])
         state.q = self._trajectory.q[i]
         state.u = self._trajectory.u[i]
@@ -587,6 +596,7 @@ class States(Sequence["State"]):
             matter = self._trajectory.system.get_matter_subsystem()
             matter.set_all_particle_locations(state, self._trajectory.particle_locations[i])
             matter.set_all_particle_velocities(state, self._trajectory.particle_velocities[i])
+        return until
 
     def __iter__(self) -> Iterator[State]:
         return (self[i] for i in range(len(self)))

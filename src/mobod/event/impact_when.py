@@ -3,9 +3,11 @@
 With g the gap's width, h = dg_dot/du its direction in the mobilities and e the coefficient of restitution, an impulse of size
 p along h changes the speeds at once, and turns the rate of the gap round:
 
-    M du = h p      g_dot+ = -e g_dot-      p = -(1 + e) g_dot- / (h M^-1 h^T)      du = M^-1 h^T p
+    M du = h p - G^T r, G du = 0      g_dot+ = -e g_dot-
+    du = d p,  d = M^-1 h - M^-1 G^T (G M^-1 G^T)^+ G M^-1 h      p = -(1 + e) g_dot- / (h d)
 
-No friction. M is that of the free mobilities: what a lock or a motion prescribes keeps its speed.
+No friction. M is that of the free mobilities: what a lock or a motion prescribes keeps its speed. G are the constraints'
+equations, whose impulses r pass the impact on.
 Source: Glocker 2001, Set-Valued Force Laws, 7 (Newton's impact law in generalized coordinates).
 """
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Bounces whose next flight takes less than this many localization windows are over.
 _SHORTEST_FLIGHT = 8.0
+#: What constraints leave of a gap's compliance, as a part of it, that is more than rounding.
+_LEAST_GIVING = 1e-12
 #: Impacts handled at one instant: a chain of bodies that touch passes one on in as many as it has gaps, some over and over.
 _MOST_AT_ONCE = 10_000
 
@@ -44,8 +48,9 @@ class ImpactWhen(When):
         the mobilizer that a `Coordinate` or `PlaneDistance` is of, until someone unlocks it.
     resting_speed : float
         Rate after an impact below which it counts as rest, where the gap is being pressed together. Zero leaves that to what
-        can be told apart: flights shorter than a few localization windows, or lower than the gap is overrun.
-        An integrator whose steps err by more than such flights are high (`BDF`, at loose accuracies) needs a speed.
+        can be told apart: flights shorter than a few localization windows or than two fixed steps, lower than the gap is
+        overrun, or, with `BDF`, lower than four times what a step may err by. `ExplicitEuler`, by which bodies that fly gain
+        energy, needs longer and higher ones.
     **settings
         As `When`: ``window``, ``absolute_window``, ``name``.
 
@@ -81,6 +86,9 @@ class ImpactWhen(When):
         super().__init__(gap, rising=False, **settings)
         self._restitution, self._at_rest, self._resting_speed = float(restitution), at_rest, float(resting_speed)
         self._why = ""
+        #: How short and how low a flight the integrator cannot tell from none, and whether its flights gain energy; whoever
+        #: steps says it.
+        self._resolved = 0.0, 0.0, False
 
     def get_restitution(self) -> float:
         """The coefficient of restitution."""
@@ -129,11 +137,16 @@ class ImpactWhen(When):
             return
         h = self._witness.calc_direction(state)
         change = matter.multiply_by_m_inv(state, h)
+        alone = float(h @ change)
+        if state._is_constrained:
+            r = matter.solve_for_constraint_impulses(state, matter.multiply_by_g(state, change))
+            change = change - matter.multiply_by_m_inv(state, matter.multiply_by_g_transpose(state, r))
         size = float(h @ change)
-        if not size > 0.0:
+        if not size > _LEAST_GIVING * alone:
+            held = "constraints hold it, or " if state._is_constrained else ""
             raise ModelError(
                 f"{self.name!r}: nothing that can move takes part in the impact of {self._witness!r} at time {state.time:.9g}; "
-                "all of it is locked or prescribed"
+                f"{held}all of it is locked or prescribed"
             )
         u = state.u.copy()
         u[:nu] -= (1.0 + self._restitution) * rate / size * change
@@ -144,11 +157,16 @@ class ImpactWhen(When):
         speed, pull = max(0.0, self._witness.calc_rate(state)), -self._witness.calc_acceleration(state)
         if pull <= 0.0:
             return False
+        shortest, lowest, gains = self._resolved
+        if gains and self._restitution < 1.0:  # flights shrink until they gain by the method what the impact takes
+            lost = 1.0 - self._restitution**2
+            shortest, lowest = shortest / lost, lowest / lost**2
         # distances are of positions, which are rounded; a gap overrun by less than that is not known to be closed
         rounding = 16.0 * np.finfo(float).eps * max(np.abs(state.q).max(), np.abs(state._record.p_GB).max())
         overrun = max(rounding, -gap)
         return (
             speed <= self._resting_speed
             or speed**2 <= 8.0 * pull * overrun  # it would rise to less than four times that
-            or 2.0 * speed <= _SHORTEST_FLIGHT * window * pull
+            or 2.0 * speed <= max(_SHORTEST_FLIGHT * window, shortest) * pull
+            or speed**2 <= 2.0 * pull * lowest
         )

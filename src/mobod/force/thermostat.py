@@ -1,6 +1,7 @@
 """Thermostat: keeps the temperature of a system about that of a bath, by a chain of Nose and Hoover.
 
-T = 2 KE / (N kB), N the thermal degrees of freedom; z = c of the m chain variables, then s of each
+T = 2 KE / (N kB), N the thermal degrees of freedom: free mobilities less equations of constraints less excluded ones;
+z = c of the m chain variables, then s of each
 
 f = -c_0 M u                                     s_i' = c_i
 c_0' = (T/Tb - 1)/t^2 - c_0 c_1                  c_1' = N c_0^2 - 1/t^2 - c_1 c_2
@@ -25,6 +26,7 @@ from ..algebra import spatial, vec3
 from ..algebra.memory import add_spatial, load3, load6, load_spatial, store_spatial
 from ..algebra.scalar import load, store, zero
 from ..errors import ModelError
+from ..stage import Stage
 from ._by_address import by_address
 from ._checked import finite, integer, not_negative, numbers, positive
 from ._pools import number
@@ -64,8 +66,15 @@ def twice_kinetic_energy(model: Any) -> Any:
 
 @generic
 def thermal_dofs(model: Any, integers: int) -> Any:
-    """N."""
-    return 1.0 * (model.nu - model.force_integers[integers + EXCLUDED])
+    """N: what constraints and prescribed motion leave of the mobilities, less the excluded ones; one at least."""
+    n = -model.force_integers[integers + EXCLUDED]
+    for b in range(1, model.nb):
+        if model.together[b] >= 0:
+            n = n + model.num_u[b]
+    for c in range(model.nc):
+        if model.constraint_enabled[c] == 1:
+            n = n - model.num_p[c] - model.num_v[c] - model.num_a[c]
+    return 1.0 * max(1, n)
 
 
 @generic
@@ -129,7 +138,8 @@ class Thermostat(Force):
     relaxation_time : float
         How fast the system follows, time; the shorter, the stiffer.
     num_excluded_dofs : int
-        How many mobilities do not count for the temperature, 0 to 6: the six of a system that floats as a whole.
+        How many mobilities do not count for the temperature, 0 to 6: the six of a system that floats as a whole. Those that are
+        locked or prescribed do not count anyway, nor do as many as constraints have equations.
     num_chains : int
         How many thermostats each govern the one before; each has two z.
     disabled_by_default : bool
@@ -281,8 +291,13 @@ class Thermostat(Force):
         self._run(state, "force_integers", True)[EXCLUDED] = excluded
 
     def get_num_thermal_dofs(self, state: State) -> int:
-        """How many degrees of freedom the temperature is of: the mobilities but the excluded ones. Needs MODEL."""
-        return state._tree.nu - self.get_num_excluded_dofs(state)
+        """How many degrees of freedom the temperature is of, one at least. Needs MODEL.
+
+        The mobilities that neither a lock nor a motion prescribes, less the equations of enabled constraints, less the excluded
+        ones. Redundant equations count as the others do: disable what says the same twice.
+        """
+        self._check(state, "get_num_thermal_dofs")
+        return int(thermal_dofs(state._record, self._span[0]))
 
     # ------------------------------------------------------------------------------------------ temperature and energy
 
@@ -357,15 +372,24 @@ class Thermostat(Force):
 
         Notes
         -----
-        u = L^-T x, x normal and M = L L^T, has the covariance M^-1 of a system in equilibrium.
+        u = L^-T x, x normal and M = L L^T, has the covariance M^-1 of a system in equilibrium. What is locked or prescribed
+        keeps its speed, and constraints take from the others what they do not allow: the state is realized to VELOCITY first.
         """
         self._check(state, "set_system_to_temperature")
         wanted = not_negative("temperature", temperature)
         state._need_positions(self._matter.ground, "set_system_to_temperature")
-        L = np.linalg.cholesky(self._matter.calc_m(state))
+        matter, M = self._matter, self._matter.calc_m(state)
+        free = matter.get_free_u_index(state) if state._has_known else np.arange(len(M))
+        L = np.linalg.cholesky(M[np.ix_(free, free)])
         x = (np.random.default_rng() if rng is None else rng).normal(size=len(L))
-        size = np.sqrt(wanted * self.get_num_thermal_dofs(state) * self.get_boltzmanns_constant() / (x @ x))
-        state.upd_u()[: len(L)] = size * np.linalg.solve(L.T, x)
+        v = np.zeros(len(M))
+        v[free] = np.linalg.solve(L.T, x)
+        if state._is_constrained:
+            matter.get_system().realize(state, Stage.VELOCITY)
+            r = matter.solve_for_constraint_impulses(state, matter.multiply_by_g(state, v))
+            v -= matter.multiply_by_m_inv(state, matter.multiply_by_g_transpose(state, r))
+        size = np.sqrt(wanted * self.get_num_thermal_dofs(state) * self.get_boltzmanns_constant() / (v @ M @ v))
+        state.upd_u()[free] = size * v[free]
 
     def initialize_system_to_bath_temperature(self, state: State, rng: np.random.Generator | None = None) -> None:
         """`set_system_to_temperature`, to that of the bath."""

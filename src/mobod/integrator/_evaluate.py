@@ -18,7 +18,7 @@ from ..force import _switch as forces
 from ..mobilizer import _rates
 from ..mobilizer._access import vector4
 from ..motion._what import SET_Q, SET_U
-from ..tree import momentum
+from ..tree import measures, momentum
 from ..tree.project import begin_projection, has_taken_steps
 from ..tree.realize import ACCELERATIONS, ARTICULATED, BAD_INPUT, FORCES, POSITIONS, VELOCITIES
 
@@ -254,12 +254,14 @@ def _prescribe(model: Any, address: int, prescriber: int) -> None:
 
 
 def finish_step(model: Any) -> int:
-    """Told at the end of each step, with the state realized there; of use to users' own parts only."""
+    """Told at the end of each step, with the state realized there: of use to what remembers."""
     return model.finish_step()
 
 
 @compiled_form_of(finish_step)
 def _finish_step(model: Any) -> int:
+    if model.remember[0] != 0:
+        call_routine(model.remember[0], model, 0, 0)
     return 0
 
 
@@ -270,6 +272,7 @@ def begin_step(model: Any, time: float) -> int:
 
 @compiled_form_of(begin_step)
 def _begin_step(model: Any, time: float) -> int:
+    measures.apply(model)
     return 0
 
 

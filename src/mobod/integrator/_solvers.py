@@ -7,6 +7,7 @@ seen by the times at which they ask for rates: see `Problem`.
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -171,6 +172,16 @@ class Scipy:
             solver.step()
         self.time, self.y = float(solver.t), solver.y.copy()
         return bool(solver.status != "failed")
+
+    def past(self) -> dict[str, Any]:
+        """What the steps so far have left, to be written to a file: all but the functions that it calls."""
+        return copy.deepcopy({name: value for name, value in vars(self._solver).items() if not callable(value)})
+
+    def recall(self, past: dict[str, Any]) -> None:
+        """Be where `past` was told, to the bit."""
+        vars(self._solver).update(copy.deepcopy(past))
+        self._dense = None
+        self.time, self.y = float(self._solver.t), self._solver.y.copy()
 
     def correct(self, y: Array) -> None:
         """Go on from *y* in place of the last step's end: the newest of the values that its polynomial goes through."""

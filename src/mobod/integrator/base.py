@@ -361,6 +361,18 @@ class Integrator:
                 state._valid, state._stage = EVERYTHING, int(Stage.ACCELERATION)
         return status
 
+    def _flight_resolution(self) -> tuple[float, float, bool]:
+        """How short and how low a flight between two impacts is not told from none, and whether flights gain energy.
+
+        Zero where steps, which shrink with the flights, see to that.
+        """
+        return 2.0 * float(self._control[rk.FIXED_STEP]), 0.0, False
+
+    def _lowest_flight(self, errors: float) -> float:
+        """The height of so many errors that a step may make."""
+        q = self._work[rk.Y, : len(self.get_state()._q)]
+        return errors * self.accuracy * max(1.0, float(np.abs(q).max(initial=0.0)))
+
     def _previous_time(self) -> float:
         """Where the last step began."""
         return float(self._control[rk.PREVIOUS_TIME])

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..stage import Stage
+from ..tree.measures import begin_step
 from . import _implicit
 from . import _runge_kutta as rk
 from ._solvers import Cvode, Problem, Scipy
@@ -30,6 +31,9 @@ _SOLVERS: dict[str, type[Cvode] | type[Scipy]] = {"cvode": Cvode, "scipy": Scipy
 _LARGEST_DRIFT = 0.01
 #: Times the accuracy: how far off the constraints' manifold the values of such a solver may get before it begins anew on it.
 _FAR = 10.0
+
+#: Flights between impacts that are less high than so many errors are within a step.
+_FLIGHT = 4.0
 
 
 @functools.cache
@@ -83,12 +87,15 @@ class BDF(Integrator):
         self._kind = solver or ("cvode" if _has_cvode() else "scipy")
         self._solver: Cvode | Scipy | None = None
         self._problem: Problem | None = None
+        #: What SciPy's solver has to go on from, of a run that was read from a file.
+        self._past: dict[str, Any] | None = None
         self._stop = -np.inf
         #: Time and y at which the last step's rates were first not finite.
         self._bad: tuple[float, Array] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_solver": None, "_problem": None}
+        past = self._solver.past() if isinstance(self._solver, Scipy) else self._past
+        return {**super().__getstate__(), "_solver": None, "_problem": None, "_past": past}
 
     def get_method_min_order(self) -> int:
         """The lowest order: 1, with which it starts."""
@@ -100,12 +107,12 @@ class BDF(Integrator):
 
     def _apply(self) -> None:
         super()._apply()
-        self._solver = None  # made anew, with these settings, for the next step
+        self._solver = self._past = None  # made anew, with these settings, for the next step
 
     def _begin(self) -> None:
         state = self._state
         assert state is not None
-        self._solver, self._stop = None, -np.inf
+        self._solver, self._past, self._stop = None, None, -np.inf
         ny = len(state._y)
         self._y, self._rates, self._moved, self._jacobian = np.zeros(ny), np.zeros(ny), np.zeros(ny), np.zeros((ny, ny))
         super()._begin()
@@ -130,6 +137,10 @@ class BDF(Integrator):
             return False
         out[:] = self._jacobian
         return True
+
+    def _flight_resolution(self) -> tuple[float, float, bool]:
+        """Begun anew, the method is of order 1, and a flight of the size of its errors is within a step that is a line."""
+        return 0.0, self._lowest_flight(_FLIGHT), False
 
     def _make_solver(self, time: float, stop: float) -> Cvode | Scipy:
         """A solver at the last step's end."""
@@ -224,9 +235,12 @@ class BDF(Integrator):
     def _take(self, time: float, stop: float) -> tuple[float, Array, bool]:
         """Where the solver's next step ends, y there, and whether there is one; tries are counted."""
         counts = self._counts
+        self._revive(stop)
         solver, self._solver = self._solver, None  # none, should a user's part or Ctrl-C end the step in the middle
         if self._system._is_interpreted:
             self._call(_begin_step, time)
+        elif self._state is not None and self._state._tree.counts["measure_memory_size"]:
+            self._call(begin_step)
         if solver is None:
             solver = self._make_solver(time, stop)
         problem = self._problem
@@ -246,6 +260,17 @@ class BDF(Integrator):
                 failure = rk.ERROR_FAILURES
             counts[failure] += 1
         return solver.time, solver.y, taken
+
+    def _revive(self, stop: float = np.inf) -> None:
+        """Have SciPy's solver again as it was when the run was written to a file, with its past; nothing is counted for it."""
+        past, self._past = self._past, None
+        if past is not None:
+            counts = self._counts.copy()
+            solver = self._make_solver(float(past["t"]), max(stop, float(past["t"]) + 1.0))
+            assert isinstance(solver, Scipy)
+            solver.recall(past)
+            self._solver = solver
+            self._counts[:] = counts
 
     def _keep_to(self, y: Array) -> None:
         """Let the solver go on from the step's end as it has been projected, *y* being what it was."""
@@ -276,6 +301,7 @@ class BDF(Integrator):
         """Put the state at *time*, by the solver's own polynomial where that is within the last step, and realize it."""
         state, control = self._state, self._control
         assert state is not None
+        self._revive()
         if self._solver is None or not control[rk.PREVIOUS_TIME] < time < control[rk.TIME]:
             super()._leave_at(time, stage)
             return

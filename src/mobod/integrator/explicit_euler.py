@@ -11,6 +11,7 @@ Source: Hairer, Norsett and Wanner 1993, II.1 (Euler, Heun).
 
 import numpy as np
 
+from . import _runge_kutta as rk
 from .base import Integrator
 
 
@@ -23,3 +24,10 @@ class ExplicitEuler(Integrator):
     order = 1
     error_order = 2
     table = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, -0.5, 0.5]])
+
+    #: A body that bounces gains by its steps what an impact takes where flights are five steps long, or six errors high.
+    _FLIGHT_IN_STEPS, _FLIGHT_IN_ERRORS = 5.0, 6.0
+
+    def _flight_resolution(self) -> tuple[float, float, bool]:
+        step = float(self._control[rk.FIXED_STEP])
+        return self._FLIGHT_IN_STEPS * step, 0.0 if step else self._lowest_flight(self._FLIGHT_IN_ERRORS), True

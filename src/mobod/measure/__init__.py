@@ -3,6 +3,7 @@
 See ``docs/measures.md``.
 """
 
+from .compiled_functions import CompiledFunctions
 from .constant import Constant, One, Zero
 from .coordinate import Coordinate
 from .custom import Custom, CustomImplementation
@@ -23,6 +24,7 @@ from .time import Time
 from .variable import Variable
 
 __all__ = [
+    "CompiledFunctions",
     "Constant",
     "Coordinate",
     "Custom",

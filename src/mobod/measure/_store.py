@@ -29,6 +29,14 @@ def allocate_variable(subsystem: Subsystem, state: State, invalidates: Stage, va
     return len(variables) - 1
 
 
+def allocate_z(subsystem: Subsystem, state: State, values: Any) -> int:
+    """Auxiliary variables, whose rates compiled steps find; the place of the first among the subsystem's."""
+    runs = part(subsystem, state).runs["z"]
+    first = sum(len(run) for _, run in runs)
+    runs.append((int(Stage.EMPTY), values.copy()))
+    return first
+
+
 def allocate_entry(subsystem: Subsystem, state: State, depends_on: Stage, value: Any) -> int:
     """A cache entry that is valid where it is marked; its index."""
     entries = part(subsystem, state).entries

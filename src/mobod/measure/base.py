@@ -49,7 +49,8 @@ class Measure:
     -----
     Most measures are functions of the state and cost nothing until they are asked. Those that remember (`Integrate`,
     `Differentiate` where it estimates, `Extreme`, `Delay`, `SampleAndHold`) keep what they remember in the state, and take part
-    in each step of a run: a system with one of these is integrated by Python, as with a subsystem of a user's own.
+    in each step of a run: compiled, where all that they look at is built in or compiled, and otherwise by Python, as a
+    subsystem of a user's own does; see ``docs/measures.md``.
     """
 
     # so that NumPy leaves arithmetic of arrays and measures to the methods below

@@ -1,130 +1,77 @@
-"""Custom: a measure that its user writes, in Python."""
+"""Custom: a measure that its user writes, in Python or as functions that are compiled."""
 
 from __future__ import annotations
 
-import abc
 from typing import TYPE_CHECKING, Any
-
-import numpy.typing as npt
 
 from ..errors import ModelError
 from ..stage import Stage
 from . import _store
+from ._compiled_custom import OfCompiledFunctions
 from .base import Measure, check_shape
+from .compiled_functions import CompiledFunctions
+from .custom_implementation import HOOKS, CustomImplementation
 
 if TYPE_CHECKING:
     from ..state import State
     from ..subsystem import Subsystem
 
-_HOOKS = {stage: f"realize_measure_{stage.name.lower()}" for stage in Stage if stage > Stage.EMPTY}
-
-
-class CustomImplementation(abc.ABC):
-    """What a user derives a measure from; then ``Custom(subsystem, implementation)`` makes it part of a system.
-
-    1. `calc_cached_value` and `get_depends_on_stage` have to be there.
-    2. `get_num_time_derivatives`, where there are derivatives; those from `get_num_cache_entries` on come from
-       `get_uncached_value`.
-    3. `initialize` is called where a run begins; the ``realize_measure_*`` hooks when the system realizes a state to that
-       stage. With one of these other than `realize_measure_topology`, the system is integrated by Python.
-
-    Examples
-    --------
-    >>> class Power(mb.measure.CustomImplementation):  # doctest: +SKIP
-    ...     def get_depends_on_stage(self, deriv_order):
-    ...         return mb.Stage.DYNAMICS
-    ...     def calc_cached_value(self, state, deriv_order):
-    ...         return float(system.get_mobility_forces(state) @ state.u)
-    """
-
-    @abc.abstractmethod
-    def get_depends_on_stage(self, deriv_order: int) -> Stage:
-        """The stage that the value (order 0) or a derivative needs; it should be the same each time."""
-
-    @abc.abstractmethod
-    def calc_cached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
-        """The value or a derivative at *state*, which is at the stage that it needs, and is not to be changed.
-
-        The result is kept in the state until that stage is invalidated, so that all that it depends on has to invalidate it: a
-        discrete variable that invalidates a higher stage only is overlooked.
-        """
-
-    def get_num_time_derivatives(self) -> int:
-        """How many derivatives there are; none unless overridden."""
-        return 0
-
-    def get_num_cache_entries(self) -> int:
-        """For how many orders, from 0 on, results are kept in the state; for all unless overridden."""
-        return self.get_num_time_derivatives() + 1
-
-    def get_uncached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
-        """A derivative for which nothing is kept."""
-        raise ModelError(
-            f"{type(self).__name__} keeps {self.get_num_cache_entries()} results; for derivative {deriv_order} it has to "
-            "define get_uncached_value"
-        )
-
-    def initialize(self, state: State) -> None:
-        """Called where a run begins, with a state of the run's own, at MODEL or above, which may be changed and realized."""
-
-    def realize_measure_topology(self, state: State) -> None:
-        """Called when the system's topology is realized; may allocate with the subsystem's ``allocate_*``."""
-
-    def realize_measure_model(self, state: State) -> None:
-        """Called when modelling choices are settled."""
-
-    def realize_measure_instance(self, state: State) -> None:
-        """Called at INSTANCE."""
-
-    def realize_measure_time(self, state: State) -> None:
-        """Called at TIME."""
-
-    def realize_measure_position(self, state: State) -> None:
-        """Called at POSITION."""
-
-    def realize_measure_velocity(self, state: State) -> None:
-        """Called at VELOCITY."""
-
-    def realize_measure_dynamics(self, state: State) -> None:
-        """Called at DYNAMICS."""
-
-    def realize_measure_acceleration(self, state: State) -> None:
-        """Called at ACCELERATION."""
-
-    def realize_measure_report(self, state: State) -> None:
-        """Called at REPORT."""
-
 
 class Custom(Measure):
-    """A measure that its user writes: derive from `CustomImplementation`, and pass an instance.
+    """A measure that its user writes, in one of two ways.
 
     Parameters
     ----------
     subsystem : Subsystem or None
         What it joins.
-    implementation : CustomImplementation
-        The user's own; it may hold bodies, parameters, other measures.
+    implementation : CustomImplementation, optional
+        An instance of a class of the user's, in Python; it may hold bodies, parameters, other measures.
+    compiled : CompiledFunctions, optional
+        Functions of numbers and tuples. Measures that integrate or remember what these give leave the system compiled.
     shape : () or (n,)
         Of the value: a number unless given.
 
     Raises
     ------
     TypeError
-        If *implementation* is no such object.
+        If neither is given, or both, or something else.
+    ModelError
+        If compiled functions do not take or return what they should, with floats, eight states at a time or dual numbers; and
+        when topology is realized, if they cannot be compiled.
+
+    Examples
+    --------
+    How far a pendulum's tip has gone, as the integral of its speed:
+
+    >>> import mobod as mb
+    >>> from mobod.algebra import sqrt
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> def speed(t, X, V, q, u, parameters):
+    ...     x, y, z = V[0][1]
+    ...     return sqrt(x * x + y * y + z * z + 1e-12)
+    >>> functions = mb.measure.CompiledFunctions(speed, bodies=[system.matter.bodies[2]])
+    >>> way = mb.measure.Integrate(system.matter, mb.measure.Custom(system.matter, compiled=functions))
     """
 
     def __init__(
         self,
         subsystem: Subsystem | None,
-        implementation: CustomImplementation,
+        implementation: CustomImplementation | None = None,
         *,
+        compiled: CompiledFunctions | None = None,
         shape: tuple[int, ...] = (),
         name: str | None = None,
     ) -> None:
+        if compiled is not None:
+            if implementation is not None:
+                raise TypeError("a measure is an implementation or compiled functions, not both")
+            if not isinstance(compiled, CompiledFunctions):
+                raise TypeError(f"compiled has to be a mobod.measure.CompiledFunctions(...), not {compiled!r}")
+            implementation = OfCompiledFunctions(compiled, check_shape(shape, "a Custom measure"))
         if not isinstance(implementation, CustomImplementation):
             raise TypeError(
                 "implementation has to be an instance of a class derived from mobod.measure.CustomImplementation, "
-                f"not {implementation!r}"
+                f"not {implementation!r}; or give compiled=mobod.measure.CompiledFunctions(...)"
             )
         self._implementation = implementation
         self._places: list[int] = []
@@ -132,8 +79,16 @@ class Custom(Measure):
         super().__init__(subsystem, check_shape(shape, "a Custom measure"), name=name)
 
     def get_implementation(self) -> CustomImplementation:
-        """The user's own object."""
+        """The user's own object; `ModelError` where the measure is compiled functions."""
+        if isinstance(self._implementation, OfCompiledFunctions):
+            raise ModelError(f"{self!r} has no implementation in Python; call get_compiled_functions()")
         return self._implementation
+
+    def get_compiled_functions(self) -> CompiledFunctions:
+        """The user's functions; `ModelError` where the measure is an implementation in Python."""
+        if not isinstance(self._implementation, OfCompiledFunctions):
+            raise ModelError(f"{self!r} is an implementation in Python; call get_implementation()")
+        return self._implementation.functions
 
     def initialize(self, state: State) -> None:
         """Begin anew: the user's `CustomImplementation.initialize` is called with this state."""
@@ -176,7 +131,7 @@ class Custom(Measure):
 
     def _takes_part(self) -> bool:
         return self._has_own("initialize") or any(
-            self._has_own(hook) for stage, hook in _HOOKS.items() if stage > Stage.TOPOLOGY
+            self._has_own(hook) for stage, hook in HOOKS.items() if stage > Stage.TOPOLOGY
         )
 
     def _allocate(self, state: State) -> None:
@@ -195,7 +150,7 @@ class Custom(Measure):
         self.initialize(state)
 
     def _update(self, state: State, stage: Stage) -> None:
-        getattr(self._implementation, _HOOKS[stage])(state)
+        getattr(self._implementation, HOOKS[stage])(state)
 
 
-__all__ = ["Custom", "CustomImplementation"]
+__all__ = ["CompiledFunctions", "Custom", "CustomImplementation"]

@@ -104,3 +104,10 @@ class Differentiate(Memory):
             return before, f, rate0, known
         slope = (f - f0) / h
         return state.time, f, 2.0 * slope - rate0 if known else slope, True
+
+    def _memory_size(self) -> int:
+        return 3 + 2 * self._default.size
+
+    def _unpacked(self, kept: Array) -> Sample:
+        f, rate = kept[1:-1].reshape(2, *self._shape).copy()
+        return float(kept[0]), np.asarray(f), np.asarray(rate), bool(kept[-1])

@@ -149,6 +149,13 @@ class Extreme(Memory):
         new = self._is_beyond(now, value)
         return np.where(new, now, value), np.where(new, state.time, time)
 
+    def _memory_size(self) -> int:
+        return 1 + 2 * self._default.size
+
+    def _unpacked(self, kept: Array) -> tuple[Array, Array]:
+        value, time = kept.reshape(2, *self._shape).copy()
+        return np.asarray(value), np.asarray(time)
+
     def _is_beyond(self, now: Array, value: Array) -> Any:
         """Whether a value is more extreme than another."""
         if self._operation in (_Operation.MAX_ABS, _Operation.MIN_ABS):

@@ -155,7 +155,10 @@ class Integrate(Measure):
 
     def _allocate(self, state: State) -> None:
         subsystem = self._need_subsystem()
-        self._z = subsystem.allocate_z(state, self._default.ravel())
+        if subsystem.get_system()._compiles_measures:
+            self._z = _store.allocate_z(subsystem, state, self._default.ravel())
+        else:
+            self._z = subsystem.allocate_z(state, self._default.ravel())
         self._begun = _store.allocate_variable(subsystem, state, Stage.REPORT, False)
 
     def _has_begun(self, state: State) -> bool:

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from ..errors import ModelError
 from ..stage import Stage
 from . import _store
-from .base import Measure
+from .base import Array, Measure
 
 if TYPE_CHECKING:
     from ..state import State
@@ -31,6 +33,8 @@ class Memory(Measure):
     #: What a change by hand invalidates.
     _invalidates: ClassVar[Stage] = Stage.DYNAMICS
     _place = -1
+    #: Where the record keeps what is remembered, in a system that is compiled; `MultibodySystem.realize_topology` says it.
+    _run: slice | None = None
 
     def initialize(self, state: State) -> None:
         """Forget what this state remembers, and begin anew with what is there now.
@@ -62,6 +66,14 @@ class Memory(Measure):
     def _following(self, state: State, kept: Any) -> Any:
         raise NotImplementedError
 
+    def _memory_size(self) -> int:
+        """How many numbers compiled steps keep of it, the first of which says whether there is anything."""
+        raise NotImplementedError
+
+    def _unpacked(self, kept: Array) -> Any:
+        """What `_first` gives, of the numbers after the first."""
+        raise NotImplementedError
+
     # ------------------------------------------------------------------------------------------ what is remembered
 
     def _sources(self) -> tuple[Measure, ...]:
@@ -69,10 +81,23 @@ class Memory(Measure):
 
     def _memory(self, state: State) -> Any:
         """What the state remembers; None before a run has begun."""
-        return _store.part(self._need_subsystem(), state).variables[self._place].value
+        if self._run is None:
+            return _store.part(self._need_subsystem(), state).variables[self._place].value
+        kept = state._record.measure_memory[self._run, 0]
+        return self._unpacked(kept[1:]) if kept[0] else None
 
     def _set_memory(self, state: State, value: Any) -> None:
-        self._need_subsystem().upd_discrete_variable(state, self._place, value)
+        if self._run is None:
+            self._need_subsystem().upd_discrete_variable(state, self._place, value)
+            return
+        self._write(state._record.measure_memory, value)
+        self._write(state._record.measure_next, value)
+        _store.part(self._need_subsystem(), state).variables[self._place].changes += 1
+        state._invalidate_from(int(self._invalidates))
+
+    def _write(self, rows: Any, value: Any) -> None:
+        """Into the record's column of what is remembered."""
+        rows[self._run, 0] = np.concatenate([[1.0], *(np.ravel(one) for one in value)])
 
     def _next(self, state: State) -> Any:
         """What is remembered after this state, at which the operand is known; found anew each time, as operands may change."""
@@ -90,6 +115,9 @@ class Memory(Measure):
                 f"{self!r} follows {self._looks_at()!r}, which needs Stage.{needed.name}; integrators realize no further "
                 "than ACCELERATION"
             )
+        if self._run is not None:  # kept in the record; the variable says that there is what only a run has
+            self._place = _store.allocate_variable(self._need_subsystem(), state, self._invalidates, None)
+            return
         self._place = self._need_subsystem().allocate_auto_update_discrete_variable(
             state, self._invalidates, None, max(needed, Stage.TIME)
         )

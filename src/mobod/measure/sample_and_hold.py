@@ -127,6 +127,12 @@ class SampleAndHold(Memory):
         before, now = (np.floor(time / self._period + _ROUNDING) for time in (kept[1], state.time))
         return self._first(state) if now > before else kept
 
+    def _memory_size(self) -> int:
+        return 2 + self._default.size
+
+    def _unpacked(self, kept: Array) -> tuple[Array, float]:
+        return kept[:-1].reshape(self._shape).copy(), float(kept[-1])
+
     def _calc(self, state: State, deriv_order: int) -> Any:
         kept = self._memory(state)
         return self._now_or_default(state) if kept is None else self._given(kept[0])

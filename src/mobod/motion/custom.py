@@ -1,8 +1,9 @@
-"""Custom: a motion that its user writes, in Python."""
+"""Custom: a motion that its user writes, in Python or as a function that is compiled."""
 
 from __future__ import annotations
 
 import abc
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,10 @@ import numpy.typing as npt
 
 from ..errors import ModelError
 from ..level import Level, Method
+from ..mobilizer._users_tuples import checked_parameters
+from ._users_functions import motion_of
 from .base import Motion
+from .compiled_functions import CompiledFunctions
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -108,35 +112,141 @@ class CustomImplementation(abc.ABC):
 
 
 class Custom(Motion):
-    """A motion that its user writes: derive from `CustomImplementation`, and pass an instance.
+    """A motion that its user writes, in one of two ways.
 
     Parameters
     ----------
     mobod : MobilizedBody
         The body whose mobilizer it governs.
-    implementation : CustomImplementation
-        The user's own; it may hold bodies, parameters, data.
+    implementation : CustomImplementation, optional
+        An instance of a class of the user's, in Python; it may hold bodies, parameters, data.
+    compiled : CompiledFunctions, optional
+        A function of numbers and tuples, which is compiled.
+
+    Raises
+    ------
+    TypeError
+        If neither is given, or both, or something else.
+    ModelError
+        If a compiled function does not take or return what it should, with floats, eight states at a time or dual numbers; and
+        when topology is realized, if it cannot be compiled.
 
     Notes
     -----
-    A system with such a motion is integrated by the same algorithm, interpreted: the motion costs its own time and a few
-    microseconds a call.
+    A system with a motion in Python is integrated by the same algorithm, interpreted: the motion costs its own time and a few
+    microseconds a call. With a compiled function it runs compiled from end to end.
+
+    Examples
+    --------
+    A pin that swings up, and its rate, which nobody had to write.
+
+    >>> import mobod as mb
+    >>> from mobod.algebra import exp
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> def position(t, parameters):
+    ...     return (parameters[0] * (1.0 - exp(-t * t)),)
+    >>> upper = system.matter.bodies[1]
+    >>> motion = mb.motion.Custom(upper, compiled=mb.motion.CompiledFunctions(position=position, parameters=[2.0]))
+    >>> state = system.realize_topology()
+    >>> state.time = 1.0
+    >>> system.prescribe(state)
+    True
+    >>> float(upper.get_u(state).round(6))  # 4 / e
+    1.471518
     """
 
-    def __init__(self, mobod: MobilizedBody, implementation: CustomImplementation) -> None:
+    _implementation: CustomImplementation | None = None
+    _compiled: CompiledFunctions | None = None
+
+    def __init__(
+        self,
+        mobod: MobilizedBody,
+        implementation: CustomImplementation | None = None,
+        *,
+        compiled: CompiledFunctions | None = None,
+    ) -> None:
+        if compiled is not None:
+            if implementation is not None:
+                raise TypeError("a motion is an implementation or compiled functions, not both")
+            if not isinstance(compiled, CompiledFunctions):
+                raise TypeError(f"compiled has to be a mobod.motion.CompiledFunctions(...), not {compiled!r}")
+            if not hasattr(mobod, "get_mobilized_body_index"):
+                raise TypeError(f"a motion is made for a mobilized body, not for {mobod!r}")
+            facts = mobod.facts
+            self._shape = facts.num_q, facts.num_u, bool(facts.has_quaternion)
+            self._values = checked_parameters(compiled.parameters)
+            if facts.num_u:
+                self._level, self.routine = motion_of(compiled, *self._shape, self._values)  # type: ignore[misc]
+            super().__init__(mobod)
+            self._compiled = compiled
+            return
         if not isinstance(implementation, CustomImplementation):
             raise TypeError(
                 "implementation has to be an instance of a class derived from mobod.motion.CustomImplementation, "
-                f"not {implementation!r}"
+                f"not {implementation!r}; or give compiled=mobod.motion.CompiledFunctions(...)"
             )
         super().__init__(mobod)
         self._implementation = implementation
 
     def get_implementation(self) -> CustomImplementation:
-        """The user's own object."""
+        """The user's own object; `ModelError` where the motion is a compiled function."""
+        if self._implementation is None:
+            raise ModelError(f"{self!r} has no implementation in Python; call get_compiled_functions()")
         return self._implementation
 
+    def get_compiled_functions(self) -> CompiledFunctions:
+        """The user's function; `ModelError` where the motion is an implementation in Python."""
+        if self._compiled is None:
+            raise ModelError(f"{self!r} is an implementation in Python; call get_implementation()")
+        return self._compiled
+
+    # ------------------------------------------------------------------------------------------ parameters
+
+    def get_default_parameters(self) -> Array:
+        """The parameters of a compiled function in a default state."""
+        self.get_compiled_functions()
+        return np.array(self._values)
+
+    def set_default_parameters(self, parameters: npt.ArrayLike) -> None:
+        """Change them, as many as there are: a topological change."""
+        self._values = self._as_many(parameters)
+        self._mobod._changed()
+
+    def get_parameters(self, state: State) -> Array:
+        """The parameters of a compiled function in this state. Needs MODEL."""
+        self.get_compiled_functions()
+        self._check(state, "get_parameters")
+        return self._run(state, False).copy()
+
+    def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
+        """Change them in this state, as many as there are; it falls to MODEL at most."""
+        values = self._as_many(parameters)
+        self._check(state, "set_parameters")
+        self._run(state, True)[:] = values
+
+    def _as_many(self, parameters: npt.ArrayLike) -> list[float]:
+        self.get_compiled_functions()
+        values = checked_parameters(parameters)
+        if len(values) != len(self._values):
+            raise ValueError(f"parameters of {self!r} are {len(self._values)} numbers, got {len(values)}")
+        return values
+
+    # ------------------------------------------------------------------------------------------ for the base class
+
+    def _numbers(self) -> Sequence[float]:
+        return () if self._compiled is None else self._values
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "routine"}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        if self._compiled is not None:  # what was compiled stays behind: it is found again by what it was made of
+            self.routine = motion_of(self._compiled, *self._shape, self._values)[1]  # type: ignore[misc]
+
     def _rule(self, state: State | None) -> tuple[Level, Method]:
+        if self._implementation is None:
+            return super()._rule(state)
         if state is None:  # the tree is made before there is a state to ask with
             return Level.NO_LEVEL, Method.NO_METHOD
         level, method = self._implementation.get_level(state), self._implementation.get_level_method(state)
@@ -167,4 +277,4 @@ class Custom(Motion):
         return value.reshape(n)
 
 
-__all__ = ["Custom", "CustomImplementation"]
+__all__ = ["CompiledFunctions", "Custom", "CustomImplementation"]

@@ -72,6 +72,8 @@ def advance(model: Any, valid: int, wanted: int) -> int:
     if missing & FORCES != 0:
         # flags: what is valid is kept, what is wanted is to be
         forces.sweep(model, (valid & KEPT_FORCES) // KEPT_FORCES + 2 * ((wanted & KEPT_FORCES) // KEPT_FORCES))
+        if model.measures[0] != 0:
+            call_routine(model.measures[0], model, 0, model.measure_runs[0])
     articulated, accelerations = missing & ARTICULATED != 0, missing & ACCELERATIONS != 0
     if accelerations:
         prescribe.sweep(model)
@@ -82,10 +84,11 @@ def advance(model: Any, valid: int, wanted: int) -> int:
             acceleration.inward_step(model, b)
     if accelerations:
         if model.nc > 0:
-            call_routine(model.constrain[0], model, constraint_what.ACCELERATIONS, int(rates))
-        else:
-            acceleration.outward_sweep(model, rates)
+            call_routine(model.constrain[0], model, constraint_what.ACCELERATIONS, 0)
+        acceleration.outward_sweep(model, rates)
         particles.rates(model)
+        if model.measures[0] != 0:
+            call_routine(model.measures[0], model, model.measure_runs[0], model.measure_runs[1])
         if checked:
             total = nothing_of(model.u_dot, model.nu, 0.0 * load(model.time, 0, 0))
             total = nothing_of(model.particle_acceleration, model.particle_size, total)

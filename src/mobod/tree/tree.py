@@ -16,8 +16,8 @@ from ..level import Level, Method, all_methods
 from ..mobilizer import _rates
 from ..mobilizer._by_address import BY_ADDRESS
 from ..mobilizer._reversal import turn_round
-from . import blocks, constraint_fields, known, records
-from .constraints import constrain
+from . import blocks, constraint_fields, known, measures, records
+from .constraints import constrain, solve_rows, through_coordinates
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
@@ -39,11 +39,14 @@ INSTANCE_FIELDS = (
 ADDRESSES = (
     *("kinematics", "reversal", "rare_rates", "motion", "run_routine", "all_runs"),
     *("constraint_routine", "constrain"),
+    *("measures", "remember", "measure_calls"),
 )
 #: Rows that kernels leave at zero where `massless` holds.
 OF_MASS = ("com_G", "inertia_G", "centrifugal")
 #: Continuous variables of a state that modelling choices do not touch.
 OUTSIDE_MATTER = ("time", "particle_location", "particle_velocity")
+#: What measures remember, likewise.
+REMEMBERED = ("measure_memory", "measure_next")
 
 
 class Tree:
@@ -199,7 +202,11 @@ class Tree:
         # two shortcuts that robots' files make worthwhile: links whose frame is the joint's, and links without mass
         integers["plain_outboard"] = [int(np.array_equal(np.asarray(X), np.eye(4))) for X in outboard]
         integers["massless"] = [int(m.mass == 0.0) for m in mass_properties]
-        self._constraint_routines = [(c, one.routine) for c, one in enumerate(constraints) if one.routine is not None]
+        self._constraint_routines = [
+            (c, one.routine) for c, one in enumerate(constraints) if one.routine is not None and one._interpreter is None
+        ]
+        #: Whether positions, as far as constraints know them, depend on time too.
+        self.depends_on_time = any(one._depends_on_time for one in constraints)
         tied, constraint_counts = constraint_fields.topology(constraints, parents, self.num_q, self.num_u)
         numbers["constraint_numbers"] = np.array(tied.pop("constraint_numbers"), np.float64).reshape(-1, 1)
         integers |= tied
@@ -207,7 +214,7 @@ class Tree:
         if not all(integers["constraint_enabled"]):
             groups, _ = constraint_fields.grouped(integers, integers["constraint_enabled"], self.nb)
         constraint_counts |= sizes
-        integers |= {"constrain": [0], "constraint_routine": [0] * len(constraints)}
+        integers |= {"constrain": [0, 0, 0], "constraint_routine": [0] * len(constraints)}
         for name, of_what in (
             ("position_weight", "num_rows"),
             ("velocity_weight", "num_rows"),
@@ -234,6 +241,7 @@ class Tree:
             "forces_nz": self.nz,
             "nm": len(self._motion_routines),
             "one": 1,
+            "constraint_routines": 3,
             "parameters_size": len(self.fields["parameters"]),
             "choices_size": len(integers["choices"]),
             "n_size": sum(matrices),
@@ -244,6 +252,19 @@ class Tree:
             "motion_numbers_size": len(self.fields["motion_numbers"]),
             **constraint_counts,
         }
+        #: What measures compute and remember in each step; `take_measures` gives it.
+        self.fields |= {
+            "measures": np.zeros(1, np.int64),
+            "remember": np.zeros(1, np.int64),
+            "measure_runs": np.zeros(4, np.int64),
+            "measure_calls": np.zeros(0, np.int64),
+            "measure_code": np.zeros(0, np.int64),
+            "measure_numbers": np.zeros((0, 1)),
+        }
+        of_measures = ("code", "numbers", "values", "memory", "calls")
+        self.counts |= dict.fromkeys((f"measure_{what}_size" for what in of_measures), 0)
+        self.has_measures = False
+        self._measure_routines: list[tuple[int, Any]] = []
         #: How many scratches an outward sweep of columns takes.
         self.num_slots = 1 + int(self.fields["slot"].max())
         #: What stands for no forces, for kernels that read these.
@@ -261,11 +282,40 @@ class Tree:
                 columns = body.facts.hinge(tuple(body._default_q.tolist()))
                 self._columns.append((b, "H_MF" if reverse[b] else "H_FM", columns))
 
+    def take_measures(
+        self,
+        code: Sequence[int],
+        numbers: Sequence[float],
+        runs: Sequence[int],
+        values_size: int,
+        memory_size: int,
+        routines: Sequence[Any],
+    ) -> None:
+        """Take the list of operations of `measures`, before records are made."""
+        self.has_measures = True
+        self.forces_read_z = True  # what z are the rates of z may depend on
+        self.fields["measure_code"] = np.array(code, np.int64)
+        self.fields["measure_numbers"] = np.array(numbers, np.float64).reshape(-1, 1)
+        self.fields["measure_runs"] = np.array(runs, np.int64)
+        self.fields["measure_calls"] = np.zeros(len(routines), np.int64)
+        self._measure_routines = list(enumerate(routines))
+        self.counts |= {
+            "measure_code_size": len(code),
+            "measure_numbers_size": len(numbers),
+            "measure_values_size": values_size,
+            "measure_memory_size": memory_size,
+            "measure_calls_size": len(routines),
+        }
+        self._addresses = {}
+
     def _addresses_for(self, *scalar: bool) -> dict[str, npt.NDArray[np.int64]]:
         """The fields of routines' addresses for a record's scalar: what this tree needs is compiled or loaded now."""
         if scalar not in self._addresses:
             fields, found = self.fields, {}
             rare = np.flatnonzero(np.isin(fields["rates"], (_rates.EULER, _rates.MATRIX)))
+            shared = [(0, constrain), (1, solve_rows)] if self.counts["nc"] else []
+            if np.any(fields["num_mobilizers"]):
+                shared.append((2, through_coordinates))
             routines: dict[str, Iterable[tuple[int, Any]]] = {
                 "kinematics": self._routines,
                 "reversal": [(int(b), turn_round) for b in np.flatnonzero(fields["reversed"])],
@@ -274,7 +324,11 @@ class Tree:
                 "run_routine": self._force_routines,
                 "all_runs": [(0, all_runs)] if self._force_routines else [],
                 "constraint_routine": self._constraint_routines,
-                "constrain": [(0, constrain)] if self.counts["nc"] else [],
+                "constrain": shared,
+                "measures": [(0, measures.measures)] if self.has_measures else [],
+                "measure_calls": self._measure_routines,
+                # steps are taken of numbers only
+                "remember": [(0, measures.remember)] if self.counts["measure_memory_size"] and not any(scalar) else [],
             }
             for name, of_field in routines.items():
                 found[name] = np.zeros(len(fields[name]), np.int64)

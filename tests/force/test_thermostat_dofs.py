@@ -1,0 +1,70 @@
+"""What a thermostat counts: mobilities that are free, less equations of constraints, less excluded ones."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mobod as mb
+from mobod import Stage
+
+
+@pytest.fixture
+def model():
+    """A chain of four, of which a rod ties two, with a thermostat that excludes one mobility."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0.1, -0.5, 0), mb.UnitInertia(1, 1, 1)))
+    bodies, parent = [], matter.ground
+    for kind in (mb.mobilizer.Ball, mb.mobilizer.Pin, mb.mobilizer.Universal, mb.mobilizer.Slider):
+        parent = kind(parent, body, X_PF=mb.Transform((0.3, -1, 0)))
+        bodies.append(parent)
+    rod = mb.constraint.Rod(bodies[0], (0, 0, 0), bodies[3], (1, 0, 0), 2.0)
+    thermostat = mb.force.Thermostat(forces, matter, 0.5, 4.0, 0.3, 1)
+    state = system.realize_topology()
+    state.q = np.random.default_rng(1).normal(size=len(state.q))
+    system.project(state, 1e-10)
+    return system, bodies, rod, thermostat, state
+
+
+def test_the_count(model):
+    _, bodies, rod, thermostat, state = model
+    assert len(state.u) == 7 and thermostat.get_num_thermal_dofs(state) == 7 - 1 - 1
+    rod.disable(state)
+    assert thermostat.get_num_thermal_dofs(state) == 6
+    bodies[2].lock(state)
+    assert thermostat.get_num_thermal_dofs(state) == 4
+    rod.enable(state)
+    assert thermostat.get_num_thermal_dofs(state) == 3
+    for body in bodies:
+        body.lock(state)
+    assert thermostat.get_num_thermal_dofs(state) == 1  # one at least
+
+
+def test_the_temperature_is_of_that_count_and_energy_is_kept(model):
+    system, _, _, thermostat, state = model
+    system.realize(state, Stage.POSITION)
+    thermostat.set_system_to_temperature(state, 3.0, np.random.default_rng(2))
+    system.realize(state)
+    assert_allclose(thermostat.get_current_temperature(state), 3.0, rtol=1e-12)
+    assert_allclose(system.calc_kinetic_energy(state), 0.5 * 5 * 0.5 * 3.0, rtol=1e-12)
+    assert_allclose(system.matter.multiply_by_g(state, state.u), 0.0, atol=1e-12)
+    chain = len(state.z) // 2
+    rate = state.z_dot[0]
+    assert_allclose(rate, (3.0 / 4.0 - 1.0) / 0.3**2, rtol=1e-12)
+    total = system.calc_energy(state) + thermostat.calc_bath_energy(state)
+    motion = mb.simulate(system, state, 1.0, accuracy=1e-8)
+    end = motion.states[-1]
+    system.realize(end)
+    assert chain == 3
+    assert_allclose(system.calc_energy(end) + thermostat.calc_bath_energy(end), total, rtol=1e-6)
+
+
+def test_locked_mobilizers_stay_at_rest(model):
+    system, bodies, _, thermostat, state = model
+    bodies[1].lock(state)
+    system.realize(state, Stage.POSITION)
+    thermostat.set_system_to_temperature(state, 3.0, np.random.default_rng(2))
+    system.realize(state)
+    assert bodies[1].get_u(state) == 0.0
+    assert_allclose(thermostat.get_current_temperature(state), 3.0, rtol=1e-12)

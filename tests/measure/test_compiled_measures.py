@@ -1,0 +1,286 @@
+"""Measures that integrate or remember, compiled where all that they need is: the same numbers as by Python, without Python."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import mobod as mb
+from mobod import Stage, measure
+
+
+def some_measures(system):
+    """One of each kind that can be compiled, on one another."""
+    matter = system.matter
+    lower = matter.bodies[2]
+    q, time = measure.Coordinate(matter, lower), measure.Time(matter)
+    point, energy = measure.StationLocation(matter, lower, (0.1, -0.4, 0.2)), measure.Energy(matter)
+    wave = measure.Sinusoid(matter, (1.0, 2.0, 0.5), (3.0, 1.0, 2.0), 0.3)
+    first = measure.Integrate(matter, q * 2.0 + energy, measure.Constant(matter, 0.7))
+    slope = measure.Differentiate(matter, point)
+    slope.set_force_use_approximation(True)
+    highest = measure.Maximum(matter, q)
+    lag = measure.Integrate(matter)
+    lag.set_derivative_measure((q - lag) / 0.5)
+    found = [
+        first,
+        measure.Integrate(matter, point - wave),
+        measure.Integrate(matter, first - 0.5 * time),
+        measure.Integrate(matter, measure.Differentiate(matter, measure.Differentiate(matter, q))),
+        lag,
+        highest,
+        measure.Minimum(matter, point),
+        measure.MinAbs(matter, point),
+        measure.MaxAbs(matter, point + wave),
+        measure.Differentiate(matter, energy),
+        slope,
+        measure.SampleAndHold(matter, point, 0.05),
+        measure.SampleAndHold(matter, energy),
+    ]
+    found.append(measure.Integrate(matter, highest + found[-1]))
+    found.append(measure.Integrate(matter, slope))
+    return found
+
+
+def swinging(*more):
+    """A double pendulum with these measures, and a state; *more* are made of its system and measures."""
+    system, _ = mb.examples.double_pendulum.build()
+    measures = some_measures(system)
+    for make in more:
+        make(system, measures)
+    state = system.realize_topology()
+    state.q, state.u = [0.5, 0.3], [0.1, 2.0]
+    return system, state, measures
+
+
+def in_python(system, measures):
+    """Something that only Python can remember; no z, as steps depend on how many there are."""
+    measure.Maximum(system.matter, measure.Function(system.matter, lambda state: 0.0, Stage.TIME))
+
+
+def stepped(system, state, times=(0.0, 0.333, 1.0), integrator=mb.integrator.RungeKuttaMerson, **settings):
+    stepper = mb.TimeStepper(system, integrator(system, **(settings or {"fixed_step_size": 0.01})))
+    stepper.initialize(state)
+    for time in times:
+        stepper.step_to(time)
+        yield stepper
+
+
+def values(measures, state):
+    return np.concatenate([np.ravel(one.get_value(state)) for one in measures])
+
+
+def test_compiled_and_interpreted_runs_agree():
+    found, rates = [], []
+    for more in ((), (in_python,)):
+        system, state, measures = swinging(*more)
+        assert system._is_interpreted == bool(more)
+        of_z = sum(one._default.size for one in measures if isinstance(one, measure.Integrate))
+        now = [(values(measures, s.state), s.state.z_dot[:of_z].copy()) for s in stepped(system, state)]
+        found.append([one for one, _ in now])
+        rates.append([one for _, one in now])
+    assert_allclose(found[0], found[1], rtol=1e-12, atol=1e-12)
+    assert_allclose(rates[0], rates[1], rtol=1e-11, atol=1e-11)
+
+
+def test_extremes_tell_when():
+    for more in ((), (in_python,)):
+        system, state, measures = swinging(*more)
+        *_, stepper = stepped(system, state, accuracy=1e-8, max_step_size=0.01)
+        times = [np.ravel(one.get_time_of_extreme_value(stepper.state)) for one in measures[5:9]]
+        if not more:
+            expected = times
+    assert_allclose(np.concatenate(times), np.concatenate(expected), atol=1e-12)
+
+
+@pytest.mark.parametrize("integrator", [mb.integrator.Verlet, mb.integrator.SemiExplicitEuler2, mb.integrator.BDF])
+def test_with_other_methods(integrator):
+    settings = {"accuracy": 1e-5}
+    found = []
+    for more in ((), (in_python,)):
+        system, state, measures = swinging(*more)
+        *_, stepper = stepped(system, state, (0.2,), integrator, **settings)
+        found.append(values(measures, stepper.state))
+    tolerance = 1e-6 if integrator is mb.integrator.BDF else 1e-9
+    assert_allclose(found[0], found[1], atol=tolerance)
+
+
+def test_a_copy_goes_its_own_way_and_a_pickled_one_repeats_the_bits():
+    system, state, measures = swinging()
+    settings = {"fixed_step_size": 1.0 / 64.0}  # so that steps end where the copies begin
+    *_, stepper = stepped(system, state, (0.5,), **settings)
+    kept = [stepper.state.copy(), pickle.loads(pickle.dumps(stepper.state.copy()))]
+    stepper.step_to(1.0)
+    expected = values(measures, stepper.state)
+    again, there = kept
+    *_, other = stepped(system, again, (1.0,), **settings)
+    assert_array_equal(values(measures, other.state), expected)
+    assert there.z.tobytes() == kept[0].z.tobytes()
+    system2 = there._system
+    *_, other = stepped(system2, there, (1.0,), **settings)
+    by_name = [system2.matter.get_measure(one.get_subsystem_measure_index()) for one in measures]
+    assert_array_equal(values(by_name, other.state), expected)
+
+
+def test_events_end_steps():
+    """A handler that changes speeds, and one that changes nothing: both agree with Python's way."""
+    found = []
+    for more in ((), (in_python,)):
+        system, state, measures = swinging(*more)
+
+        class Kick(mb.event.PeriodicHandler):
+            def handle_event(self, state, accuracy):
+                state.u = 0.9 * state.u
+                return False
+
+        class Look(mb.event.PeriodicHandler):
+            def handle_event(self, state, accuracy):
+                return False
+
+        system.add_event_handler(Kick(0.3))
+        system.add_event_handler(Look(0.07))
+        *_, stepper = stepped(system, state, (0.95,))
+        found.append(values(measures, stepper.state))
+    assert_allclose(found[0], found[1], rtol=1e-11, atol=1e-11)
+
+
+def test_values_set_by_hand_and_beginning_anew():
+    system, state, measures = swinging()
+    highest, sample = measures[5], measures[12]
+    assert highest.get_value(state) == 0.3  # no run has reached it
+    *_, stepper = stepped(system, state, (0.4,))
+    state = stepper.state.copy()
+    highest.set_value(state, 9.0)
+    assert state.stage is Stage.VELOCITY and highest.get_value(state) == 9.0
+    sample.set_value(state, -1.0)
+    *_, stepper = stepped(system, state, (0.5,))
+    assert highest.get_value(stepper.state) == 9.0 and sample.get_value(stepper.state) == -1.0
+    assert highest.get_time_of_extreme_value(stepper.state) == pytest.approx(0.4)
+    state = stepper.state.copy()
+    highest.initialize(state)
+    system.realize(state)
+    assert highest.get_value(state) == state.q[1]
+
+
+def test_angles_in_place_of_quaternions_keep_what_is_remembered():
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    slider = mb.mobilizer.Slider(mb.mobilizer.Ball(matter.ground, body), body)
+    place = measure.Coordinate(matter, slider)
+    highest, way = measure.Maximum(matter, place), measure.Integrate(matter, place)
+    state = system.realize_topology()
+    state.q, state.u = [1, 0, 0, 0, 0.5], [0.1, 0.2, 0.3, -1.0]
+    assert not system._is_interpreted
+    *_, stepper = stepped(system, state, (0.2,))
+    state = stepper.state.copy()
+    matter.set_use_euler_angles(state, True)
+    system.realize_model(state)
+    system.realize(state)
+    assert highest.get_value(state) == 0.5 and len(state.q) == 4
+    assert way.get_value(state, 1) == state.q[3] and state.z_dot[0] == state.q[3]
+
+
+def test_what_cannot_be_compiled_is_left_to_python():
+    for make in (
+        lambda m: measure.Integrate(m, measure.Delay(m, measure.Time(m), 0.1)),
+        lambda m: measure.Maximum(m, measure.Variable(m, Stage.DYNAMICS, 1.0)),
+        lambda m: measure.Integrate(m, measure.Constant(None, 2.0)),
+    ):
+        system, _ = mb.examples.double_pendulum.build()
+        make(system.matter)
+        system.realize_topology()
+        assert system._is_interpreted
+
+
+def test_a_changed_measure_is_compiled_anew():
+    system, _, _ = swinging()
+    matter = system.matter
+    constant = measure.Constant(matter, 2.0)
+    way = measure.Integrate(matter, constant)
+    for slope in (2.0, 3.0):
+        constant.set_value(slope)
+        *_, stepper = stepped(system, system.realize_topology(), (0.5,))
+        assert_allclose(way.get_value(stepper.state), 0.5 * slope)
+    measure.Integrate(matter, measure.Function(matter, lambda state: 1.0, Stage.TIME))
+    *_, stepper = stepped(system, system.realize_topology(), (0.5,))
+    assert system._is_interpreted
+    assert_allclose(way.get_value(stepper.state), 0.5 * slope)
+
+
+def test_a_copied_system_has_its_own():
+    system, _, measures = swinging()
+    other = copy.deepcopy(system)
+    *_, stepper = stepped(other, _start(other), (0.1,))
+    *_, expected = stepped(system, _start(system), (0.1,))
+    own = [other.matter.get_measure(one.get_subsystem_measure_index()) for one in measures]
+    assert_array_equal(values(own, stepper.state), values(measures, expected.state))
+
+
+def _start(system):
+    state = system.realize_topology()
+    state.q, state.u = [0.5, 0.3], [0.1, 2.0]
+    return state
+
+
+# ---------------------------------------------------------------------------------------------------- users' functions
+
+
+def power(t, X, V, q, u, parameters):
+    return parameters[0] * V[0][1][0] + q[0][0], X[0][1][1] * t
+
+
+def test_a_users_compiled_measure():
+    system, _ = mb.examples.double_pendulum.build()
+    upper, lower = system.matter.bodies[1:]
+    functions = measure.CompiledFunctions(power, bodies=[lower], mobilizers=[upper], parameters=[2.0])
+    own = measure.Custom(system.matter, compiled=functions, shape=(2,))
+    integral = measure.Integrate(system.matter, own)
+    state = _start(system)
+    assert not system._is_interpreted and own.get_compiled_functions() is functions
+    *_, stepper = stepped(system, state, (0.4,))
+    now = stepper.state
+    expected = [2.0 * lower.get_body_velocity(now)[1, 0] + now.q[0], lower.get_body_origin_location(now)[1] * 0.4]
+    assert_allclose(own.get_value(now), expected, rtol=1e-13)
+    assert_allclose(now.z_dot, expected, rtol=1e-13)
+    again = pickle.loads(pickle.dumps(system))
+    assert not again._is_interpreted and again.realize_topology().z.shape == integral.shape
+
+
+def test_what_is_not_known_at_its_stage_is_nan():
+    system, _ = mb.examples.double_pendulum.build()
+    upper, lower = system.matter.bodies[1:]
+    functions = measure.CompiledFunctions(power, Stage.POSITION, bodies=[upper], mobilizers=[lower], parameters=[1])
+    own = measure.Custom(system.matter, compiled=functions, shape=(2,))
+    state = _start(system)
+    system.realize(state, Stage.POSITION)
+    assert np.isnan(own.get_value(state)[0]) and np.isfinite(own.get_value(state)[1])
+
+
+@pytest.mark.parametrize(
+    ("function", "more", "error", "text"),
+    [
+        (lambda t: t, {}, mb.ModelError, r"has to take \(t, X, V, q, u, parameters\)"),
+        (lambda t, X, V, q, u, parameters: [t], {}, mb.ModelError, "has to return a number"),
+        (lambda t, X, V, q, u, parameters: t if t > 0 else 0.0, {}, mb.ModelError, "where"),
+        (power, {"parameters": [np.inf]}, ValueError, "a parameter has to be finite"),
+        (power, {"bodies": [3]}, TypeError, "each of bodies has to be a MobilizedBody, not 3"),
+        (power, {"stage": Stage.ACCELERATION}, TypeError, "each with Stage.MODEL, TIME, POSITION or VELOCITY"),
+    ],
+)
+def test_bad_compiled_functions(function, more, error, text):
+    system, _ = mb.examples.double_pendulum.build()
+    with pytest.raises(error, match=text):
+        measure.Custom(system.matter, compiled=measure.CompiledFunctions(function, **more))
+    assert system.matter.get_num_measures() == 0
+
+
+def test_either_compiled_or_in_python():
+    with pytest.raises(TypeError, match="not both"):
+        measure.Custom(None, object(), compiled=measure.CompiledFunctions(power))
+    with pytest.raises(TypeError, match="compiled has to be"):
+        measure.Custom(None, compiled=power)
+    with pytest.raises(TypeError, match="or give compiled="):
+        measure.Custom(None)

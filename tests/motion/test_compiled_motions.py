@@ -1,0 +1,176 @@
+"""Motions that are users' compiled functions: against the same in Python, and against what they are the derivatives of."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mobod as mb
+from mobod import Stage
+from mobod.algebra import exp, sin
+from mobod.motion import CompiledFunctions
+
+Level = mb.Motion.Level
+
+
+def position(t, parameters):
+    a, w = parameters
+    return (a * sin(w * t) * exp(-0.1 * t),)
+
+
+def velocity(t, q, parameters):
+    return (parameters[0] * sin(t) - q[0] * q[0],)
+
+
+def acceleration(t, q, u, parameters):
+    return (-parameters[0] * q[0] - 0.3 * u[0] + t,)
+
+
+class InPython(mb.motion.CustomImplementation):
+    """The same motions, with their derivatives by hand."""
+
+    def __init__(self, level):
+        self.level = level
+
+    def get_level(self, state):
+        return self.level
+
+    def calc_prescribed_position(self, state, nq):
+        return 0.7 * np.sin(2.0 * state.time) * np.exp(-0.1 * state.time)
+
+    def calc_prescribed_position_dot(self, state, nq):
+        t = state.time
+        return 0.7 * np.exp(-0.1 * t) * (2.0 * np.cos(2.0 * t) - 0.1 * np.sin(2.0 * t))
+
+    def calc_prescribed_position_dot_dot(self, state, nq):
+        t = state.time
+        return 0.7 * np.exp(-0.1 * t) * ((0.01 - 4.0) * np.sin(2.0 * t) - 0.4 * np.cos(2.0 * t))
+
+    def calc_prescribed_velocity(self, state, nu):
+        return 2.0 * np.sin(state.time) - state.q[0] ** 2
+
+    def calc_prescribed_velocity_dot(self, state, nu):
+        return 2.0 * np.cos(state.time) - 2.0 * state.q[0] * state.u[0]
+
+    def calc_prescribed_acceleration(self, state, nu):
+        return -2.0 * state.q[0] - 0.3 * state.u[0] + state.time
+
+
+COMPILED = {
+    Level.POSITION: CompiledFunctions(position=position, parameters=[0.7, 2.0]),
+    Level.VELOCITY: CompiledFunctions(velocity=velocity, parameters=[2.0]),
+    Level.ACCELERATION: CompiledFunctions(acceleration=acceleration, parameters=[2.0]),
+}
+
+
+def driven(level, compiled):
+    system, _ = mb.examples.double_pendulum.build()
+    upper = system.matter.bodies[1]
+    if compiled:
+        motion = mb.motion.Custom(upper, compiled=COMPILED[level])
+    else:
+        motion = mb.motion.Custom(upper, InPython(level))
+    state = system.realize_topology()
+    state.q, state.u = [0.2, 0.4], [0.1, -0.3]
+    return system, motion, state
+
+
+@pytest.mark.parametrize("level", list(COMPILED))
+def test_as_in_python(level):
+    ends = []
+    for compiled in (True, False):
+        system, motion, state = driven(level, compiled)
+        assert system._is_interpreted != compiled
+        stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, fixed_step_size=0.01))
+        stepper.initialize(state)
+        stepper.step_to(1.0)
+        now = stepper.state
+        assert motion.get_level(now) is level
+        ends.append(np.concatenate([now.q, now.u, now.u_dot, system.matter.find_motion_forces(now)]))
+    assert_allclose(ends[0], ends[1], rtol=1e-12, atol=1e-12)
+
+
+def test_a_motion_of_several_coordinates_with_an_n_of_their_own():
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0.1, 0.2, 0), mb.UnitInertia(1, 1, 1)))
+    gimbal = mb.mobilizer.Gimbal(matter.ground, body)
+
+    def angles(t, parameters):
+        return 0.3 * t, 0.2 * t * t, 0.5
+
+    mb.motion.Custom(gimbal, compiled=CompiledFunctions(position=angles))
+    state = system.realize_topology()
+    state.time = 0.8
+    system.prescribe(state)
+    system.realize(state)
+    assert_allclose(state.q, [0.24, 0.128, 0.5], rtol=1e-14)
+    assert_allclose(state.q_dot, [0.3, 0.32, 0.0], atol=1e-13)
+    assert_allclose(state.q_dot_dot, [0.0, 0.4, 0.0], atol=1e-13)
+
+
+def test_a_quaternion_is_turned_by_its_velocity():
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    ball = mb.mobilizer.Ball(matter.ground, body)
+    mb.motion.Custom(ball, compiled=CompiledFunctions(velocity=lambda t, q, p: (t, 2.0 * t * t, p[0]), parameters=[3.0]))
+    state = system.realize_topology()
+    state.time = 0.5
+    system.prescribe(state)
+    system.realize(state)
+    assert_allclose(state.u, [0.5, 0.5, 3.0])
+    assert_allclose(state.u_dot, [1.0, 2.0, 0.0], atol=1e-14)
+    with pytest.raises(mb.ModelError, match="prescribe its velocity"):
+        mb.motion.Custom(ball, compiled=CompiledFunctions(position=lambda t, p: (1.0, 0.0, 0.0, 0.0)))
+
+
+def test_parameters_of_the_default_and_of_a_state():
+    system, motion, state = driven(Level.POSITION, True)
+    other = state.copy()
+    motion.set_parameters(other, [1.4, 2.0])
+    for one, factor in ((state, 1.0), (other, 2.0)):
+        one.time = 0.3
+        system.prescribe(one)
+        system.realize(one, Stage.POSITION)
+        assert_allclose(one.q[0], factor * position(0.3, (0.7, 2.0))[0], rtol=1e-14)
+    assert motion.get_parameters(other).tolist() == [1.4, 2.0] and motion.get_default_parameters().tolist() == [0.7, 2.0]
+    with pytest.raises(ValueError, match="are 2 numbers, got 1"):
+        motion.set_parameters(other, [1.0])
+    motion.set_default_parameters([0.1, 2.0])
+    assert motion.get_parameters(system.realize_topology()).tolist() == [0.1, 2.0]
+    again = pickle.loads(pickle.dumps(system))
+    assert again.matter.bodies[1].get_motion().get_parameters(again.realize_topology()).tolist() == [0.1, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("functions", "error", "text"),
+    [
+        (CompiledFunctions(), mb.ModelError, "one of position, velocity and acceleration"),
+        (CompiledFunctions(position=position, velocity=velocity), mb.ModelError, "got \\['position', 'velocity'\\]"),
+        (CompiledFunctions(position=lambda t: (t,)), mb.ModelError, r"has to take \(t, parameters\)"),
+        (CompiledFunctions(position=lambda t, p: t), mb.ModelError, "has to return a tuple of 1 number"),
+        (CompiledFunctions(position=lambda t, p: (abs(t) if t > 1 else t,)), mb.ModelError, "where"),
+        (CompiledFunctions(position=lambda t, p: (t * p[0],), parameters=[np.nan]), ValueError, "a parameter has to be finite"),
+        (lambda t, p: (t,), TypeError, r"compiled has to be a mobod.motion.CompiledFunctions"),
+    ],
+)
+def test_bad_functions(functions, error, text):
+    system, _ = mb.examples.double_pendulum.build()
+    body = system.matter.bodies[1]
+    with pytest.raises(error, match=text):
+        mb.motion.Custom(body, compiled=functions)
+    assert not body.has_motion()
+    with pytest.raises(TypeError, match="not both"):
+        mb.motion.Custom(body, InPython(Level.POSITION), compiled=COMPILED[Level.POSITION])
+
+
+def test_each_form_tells_of_the_other():
+    _, motion, _ = driven(Level.POSITION, True)
+    assert motion.get_compiled_functions() is COMPILED[Level.POSITION]
+    with pytest.raises(mb.ModelError, match="get_compiled_functions"):
+        motion.get_implementation()
+    _, motion, _ = driven(Level.POSITION, False)
+    with pytest.raises(mb.ModelError, match="get_implementation"):
+        motion.get_compiled_functions()

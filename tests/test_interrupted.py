@@ -1,0 +1,81 @@
+"""Ctrl-C in the middle of compiled steps, as it comes from a terminal: the last good state is there, and one can go on."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import sys
+import numpy as np
+import mobod as mb
+
+system, state = mb.examples.double_pendulum.build()
+if "events" in sys.argv:
+    system.add_event_handler(mb.event.ImpactWhen(
+        mb.event.Coordinate(system.matter.bodies[1], 0, -50.0), 0.5))
+if "measures" in sys.argv:
+    mb.measure.Maximum(system.matter, mb.measure.Coordinate(system.matter, system.matter.bodies[1]))
+if "scheduled" in sys.argv:
+    class Look(mb.event.PeriodicReporter):
+        def handle_event(self, state):
+            pass
+    system.add_event_reporter(Look(0.1))
+state = system.realize_topology()
+state.q = [0.5, 0.2]
+integrator = mb.integrator.RungeKuttaMerson(system, accuracy=1e-6)
+
+def reference(time):
+    other = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-6))
+    other.initialize(state)
+    other.step_to(time)
+    return other.state
+
+if "simulate" in sys.argv:
+    mb.simulate(system, state, 0.01, accuracy=1e-6)
+    print("go", flush=True)
+    try:
+        mb.simulate(system, state, 1e6, accuracy=1e-6, report_interval=0.5)
+    except KeyboardInterrupt as error:
+        trajectory = error.trajectory
+        assert 1 < len(trajectory) and np.isfinite(trajectory.q).all()
+        k = min(3, len(trajectory) - 1)
+        assert np.array_equal(trajectory.q[k], reference(trajectory.time[k]).q)
+        print("stopped at", trajectory.time[-1])
+        sys.exit(0)
+else:
+    stepper = mb.TimeStepper(system, integrator)
+    stepper.initialize(state)
+    stepper.step_to(0.01)
+    print("go", flush=True)
+    try:
+        stepper.step_to(1e6)
+    except KeyboardInterrupt:
+        now = stepper.state
+        assert now.stage is mb.Stage.ACCELERATION and np.isfinite(now.u_dot).all() and 0.01 < now.time < 1e6
+        energy, time = system.calc_energy(now), now.time
+        if "events" not in sys.argv:
+            assert abs(energy - system.calc_energy(reference(0.0))) < 1.0
+        stepper.step_to(time + 0.5)
+        assert stepper.time == time + 0.5
+        print("stopped at", time)
+        sys.exit(0)
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("what", [[], ["simulate"], ["events"], ["scheduled"], ["events", "simulate"], ["measures"]])
+def test_a_signal_ends_a_run_at_its_last_good_state(what):
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT, *what], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline().strip() == "go", process.stderr.read()
+        try:
+            process.wait(0.4)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 0, err
+    assert out.startswith("stopped at")
