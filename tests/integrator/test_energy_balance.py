@@ -1,5 +1,6 @@
 """What driven, damped mechanisms store, lose and are given adds up: by the audit, and by powers that are summed up here."""
 
+import numpy as np
 import pytest
 from integrated_models import ALL
 from scipy.integrate import simpson
