@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 
 from . import (
+    constraints,
     first_run,
     forces,
     forward_dynamics,
@@ -21,6 +22,7 @@ from . import (
     particles,
     python_overhead,
     simulation,
+    tracking,
 )
 from .forward_dynamics import PEERS, time_of
 from .measure import ratio
@@ -35,8 +37,10 @@ BENCHMARKS = {
     "python_overhead": python_overhead,
     "first_run": first_run,
     "forces": forces,
+    "constraints": constraints,
     "memory": memory,
     "particles": particles,
+    "tracking": tracking,
 }
 
 

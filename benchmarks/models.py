@@ -14,6 +14,7 @@ Coordinates are packed body by body. This is Simbody's convention; the peers' ad
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 from collections.abc import Iterator
@@ -79,14 +80,63 @@ class Body:
 
 
 @dataclass(frozen=True)
+class Tie:
+    """Two points that coincide, each from its body's origin and in its frame: a loop is closed by a ball joint."""
+
+    body1: int
+    point1: Array
+    body2: int
+    point2: Array
+
+
+@dataclass(frozen=True)
+class Damper:
+    """A damper on mobility ``which`` of a body's mobilizer."""
+
+    body: int
+    which: int
+    damping: float
+
+
+@dataclass(frozen=True)
+class Spring:
+    """A spring between stations (3,) of two bodies, 0 being Ground."""
+
+    body1: int
+    station1: Array
+    body2: int
+    station2: Array
+    stiffness: float
+    rest_length: float
+
+
+@dataclass(frozen=True)
+class Bushing:
+    """Six springs and dampers between frames on two bodies: three for x-y-z angles, three for distances."""
+
+    body1: int
+    frame1: Pose
+    body2: int
+    frame2: Pose
+    stiffness: Array
+    damping: Array
+
+
+@dataclass(frozen=True)
 class Model:
-    """A tree of bodies, parents before children, and where it was read from if it is a robot."""
+    """A tree of bodies, parents before children, forces beside gravity, and where it was read from if it is a robot.
+
+    ``ties`` close loops; ``redundant`` where some of their equations say something twice.
+    """
 
     name: str
     bodies: list[Body]
     gravity: Array = field(default_factory=lambda: np.array([0.0, -9.8, 0.0]))
     urdf: Path | None = None
     floating_base: bool = False
+    ties: tuple[Tie, ...] = ()
+    redundant: bool = False
+    forces: tuple[Damper | Spring | Bushing, ...] = ()
 
     @property
     def nq(self) -> int:
@@ -196,6 +246,50 @@ def humanoid() -> Model:
     for start, n in limbs:
         parents += [start] + [len(parents) + 1 + k for k in range(n - 1)]
     return tree("humanoid", ["free"] + ["pin"] * (len(parents) - 1), parents)
+
+
+def damped(model: Model, damping: float) -> Model:
+    """Add the same damper to each pin and slider."""
+    forces = [Damper(b + 1, 0, damping) for b, body in enumerate(model.bodies) if body.kind in ("pin", "slider")]
+    return dataclasses.replace(model, name=f"{model.name}, damped", forces=tuple(forces))
+
+
+def sprung_mechanism(bodies: int = 30, springs: int = 70) -> Model:
+    """Draw a tree of pins and balls with a bushing along each joint, and springs between bodies drawn at random.
+
+    The bushings' angles are the joints', and stiff enough to keep these from a right angle, where bushings are singular.
+    """
+    rng = np.random.default_rng(30)
+    kinds = ["ball" if b % 3 == 0 else "pin" for b in range(bodies)]
+    parents = [0, *(int(rng.integers(max(0, b - 4), b + 1)) for b in range(1, bodies))]
+    model = tree(f"sprung{bodies}", kinds, parents)
+    forces: list[Damper | Spring | Bushing] = []
+    for b, body in enumerate(model.bodies):
+        stiffness, damping = np.array([300.0, 300.0, 300.0, 0, 0, 0]), np.array([1.0, 1.0, 1.0, 0, 0, 0])
+        forces.append(Bushing(body.parent, body.X_PF, b + 1, body.X_BM, stiffness, damping))
+    for _ in range(springs):
+        one, two = (int(b) for b in rng.choice(bodies + 1, 2, replace=False))
+        forces.append(Spring(one, 0.5 * rng.standard_normal(3), two, 0.5 * rng.standard_normal(3), 20.0, 0.0))
+    return dataclasses.replace(model, forces=tuple(forces))
+
+
+def lattice(springs: int = 10_000) -> Model:
+    """Put 100 free bodies on a grid, with springs at their rest lengths between bodies, or Ground, drawn at random."""
+    rng = np.random.default_rng(100)
+    places = [np.array([x, y, z], dtype=float) for x in range(5) for y in range(5) for z in range(4)]
+    inertia = 0.4 * np.eye(3)
+    bodies = [
+        Body(f"body{b + 1}", 0, "free", Pose(np.eye(3), place), Pose(), 1.0, np.zeros(3), inertia)
+        for b, place in enumerate(places)
+    ]
+    origins = [np.array([2.0, 6.0, 1.5]), *places]
+    forces = []
+    for _ in range(springs):
+        one, two = (int(b) for b in rng.choice(len(origins), 2, replace=False))
+        stations = rng.uniform(-0.3, 0.3, (2, 3))
+        length = float(np.linalg.norm(origins[one] + stations[0] - origins[two] - stations[1]))
+        forces.append(Spring(one, stations[0], two, stations[1], 2.0, length))
+    return Model(f"springs{springs}", bodies, forces=tuple(forces))
 
 
 def from_pinocchio(robot, name: str, urdf: Path | None = None, floating_base: bool = False) -> Model:

@@ -51,6 +51,18 @@ def test_the_examples_of_the_guide_to_custom_mobilizers_run(capsys):
     assert abs(later.mean() - 2.0 * 3.14159265 * (4 * 0.5 / 9.81) ** 0.5) < 0.05
 
 
+def test_the_examples_of_the_guide_to_custom_constraints_run(capsys):
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", (DOCS / "custom_constraints.md").read_text(), flags=re.DOTALL):
+        exec(compile(code, "custom_constraints.md", "exec"), names)
+    assert capsys.readouterr().out.endswith("True\n")
+    # the bead falls on the torus and stays on it, and the belt turns both wheels
+    for x, y, z in names["motion"].q[:, :3]:
+        assert abs((x * x + y * y) ** 0.5 - 1.0 - (0.09 - z * z) ** 0.5) < 1e-3
+    u = names["turning"].u[-1]
+    assert abs(u[0] - 2.0 * u[1]) < 1e-6 and u[0] > 0.1
+
+
 def test_the_page_on_motions_runs(capsys):
     names = {}
     for code in re.findall(r"```python\n(.*?)```", (DOCS / "custom_motions.md").read_text(), flags=re.DOTALL):

@@ -8,9 +8,24 @@ from scipy.interpolate import CubicSpline
 from scipy.special import ellipk
 
 import mobod as mb
-from mobod.examples import chain, double_pendulum, drop_tower, knee, tautochrone, tumbling_handle
+from mobod.examples import (
+    bricard,
+    chain,
+    double_pendulum,
+    drop_tower,
+    four_bar,
+    gear_train,
+    knee,
+    marker_tracking,
+    rolling_coin,
+    slider_crank,
+    stewart,
+    tautochrone,
+    tumbling_handle,
+)
 
-EXAMPLES = [double_pendulum, tumbling_handle, chain, knee, tautochrone]
+CLOSED = [four_bar, slider_crank, stewart, bricard, gear_train]
+EXAMPLES = [double_pendulum, tumbling_handle, chain, knee, tautochrone, marker_tracking, *CLOSED]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: e.__name__.rpartition(".")[2])
@@ -201,3 +216,173 @@ def test_the_condyle_stays_on_the_plateau():
         height = normal @ [forward(angle), upward(angle)]
         # a natural spline through points 15 degrees apart is off by a tenth of a millimeter near its ends
         assert_allclose(height, -np.hypot(*normal * (a, b)), atol=2e-4)
+
+
+@pytest.mark.parametrize("example", CLOSED, ids=lambda e: e.__name__.rpartition(".")[2])
+def test_loops_stay_closed(example):
+    system, state = example.build()
+    motion = mb.simulate(system, state, 2.0, accuracy=1e-5)
+    for moved in motion.states:
+        system.realize(moved, mb.Stage.VELOCITY)
+        assert np.abs(moved.q_err).max(initial=0.0) <= 1e-6
+        assert np.abs(moved.u_err).max(initial=0.0) <= 1e-6
+
+
+def test_the_pen_of_the_four_bar_stays_on_its_curve():
+    system, state = four_bar.build()
+    motion = mb.simulate(system, state, 2.0, accuracy=1e-8)
+    coupler = system.get_matter_subsystem().bodies["coupler"]
+    for moved in motion.states:
+        system.realize(moved, mb.Stage.POSITION)
+        crank, (angle, _) = moved.q[0], four_bar.close(moved.q[0])
+        turned = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        expected = four_bar.CRANK * np.array([np.cos(crank), np.sin(crank)]) + turned @ four_bar.PEN
+        pen = coupler.find_station_location_in_ground(moved, (*four_bar.PEN, 0))
+        assert_allclose(pen, [*expected, 0], atol=1e-8)
+
+
+def test_the_piston_goes_up_and_down_as_its_closed_form_says():
+    """x = r sin a + sqrt(l^2 - r^2 cos^2 a) above the crank's axle, and its rate."""
+    system, state = slider_crank.build()
+    motion = mb.simulate(system, state, slider_crank.TIME, accuracy=1e-8)
+    r, length = slider_crank.CRANK, slider_crank.ROD
+    (angle, _, height), (rate, _, speed) = motion.q.T, motion.u.T
+    root = np.sqrt(length**2 - (r * np.cos(angle)) ** 2)
+    assert_allclose(height, r * np.sin(angle) + root, atol=1e-8)
+    assert_allclose(speed, rate * r * np.cos(angle) * (1.0 + r * np.sin(angle) / root), atol=1e-7)
+    assert angle[-1] > 6.0 * np.pi
+
+
+def test_the_stewart_platform_rests_where_its_springs_carry_it():
+    """At rest in the middle the legs carry the plate; what they weigh themselves sinks it a little."""
+    system, state = stewart.build()
+    matter = system.get_matter_subsystem()
+    bodies = {body.name: body for body in matter.bodies}
+    bodies["plate"].set_q_to_fit_transform(state, mb.Transform((0, 0, stewart.HEIGHT)))
+    for number, (foot, head) in enumerate(zip(stewart.feet(), stewart.heads(), strict=True)):
+        angles, length = stewart.reach(foot, (head[0], head[1], stewart.HEIGHT))
+        bodies[f"lower{number + 1}"].set_angles(state, angles)
+        bodies[f"upper{number + 1}"].set_length(state, length - stewart.UPPER)
+    state.u = np.zeros(len(state.u))
+    system.realize(state)
+    assert np.abs(state.q_err).max() < 1e-12
+    plate = bodies["plate"].get_body_acceleration(state)
+    # by symmetry it goes up or down, and turns about z; but for what legs spin about themselves, whose universal joints are
+    # not turned as their feet are
+    assert_allclose(plate[:, :2], 0.0, atol=1e-5)
+    # statics, by virtual work of a lift of the plate: each leg's force along it, each part's weight as its middle rises
+    lift = np.array([0, 0, 1.0])
+    work = -stewart.PLATE_MASS * 9.81
+    mass = stewart.PLATE_MASS
+    for foot, head in zip(stewart.feet(), stewart.heads(), strict=True):
+        leg = np.array(head) + stewart.HEIGHT * lift - foot
+        length = np.linalg.norm(leg)
+        share = (stewart.PLATE_MASS + 6 * stewart.UPPER_MASS) * 9.81 / 6 * length / stewart.HEIGHT
+        along = leg / length
+        work += share * along[2]
+        for part, place in ((stewart.LOWER_MASS, 0.5 * stewart.LOWER), (stewart.UPPER_MASS, length - 0.5 * stewart.UPPER)):
+            turning = place / length * (lift - along * along[2])
+            sliding = along * along[2] if part == stewart.UPPER_MASS else 0.0
+            work -= part * 9.81 * (turning + sliding)[2]
+            mass += part
+    tied = system.get_matter_subsystem().calc_constraint_power(state)
+    assert abs(tied) < 1e-12
+    # the inertia that is lifted is less than all of the mass, and more than the plate's
+    assert work * plate[1, 2] > 0.0 and abs(work) / mass < abs(plate[1, 2]) < abs(work) / stewart.PLATE_MASS
+
+
+def test_the_ring_of_bricard_turns_as_its_equation_says():
+    """cos a + cos b + cos a cos b = 0, of neighbouring hinges: Bricard 1897, of a ring with threefold symmetry."""
+    system, state = bricard.build()
+    motion = mb.simulate(system, state, bricard.TIME, accuracy=1e-9)
+    assert_allclose(motion.q[:, 2:], motion.q[:, :4], atol=1e-7)
+    a, b = np.cos(motion.q[:, :2]).T
+    assert_allclose(a + b + a * b, 0.0, atol=1e-7)
+    assert motion.q.max() > 2.0 and motion.q.min() < -2.0  # through all of its range: 120 degrees to either side
+
+
+def test_the_doctor_finds_what_is_redundant_in_the_ring():
+    system, state = bricard.build()
+    found = system.diagnose_constraints(state)
+    assert len(found.equations) == 6 and found.rank == 5
+    assert len(found.redundant) == 1 and not found.conflicting
+    assert len(found.free_motions) == 1
+    assert "redundant" in str(found)
+
+
+def test_the_gear_train_turns_by_willis_and_falls_by_its_inertia():
+    """Willis: carrier / sun = s / 2(s + p) and planet / carrier = -(s + p) / p, of absolute rates with the ring at rest.
+
+    a = m g / (m + J / d^2), with J all inertia as the sun feels it.
+    """
+    g = gear_train
+    system, state = g.build()
+    motion = mb.simulate(system, state, 1.0, accuracy=1e-8)
+    sun, carrier, *planets, weight = motion.u[-1]
+    arm = g.SUN + g.PLANET
+    of_carrier = g.SUN / (2 * arm)
+    assert_allclose(carrier, of_carrier * sun, rtol=1e-9)
+    assert_allclose(planets, -carrier * arm / g.PLANET - carrier, rtol=1e-9)
+    assert_allclose(weight, -g.DRUM * sun, rtol=1e-9)
+    J = g.SUN_MASS * (g.SUN**2) / 2
+    J += of_carrier**2 * g.CARRIER_MASS * arm**2 / 2
+    of_planet = of_carrier * arm / g.PLANET
+    J += g.PLANETS * g.PLANET_MASS * ((of_carrier * arm) ** 2 + of_planet**2 * g.PLANET**2 / 2)
+    assert_allclose(weight, g.WEIGHT * 9.81 / (g.WEIGHT + J / g.DRUM**2) * motion.time[-1], rtol=1e-8)
+    # the planets share the load
+    found = system.diagnose_constraints(state)
+    assert found.rank == 5 and len(found.equations) == 7 and len(found.free_motions) == 1
+    system.realize(state)
+    loads = state.multipliers[:-1].reshape(3, 2)
+    assert_allclose(loads, np.broadcast_to(loads[0], (3, 2)), atol=1e-9)
+
+
+def test_the_coin_keeps_its_energy():
+    system, state = rolling_coin.build()
+    motion = mb.simulate(system, state, 1.0, accuracy=1e-6)
+    assert motion.energy_drift < 1e-4 * motion.calc_kinetic_energy().max()
+    for moved in motion.states:
+        system.realize(moved, mb.Stage.VELOCITY)
+        assert np.abs(moved.u_err).max() <= 1e-7
+
+
+def test_the_coin_goes_round_in_circles_as_the_steady_solution_says():
+    """Newton and Euler for a thin disk that leans by a constant angle e from the table and turns at a constant rate W.
+
+    With w the rate about the coin's own axis, W cos e + spin, and inertias r^2 / 2 and r^2 / 4:
+
+        3/2 w W sin e - 1/4 W^2 sin e cos e + (g / r) cos e = 0
+    """
+    r, lean, turning = rolling_coin.RADIUS, 1.1, 6.0
+    w = (0.25 * turning**2 * np.sin(lean) - 9.81 / r) * np.cos(lean) / (1.5 * turning * np.sin(lean))
+    system, state = rolling_coin.build()
+    rolling_coin.set_motion(system, state, turning, lean, w - turning * np.cos(lean))
+    motion = mb.simulate(system, state, 1.0, accuracy=1e-8)
+    assert_allclose(motion.q[:, 3], lean, atol=1e-6)
+    assert_allclose(motion.q[:, 0], turning * motion.time, atol=1e-6)
+    # the contact's circle: as wide as it goes while it turns
+    radius = r * (turning * np.cos(lean) - w) / turning
+    assert_allclose(motion.q[:, 1], radius * np.sin(turning * motion.time), atol=1e-6)
+    assert_allclose(motion.q[:, 2], radius * (1.0 - np.cos(turning * motion.time)), atol=1e-6)
+
+
+def test_tracked_markers_leave_the_noise_that_is_in_them():
+    """Least squares: of noise s in 3 m numbers a frame, what fits n coordinates is gone: s^2 (3 m - n) is left on average."""
+    example = marker_tracking
+    system = example.make_arm()
+    seen, truth = example.record(system)
+    q = example.track(system, seen)
+    assembler, markers = example.make_assembler(system)
+    state, left, there = system.realize_topology(), 0.0, 0
+    for frame, row in zip(seen, q, strict=True):
+        state.q = row
+        assembler.set_internal_state(state)
+        markers.move_all_observations(frame)
+        errors = markers.find_current_marker_errors()
+        left += np.nansum(errors**2)
+        there += 3 * int(np.isfinite(errors).sum()) - 6
+    # some 8000 degrees of freedom: a standard deviation of 1.6 percent
+    assert_allclose(left, example.NOISE**2 * there, rtol=0.08)
+    assert np.abs(q[:, 4] - truth[:, 4]).max() < np.radians(5)  # the elbow, from markers some centimeters apart
+    assert np.sqrt(np.mean((q[:, 4] - truth[:, 4]) ** 2)) < np.radians(1.5)
+    assert (q[:, 4] >= 0).all()

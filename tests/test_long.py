@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
-from mobod.examples import double_pendulum
+from mobod.examples import bricard, double_pendulum, four_bar, stewart
 
 pytestmark = pytest.mark.long
 
@@ -46,3 +46,21 @@ def test_energy_and_the_bits_of_a_long_run_are_the_same_when_it_is_run_in_pieces
         stepper.step_to(time)
     np.testing.assert_array_equal(stepper.state.q, whole.q[-1])
     assert whole.energy_drift < 1e-5 * whole.calc_kinetic_energy().max()
+
+
+@pytest.mark.parametrize(
+    ("example", "time"), [(four_bar, 100.0), (stewart, 100.0), (bricard, 20.0)], ids=["four_bar", "stewart", "bricard"]
+)
+@pytest.mark.parametrize("accuracy", [1e-4, 1e-7])
+def test_closed_loops_stay_closed_for_long(example, time, accuracy):
+    """Errors within the constraint tolerance at every report, and energy as the accuracy has it."""
+    system, state = example.build()
+    motion = mb.simulate(system, state, time, accuracy=accuracy, report_interval=0.1)
+    worst = 0.0
+    for moved in motion.states:
+        system.realize(moved, mb.Stage.VELOCITY)
+        worst = max(worst, np.abs(moved.q_err).max(), np.abs(moved.u_err).max())
+    assert worst <= 1.001 * 0.1 * accuracy
+    # accuracy is per step: an error of that size in each, all of one sign, is the worst there can be
+    assert motion.energy_drift < 3.0 * accuracy * motion.steps_taken * motion.calc_kinetic_energy().max()
+    assert motion.energy_drift < 0.05 * motion.calc_kinetic_energy().max()

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..models import Model
+from ..models import Bushing, Damper, Model, Spring
 from .build import Unavailable, build_folder
 
 Array = np.ndarray
@@ -76,7 +76,10 @@ def write_model(model: Model, path: Path, q: Array, u: Array) -> Path:
     """Write a model and a state as lines of words and numbers.
 
     ``gravity`` 3; ``body parent kind`` R_PF 9, p_PF 3, R_BM 9, p_BM 3, mass, com 3, inertia
-    ``xx yy zz xy xz yz`` about the body origin; ``q n`` and ``u n`` with their numbers.
+    ``xx yy zz xy xz yz`` about the body origin; ``tie`` body and point 3 of either side, ``redundant``
+    where ties say something twice; ``damper`` body, mobility, damping; ``spring`` body 1, body 2, station 1
+    3, station 2 3, stiffness, rest length; ``bushing`` body 1, body 2, R 9, p 3 of both frames, stiffness 6, damping 6;
+    ``q n`` and ``u n`` with their numbers.
     """
 
     def numbers(*parts: object) -> str:
@@ -89,6 +92,20 @@ def write_model(model: Model, path: Path, q: Array, u: Array) -> Path:
         six = (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
         frames = numbers(b.X_PF.R, b.X_PF.p, b.X_BM.R, b.X_BM.p)
         lines.append(f"body {b.parent} {b.kind} {frames} {numbers(b.mass, b.com, six)}")
+    for tie in model.ties:
+        lines.append(f"tie {tie.body1} {numbers(tie.point1)} {tie.body2} {numbers(tie.point2)}")
+    if model.redundant:
+        lines.append("redundant")
+    for force in model.forces:
+        match force:
+            case Damper():
+                lines.append(f"damper {force.body} {force.which} {numbers(force.damping)}")
+            case Spring():
+                own = numbers(force.station1, force.station2, force.stiffness, force.rest_length)
+                lines.append(f"spring {force.body1} {force.body2} {own}")
+            case Bushing():
+                frames = numbers(force.frame1.R, force.frame1.p, force.frame2.R, force.frame2.p)
+                lines.append(f"bushing {force.body1} {force.body2} {frames} {numbers(force.stiffness, force.damping)}")
     lines += [f"q {len(q)} {numbers(q)}", f"u {len(u)} {numbers(u)}", "end"]
     path.write_text("\n".join(lines) + "\n")
     return path

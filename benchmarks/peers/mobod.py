@@ -8,7 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..models import Model, Pose
+from ..models import Bushing, Damper, Model, Pose, Spring
 from .build import Unavailable
 from .engine import Array, Engine
 
@@ -70,7 +70,24 @@ def build(model: Model):
         body = mb.body.Rigid(mb.MassProperties(b.mass, b.com, mb.Inertia(b.inertia)))
         X_PF, X_BM = transform(mb, b.X_PF), transform(mb, b.X_BM)
         made.append(kinds[b.kind](made[b.parent], body, X_PF=X_PF, X_BM=X_BM))
+    for tie in model.ties:
+        mb.constraint.Ball(made[tie.body1], tie.point1, made[tie.body2], tie.point2)
+    add_forces(model, forces, made)
     return system
+
+
+def add_forces(model: Model, forces, bodies: list) -> None:
+    """Add the model's forces; *bodies* are its bodies in its order, Ground first."""
+    mb, _ = _import()
+    for force in model.forces:
+        match force:
+            case Damper(body, which, damping):
+                mb.force.MobilityLinearDamper(forces, bodies[body], which, damping)
+            case Spring(one, station1, two, station2, stiffness, length):
+                mb.force.TwoPointLinearSpring(forces, bodies[one], station1, bodies[two], station2, stiffness, length)
+            case Bushing(one, frame1, two, frame2, stiffness, damping):
+                F, M = transform(mb, frame1), transform(mb, frame2)
+                mb.force.LinearBushing(forces, bodies[one], F, bodies[two], M, stiffness, damping)
 
 
 class Mobod(Engine):
@@ -96,6 +113,7 @@ class Mobod(Engine):
         if model.urdf and not self.missing("load_urdf"):  # as a user gets it, by its own parser
             loaded = self.mb.load_urdf(model.urdf, floating_base=model.floating_base, gravity=model.gravity)
             self.system = loaded.system
+            add_forces(model, loaded.forces, [loaded.matter.ground, *self._bodies_of_robot(loaded)])
             self.state = self.system.realize_topology()
             self._q, self._u = self._order_of_robot(loaded)
         else:
@@ -104,18 +122,23 @@ class Mobod(Engine):
             self._q, self._u = np.arange(model.nq), np.arange(model.nu)
         self.calls = {"realize": self._realize_call()}
 
-    def _order_of_robot(self, loaded) -> tuple[Array, Array]:
-        """Where each neutral coordinate and speed is in the robot's state, by the joints' names."""
-        mobods = {}
+    def _bodies_of_robot(self, loaded) -> list:
+        """The robot's bodies that move, in the model's order, by the joints' names."""
+        state, mobods, found = loaded.system.realize_topology(), {}, []
         for body in loaded.matter.bodies:
-            if body.get_num_q(self.state):
-                mobods[body.get_first_q_index(self.state)] = body
-        order_q, order_u = [], []
-        for body, _, _ in self.model.mobilities():
+            if body.get_num_q(state):
+                mobods[body.get_first_q_index(state)] = body
+        for body in self.model.bodies:
             if body.kind == "free":  # the base: the only mobilizer with seven coordinates
-                mobod = next(b for b in mobods.values() if b.get_num_q(self.state) == 7)
+                found.append(next(b for b in mobods.values() if b.get_num_q(state) == 7))
             else:
-                mobod = mobods[loaded.coordinates[body.name]]
+                found.append(mobods[loaded.coordinates[body.name]])
+        return found
+
+    def _order_of_robot(self, loaded) -> tuple[Array, Array]:
+        """Where each neutral coordinate and speed is in the robot's state."""
+        order_q, order_u = [], []
+        for mobod in self._bodies_of_robot(loaded):
             q0, u0 = mobod.get_first_q_index(self.state), mobod.get_first_u_index(self.state)
             order_q += range(q0, q0 + mobod.get_num_q(self.state))
             order_u += range(u0, u0 + mobod.get_num_u(self.state))
@@ -214,6 +237,29 @@ class Mobod(Engine):
         result["attempts"] = integrator.get_num_steps_attempted()
         result["evaluations"] = integrator.get_num_realizations()
         return result
+
+    def drift(self, q: Array, u: Array, time: float, accuracy: float, method: str, samples: int, repeats: int) -> dict:
+        """Run an integrator by name: wall ``seconds``, and ``drift``, the largest change of energy at so many even times."""
+        mb, seconds = self.mb, []
+        self.state.q, self.state.u = self.native(q, u)
+
+        def stepper():
+            integrator = getattr(mb.integrator, method)(self.system, accuracy=accuracy, final_time=time)
+            made = mb.TimeStepper(self.system, integrator)
+            made.initialize(self.state)
+            return made
+
+        for _ in range(repeats):
+            start = perf_counter()
+            run = stepper()
+            run.step_to(time)
+            seconds.append(perf_counter() - start)
+        steps, run, energies = run.integrator.get_num_steps_taken(), stepper(), []
+        for s in range(samples + 1):
+            run.step_to(time * s / samples)
+            energies.append(self.system.calc_energy(run.state))
+        change = np.abs(np.array(energies) - energies[0]).max()
+        return {"seconds": seconds, "steps": steps, "drift": float(change)}
 
 
 def source_folder() -> Path | None:

@@ -3,6 +3,9 @@
 MuJoCo's ball and free joints have angular velocities expressed in the moving frame, the free joint
 a position and a linear velocity in the world, before the angular ones. Its free joint exists only
 on base bodies. Contacts, constraints and whatever else has no part in these models is switched off.
+
+Ties are equality constraints between sites, as stiff as they can be: `solimp` at its limit and `solref` direct,
+without stiffness, since states are assembled. They are still softened, and found by iterations from the last solution.
 """
 
 from __future__ import annotations
@@ -63,8 +66,11 @@ def build(model: Model):
     spec.compiler.degree = False
     spec.option.gravity = model.gravity
     off = mj.mjtDisableBit
+    used = {"mjDSBL_GRAVITY"}
+    if model.ties:
+        used |= {"mjDSBL_CONSTRAINT", "mjDSBL_EQUALITY", "mjDSBL_WARMSTART"}
     spec.option.disableflags = sum(
-        int(getattr(off, name)) for name in dir(off) if name.startswith("mjDSBL_") and name != "mjDSBL_GRAVITY"
+        int(getattr(off, name)) for name in dir(off) if name.startswith("mjDSBL_") and name not in used
     )
     made = [spec.worldbody]
     for b, body in enumerate(model.bodies):
@@ -87,6 +93,17 @@ def build(model: Model):
             kind, axis = joints[body.kind]
             new.add_joint(type=kind, axis=axis, pos=(0, 0, 0))
         made.append(new)
+    for number, tie in enumerate(model.ties):
+        ends = []
+        for side, index, point in ((1, tie.body1, tie.point1), (2, tie.body2, tie.point2)):
+            X_MB = ~model.bodies[index - 1].X_BM if index else Pose()
+            ends.append(f"tie{number}_{side}")
+            made[index].add_site(name=ends[-1], pos=X_MB.p + X_MB.R @ point)
+        equality = spec.add_equality(
+            name=f"tie{number}", type=mj.mjtEq.mjEQ_CONNECT, objtype=mj.mjtObj.mjOBJ_SITE, name1=ends[0], name2=ends[1]
+        )
+        equality.solimp = [0.9999, 0.9999, 0.001, 0.5, 2]
+        equality.solref = [0, -1e-10]
     return spec.compile()
 
 
@@ -116,6 +133,8 @@ class MuJoCo(Engine):
 
     def __init__(self, model: Model):
         super().__init__(model)
+        if model.forces:
+            raise Unavailable("forces beside gravity are not described to MuJoCo")
         mj = _import()
         self.mj_model = m = build(model)
         self._parts = []  # our part of q and of u, and MuJoCo's
@@ -152,7 +171,14 @@ class MuJoCo(Engine):
             solve_m(m, d, qacc_rows, smooth_rows)
             return qacc
 
-        self.calls = {"mj_forward": by_forward, "its stages": by_stages}
+        self.calls = {"mj_forward": by_forward}
+        if not model.ties:  # the stages know no constraints
+            self.calls["its stages"] = by_stages
+
+    @property
+    def tolerance(self) -> float:
+        """Loose for ties, which MuJoCo softens."""
+        return 2e-2 if self.model.ties else super().tolerance
 
     def arguments(self, name: str, q: Array, u: Array) -> tuple:
         """Convert the state; the calls take qpos and qvel, and copy them."""
@@ -205,15 +231,29 @@ class MuJoCo(Engine):
         runs = self._run(*self.model.random_state(0), repeats, seconds)
         return min((run["microseconds"] for run in runs.values()), key=min)
 
-    def _run(self, q: Array, u: Array, repeats: int, seconds: float) -> dict[str, dict]:
-        """Run the C program both ways."""
+    def drift(self, q: Array, u: Array, time: float, steps: int, samples: int, repeats: int) -> dict:
+        """Run RK4: wall ``seconds``, and ``drift``, the largest change of energy at so many even times."""
+        program, arguments, folder = self._prepare(q, u)
+        written = run_program(program, *arguments, repeats, time, steps, samples, folder=folder)
+        run = json.loads(written.replace("-nan", "nan").replace("nan", "NaN").replace("inf", "Infinity"))
+        energies = np.array(run["energies"])
+        change = np.abs(energies - energies[0]).max()  # of steps that are too long not a number
+        return {"seconds": run["seconds"], "steps": steps, "drift": float(change if np.isfinite(change) else np.inf)}
+
+    def _prepare(self, q: Array, u: Array) -> tuple[Path, tuple[Path, Path], Path]:
+        """Write model and state to files: the program, these, and the folder of its library."""
         compiled, state = self.scratch_file(".mjb"), self.scratch_file(".txt")
         _import().mj_saveModel(self.mj_model, str(compiled))
         lines = [" ".join(map(repr, [len(x), *map(float, x)])) for x in self.native(q, u)]
         state.write_text("\n".join(lines) + "\n")
         program, folder = _program()
-        arguments = (compiled, state, repeats, seconds)
+        return program, (compiled, state), folder
+
+    def _run(self, q: Array, u: Array, repeats: int, seconds: float) -> dict[str, dict]:
+        """Run the C program both ways."""
+        program, arguments, folder = self._prepare(q, u)
         return {
-            name: json.loads(run_program(program, *arguments, full, folder=folder))
+            name: json.loads(run_program(program, *arguments, repeats, seconds, full, folder=folder))
             for name, full in (("stages", 0), ("mj_forward", 1))
+            if full or not self.model.ties
         }

@@ -3,7 +3,9 @@
 //     pinocchio FILE REPEATS SECONDS CONVENTION
 //
 // q and v in the file are Pinocchio's own; CONVENTION is world or local, the two forms of its
-// articulated-body algorithm. Nothing but headers: no library is linked whose ABI the compiler's flags
+// articulated-body algorithm, or closed: its constrained dynamics, for models with ties, which are
+// contacts in three dimensions between two joints. As its documentation has it, memory is allocated
+// beforehand, and mu is 0 unless equations may be redundant. Nothing but headers: no library is linked whose ABI the compiler's flags
 // could break.
 
 #include <cstdlib>
@@ -14,6 +16,7 @@
 
 #include <pinocchio/multibody.hpp>
 #include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/constrained-dynamics.hpp>
 
 #include "loop.h"
 
@@ -25,6 +28,9 @@ struct Problem {
     pin::Model model;
     pin::Data data;
     Eigen::VectorXd q, v, tau;
+    PINOCCHIO_STD_VECTOR_WITH_EIGEN_ALLOCATOR(pin::RigidConstraintModel) ties;
+    PINOCCHIO_STD_VECTOR_WITH_EIGEN_ALLOCATOR(pin::RigidConstraintData) tie_data;
+    pin::ProximalSettings settings{1e-12, 0, 1};
 };
 
 pin::SE3 readTransform(std::istream& in) {
@@ -80,6 +86,19 @@ Eigen::VectorXd readVector(std::istream& in) {
     return values;
 }
 
+void readTie(std::istream& in, Problem& p, const std::vector<Placed>& placed) {
+    pin::SE3 X[2];
+    pin::JointIndex joints[2];
+    for (int i = 0; i < 2; ++i) {
+        int body;
+        pin::SE3::Vector3 station;
+        in >> body >> station[0] >> station[1] >> station[2];
+        joints[i] = placed[body].joint;
+        X[i] = placed[body].X_MB * pin::SE3(pin::SE3::Matrix3::Identity(), station);
+    }
+    p.ties.emplace_back(pin::CONTACT_3D, p.model, joints[0], X[0], joints[1], X[1], pin::LOCAL);
+}
+
 Problem read(const char* path) {
     std::ifstream in(path);
     Problem p;
@@ -90,11 +109,15 @@ Problem read(const char* path) {
             in >> g[0] >> g[1] >> g[2];
             p.model.gravity.linear(g);
         } else if (word == "body") readBody(in, p.model, placed);
+        else if (word == "tie") readTie(in, p, placed);
+        else if (word == "redundant") p.settings = pin::ProximalSettings(1e-10, 1e-10, 10);
         else if (word == "q") p.q = readVector(in);
         else if (word == "u") p.v = readVector(in);
     }
     p.data = pin::Data(p.model);
     p.tau = Eigen::VectorXd::Zero(p.model.nv);
+    for (const auto& tie : p.ties) p.tie_data.emplace_back(tie);
+    if (!p.ties.empty()) pin::initConstraintDynamics(p.model, p.data, p.ties, p.tie_data);
     return p;
 }
 
@@ -107,19 +130,30 @@ void forwardDynamics(void* context, int i) {
     pin::aba(p.model, p.data, p.q, p.v, p.tau, convention);
 }
 
+void constrainedDynamics(void* context, int i) {
+    Problem& p = *static_cast<Problem*>(context);
+    const double change = i % 2 ? 1e-7 : -1e-7;
+    p.q[0] += change;
+    p.v[0] += change;
+    pin::constraintDynamics(p.model, p.data, p.q, p.v, p.tau, p.ties, p.tie_data, p.settings);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     try {
         if (argc != 5) throw std::runtime_error("see the head of the source for the arguments");
         Problem p = read(argv[1]);
-        const bool world = std::string(argv[4]) == "world";
+        const bool world = std::string(argv[4]) == "world", closed = std::string(argv[4]) == "closed";
         const int repeats = std::atoi(argv[2]);
         const auto convention = world ? pin::Convention::WORLD : pin::Convention::LOCAL;
-        const Eigen::VectorXd a = pin::aba(p.model, p.data, p.q, p.v, p.tau, convention);
+        const Eigen::VectorXd a =
+            closed ? pin::constraintDynamics(p.model, p.data, p.q, p.v, p.tau, p.ties, p.tie_data, p.settings)
+                   : pin::aba(p.model, p.data, p.q, p.v, p.tau, convention);
         std::vector<double> microseconds(repeats);
-        time_loop(world ? forwardDynamics<pin::Convention::WORLD>
-                        : forwardDynamics<pin::Convention::LOCAL>,
+        time_loop(closed  ? constrainedDynamics
+                  : world ? forwardDynamics<pin::Convention::WORLD>
+                          : forwardDynamics<pin::Convention::LOCAL>,
                   &p, repeats, std::atof(argv[3]), microseconds.data());
         std::printf("{");
         print_list("udot", a.data(), (int)a.size(), ", ");

@@ -2,7 +2,9 @@
 
 Pinocchio's quaternions are (x, y, z, w) and come after the translation; a ball's and a free base's
 velocities are expressed in the moving frame M, linear before angular; an unbounded revolute joint
-has (cos, sin) for its coordinate.
+has (cos, sin) for its coordinate. Ties are contacts in three dimensions between two joints, without correctors; as its
+documentation has it, they are prepared by `initConstraintDynamics`, and the proximal term is left out unless equations may be
+redundant.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from .engine import Array, Engine, write_model
 
 SOURCE = Path(__file__).with_name("pinocchio.cpp")
 CONVENTIONS = ("world", "local")  # two forms of the algorithm; the faster one counts
+CLOSED = ("closed",)  # of models with ties
 
 
 @functools.cache
@@ -79,6 +82,32 @@ def build(model: Model):
         central = body.inertia - mass * (com @ com * np.eye(3) - np.outer(com, com))
         built.appendBodyToJoint(joint, pin.Inertia(mass, com, central), pin.SE3(X_JB.R, X_JB.p))
     return built
+
+
+def ties(model: Model, pin_model):
+    """Ties as contacts of a model that `build` has made, with their data and settings."""
+    pin = _import()
+    placed, joint = [(0, Pose())], 0
+    for body in model.bodies:
+        parent_joint, X_JP = placed[body.parent]
+        if body.kind == "weld":
+            placed.append((parent_joint, X_JP @ body.X_PF @ ~body.X_BM))
+        else:
+            joint += 1
+            placed.append((joint, ~body.X_BM))
+    models = pin.StdVec_RigidConstraintModel()
+    for tie in model.ties:
+        ends = []
+        for index, point in ((tie.body1, tie.point1), (tie.body2, tie.point2)):
+            carrier, X_JB = placed[index]
+            end = X_JB @ Pose(p=np.asarray(point))
+            ends += [carrier, pin.SE3(end.R, end.p)]
+        models.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, pin_model, *ends, pin.ReferenceFrame.LOCAL))
+    datas = pin.StdVec_RigidConstraintData()
+    for one in models:
+        datas.append(one.createData())
+    settings = pin.ProximalSettings(1e-10, 1e-10, 10) if model.redundant else pin.ProximalSettings(1e-12, 0.0, 1)
+    return models, datas, settings
 
 
 def robot(model: Model):
@@ -167,11 +196,16 @@ class Pinocchio(Engine):
         self._model, self._data = pin_model, pin_model.createData()
         self._tau = np.zeros(pin_model.nv)
         self.calls = {"aba, world convention": pin.aba, "aba, local convention": pin.aba}
+        self._ties = ()
+        if model.ties:
+            self._ties = ties(model, pin_model)
+            pin.initConstraintDynamics(pin_model, self._data, *self._ties[:2])
+            self.calls = {"constraintDynamics": pin.constraintDynamics}
 
     def arguments(self, name: str, q: Array, u: Array) -> tuple:
         """Model, data, q, v and forces; the local convention is the default and not passed."""
         world = (_import().Convention.WORLD,) if "world" in name else ()
-        return self._model, self._data, *self.coordinates.native(q, u), self._tau, *world
+        return self._model, self._data, *self.coordinates.native(q, u), self._tau, *world, *self._ties
 
     @property
     def tolerance(self) -> float:
@@ -204,6 +238,7 @@ class Pinocchio(Engine):
         """Run the C++ program in both conventions; its joints are the neutral ones."""
         native = Coordinates(self.model, build(self.model)).native(q, u)
         path = write_model(self.model, self.scratch_file(".txt"), *native)
+        conventions = CLOSED if self.model.ties else CONVENTIONS
         return {
-            convention: json.loads(run_program(_program(), path, repeats, seconds, convention)) for convention in CONVENTIONS
+            convention: json.loads(run_program(_program(), path, repeats, seconds, convention)) for convention in conventions
         }

@@ -54,6 +54,55 @@ void readBody(std::istream& in, SimbodyMatterSubsystem& matter) {
     else SimTK_THROW1(Exception::Cant, "unknown kind " + kind);
 }
 
+void readTie(std::istream& in, SimbodyMatterSubsystem& matter) {
+    int body[2];
+    Vec3 station[2];
+    for (int i = 0; i < 2; ++i) in >> body[i] >> station[i][0] >> station[i][1] >> station[i][2];
+    Constraint::Ball(matter.updMobilizedBody(MobilizedBodyIndex(body[0])), station[0],
+                     matter.updMobilizedBody(MobilizedBodyIndex(body[1])), station[1]);
+}
+
+Vec3 readVec3(std::istream& in) {
+    Vec3 v;
+    in >> v[0] >> v[1] >> v[2];
+    return v;
+}
+
+Vec6 readVec6(std::istream& in) {
+    Vec6 v;
+    for (int i = 0; i < 6; ++i) in >> v[i];
+    return v;
+}
+
+const MobilizedBody& readWhichBody(std::istream& in, const SimbodyMatterSubsystem& matter) {
+    int index;
+    in >> index;
+    return matter.getMobilizedBody(MobilizedBodyIndex(index));
+}
+
+void readDamper(std::istream& in, Mechanism& m) {
+    const MobilizedBody& body = readWhichBody(in, m.matter);
+    int which;
+    Real damping;
+    in >> which >> damping;
+    Force::MobilityLinearDamper(m.forces, body, MobilizerUIndex(which), damping);
+}
+
+void readSpring(std::istream& in, Mechanism& m) {
+    const MobilizedBody &one = readWhichBody(in, m.matter), &two = readWhichBody(in, m.matter);
+    const Vec3 station1 = readVec3(in), station2 = readVec3(in);
+    Real stiffness, length;
+    in >> stiffness >> length;
+    Force::TwoPointLinearSpring(m.forces, one, station1, two, station2, stiffness, length);
+}
+
+void readBushing(std::istream& in, Mechanism& m) {
+    const MobilizedBody &one = readWhichBody(in, m.matter), &two = readWhichBody(in, m.matter);
+    const Transform F = readTransform(in), M = readTransform(in);
+    const Vec6 stiffness = readVec6(in), damping = readVec6(in);
+    Force::LinearBushing(m.forces, one, F, two, M, stiffness, damping);
+}
+
 Vector readVector(std::istream& in) {
     int n;
     in >> n;
@@ -71,6 +120,10 @@ void read(const char* path, Mechanism& m) {
             in >> g[0] >> g[1] >> g[2];
             Force::Gravity(m.forces, m.matter, g);
         } else if (word == "body") readBody(in, m.matter);
+        else if (word == "tie") readTie(in, m.matter);
+        else if (word == "damper") readDamper(in, m);
+        else if (word == "spring") readSpring(in, m);
+        else if (word == "bushing") readBushing(in, m);
         else if (word == "q") q = readVector(in);
         else if (word == "u") u = readVector(in);
     }

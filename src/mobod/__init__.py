@@ -4,8 +4,22 @@ Bodies connected by mobilizers in a tree, minimal coordinates, O(n) recursive dy
 stage: the concepts of Simbody, written in Python and compiled by Numba. ``import mobod as mb``; the README has a first example.
 """
 
-from . import body, constraint, decoration, event, examples, force, function, integrator, measure, mobilizer, motion
+from . import (
+    assembler,
+    body,
+    constraint,
+    decoration,
+    event,
+    examples,
+    force,
+    function,
+    integrator,
+    measure,
+    mobilizer,
+    motion,
+)
 from ._version import __version__
+from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
 from .body import Body
 from .checkpoint import CheckpointError
 from .constraint.base import Constraint
@@ -44,6 +58,7 @@ Mobod = MobilizedBody
 
 __all__ = [
     "ArticulatedInertia",
+    "Assembler",
     "Body",
     "CheckpointError",
     "Constraint",
@@ -57,6 +72,7 @@ __all__ = [
     "GeneralForceSubsystem",
     "Inertia",
     "Integrator",
+    "LocalEnergyMinimizer",
     "MassProperties",
     "Measure",
     "MobilizedBody",
@@ -66,6 +82,7 @@ __all__ = [
     "ModelError",
     "Motion",
     "MultibodySystem",
+    "ObservedPointFitter",
     "Rotation",
     "SimbodyMatterSubsystem",
     "SpatialInertia",
@@ -80,6 +97,7 @@ __all__ = [
     "Transform",
     "UnitInertia",
     "__version__",
+    "assembler",
     "body",
     "constraint",
     "decoration",

@@ -222,14 +222,14 @@ class Constrained:
     def calc_bias_for_multiply_by_g(self, state: State) -> Array:
         """What errors have beside G times the speeds or accelerations ``(m,)``. Needs VELOCITY.
 
-        Of position and velocity equations their errors at u = 0, of acceleration equations those at udot = 0.
+        Of position equations their velocity errors at u = 0, of the others their acceleration errors at udot = 0.
         """
         block, rows = self._velocities(state, "calc_bias_for_multiply_by_g"), self._rows(state)
-        p, v, _ = self._num_equations(state)
+        p = self._num_equations(state)[0]
         at_zero, u = self._blank(state), np.ascontiguousarray(state._u[: state._tree.nu])
         operators.multiply_by_g(block, u, at_zero)
         bias: Array = self._velocity_errors(state)[rows] - at_zero[rows]
-        bias[p + v :] = self.calc_bias_for_acceleration_constraints(state)[p + v :]
+        bias[p:] = self.calc_bias_for_acceleration_constraints(state)[p:]
         return bias
 
     def _check_bias(self, what: str, bias: ArrayLike | None, n: int) -> None:
@@ -395,7 +395,7 @@ class Constrained:
         Returns
         -------
         body_forces : (nb, 2, 3) array
-            At the bodies' origins, in Ground. Ground's row is zero.
+            At the bodies' origins, in Ground; Ground's row is what acts on Ground.
         mobility_forces : (nu,) array
 
         Notes
@@ -417,30 +417,34 @@ class Constrained:
         Returns
         -------
         body_forces : (nb, 2, 3) array
-            At the bodies' origins, in Ground.
+            At the bodies' origins, in Ground; Ground's row is what acts on Ground.
         mobility_forces : (nu,) array
 
         Notes
         -----
-        The sign is that of applied forces: what constraints exert is -G^T lambda.
+        The sign is that of multipliers, as in Simbody: these forces stand on the side of M udot, and what constraints exert is
+        minus them.
         """
         block = self._accelerations(state, "find_constraint_forces")
-        return self._forces_of(state, block, -state._record.multiplier[:, 0])
+        return self._forces_of(state, block, state._record.multiplier[:, 0])
 
     @contextlib.contextmanager
-    def _constraints_as_applied(self, state: State) -> Iterator[None]:
-        """While it lasts, the forces of constraints are among the applied ones, for reactions to balance them too."""
+    def _constraints_as_applied(self, state: State) -> Iterator[Array]:
+        """While it lasts, the forces of constraints are among the applied ones, for reactions to balance them too.
+
+        What constraints exert on Ground ``(2, 3)``, which no body's reaction balances.
+        """
         if not self._constraints:
-            yield
+            yield np.zeros((2, 3))
             return
         record: Any = state._record
         kept = record.body_forces.copy(), record.mobility_forces.copy()
         F, f = self.find_constraint_forces(state)
-        record.body_forces += F.reshape(-1, 6)
-        record.mobility_forces[:, 0] += f
+        record.body_forces -= F.reshape(-1, 6)
+        record.mobility_forces[:, 0] -= f
         operators.gather_residuals(state._block)
         try:
-            yield
+            yield -F[0]
         finally:
             record.body_forces[:], record.mobility_forces[:] = kept
 

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from . import prescribing
 from .algebra.record import LANES, aligned_zeros, layout
+from .constrained import order_of_rows
 from .errors import MobodError, StageError
+from .projecting import share_weights
 from .stage import Stage
 from .system import _WANTED
-from .tree import batch, batch_operators, columns
+from .tree import batch, batch_constraints, batch_operators, columns, prescribe
+from .tree import project as _project
 from .tree import realize as _realize
 from .tree.reduced import ReducedTree
 from .tree.tree import PARAMETERS, SHORTCUTS, in_each_lane
@@ -26,6 +30,12 @@ if TYPE_CHECKING:
     from .value import MassProperties, Transform
 
 Array = npt.NDArray[np.float64]
+#: Constraints' errors and multipliers: where they are among the results, beside those of `batch`, and what each needs.
+_ERRORS = {
+    "q_err": (-2, Stage.POSITION, batch_constraints.POSITION_ERRORS),
+    "u_err": (-3, Stage.VELOCITY, batch_constraints.VELOCITY_ERRORS),
+    "multipliers": (-4, Stage.ACCELERATION, batch_constraints.MULTIPLIERS),
+}
 
 
 class Ensemble:
@@ -434,7 +444,7 @@ class Ensemble:
 
     @property
     def u_dot(self) -> Array:
-        """Accelerations ``(n, nu)``; NaN or infinite where `failed`. Needs ACCELERATION."""
+        """Accelerations ``(n, nu)``, which keep constraints; NaN or infinite where `failed`. Needs ACCELERATION."""
         self._need("u_dot", Stage.ACCELERATION)
         return _read_only(self._u_dot[: self._n])
 
@@ -484,6 +494,114 @@ class Ensemble:
         nb = self._template._tree.nb
         flat = self._collected("body_accelerations", Stage.ACCELERATION, batch.BODY_ACCELERATIONS, 6 * nb)
         return flat.reshape(self._n, nb, 2, 3)
+
+    # ------------------------------------------------------------------------------------------ constraints
+
+    @property
+    def q_err(self) -> Array:
+        """Position errors of the constraints, then norm - 1 of each quaternion ``(n, ...)``. Needs POSITION."""
+        quaternions = [self._template._tree.first_q[b] for b in self._template._tree.quaternions]
+        norms = [np.linalg.norm(self._q[: self._n, q : q + 4], axis=1) - 1.0 for q in quaternions]
+        return np.concatenate([self._errors("q_err"), np.reshape(norms, (len(norms), self._n)).T], axis=1)
+
+    @property
+    def u_err(self) -> Array:
+        """Velocity errors of the constraints ``(n, mp + mv)``. Needs VELOCITY."""
+        return self._errors("u_err")
+
+    @property
+    def multipliers(self) -> Array:
+        """Multipliers of the constraints ``(n, m)``, in the order of `State.multipliers`. Needs ACCELERATION."""
+        return self._errors("multipliers")
+
+    def _errors(self, name: str) -> Array:
+        """Errors or multipliers of constraints, computed when they are first asked for."""
+        place, stage, what = _ERRORS[name]
+        self._need(name, stage)
+        template = self._template
+        tree, enabled = template._tree, template._field("constraint_enabled")
+        p, v, a = (int(tree.fields[kind][enabled == 1].sum()) for kind in ("num_p", "num_v", "num_a"))
+        rows = order_of_rows(tree, enabled)[: {"q_err": p, "u_err": p + v, "multipliers": p + v + a}[name]]
+        found = self._results.get(place)
+        if found is None:
+            found = np.zeros((self._groups * LANES, tree.counts["num_rows"]))
+            if self._system._is_interpreted:
+                for i in np.flatnonzero(~self.failed):
+                    state = self._state(int(i))
+                    self._system.realize(state, stage)
+                    found[i, rows] = state._matters_own(name)[: len(rows)]
+            elif len(rows):
+                address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
+                data = self._own_places, *self._variables
+
+                def work(record: Record, begin: int, end: int) -> None:
+                    batch_constraints.collect(record, address, _WANTED[stage], begin, end, what, *data, found)
+
+                self._share_out(work, self._threads, self._whole_workers, self._whole_record)
+            self._results[place] = found
+        return _read_only(found[: self._n][:, rows])
+
+    def project(self, accuracy: float = 1e-8) -> npt.NDArray[np.bool_]:
+        """Bring q and u of every state to what is prescribed and to their manifolds: constraints and quaternions.
+
+        Each state goes its own way, as `MultibodySystem.project` would take it, eight at a time on each thread. The ensemble
+        then is at INSTANCE at most.
+
+        Parameters
+        ----------
+        accuracy : float
+            The largest error of positions and of velocities left; quaternions are normalized to rounding.
+
+        Returns
+        -------
+        (n,) bool array
+            Which states reached that. The others keep their q and u.
+
+        Raises
+        ------
+        ValueError
+            If *accuracy* is not positive.
+        TopologyError
+            If the system was changed after the ensemble was made.
+        ModelError
+            If a motion cannot be followed.
+        """
+        self._template._check_owner(self._system, "Ensemble.project")
+        if not accuracy > 0.0:
+            raise ValueError(f"accuracy has to be positive, got {accuracy}")
+        q, u, failed = self._q.copy(), self._u.copy(), np.zeros((self._groups * LANES, 1))
+        if self._system._is_interpreted:
+            for i in range(self._n):
+                state = self._state(i)
+                try:
+                    self._system.project(state, accuracy)
+                except MobodError:
+                    failed[i] = 1.0
+                q[i], u[i] = state.q, state.u
+        else:
+            self._project_in_lanes(accuracy, q, u, failed)
+        reached: npt.NDArray[np.bool_] = failed[:, 0] == 0.0
+        self._q[reached], self._u[reached] = q[reached], u[reached]
+        self._stage, self._results = min(self._stage, Stage.INSTANCE), {}
+        return reached[: self._n].copy()
+
+    def _project_in_lanes(self, accuracy: float, q: Array, u: Array, failed: Array) -> None:
+        template, lanes = self._template, {"in_lanes": True, "own_parameters": bool(self._own)}
+        if template._resources is not None and template._resources.weights:
+            share_weights(template)
+            self._whole_workers = []
+        if template._has_known:
+            prescribing.check(self._system, template)
+        address = _realize.advance.address(**lanes)
+        prescriber = prescribe.prescribe.address(**lanes) if template._has_known else 0
+        projector = _project.project.address(**lanes) if template._num_matter_errors("u_err") else 0
+        tolerances, data = np.full((self._groups * LANES, 1), accuracy), (self._own_places, *self._variables)
+
+        def work(record: Record, begin: int, end: int) -> None:
+            addresses = address, prescriber, projector
+            batch_constraints.project(record, *addresses, begin, end, *data, tolerances, q, u, failed)
+
+        self._share_out(work, self._threads, self._whole_workers, self._whole_record)
 
     # ------------------------------------------------------------------------------------------ operators
 
@@ -563,10 +681,11 @@ class Ensemble:
         return bodies, np.repeat(points[:, :, None], LANES, axis=2), bare
 
     def calc_m(self) -> Array:
-        """The mass matrix of every state ``(n, nu, nu)``. Needs POSITION.
+        """The mass matrix of every state's tree ``(n, nu, nu)``. Needs POSITION.
 
-        This and the other operators compute positions anew, eight states at a time, and on as many threads as `realize`
-        uses; results of states that are not finite are not finite either.
+        Constraints have no part in it, nor in the other operators: `u_dot`, `multipliers` and `project` honour them. All
+        operators compute positions anew, eight states at a time, and on as many threads as `realize` uses; results of states
+        that are not finite are not finite either.
 
         Raises
         ------
@@ -649,6 +768,8 @@ class Ensemble:
         known_udot: npt.ArrayLike | None = None,
     ) -> Array:
         """Inverse dynamics of every state ``(n, nu)``: the generalized forces missing for *known_udot*. Needs VELOCITY.
+
+        Forces of constraints are among what is missing.
 
         Parameters
         ----------

@@ -602,7 +602,10 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     # ------------------------------------------------------------------------------------------ mass matrix
 
     def multiply_by_m(self, state: State, a: ArrayLike) -> Array:
-        """f = M a ``(nu,)``, in O(n). Needs POSITION."""
+        """f = M a ``(nu,)``, in O(n). Needs POSITION.
+
+        M is that of the tree, in which constraints have no part.
+        """
         block = self._positions(state, "multiply_by_m")
         f = np.empty(state._tree.nu)
         mass_matrix.multiply_by_m.dispatcher(block, self._mobility_vector(state, "a", a), f)
@@ -611,8 +614,9 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def multiply_by_m_inv(self, state: State, v: ArrayLike) -> Array:
         """a = M^-1 v ``(nu,)``, in O(n), by articulated inertias, computed where they are not there. Needs POSITION.
 
-        With locks or prescribed motion M is that of the free mobilities: only their entries of v are read, the others come back
-        as zeros.
+        M is that of the tree, in which constraints have no part: accelerations that keep these are those of
+        `calc_acceleration`, and changes of speed that keep them take `solve_for_constraint_impulses` too. With locks or
+        prescribed motion M is that of the free mobilities: only their entries of v are read, the others come back as zeros.
         """
         block = self._articulated(state, "multiply_by_m_inv")
         a = np.empty(state._tree.nu)
@@ -620,7 +624,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return a
 
     def calc_m(self, state: State) -> Array:
-        """The mass matrix ``(nu, nu)``, symmetric and positive definite. Needs POSITION."""
+        """The mass matrix ``(nu, nu)``, symmetric and positive definite: the tree's, without constraints. Needs POSITION."""
         valid = state._valid
         if not valid & 1 or state._token is not self._system._topology_token:  # type: ignore[union-attr]
             self._positions(state, "calc_m")
@@ -635,8 +639,9 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def calc_m_inv(self, state: State) -> Array:
         """The inverse of the mass matrix of the free mobilities ``(nu, nu)``, symmetric. Needs POSITION.
 
-        Rows and columns of mobilities that a lock or a motion prescribes are zero. In O(nu^2), from articulated inertias, which
-        are computed where they are not there; M itself is not made.
+        It is that of the tree, in which constraints have no part; `calc_projected_m_inv` is what these see of it. Rows and
+        columns of mobilities that a lock or a motion prescribes are zero. In O(nu^2), from articulated inertias, which are
+        computed where they are not there; M itself is not made.
         """
         block = self._positions(state, "calc_m_inv")
         nu = state._tree.nu
@@ -691,7 +696,9 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         applied_mobility_forces: ArrayLike | None = None,
         applied_body_forces: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
-        """Forward dynamics of given forces in place of the state's own. Needs DYNAMICS.
+        """Forward dynamics of given forces in place of the state's own, as though there were no constraints. Needs DYNAMICS.
+
+        `calc_acceleration` is what honours them. Locks and motions are honoured by both.
 
         Parameters
         ----------
@@ -745,7 +752,8 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     ) -> Array:
         """Inverse dynamics: the generalized forces ``(nu,)`` that are missing for *known_udot*. Needs VELOCITY.
 
-        residual = M udot + (forces of the velocities) - f - J^T F; each argument is zero where None or empty.
+        residual = M udot + (forces of the velocities) - f - J^T F; each argument is zero where None or empty. Forces of
+        constraints are among what is missing, unless they are among those given; `calc_residual_force` takes multipliers.
         """
         block = self._velocities(state, "calc_residual_force_ignoring_constraints")
         tree = state._tree
@@ -775,7 +783,8 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         """Inverse dynamics with constraint multipliers known too, ``(nu,)``. Needs VELOCITY.
 
         As `calc_residual_force_ignoring_constraints`, with the generalized forces G^T lambda of *known_lambda* ``(m,)``,
-        which is in the order and of the sign of the state's multipliers, added; zeros where None or empty.
+        which is in the order and of the sign of the state's multipliers, added; zeros where None or empty, as in
+        `calc_residual_force_ignoring_constraints`. With the state's own forces, udot and multipliers there is no residual.
         """
         residual = self.calc_residual_force_ignoring_constraints(
             state, applied_mobility_forces, applied_body_forces, known_udot
@@ -814,7 +823,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
         That is all that the parent exerts through the mobilizer: the forces of constraint, the applied mobility forces, and
         those that prescribe its motion. Ground's row is what holds Ground, at its origin: the sum of what is
-        exerted on the bodies next to it.
+        exerted on the bodies next to it, less what constraints do to Ground.
 
         Returns
         -------
@@ -838,8 +847,9 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         """
         block = self._accelerations(state, "calc_mobilizer_reaction_forces")
         out = np.empty((len(self._bodies), 2, 3))
-        with self._constraints_as_applied(state):
+        with self._constraints_as_applied(state) as on_ground:
             reaction.calc_reactions(block, state._valid & _STORED != 0, out.reshape(-1, 6))
+        out[0] -= on_ground
         return out
 
     def calc_mobilizer_reaction_forces_using_freebody_method(self, state: State) -> Array:
@@ -855,8 +865,9 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         """
         block = self._accelerations(state, "calc_mobilizer_reaction_forces_using_freebody_method")
         out = np.empty((len(self._bodies), 2, 3))
-        with self._constraints_as_applied(state):
+        with self._constraints_as_applied(state) as on_ground:
             reaction.calc_reactions_by_free_bodies(block, out.reshape(-1, 6))
+        out[0] -= on_ground
         return out
 
     def _mobilizer_velocity(self, state: State, b: int) -> Array:
@@ -874,8 +885,10 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def _find_reaction(self, state: State, asked: str, b: int, place: str) -> Array:
         block = self._accelerations(state, asked)
         out = np.empty((2, 3))
-        with self._constraints_as_applied(state):
+        with self._constraints_as_applied(state) as on_ground:
             reaction.find_reaction(block, b, _REACTION_PLACES[place], state._valid & _STORED != 0, out.reshape(1, 6))
+        if b == 0:
+            out -= on_ground
         return out
 
     # ------------------------------------------------------------------------------------------ inertias and velocity terms
@@ -896,7 +909,10 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return SpatialInertia._trusted(mass, row[1:4] / mass if mass > 0.0 else np.zeros(3), unit)
 
     def get_articulated_body_inertia(self, state: State, mobod: Any) -> ArticulatedInertia:
-        """The body with all that hangs on it free to move, about its origin, in Ground; infinite for Ground. Needs POSITION."""
+        """The body with all that hangs on it free to move, about its origin, in Ground; infinite for Ground. Needs POSITION.
+
+        Of the tree: constraints hold nothing here.
+        """
         b = self._body(mobod)._index
         self._articulated(state, "get_articulated_body_inertia")
         if b == 0:

@@ -149,7 +149,7 @@ class Prescribed:
             f, F, udot = record.mobility_forces[:, 0].copy(), record.body_forces, record.u_dot[:, 0].copy()
             if state._tree.counts["nc"]:
                 of_bodies, of_mobilities = self.find_constraint_forces(state)
-                f, F = f + of_mobilities, F + of_bodies.reshape(-1, 6)
+                f, F = f - of_mobilities, F - of_bodies.reshape(-1, 6)
             inverse_dynamics.calc_residual_force(state._block, f, F, udot, residual)
         return np.where(mask, -residual, 0.0)
 

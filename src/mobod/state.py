@@ -154,7 +154,7 @@ class State:
         self._record.time[0, 0] = value
         if self._stage > _INSTANCE:
             self._stage = _INSTANCE
-        self._valid &= _KEPT_BY_TIME
+        self._valid &= 0 if self._tree.depends_on_time else _KEPT_BY_TIME
         if self._resources is not None:
             self._resources.invalidate(_TIME)
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import prescribing, projecting
+from .constraint import _what as constraint_what
 from .diagnosis import Diagnosis, diagnose
 from .errors import ModelError, StageError, TopologyError
 from .event import EventHandler, EventReporter, Scheduled, Triggered
@@ -23,12 +24,13 @@ from .resources import subsystem_order
 from .stage import Stage
 from .state import State
 from .subsystem import HOOKS, Subsystem
-from .tree import blocks, momentum, rates
+from .tree import blocks, constraints, momentum, rates
 from .tree import realize as _realize
 from .tree.known import DRIVEN
 from .tree.tree import OUTSIDE_MATTER, REMEMBERED, Tree
 
 if TYPE_CHECKING:
+    from .constraint.base import Constraint
     from .forces import GeneralForceSubsystem
     from .matter import SimbodyMatterSubsystem
     from .mobilizer.base import MobilizedBody
@@ -82,6 +84,7 @@ class MultibodySystem:
         self._trees: dict[bool, Tree] = {}
         self._custom_forces: list[Any] = []
         self._interpreted_bodies: list[MobilizedBody] = []
+        self._interpreted_constraints: list[Constraint] = []
         self._hooked: dict[int, list[int]] = {}  # for each stage: which subsystems have a hook of their own
         self._custom_motions: list[Custom] = []
         #: Whether parts of users' own Python take part in realizing states.
@@ -304,10 +307,12 @@ class MultibodySystem:
             ]
             for stage, hook in HOOKS.items()
         }
+        self._interpreted_constraints = [one for one in matter._constraints if one._interpreter is not None]
         hooks = any(self._hooked.values())
         motions = [body._driver for body in matter._bodies]
         self._custom_motions = [motion for motion in motions if isinstance(motion, Custom) and motion.routine is None]
-        self._is_interpreted = bool(self._custom_forces or self._interpreted_bodies or self._custom_motions or hooks)
+        interpreted = self._interpreted_bodies or self._interpreted_constraints
+        self._is_interpreted = bool(self._custom_forces or interpreted or self._custom_motions or hooks)
         acting = [subsystem._find_acting_measures() for subsystem in self._subsystems]
         if any(acting) and not self._compile_measures(tree):
             self._is_interpreted = True
@@ -369,6 +374,9 @@ class MultibodySystem:
             for body in self._interpreted_bodies:
                 assert body._interpreter is not None
                 body._interpreter.realize(stage.name.lower(), state)
+            for constraint in self._interpreted_constraints:
+                assert constraint._interpreter is not None
+                constraint._interpreter.realize(stage.name.lower(), state)
             for force in self._custom_forces:
                 getattr(force._implementation, HOOKS[stage])(state)
             for motion in self._custom_motions:
@@ -545,6 +553,10 @@ class MultibodySystem:
                 state._stage = step
                 if resources is not None:
                     resources.step, resources.turn = step, 0
+                for constraint in self._interpreted_constraints:
+                    if step <= Stage.INSTANCE or not constraint.is_disabled(state):
+                        assert constraint._interpreter is not None
+                        constraint._interpreter.realize(name, state)
                 for force in self._custom_forces:
                     getattr(force._implementation, f"realize_{name}")(state)
                 for motion in self._custom_motions:
@@ -563,7 +575,9 @@ class MultibodySystem:
             raise
 
     def _compute(self, state: State, wanted: int) -> int:
-        """Compute what is wanted and not valid; mobilizers that Python computes write their rows before the sweeps.
+        """Compute what is wanted and not valid.
+
+        Mobilizers that Python computes write their rows before the sweeps, and constraints theirs after them.
 
         Returns
         -------
@@ -571,19 +585,38 @@ class MultibodySystem:
             The last stage of which these mobilizers heard by that; 0 where they did not.
         """
         missing, told = wanted & ~state._valid, 0
-        if self._interpreted_bodies:
+        if self._interpreted_bodies or self._interpreted_constraints:
             for entry, write, stage in (
                 (_realize.POSITIONS, write_position, Stage.POSITION),
                 (_realize.VELOCITIES, write_velocity, Stage.VELOCITY),
             ):
                 if missing & entry:
-                    self._check_input(state, entry)
-                    for body in self._interpreted_bodies:
-                        write(body, state)
+                    if self._interpreted_bodies:
+                        self._check_input(state, entry)
+                        for body in self._interpreted_bodies:
+                            write(body, state)
+                        told = int(stage)
                     self._kernel_call(state, entry)
-                    told = int(stage)
+                    self._write_constraints(state, entry)
         self._kernel_call(state, wanted)
         return told
+
+    def _write_constraints(self, state: State, entry: int) -> None:
+        """Let Python write its rows of enabled constraints, and compute what follows from them."""
+        what = constraint_what.POSITIONS if entry == _realize.POSITIONS else constraint_what.VELOCITIES
+        try:
+            for constraint in self._interpreted_constraints:
+                interpreter = constraint._interpreter
+                if interpreter is None or constraint.is_disabled(state):
+                    continue
+                if entry == _realize.POSITIONS:
+                    interpreter.write_positions(state)
+                else:
+                    interpreter.write_velocities(state)
+                constraints.complete(state._record, constraint._index, what)
+        except BaseException:
+            state._valid &= 0 if entry == _realize.POSITIONS else ~_realize.DEPENDS_ON_U
+            raise
 
     def _check_input(self, state: State, entry: int) -> None:
         """Refuse values that are not finite, as the kernels do, before a user's function sees them."""
@@ -675,6 +708,10 @@ class MultibodySystem:
             )
         for body in matter._bodies:
             said = body._not_finite(state)
+            if said:
+                raise ModelError(said)
+        for constraint in matter._constraints:
+            said = constraint._not_finite(state)
             if said:
                 raise ModelError(said)
         of_mobility = np.repeat(state._field("together"), state._tree.num_u)

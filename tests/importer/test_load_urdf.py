@@ -298,12 +298,56 @@ def test_the_report_says_what_is_not_simulated(write):
             "<gazebo/>",
         )
     )
-    assert mb.load_urdf(path).report == [
+    report = [
         "line 7: <gazebo> is ignored",
         "limits of 2 joints: kept as data, not simulated",
         "damping or friction of 2 joints: kept as data, not simulated",
-        "mimicry of 1 joint: kept as data, not simulated",
     ]
+    assert mb.load_urdf(path).report == [*report, "mimicry of 1 joint: a constraint"]
+    assert mb.load_urdf(path, mimic=False).report == [*report, "mimicry of 1 joint: kept as data, not simulated"]
+
+
+GRIPPER = robot(
+    *map(link, ["palm", "left", "right", "tip", "screw", "fixed", "end"]),
+    joint("slide", "prismatic", "palm", "left", '<axis xyz="1 0 0"/>'),
+    joint("other", "prismatic", "palm", "right", '<axis xyz="-1 0 0"/><mimic joint="slide"/>'),
+    joint("flex", "revolute", "right", "tip", '<axis xyz="0 1 0"/><mimic joint="other" multiplier="-3" offset="0.2"/>'),
+    joint("turn", "continuous", "palm", "screw", '<axis xyz="0 0 1"/><mimic joint="weld" multiplier="2" offset="0.4"/>'),
+    joint("weld", "fixed", "palm", "fixed", '<mimic joint="slide"/>'),
+    joint("free", "floating", "palm", "end", '<mimic joint="slide"/>'),
+)
+
+
+def test_joints_that_mimic_others_are_coupled(write):
+    model = mb.load_urdf(write(GRIPPER))
+    assert [one for one in model.report if "mimic" in one] == [
+        "mimicry of 2 joints: a constraint each",
+        "line 12: joint 'turn' mimics 'weld' in vain: 'weld' cannot move; it is held where that is at zero",
+        "line 13: joint 'weld' mimics 'slide' in vain: it cannot move",
+        "line 14: joint 'free' mimics 'slide' in vain: only joints of one coordinate can be coupled",
+    ]
+    state = model.default_state()
+    at = [model.coordinates[name] for name in ("slide", "other", "flex", "turn")]
+    assert_allclose(state.q[at], [0.0, 0.0, 0.2, 0.4])
+    model.system.realize(state, mb.Stage.POSITION)
+    assert_allclose(state.q_err, 0.0, atol=1e-15)
+    q = state.q.copy()
+    q[at[0]] = 0.05
+    state.q = q
+    assert model.system.project(state, 1e-12)
+    x = state.q[at[0]]
+    assert 0.0 < x < 0.05  # the others have come to meet it
+    assert_allclose(state.q[at], [x, x, 0.2 - 3.0 * x, 0.4], atol=1e-11)
+    model.system.realize(state)
+    a = state.u_dot[[model.speeds[name] for name in ("slide", "other", "flex", "turn")]]
+    assert_allclose(a, [a[0], a[0], -3.0 * a[0], 0.0], atol=1e-11)
+
+
+def test_mimicry_can_be_left_out(write):
+    model = mb.load_urdf(write(GRIPPER), mimic=False)
+    assert model.matter.get_num_constraints() == 0
+    assert "mimicry of 5 joints: kept as data, not simulated" in model.report
+    assert_allclose(model.default_state().q[model.coordinates["flex"]], 0.0)
 
 
 def test_errors_of_the_file_come_through(write, tmp_path):

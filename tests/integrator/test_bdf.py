@@ -74,6 +74,38 @@ def test_a_stiff_chain_takes_a_hundredth_of_the_steps(solver):
     assert (other.integrator.get_num_steps_attempted() - before) / 5e-5 > 100 * steps
 
 
+def bushing_chain(n=10, k=1e8, c=1e5):
+    """Links of 0.3 on pins, held straight by bushings: as stiff, and with the energy that they dissipate among the variables."""
+    system = mb.MultibodySystem("chain of bushings")
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.8, 0))
+    parent = matter.ground
+    for i in range(n):
+        frame, end = mb.Transform((0, -0.3, 0)) if i else mb.Transform(), mb.Transform((0, 0.3, 0))
+        link = mb.mobilizer.Pin(parent, models.point_mass(), X_PF=frame, X_BM=end)
+        mb.force.LinearBushing(forces, parent, frame, link, end, np.full(6, k), np.full(6, c))
+        parent = link
+    state = system.realize_topology()
+    state.u = np.linspace(0.1, 1.0, n)
+    return system, state
+
+
+@each
+def test_a_chain_of_bushings_takes_a_hundredth_of_the_steps(solver):
+    system, state = bushing_chain()
+    stepper = end(system, state, 1.0, accuracy=1e-3, solver=solver)
+    steps = stepper.integrator.get_num_steps_attempted()
+    kinetic = 0.5 * state.u @ system.matter.calc_m(state) @ state.u
+    # what it had at first is what the bushings have taken, to the accuracy of that many steps
+    assert abs(stepper.state.z.sum() - kinetic) < 0.05 * kinetic and np.abs(stepper.state.u).max() < 1e-5
+    other = stepper_of(RungeKuttaMerson, system, state, accuracy=1e-3)
+    other.step_to(2e-5)
+    before = other.integrator.get_num_steps_attempted()
+    other.step_to(7e-5)
+    assert (other.integrator.get_num_steps_attempted() - before) / 5e-5 > 100 * steps
+
+
 @each
 def test_a_stiff_oscillator_in_closed_form(solver):
     """q'' = -k (q - sin t) - c q', of rates -1e-1... to -1e6: q follows the slow solution."""

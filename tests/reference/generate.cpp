@@ -445,6 +445,7 @@ public:
     }
 
     const MobilizedBody& mobod(int b) const { return matter.getMobilizedBody(MobilizedBodyIndex(b)); }
+    MobilizedBody& updMobod(int b) { return matter.updMobilizedBody(MobilizedBodyIndex(b)); }
     int nb() const { return matter.getNumBodies(); }
 
     MultibodySystem system;
@@ -1523,6 +1524,8 @@ void writeFile(const Text& folder, const Text& name, const std::vector<Plan>& pl
     std::cout << name << ": " << plans.size() << " cases" << std::endl;
 }
 
+#include "constraint_cases.h"
+
 int main(int argc, char** argv) {
     if (argc != 2) {
         std::cerr << "usage: generate OUTPUT_FOLDER" << std::endl;
@@ -1566,6 +1569,7 @@ int main(int argc, char** argv) {
         writeFile(folder, "chain", {pinChain(40)});
         writeFile(folder, "massless", {masslessBodies(false), masslessBodies(true)});
         writeForces(folder);
+        writeConstraintFiles(folder);
     } catch (const std::exception& error) {
         std::cerr << "generate: " << error.what() << std::endl;
         return 1;

@@ -17,7 +17,8 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-CASES = HERE / "cases"
+#: Which program writes which folder.
+PROGRAMS = {"generate.cpp": HERE / "cases", "generate_assembler.cpp": HERE / "assembled"}
 INCLUDES = ("/usr/include/simbody", "/usr/local/include/simbody")
 LIBRARIES = ("SimTKsimbody", "SimTKmath", "SimTKcommon")
 
@@ -49,13 +50,13 @@ def compress(source: Path, target: Path) -> None:
     target.write_bytes(gzip.compress(source.read_bytes(), compresslevel=9, mtime=0))
 
 
-def generate_measures(scratch: str, keep: Path | None) -> None:
-    """Simbody's measures along a simulation, which are no cases of `reader`: ``measures.json.gz`` beside this file."""
-    program, written = Path(scratch, "generate_measures"), Path(scratch, "measures.json")
-    compile_generator(program, "generate_measures.cpp")
+def generate_alone(what: str, scratch: str, keep: Path | None) -> None:
+    """What are no cases of `reader`, measures and simulations: ``generate_WHAT.cpp`` writes ``WHAT.json.gz`` beside this file."""
+    program, written = Path(scratch, f"generate_{what}"), Path(scratch, f"{what}.json")
+    compile_generator(program, f"generate_{what}.cpp")
     if subprocess.run([str(program), str(written)], check=False).returncode:
-        sys.exit("the generator of measures failed; measures.json.gz is as it was")
-    compress(written, HERE / "measures.json.gz")
+        sys.exit(f"the generator of {what} failed; {what}.json.gz is as it was")
+    compress(written, HERE / f"{what}.json.gz")
     if keep:
         shutil.copy(written, keep)
 
@@ -65,23 +66,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", type=Path, help="also leave the uncompressed JSON in this folder")
     keep = parser.parse_args().keep
+    for source, folder in PROGRAMS.items():
+        regenerate(source, folder, keep)
+    with tempfile.TemporaryDirectory() as scratch:
+        generate_alone("measures", scratch, keep)
+        generate_alone("simulations", scratch, keep)
+
+
+def regenerate(source: str, folder: Path, keep: Path | None) -> None:
+    """Compile and run one program, and replace what is committed in its folder."""
     with tempfile.TemporaryDirectory() as scratch:
         program, written = Path(scratch, "generate"), Path(scratch, "cases")
         written.mkdir()
-        compile_generator(program)
+        compile_generator(program, source)
         if subprocess.run([str(program), str(written)], check=False).returncode:
-            sys.exit("the generator failed; the committed cases are as they were")
-        CASES.mkdir(exist_ok=True)
-        for old in CASES.glob("*.json.gz"):
+            sys.exit(f"{source} failed; what is committed in {folder.name}/ is as it was")
+        folder.mkdir(exist_ok=True)
+        for old in folder.glob("*.json.gz"):
             old.unlink()
-        for source in sorted(written.glob("*.json")):
-            compress(source, CASES / f"{source.name}.gz")
+        for case in sorted(written.glob("*.json")):
+            compress(case, folder / f"{case.name}.gz")
             if keep:
                 keep.mkdir(parents=True, exist_ok=True)
-                shutil.copy(source, keep)
-        generate_measures(scratch, keep)
-    total = sum(path.stat().st_size for path in CASES.glob("*.json.gz"))
-    print(f"{total / 1e6:.2f} MB in {CASES.name}/")
+                shutil.copy(case, keep)
+    total = sum(path.stat().st_size for path in folder.glob("*.json.gz"))
+    print(f"{total / 1e6:.2f} MB in {folder.name}/")
 
 
 if __name__ == "__main__":

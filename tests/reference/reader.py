@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).resolve().parent / "cases"
 FORMAT = 1
+# Which arguments of constraints are bodies.
+BODIES = {"body0", "body1", "body2", "mobod"} | {
+    f"{what}_body" for what in ("base", "follower", "plane", "line", "case", "sphere")
+}
 
 
 class Case(NamedTuple):
@@ -82,9 +86,14 @@ def all_cases() -> tuple[Case, ...]:
 
 
 def cases(kinds: Iterable[str]) -> list[Case]:
-    """Return the cases whose mobilizers are all among `kinds`."""
+    """Return the cases without constraints whose mobilizers are all among `kinds`."""
     known = set(kinds)
-    return [case for case in all_cases() if case.kinds <= known]
+    return [case for case in all_cases() if case.kinds <= known and not case.data["constraints"]]
+
+
+def constrained_cases() -> list[Case]:
+    """Return the cases with constraints."""
+    return [case for case in all_cases() if case.data["constraints"]]
 
 
 def frame(record: dict[str, Any]) -> Any:
@@ -110,15 +119,55 @@ def function(record: dict[str, Any]) -> Any:
     """Return the mobod function of a record: its kind, and its arguments by name."""
     import mobod as mb
 
+    if record["kind"] == "Quadratic":
+        return quadratic(record)
     return getattr(mb.function, record["kind"])(**{name: value for name, value in record.items() if name != "kind"})
+
+
+def quadratic(record: dict[str, Any]) -> Any:
+    """Return the function ``value + slopes . x + x . curvature x / 2`` of several arguments, with its derivatives."""
+    import mobod as mb
+
+    slopes, curvature = record["slopes"], record["curvature"]
+
+    def value(x: Any) -> Any:
+        total = record["value"]
+        for i, slope in enumerate(slopes):
+            total = total + slope * x[i]
+            for j in range(len(slopes)):
+                total = total + 0.5 * curvature[i][j] * x[i] * x[j]
+        return total
+
+    return mb.function.Custom(value, len(slopes))
+
+
+def constrain(matter: Any, bodies: list[Any], record: dict[str, Any]) -> Any:
+    """Add the constraint of a record: its kind, and its arguments by name; bodies are indices."""
+    import mobod as mb
+
+    arguments: dict[str, Any] = {}
+    for key, value in record.items():
+        if key in BODIES:
+            arguments[key] = bodies[value]
+        elif key.endswith("_mobods"):
+            arguments[key] = [bodies[index] for index in value]
+        elif key.startswith("frame") or key.endswith("_frame"):
+            arguments[key] = frame(value)
+        elif key.endswith("_rotation"):
+            arguments[key] = mb.Rotation(value)
+        elif key == "function":
+            arguments[key] = function(value)
+        elif key != "kind":
+            arguments[key] = value
+    if "function" in arguments:
+        arguments["matter"] = matter
+    return getattr(mb.constraint, record["kind"])(**arguments)
 
 
 def build_model(case: Case) -> Model:
     """Build a case with mobod's public interface; the state is the default one, realized through MODEL."""
     import mobod as mb
 
-    if case.data["constraints"]:
-        raise NotImplementedError(f"{case.name} has constraints, which this reader does not build yet")
     system = mb.MultibodySystem()
     matter = mb.SimbodyMatterSubsystem(system)
     forces = mb.GeneralForceSubsystem(system)
@@ -144,6 +193,8 @@ def build_model(case: Case) -> Model:
         if "motion" in record:
             _move(mobod, record["motion"])
     elements = [_force(forces, matter, record) for record in case.data["forces"]]
+    for record in case.data["constraints"]:
+        constrain(matter, bodies, record)
     state = system.realize_topology()
     if case.data["use_euler_angles"]:
         matter.set_use_euler_angles(state, True)

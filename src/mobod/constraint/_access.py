@@ -8,7 +8,7 @@ from typing import Any
 from .._jit import Routine, generic, routine
 from ..algebra import mat33, vec3
 from ..algebra.memory import load3, load9, load_spatial, store_spatial
-from ..algebra.scalar import load, store
+from ..algebra.scalar import load, store, zero
 from ._what import POSITIONS
 
 
@@ -108,3 +108,89 @@ def put_wrench(model: Any, c: int, k: int, i: int, torque: Any, force: Any) -> N
 def put_force(model: Any, c: int, k: int, i: int, r: Any, force: Any) -> None:
     """The same of a force at *r* from the body's origin."""
     put_wrench(model, c, k, i, vec3.cross(r, force), force)
+
+
+# ---------------------------------------------------------------------------------------------- of mobilizers
+
+
+@generic
+def mobilizer(model: Any, c: int, i: int) -> int:
+    """Index of the body of constrained mobilizer *i*."""
+    return model.constrained_mobilizers[model.first_mobilizer[c] + i]
+
+
+@generic
+def coordinate(model: Any, c: int, i: int, j: int) -> Any:
+    """Coordinate *j* of constrained mobilizer *i*: of those that the modelling choice has."""
+    return load(model.q, model.first_q[mobilizer(model, c, i)] + j, 0)
+
+
+@generic
+def coordinate_rate(model: Any, c: int, i: int, j: int) -> Any:
+    """Its rate; there at VELOCITIES."""
+    return load(model.q_dot, model.first_q[mobilizer(model, c, i)] + j, 0)
+
+
+@generic
+def speed(model: Any, c: int, i: int, j: int) -> Any:
+    """Speed *j* of constrained mobilizer *i*."""
+    return load(model.u, model.first_u[mobilizer(model, c, i)] + j, 0)
+
+
+@generic
+def coordinate_place(model: Any, c: int, k: int, i: int, j: int) -> int:
+    """Where the derivative of position error *k* by coordinate *j* of constrained mobilizer *i* is kept."""
+    place = model.first_coordinate[c] + k * model.num_coordinates[c] + j
+    for at in range(model.first_mobilizer[c], model.first_mobilizer[c] + i):
+        place += model.num_q[model.constrained_mobilizers[at]]
+    return place
+
+
+@generic
+def speed_place(model: Any, c: int, k: int, i: int, j: int) -> int:
+    """Where the coefficient in equation *k* of speed *j* of constrained mobilizer *i* is kept."""
+    place = model.first_speed[c] + k * model.num_speeds[c] + j
+    for at in range(model.first_mobilizer[c], model.first_mobilizer[c] + i):
+        place += model.num_u[model.constrained_mobilizers[at]]
+    return place
+
+
+@generic
+def put_coordinate_coefficient(model: Any, c: int, k: int, i: int, j: int, x: Any) -> None:
+    """The derivative of position error *k* by coordinate *j* of constrained mobilizer *i*."""
+    store(model.coordinate_coefficients, coordinate_place(model, c, k, i, j), 0, x)
+
+
+@generic
+def add_coordinate_coefficient(model: Any, c: int, k: int, i: int, j: int, x: Any) -> None:
+    """The same added to what is there, for functions that take a coordinate more than once."""
+    place = coordinate_place(model, c, k, i, j)
+    store(model.coordinate_coefficients, place, 0, load(model.coordinate_coefficients, place, 0) + x)
+
+
+@generic
+def put_speed_coefficient(model: Any, c: int, k: int, i: int, j: int, x: Any) -> None:
+    """The coefficient in equation *k*, which is none of positions, of speed *j* of constrained mobilizer *i*."""
+    store(model.speed_coefficients, speed_place(model, c, k, i, j), 0, x)
+
+
+@generic
+def add_speed_coefficient(model: Any, c: int, k: int, i: int, j: int, x: Any) -> None:
+    """The same added to what is there."""
+    place = speed_place(model, c, k, i, j)
+    store(model.speed_coefficients, place, 0, load(model.speed_coefficients, place, 0) + x)
+
+
+@generic
+def clear_coordinate_coefficients(model: Any, c: int) -> None:
+    """All of these become zero."""
+    for at in range(model.num_p[c] * model.num_coordinates[c]):
+        store(model.coordinate_coefficients, model.first_coordinate[c] + at, 0, zero(load(model.time, 0, 0)))
+
+
+@generic
+def clear_speed_coefficients(model: Any, c: int) -> None:
+    """All of those of equations of velocities and of accelerations become zero."""
+    first, n = model.first_speed[c], model.num_speeds[c]
+    for at in range(model.num_p[c] * n, (model.num_p[c] + model.num_v[c] + model.num_a[c]) * n):
+        store(model.speed_coefficients, first + at, 0, zero(load(model.time, 0, 0)))

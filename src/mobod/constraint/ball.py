@@ -11,17 +11,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
+from .. import decoration
 from .._jit import generic
 from ..algebra import mat33, vec3
 from ..algebra.memory import load3, load9
 from ..algebra.scalar import zero
+from ..value import Transform
 from . import _access
-from .base import Constraint, station
+from ._parameters import BETWEEN, FIRST, SECOND, Equations, Line, Mark, display_size
+from .base import station
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+Array = npt.NDArray[np.float64]
 
 
 @generic
@@ -79,7 +86,7 @@ def write_velocities(model: Any, c: int, first: int) -> None:
     _access.put_acceleration_offset(model, c, first + 2, offset[2])
 
 
-class Ball(Constraint):
+class Ball(Equations):
     """Makes two points coincide, as a ball joint does: three equations of positions.
 
     Parameters
@@ -100,6 +107,7 @@ class Ball(Constraint):
     """
 
     routine = _access.by_address(positions, velocities)
+    _default_radius = 0.1
 
     def __init__(
         self,
@@ -111,11 +119,80 @@ class Ball(Constraint):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._station1, self._station2 = station("station1", station1), station("station2", station2)
+        self._values = [*station("station1", station1), *station("station2", station2)]
         super().__init__([body1, body2], equations=(3, 0, 0), disabled_by_default=disabled_by_default, name=name)
 
     def _integers(self) -> list[int]:
         return [self.get_ancestor_mobilized_body().get_mobilized_body_index()]
 
-    def _numbers(self) -> list[float]:
-        return [*self._station1, *self._station2]
+    def get_body1_mobilized_body_index(self) -> int:
+        """Index of the first body."""
+        return self._bodies[0].get_mobilized_body_index()
+
+    def get_body2_mobilized_body_index(self) -> int:
+        """Index of the second body."""
+        return self._bodies[1].get_mobilized_body_index()
+
+    def get_default_point_on_body1(self) -> Array:
+        """The point on the first body, from its origin and in its frame, that states start with ``(3,)``."""
+        return self._default(0, 3)
+
+    def set_default_point_on_body1(self, point: npt.ArrayLike) -> Ball:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(0, station("point", point))
+        return self
+
+    def get_point_on_body1(self, state: State) -> Array:
+        """The point on the first body, from its origin and in its frame, in this state ``(3,)``. Needs MODEL."""
+        return self._own(state, "get_point_on_body1", 0, 3)
+
+    def set_point_on_body1(self, state: State, point: npt.ArrayLike) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_point_on_body1", 0, station("point", point))
+
+    def get_default_point_on_body2(self) -> Array:
+        """The point on the second body, likewise, that states start with ``(3,)``."""
+        return self._default(3, 3)
+
+    def set_default_point_on_body2(self, point: npt.ArrayLike) -> Ball:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(3, station("point", point))
+        return self
+
+    def get_point_on_body2(self, state: State) -> Array:
+        """The point on the second body, likewise, in this state ``(3,)``. Needs MODEL."""
+        return self._own(state, "get_point_on_body2", 3, 3)
+
+    def set_point_on_body2(self, state: State, point: npt.ArrayLike) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_point_on_body2", 3, station("point", point))
+
+    def get_default_radius(self) -> float:
+        """The radius that pictures show it with; length. For drawing only."""
+        return self._default_radius
+
+    def set_default_radius(self, r: float) -> Ball:
+        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
+        self._default_radius = display_size("r", r)
+        return self
+
+    def get_ball_reaction_force_on_body1(self, state: State) -> Array:
+        """The force that is exerted on body 1, at the place of point 2, in body 1's frame ``(3,)``. Needs ACCELERATION."""
+        return self._applied_in_body(state, 0)[1]
+
+    def get_ball_reaction_force_on_body2(self, state: State) -> Array:
+        """The force that is exerted on body 2, at its point, in body 2's frame ``(3,)``. Needs ACCELERATION."""
+        return self._applied_in_body(state, 1)[1]
+
+    def _marks(self, state: State) -> list[Mark]:
+        r, points = self._default_radius, (self.get_point_on_body1(state), self.get_point_on_body2(state))
+        if r == 0.0:
+            return []
+        return [
+            (body, decoration.Sphere(size, X=Transform(point), color=color, opacity=0.5))
+            for body, point, color, size in zip(self._bodies, points, (FIRST, SECOND), (r, 0.9 * r), strict=True)
+        ]
+
+    def _lines(self, state: State) -> list[Line]:
+        body1, body2 = self._bodies
+        return [(body1, self.get_point_on_body1(state), body2, self.get_point_on_body2(state), BETWEEN)]

@@ -14,7 +14,7 @@ derivatives by the q of the constrained mobilizers, from which those by u follow
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +24,17 @@ from ..errors import TopologyError
 from ..value import Transform
 
 if TYPE_CHECKING:
+    from ..decoration import Decoration
     from ..matter import SimbodyMatterSubsystem
     from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from ._interpreted import Interpreter
 
 Array = npt.NDArray[np.float64]
+
+#: What pictures show of a constraint: a decoration on a body, or a line from a point of one body to a point of another.
+Mark: TypeAlias = "tuple[MobilizedBody, Decoration]"
+Line: TypeAlias = "tuple[MobilizedBody, npt.ArrayLike, MobilizedBody, npt.ArrayLike, str]"
 
 
 class Constraint:
@@ -52,10 +58,14 @@ class Constraint:
     Raises
     ------
     TopologyError
-        If the bodies are not all of one system.
+        If the bodies are not all of one system, or one is given twice.
     """
 
-    routine: ClassVar[Routine | None] = None
+    routine: Routine | None = None
+    #: What writes its rows where Python does.
+    _interpreter: Interpreter | None = None
+    #: Whether its equations have time in them.
+    _depends_on_time = False
 
     def __init__(
         self,
@@ -77,6 +87,9 @@ class Constraint:
                 raise TopologyError(
                     f"{body!r} is a body of another system than {everything[0]!r}; a constraint ties bodies of one"
                 )
+        for body in bodies:
+            if sum(body is other for other in bodies) > 1:
+                raise TopologyError(f"{type(self).__name__} would tie {body!r} to itself; give it two different bodies")
         self._bodies, self._mobilizers = list(bodies), list(dict.fromkeys(mobilizers))
         self._number_of_equations = equations
         self._disabled_by_default = bool(disabled_by_default)
@@ -295,6 +308,16 @@ class Constraint:
         G = self._matter._explicit_g(state)
         return G[rows]
 
+    # ------------------------------------------------------------------------------------------ for pictures
+
+    def _marks(self, state: State) -> list[Mark]:
+        """What is drawn of it on bodies, in their frames."""
+        return []
+
+    def _lines(self, state: State) -> list[Line]:
+        """What is drawn of it between bodies: two bodies, each with a point of it, and a colour."""
+        return []
+
     # ------------------------------------------------------------------------------------------ for the tree
 
     def _body_indices(self) -> list[int]:
@@ -303,8 +326,40 @@ class Constraint:
     def _mobilizer_indices(self) -> list[int]:
         return [body.get_mobilized_body_index() for body in self._mobilizers]
 
+    def _tied_bodies(self) -> list[MobilizedBody]:
+        """Those whose motion against each other it restrains: there has to be some, unless it speaks of mobilizers too."""
+        return [] if self._mobilizers else self._bodies
+
     def _equations(self) -> tuple[int, int, int]:
         return self._number_of_equations
+
+    def _calc_decorations(self, state: State) -> list[Decoration]:
+        """What to draw in Ground, beside the bodies."""
+        return []
+
+    def _not_finite(self, state: State) -> str | None:
+        """Which of its numbers, of a state that failed to be realized, are not finite; None where all are."""
+        record, rows = state._record, self._own_rows(state)
+        fields, n = state._tree.fields, len(rows) * len(self._bodies)
+        first, speeds = int(fields["first_wrench"][self._index]), len(rows) * int(fields["num_speeds"][self._index])
+        at = int(fields["first_speed"][self._index])
+        for what, numbers in (
+            ("position errors", record.position_error[rows]),
+            ("forces of unit multipliers", record.wrenches[first : first + n]),
+            ("coefficients of speeds", record.speed_coefficients[at : at + speeds]),
+            ("velocity errors", record.velocity_offset[rows]),
+            ("acceleration errors", record.acceleration_offset[rows]),
+        ):
+            if not np.isfinite(numbers).all():
+                return f"{what} of {self!r} are not finite at q = {state._q[: state._tree.nq].tolist()}"
+        return None
+
+    def _check_coordinates(self, num_q: Sequence[int]) -> None:
+        """Refuse coordinates that the bodies, with so many in the modelling choice at hand, do not have."""
+
+    def _num_arguments(self) -> int:
+        """How many arguments its function has, if it has one that takes several."""
+        return 0
 
     def _integers(self) -> list[int]:
         return []
@@ -343,6 +398,18 @@ def finite(what: str, value: Any) -> float:
     if not np.isfinite(number):
         raise ValueError(f"{what} has to be finite, got {value}")
     return number
+
+
+def one_of(who: str, what: str, body: Any, which: Any, n: int) -> int:
+    """The index of a coordinate or speed of *body*, which has *n*; *what* is its name, and "q" or "u" its end."""
+    if not hasattr(body, "get_matter_subsystem"):
+        raise TypeError(f"{who} takes mobilized bodies, not {body!r}")
+    if isinstance(which, bool) or not hasattr(which, "__index__"):
+        raise TypeError(f"{what} of {who} has to be an integer, not {which!r}")
+    if not 0 <= int(which) < n:
+        letter = what[-1] if what[-1] in "qu" else what
+        raise IndexError(f"{what} of {who} is {which}; {body.name!r} has {n} {letter}, counted from 0")
+    return int(which)
 
 
 def station(what: str, value: npt.ArrayLike) -> list[float]:

@@ -11,18 +11,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
+from .. import decoration
 from .._jit import generic
 from ..algebra import vec3
 from ..algebra.memory import load3
 from ..algebra.scalar import one, sqrt, where, zero
 from . import _access
-from .base import Constraint, finite, station
+from ._parameters import BETWEEN, FIRST, SECOND, Line, Mark, OneEquation
+from .base import finite, station
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from ..state import State
+
+Array = npt.NDArray[np.float64]
 
 
 @generic
@@ -62,7 +67,7 @@ def velocities(model: Any, c: int) -> None:
     _access.put_acceleration_offset(model, c, 0, vec3.dot(u, da) + turning)
 
 
-class Rod(Constraint):
+class Rod(OneEquation):
     """Keeps two points at a distance: one equation of positions.
 
     Parameters
@@ -96,20 +101,115 @@ class Rod(Constraint):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._station1, self._station2 = station("station1", station1), station("station2", station2)
-        self._length = _length(length)
+        self._values = [*station("station1", station1), *station("station2", station2), _length(length)]
         super().__init__([body1, body2], equations=(1, 0, 0), disabled_by_default=disabled_by_default, name=name)
 
+    def get_mobilized_body1(self) -> MobilizedBody:
+        """The first body."""
+        return self._bodies[0]
+
+    def get_mobilized_body2(self) -> MobilizedBody:
+        """The second body."""
+        return self._bodies[1]
+
+    def get_body1_mobilized_body_index(self) -> int:
+        """Index of the first body."""
+        return self._bodies[0].get_mobilized_body_index()
+
+    def get_body2_mobilized_body_index(self) -> int:
+        """Index of the second body."""
+        return self._bodies[1].get_mobilized_body_index()
+
+    def get_default_point_on_body1(self) -> Array:
+        """The point on the first body, from its origin and in its frame, that states start with ``(3,)``."""
+        return self._default(0, 3)
+
+    def set_default_point_on_body1(self, point: npt.ArrayLike) -> Rod:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(0, station("point", point))
+        return self
+
+    def get_point_on_body1(self, state: State) -> Array:
+        """The point on the first body, from its origin and in its frame, in this state ``(3,)``. Needs MODEL."""
+        return self._own(state, "get_point_on_body1", 0, 3)
+
+    def set_point_on_body1(self, state: State, point: npt.ArrayLike) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_point_on_body1", 0, station("point", point))
+
+    def get_default_point_on_body2(self) -> Array:
+        """The point on the second body, likewise, that states start with ``(3,)``."""
+        return self._default(3, 3)
+
+    def set_default_point_on_body2(self, point: npt.ArrayLike) -> Rod:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(3, station("point", point))
+        return self
+
+    def get_point_on_body2(self, state: State) -> Array:
+        """The point on the second body, likewise, in this state ``(3,)``. Needs MODEL."""
+        return self._own(state, "get_point_on_body2", 3, 3)
+
+    def set_point_on_body2(self, state: State, point: npt.ArrayLike) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_point_on_body2", 3, station("point", point))
+
+    def get_default_rod_length(self) -> float:
+        """The distance that states start with."""
+        return float(self._default(6, 1)[0])
+
+    def set_default_rod_length(self, length: float) -> Rod:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(6, [_length(length)])
+        return self
+
+    def get_rod_length(self, state: State) -> float:
+        """The distance in this state. Needs MODEL."""
+        return float(self._own(state, "get_rod_length", 6, 1)[0])
+
+    def set_rod_length(self, state: State, length: float) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_rod_length", 6, [_length(length)])
+
     def get_length(self, state: State) -> float:
-        """The length in this state. Needs MODEL."""
-        return float(self._number_run(state, "get_length")[6])
+        """The same as `get_rod_length`."""
+        return self.get_rod_length(state)
 
     def set_length(self, state: State, length: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_length", 6, [_length(length)])
+        """The same as `set_rod_length`."""
+        self.set_rod_length(state, length)
 
-    def _numbers(self) -> list[float]:
-        return [*self._station1, *self._station2, self._length]
+    def get_rod_tension(self, state: State) -> float:
+        """The force with which the rod pulls its ends together; zero where disabled. Needs ACCELERATION."""
+        multipliers = self.get_multipliers_as_vector(state)
+        return float(multipliers[0]) if len(multipliers) else 0.0
+
+    def find_rod_orientation_in_g(self, state: State) -> Array:
+        """The unit vector from the first point to the second in Ground ``(3,)``, x where they coincide. Needs POSITION."""
+        p = self._from_first_to_second(state)
+        distance = float(np.linalg.norm(p))
+        return p / distance if distance > 0.0 else np.array([1.0, 0.0, 0.0])
+
+    def find_length_violation(self, state: State) -> float:
+        """The distance of the points less the length, whether enabled or not. Needs POSITION."""
+        return float(np.linalg.norm(self._from_first_to_second(state))) - self.get_rod_length(state)
+
+    def _from_first_to_second(self, state: State) -> Array:
+        points = self.get_point_on_body1(state), self.get_point_on_body2(state)
+        one_end, other = (
+            body.find_station_location_in_ground(state, point) for body, point in zip(self._bodies, points, strict=True)
+        )
+        between: Array = other - one_end
+        return between
+
+    def _marks(self, state: State) -> list[Mark]:
+        one_end, other = self.get_point_on_body1(state), self.get_point_on_body2(state)
+        points = decoration.Point(one_end, color=FIRST), decoration.Point(other, color=SECOND)
+        return list(zip(self._bodies, points, strict=True))
+
+    def _lines(self, state: State) -> list[Line]:
+        body1, body2 = self._bodies
+        return [(body1, self.get_point_on_body1(state), body2, self.get_point_on_body2(state), BETWEEN)]
 
 
 def _length(value: float) -> float:

@@ -36,8 +36,8 @@ class Model:
         a floating one and for a floating base, which is named after the root link, a quaternion (w,
         x, y, z) and a position, and an angular and a linear velocity.
     links, joints : dict of str to Link, Joint
-        What the file says of each, as data: shapes to draw; limits, damping, friction and mimicry, of
-        which only `dampers` and `stops` are simulated.
+        What the file says of each, as data: shapes to draw; limits, damping and friction, of which only
+        `dampers` and `stops` are simulated; mimicry, which is, unless `load_urdf` was told otherwise.
     root : str
         Name of the root link.
     report : list of str
@@ -63,6 +63,8 @@ class Model:
 
     def default_state(self) -> State:
         """Return a new state with all coordinates and speeds at zero (quaternions at no rotation).
+
+        Joints that mimic others are where these say, which an offset makes different from zero.
 
         Returns
         -------

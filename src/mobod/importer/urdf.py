@@ -17,9 +17,10 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import body, decoration, force, mobilizer
+from .. import body, constraint, decoration, force, mobilizer
 from ..errors import ModelError
 from ..forces import GeneralForceSubsystem
+from ..function import Linear
 from ..matter import SimbodyMatterSubsystem
 from ..mobilizer.base import MobilizedBody
 from ..system import MultibodySystem
@@ -51,6 +52,7 @@ def load_urdf(
     joint_limits: bool = False,
     stop_stiffness: float | None = None,
     stop_dissipation: float = 1.0,
+    mimic: bool = True,
 ) -> Model:
     """Build a multibody system from a URDF file.
 
@@ -75,6 +77,9 @@ def load_urdf(
         effort by 0.02 rad or 2 mm.
     stop_dissipation : float, default: 1
         Of all stops, see `force.MobilityLinearStop`; 1 loses most of the energy of an impact at a few rad/s.
+    mimic : bool, default: True
+        Whether joints that mimic others are coupled to them, each by a `constraint.CoordinateCoupler` that is
+        named after it. Else all joints are independent, and mimicry is data.
 
     Returns
     -------
@@ -97,8 +102,8 @@ def load_urdf(
 
     Notes
     -----
-    Joint friction and mimicry are kept as data in `Model.joints`, and so are limits and damping; the latter two
-    are simulated where that is asked for.
+    Joint friction is kept as data in `Model.joints`, and so are limits and damping, which are simulated where that is
+    asked for.
 
     A link without mass is welded only if dynamics asks for it: inside a chain, as in a ball joint
     made of three hinges, it needs none. An inertia that no body can have (a principal moment above
@@ -132,9 +137,11 @@ def load_urdf(
         *document.notes,
         *mass_notes,
         *_notes_on_joints(document, idle, joint_damping, joint_limits),
+        *_notes_on_mimicry(document, idle, mimic),
         *_notes_on_meshes(document),
     ]
-    model = _Builder(document, tree, masses, {joint.name for joint in idle}).build(floating_base, gravity, report)
+    built = _Builder(document, tree, masses, {joint.name for joint in idle})
+    model = built.build(floating_base, gravity, report, mimic)
     moving = {joint.name: model.bodies[link] for link, joint in tree.moving_order if joint.name in model.coordinates}
     if joint_damping:
         model.dampers |= add_dampers(model.forces, document.joints, moving)
@@ -160,10 +167,46 @@ def _notes_on_joints(document: UrdfDocument, idle: list[Joint], damping: bool, l
             "friction" if damping else "damping or friction",
             sum((0.0 if damping else joint.dynamics.damping) + joint.dynamics.friction > 0.0 for joint in movable),
         ),
-        ("mimicry", sum(joint.mimic is not None for joint in movable)),
     ):
         if count:
             notes.append(f"{what} of {_plural(count, 'joint', 'joints')}: kept as data, not simulated")
+    return notes
+
+
+#: Joints of one coordinate, which is what mimicry is about.
+_OF_ONE = ("revolute", "continuous", "prismatic")
+
+
+def _mimics(document: UrdfDocument, joint: Joint, welded: set[str]) -> bool:
+    """Whether a joint that mimics another can be coupled to it."""
+    return joint.mimic is not None and all(
+        one.type in _OF_ONE and one.name not in welded for one in (joint, document.joints[joint.mimic.joint])
+    )
+
+
+def _notes_on_mimicry(document: UrdfDocument, idle: list[Joint], mimic: bool) -> list[str]:
+    welded = {joint.name for joint in idle}
+    mimicking = [joint for joint in document.joints.values() if joint.mimic is not None]
+    if not mimicking:
+        return []
+    if not mimic:
+        return [f"mimicry of {_plural(len(mimicking), 'joint', 'joints')}: kept as data, not simulated"]
+    coupled = [joint for joint in mimicking if _mimics(document, joint, welded)]
+    notes = []
+    if coupled:
+        each = "a constraint" if len(coupled) == 1 else "a constraint each"
+        notes.append(f"mimicry of {_plural(len(coupled), 'joint', 'joints')}: {each}")
+    for joint in mimicking:
+        if joint in coupled or joint.mimic is None:
+            continue
+        other = document.joints[joint.mimic.joint]
+        if joint.type == "fixed" or joint.name in welded:
+            why = "it cannot move"
+        elif joint.type in _OF_ONE and (other.type == "fixed" or other.name in welded):
+            why = f"{other.name!r} cannot move; it is held where that is at zero"
+        else:
+            why = "only joints of one coordinate can be coupled"
+        notes.append(f"line {joint.line}: joint {joint.name!r} mimics {other.name!r} in vain: {why}")
     return notes
 
 
@@ -192,7 +235,7 @@ class _Builder:
         self.coordinates: dict[str, int] = {}
         self.speeds: dict[str, int] = {}
 
-    def build(self, floating_base: bool, gravity: ArrayLike, report: list[str]) -> Model:
+    def build(self, floating_base: bool, gravity: ArrayLike, report: list[str], mimic: bool) -> Model:
         root = self.tree.root
         kind = mobilizer.Free if floating_base else mobilizer.Weld
         self.bodies[root] = kind(self.matter.ground, self.body_of(root), name=self.body_name(root))
@@ -204,6 +247,8 @@ class _Builder:
             self.bodies[link]._joint_name = joint.name
             if joint.name not in self.welded:
                 self.name_coordinates(joint.name, joint.type)
+        if mimic:
+            self.couple()
         return Model(
             name=self.document.name,
             system=self.system,
@@ -252,6 +297,29 @@ class _Builder:
         A = _rotation_taking(0 if kind is mobilizer.Slider else 2, np.array(joint.axis))
         X_PF, X_BM = _transform(R_PJ @ A, p_PJ), _transform(A, np.zeros(3))
         return kind(parent, part, X_PF=X_PF, X_BM=X_BM, name=name)
+
+    def couple(self) -> None:
+        """Make a constraint of each joint that mimics another: q = multiplier * (the other's q) + offset."""
+        for joint in self.document.joints.values():
+            if joint.mimic is None or joint.type not in _OF_ONE or joint.name in self.welded:
+                continue
+            other, own = self.document.joints[joint.mimic.joint], self.bodies[joint.child]
+            if _mimics(self.document, joint, self.welded):
+                function = Linear([1.0, -joint.mimic.multiplier, -joint.mimic.offset])
+                pair = [own, self.bodies[other.child]]
+                constraint.CoordinateCoupler(self.matter, function, pair, [0, 0], name=joint.name)
+            elif other.type == "fixed" or other.name in self.welded:
+                constraint.ConstantCoordinate(own, 0, joint.mimic.offset, name=joint.name)
+            else:
+                continue
+            own.set_default_q([self.where_mimicked(joint)])
+
+    def where_mimicked(self, joint: Joint) -> float:
+        """Return the coordinate of a joint where all that mimic none are at zero; mimicry has no loops."""
+        if joint.mimic is None or joint.name in self.welded or joint.type not in _OF_ONE:
+            return 0.0
+        other = self.document.joints[joint.mimic.joint]
+        return joint.mimic.multiplier * self.where_mimicked(other) + joint.mimic.offset
 
     def name_coordinates(self, name: str, kind: str) -> None:
         for names, count in ((self.coordinates, NUM_Q[kind]), (self.speeds, NUM_U[kind])):

@@ -65,33 +65,39 @@ def keep_rate(block: Any, work: Any, row: int) -> None:
 
 
 @compiled
+def add_rates(block: Any, work: Any, table: Any, s: int) -> None:
+    """The stages' rates, times what row *s* of the table says, summed into the row of errors: loops that have nothing else."""
+    model = attach(block)
+    sums = work.shape[0] - 3
+    for i in range(model.ny):
+        work[sums, i] = 0.0
+    for j in range(table.shape[1] - 1):
+        a = table[s, 1 + j]
+        if a != 0.0:
+            for i in range(model.ny):
+                work[sums, i] = work[sums, i] + a * work[FIRST_STAGE + j, i]
+
+
+@compiled
 def set_stage(block: Any, work: Any, table: Any, s: int, time: float, h: float) -> None:
     """y and time of stage *s*, or with *s* the number of stages of the step's end."""
     model = attach(block)
     stages = table.shape[1] - 1
     store(model.time, 0, 0, time + table[s, 0] * h)
+    sums = work.shape[0] - 3  # the errors' row, which is written after the last stage
+    add_rates(block, work, table, s)
     for i in range(model.ny):
-        total = 0.0
-        for j in range(stages):
-            a = table[s, 1 + j]
-            if a != 0.0:
-                total = total + a * work[FIRST_STAGE + j, i]
-        store(model.y, i, 0, work[Y, i] + h * total)
+        store(model.y, i, 0, work[Y, i] + h * work[sums, i])
 
 
 @compiled
 def set_error(block: Any, work: Any, table: Any, h: float) -> None:
     """The error of each variable, by the stages' rates."""
     model = attach(block)
-    stages = table.shape[1] - 1
     errors = work.shape[0] - 3
+    add_rates(block, work, table, table.shape[1])
     for i in range(model.ny):
-        error = 0.0
-        for j in range(stages):
-            e = table[stages + 1, 1 + j]
-            if e != 0.0:
-                error = error + e * work[FIRST_STAGE + j, i]
-        work[errors, i] = h * error
+        work[errors, i] = h * work[errors, i]
 
 
 @compiled

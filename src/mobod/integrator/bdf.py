@@ -29,6 +29,8 @@ Array = npt.NDArray[np.float64]
 _SOLVERS: dict[str, type[Cvode] | type[Scipy]] = {"cvode": Cvode, "scipy": Scipy}
 #: Quaternions may be off by so much in a solver that cannot be corrected: nothing depends on their norm.
 _LARGEST_DRIFT = 0.01
+#: Times the accuracy: how far off the constraints' manifold the values of such a solver may get before it begins anew on it.
+_FAR = 10.0
 
 #: Flights between impacts that are less high than so many errors are within a step.
 _FLIGHT = 4.0
@@ -68,7 +70,8 @@ class BDF(Integrator):
     are given a tolerance that bounds the largest.
 
     Quaternions are normalized after each step. CVODE does not let its own values be changed; there the state is normalized and
-    the solver goes on from what it has, on whose norm nothing depends. It also does not tell of tries in vain, nor of the
+    the solver goes on from what it has, on whose norm nothing depends; likewise with constraints, until what it has is ten times
+    the accuracy off their manifold, where it begins anew. It also does not tell of tries in vain, nor of the
     step that it plans; statistics count what is seen of its tries, and the step predicted is the last.
     """
 
@@ -279,9 +282,13 @@ class BDF(Integrator):
             if not np.array_equal(now, y):
                 solver.correct(now)
             return
-        drift = float(np.max(weights * np.abs(now - y), initial=0.0))
         assert self._state is not None
-        if drift > (self.constraint_tolerance if self._state._is_constrained else _LARGEST_DRIFT):
+        drift = weights * np.abs(now - y)
+        if self._state._is_constrained:  # off the manifold is an error as any other, and begun anew it would take short steps
+            far = drift > max(self.constraint_tolerance, _FAR * self.accuracy) * np.maximum(1.0, weights * np.abs(y))
+        else:
+            far = drift > _LARGEST_DRIFT
+        if far.any():
             self._solver = None
 
     def _fail(self, status: int) -> None:

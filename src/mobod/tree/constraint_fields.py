@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+from ..errors import ModelError
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
@@ -17,7 +20,7 @@ Indices = npt.NDArray[np.int64]
 GROUPED = (
     *("num_groups", "group_first", "group_end", "group_constraints", "group_first_row", "group_num_rows", "group_num_speeds"),
     *("group_effect", "group_gram", "group_first_body", "group_end_body", "group_bodies", "effect_place"),
-    *("row_place", "row_effect", "row_stride", "num_met", "met"),
+    *("row_place", "row_effect", "row_stride"),
 )
 
 
@@ -29,6 +32,8 @@ def topology(
     counts = {"wrenches_size": 0, "speed_coefficients_size": 0, "coordinate_coefficients_size": 0, "path_forces_size": 0}
     rows = 0
     for constraint in constraints:
+        _check_mobility(constraint, parents, num_u)
+        constraint._check_coordinates(num_q)
         bodies, mobilizers = constraint._body_indices(), constraint._mobilizer_indices()
         p, v, a = constraint._equations()
         path = sorted({b for end in (*bodies, *mobilizers) for b in _to_ground(end, parents)}, reverse=True)
@@ -83,6 +88,7 @@ def topology(
         "constrained_nu": sum(num_u) if constraints else 0,
         "constrained_nq": sum(num_q) if constraints else 0,
         "four": 4,
+        "arguments_size": max((constraint._num_arguments() for constraint in constraints), default=0),
     }
     return fields, counts
 
@@ -103,6 +109,19 @@ def _to_ground(b: int, parents: Sequence[int]) -> list[int]:
         found.append(b)
         b = parents[b]
     return found
+
+
+def _check_mobility(constraint: Constraint, parents: Sequence[int], num_u: Sequence[int]) -> None:
+    """`ModelError` where nothing moves between the bodies that a constraint ties."""
+    tied = constraint._tied_bodies()
+    lines = [_to_ground(body.get_mobilized_body_index(), parents) for body in tied]
+    visits = Counter(b for line in lines for b in line)
+    if len(tied) > 1 and not any(num_u[b] for b, times in visits.items() if times < len(tied)):
+        names = " and ".join(repr(body) for body in tied)
+        raise ModelError(
+            f"{constraint!r} ties {names}, but no mobilizer between these has a mobility: its equations can change nothing; "
+            "leave it out, or let one of the mobilizers between them move"
+        )
 
 
 def grouped(fields: dict[str, Any], enabled: Sequence[int] | Indices, nb: int) -> tuple[dict[str, Indices], dict[str, int]]:
@@ -152,9 +171,8 @@ def grouped(fields: dict[str, Any], enabled: Sequence[int] | Indices, nb: int) -
                 out["row_place"][r], out["row_effect"][r], out["row_stride"][r] = row + k, effect + k * n, n
                 k += 1
         row, effect, gram, most = row + m, effect + m * n, gram + m * m, max(most, m)
-    met = sorted({int(b) for c in on for b in paths[c]})
-    out["num_groups"], out["num_met"], out["met"] = [len(members)], [len(met)], met
-    padded = {name: nc for name in GROUPED if name.startswith("group_")} | {"group_bodies": nb, "met": nb}
+    out["num_groups"] = [len(members)]
+    padded = {name: nc for name in GROUPED if name.startswith("group_")} | {"group_bodies": nb}
     for name, size in padded.items():
         out[name] = [*out[name], *[0] * (size - len(out[name]))]
     return (

@@ -67,8 +67,7 @@ def add_forces(block: Any, multipliers: Any, F: Any, f: Any, factor: float) -> N
             for i in range(n):
                 b = model.constrained_bodies[model.first_constrained_body[c] + i]
                 tw, tv = load_spatial(model.wrenches, model.first_wrench[c] + k * n + i)
-                if b > 0:
-                    add_spatial(F, b, vec3.scale(x, tw), vec3.scale(x, tv))
+                add_spatial(F, b, vec3.scale(x, tw), vec3.scale(x, tv))
             coefficient = model.first_speed[c] + k * model.num_speeds[c]
             for place in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
                 b = model.constrained_mobilizers[place]

@@ -1,7 +1,8 @@
 """What constraints do to the mobilities that their bodies hang on: E and D^-1 E of `constraints`, along each one's path.
 
 Two ways. With the tree free to move under forces, for accelerations: the inward pass of `acceleration` on unit multipliers.
-With masses of no account, for projections: E = J^T times the wrenches, and a weight a mobility in place of D^-1.
+With masses of no account, for projections: E = J^T times the wrenches, and in place of D^-1 a weight a mobility, or of q where
+q_dot is not u a matrix a mobilizer.
 
 Beside each row: what its square would be if no products cancelled, to tell a row that moves nothing from one that moves little.
 With s_w, s_v the squares of its wrenches' torques and forces, l^2 of the levers to a mobility, it is the sum over mobilities of
@@ -13,10 +14,11 @@ from typing import Any
 from .._jit import generic
 from ..algebra import spatial, vec3
 from ..algebra.memory import load3, load_spatial, store_spatial
-from ..algebra.scalar import load, store, zero
+from ..algebra.scalar import load, sqrt, store, zero
 from ..constraint._what import PROJECT_Q
+from ..mobilizer import _rates
 from ..mobilizer._access import put3, vector3
-from . import blocks
+from . import blocks, known
 
 
 @generic
@@ -99,15 +101,34 @@ def effects(model: Any, c: int) -> None:
                     zw, zv = vec3.add_scaled(zw, e, gw), vec3.add_scaled(zv, e, gv)
                     store(model.effect, e0 + j, 0, e)
                     store(model.own_effect, e0 + j, 0, e * load(model.d_inverse, i + j, 0))
-            elif together < 0:
+            elif together < 0:  # known: its udot acts on the row, and the row not on it
                 for j in range(num_u):
-                    store(model.effect, e0 + j, 0, o)
+                    hw, hv = load_spatial(model.H, i + j)
+                    e = -(vec3.dot(hw, zw) + vec3.dot(hv, zv))
+                    if own >= 0:
+                        e = e + load(model.speed_coefficients, f + j, 0)
+                    store(model.effect, e0 + j, 0, e)
                     store(model.own_effect, e0 + j, 0, o)
             else:
                 zw, zv = _effects_of_block(model, b, e0, f, own, zw, zv)
             hand_on(model, up, b, rows, k, zw, zv)
         _lengthen(model, place, up, b)
     _scales(model, c, rows, of_torque, of_force)
+
+
+@generic
+def rates_of_row(model: Any, c: int, r: int) -> Any:
+    """Row r, of constraint c, of G times udot without constraints: its effects times epsilon, and times known udot."""
+    total = zero(load(model.time, 0, 0))
+    for at in range(model.first_path[c], model.first_path[c] + model.path_length[c]):
+        b = model.path[at]
+        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+            e = load(model.effect, model.row_effect[r] + model.effect_place[i], 0)
+            if model.together[b] >= 0:
+                total = total + e * load(model.epsilon, i, 0)
+            elif model.together[b] < known.LOCKED:
+                total = total + e * known.acceleration(model, b, i)
+    return total
 
 
 @generic
@@ -168,11 +189,30 @@ def weighted_effects(model: Any, c: int, what: int) -> None:
                 e0 = base + k * n + model.effect_place[i] + j
                 store(model.effect, e0, 0, e)
                 store(model.own_effect, e0, 0, e * load(model.projection_weight, i + j, 0))
+            if what == PROJECT_Q and model.rates[b] != _rates.SAME:
+                _weigh_as_q(model, b, base + k * n + model.effect_place[i])
             hand_on(model, up, b, rows, k, zw, zv)
         _lengthen(model, place, up, b)
     _scales(model, c, rows, of_torque, of_force)
     for k in range(taking_part, rows):  # left out, and not redundant
         store(model.gram_inverse, model.row_place[row + k], 0, o - 1.0)
+
+
+@generic
+def _weigh_as_q(model: Any, b: int, e0: int) -> None:
+    """What a row does to the u of body b when these count as the q_dot that they make: W^-1 N^+ (W^-1 N^+)^T times its effect.
+
+    `projection_step`, which is not there yet, serves as a working place.
+    """
+    first = model.first_u[b]
+    for j in range(model.num_u[b]):
+        weight = sqrt(load(model.projection_weight, first + j, 0))
+        store(model.projection_step, first + j, 0, weight * load(model.effect, e0 + j, 0))
+    _rates.n_inv_transpose_times(model, b, model.projection_step, first, model.work_q, model.first_q[b])
+    _rates.n_inv_times(model, b, model.work_q, model.first_q[b], model.projection_step, first)
+    for j in range(model.num_u[b]):
+        weight = sqrt(load(model.projection_weight, first + j, 0))
+        store(model.own_effect, e0 + j, 0, weight * load(model.projection_step, first + j, 0))
 
 
 @generic

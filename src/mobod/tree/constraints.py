@@ -12,9 +12,9 @@ E = (1 - H psi K) G^T, which is what an inward pass leaves at the mobilities tha
 
     G M^-1 G^T = E^T D^-1 E        lambda = (G M^-1 G^T)^+ (G udot_0 + offset)        udot = udot_0 - M^-1 G^T lambda
 
-so that neither G nor M is formed, each equation costs one inward pass along its own path, and what lambda changes is added to
-epsilon before the outward pass that there has to be anyway. Constraints whose paths share no mobility do not interact: they
-are solved group by group.
+and G udot_0 = E^T epsilon, with udot in place of epsilon where it is known. So neither G nor M is formed, each equation costs
+one inward pass along its own path, and what lambda changes is taken from epsilon before the one outward pass. Constraints whose
+paths share no mobility do not interact: they are solved group by group.
 """
 
 from typing import Any
@@ -26,26 +26,47 @@ from ..algebra.record import call_routine
 from ..algebra.scalar import load, store, zero
 from ..constraint._what import ACCELERATIONS, POSITIONS, VELOCITIES
 from ..mobilizer import _rates
-from . import acceleration, constraint_paths, gram
+from . import constraint_paths, gram
+
+#: Rows of the field `constrain`: the routines below, each compiled once for all that call it, the last where it is needed.
+CONSTRAIN, SOLVE_ROWS, THROUGH_COORDINATES = 0, 1, 2
+#: What `through_coordinates` is asked beside POSITIONS and VELOCITIES.
+_BEFORE_VELOCITIES = 2
 
 
 @routine
-def constrain(model: Any, what: int, rates: int) -> int:
-    """The constraints' part of POSITIONS, VELOCITIES or ACCELERATIONS; of the last with q_dot_dot where *rates* is not 0."""
+def constrain(model: Any, what: int, _: int) -> int:
+    """The constraints' part of POSITIONS, VELOCITIES or ACCELERATIONS."""
     if what == ACCELERATIONS:
-        solve(model, rates != 0)
+        solve(model)
         return 0
     for g in range(model.num_groups[0]):
         for at in range(model.group_first[g], model.group_end[g]):
             c = model.group_constraints[at]
-            if what == VELOCITIES:
-                _q_dot_of_mobilizers(model, c)
+            if what == VELOCITIES and model.num_mobilizers[c] > 0:
+                call_routine(model.constrain[THROUGH_COORDINATES], model, c, _BEFORE_VELOCITIES)
             if model.constraint_routine[c] != 0:  # else Python has written its rows
                 call_routine(model.constraint_routine[c], model, c, what)
-            if what == POSITIONS:
-                _coefficients_of_speeds(model, c)
-            else:
-                _offset_of_rates(model, c)
+            complete(model, c, what)
+    return 0
+
+
+@generic
+def complete(model: Any, c: int, what: int) -> None:
+    """What follows from the rows that the kind of constraint c, or Python, has written."""
+    if model.num_mobilizers[c] > 0:
+        call_routine(model.constrain[THROUGH_COORDINATES], model, c, what)
+
+
+@routine
+def through_coordinates(model: Any, c: int, what: int) -> int:
+    """What only constraints with mobilizers need: the matrices N of these."""
+    if what == POSITIONS:
+        _coefficients_of_speeds(model, c)
+    elif what == VELOCITIES:
+        _offset_of_rates(model, c)
+    else:
+        _q_dot_of_mobilizers(model, c)
     return 0
 
 
@@ -94,13 +115,7 @@ def _offset_of_rates(model: Any, c: int) -> None:
 @generic
 def row_times(model: Any, c: int, k: int, motions: Any, speeds: Any) -> Any:
     """Row k of constraint c of G: its wrenches times the rows of *motions*, and its coefficients times *speeds*."""
-    total = zero(load(model.time, 0, 0))
-    n = model.num_constrained_bodies[c]
-    for i in range(n):
-        b = model.constrained_bodies[model.first_constrained_body[c] + i]
-        tw, tv = load_spatial(model.wrenches, model.first_wrench[c] + k * n + i)
-        w, v = load_spatial(motions, b)
-        total = total + (vec3.dot(tw, w) + vec3.dot(tv, v))
+    total = wrenches_times(model, c, k, motions)
     at = model.first_speed[c] + k * model.num_speeds[c]
     for place in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
         b = model.constrained_mobilizers[place]
@@ -111,37 +126,54 @@ def row_times(model: Any, c: int, k: int, motions: Any, speeds: Any) -> Any:
 
 
 @generic
+def wrenches_times(model: Any, c: int, k: int, motions: Any) -> Any:
+    """The wrenches of row k of constraint c times the rows of *motions*."""
+    total = zero(load(model.time, 0, 0))
+    n = model.num_constrained_bodies[c]
+    for i in range(n):
+        b = model.constrained_bodies[model.first_constrained_body[c] + i]
+        tw, tv = load_spatial(model.wrenches, model.first_wrench[c] + k * n + i)
+        w, v = load_spatial(motions, b)
+        total = total + (vec3.dot(tw, w) + vec3.dot(tv, v))
+    return total
+
+
+@generic
 def num_rows(model: Any, c: int) -> int:
     """How many equations constraint c has."""
     return model.num_p[c] + model.num_v[c] + model.num_a[c]
 
 
 @generic
-def solve(model: Any, rates: bool) -> None:
-    """Multipliers and accelerations. The inward pass of forces has been done, and none outward."""
-    for at in range(model.num_met[0]):
-        acceleration.outward_step(model, model.met[at], False)
+def solve(model: Any) -> None:
+    """Multipliers, and what they do to epsilon. The inward pass of forces has been done, and none outward, which is next."""
     for g in range(model.num_groups[0]):
         for at in range(model.group_first[g], model.group_end[g]):
             c = model.group_constraints[at]
+            constraint_paths.effects(model, c)
             for k in range(num_rows(model, c)):
                 r = model.first_row[c] + k
-                error = row_times(model, c, k, model.A_GB, model.u_dot) + load(model.acceleration_offset, r, 0)
-                store(model.row_work, model.row_place[r], 0, error)
-            constraint_paths.effects(model, c)
+                error = wrenches_times(model, c, k, model.coriolis) + load(model.acceleration_offset, r, 0)
+                store(model.row_work, model.row_place[r], 0, error + constraint_paths.rates_of_row(model, c, r))
         solve_group(model, g)
         keep_multipliers(model, g)
         _relieve(model, g)
-    acceleration.outward_sweep(model, rates)
 
 
 @generic
 def solve_group(model: Any, g: int) -> None:
     """The rows of group g in `row_work` become (G M^-1 G^T)^+ times them; the effects are there."""
+    call_routine(model.constrain[SOLVE_ROWS], model, g, 0)
+
+
+@routine
+def solve_rows(model: Any, g: int, _: int) -> int:
+    """`solve_group`, which accelerations, projections and operators share."""
     rows, m = model.group_first_row[g], model.group_num_rows[g]
     constraint_paths.form_gram(model, g)
     dropped = gram.factor(model, model.group_gram[g], m, rows)
     gram.solve(model, model.group_gram[g], m, rows, model.row_work, dropped)
+    return 0
 
 
 @generic

@@ -1,11 +1,12 @@
 """Projection: the least change of q, or of u, after which constraints hold.
 
-    q    du = -W^-2 P^T (P W^-2 P^T)^+ perr,   q += N du, quaternions to length 1, again until the errors are small
-    u    du = -W^-2 G^T (G W^-2 G^T)^+ verr,   u += du: once where the equations are linear in u
+    q    du = -A P^T (P A P^T)^+ perr,             q += N du, quaternions to length 1, again until the errors are small
+    u    du = -W^-2 G^T (G W^-2 G^T)^+ verr,       u += du: once where the equations are linear in u
 
-with W the weights of u; q moves by N du, so that a change of q counts as the speeds that bring it about. What locks and motions
-prescribe stays as it is. Errors are measured by the largest, each times its weight. Newton's method, with steps halved while
-they make the errors larger. Source: Eich 1993 (projection of all invariants); Sherman, Seth and Delp 2011, section 4.
+with W the weights of u, and A = (N W)^+ (N W)^+^T, so that |N W du| is least: with weights of one |dq|, as in Simbody. That is
+W^-2 where q_dot is u. What locks and motions prescribe stays as it is. Errors are measured by the largest, each times its
+weight. Newton's method, with steps halved while they make the errors larger. Source: Eich 1993 (projection of all invariants);
+Sherman, Seth and Delp 2011, section 4.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..algebra.scalar import any_not_finite, load, one, store, where, zero
 from ..constraint._what import PROJECT_Q
 from ..mobilizer import _rates
 from . import constraint_paths, constraints
-from .realize import POSITIONS, VELOCITIES
+from .realize import POSITIONS, UNCHECKED, VELOCITIES
 
 #: Rows of the field `projection`: what errors to reach, after how many iterations at least; what was reached after how many.
 TOLERANCE, LEAST, ERROR, ITERATIONS = 0, 1, 2, 3
@@ -47,7 +48,8 @@ def largest_error(block: Any, what: int) -> Any:
                     error = constraints.row_times(model, c, k, model.V_GB, model.u)
                     error = (error + load(model.velocity_offset, r, 0)) * load(model.velocity_weight, r, 0)
                 error = where(error < 0.0, -error, error)
-                worst = where(error <= worst, worst, error)  # NaN as well
+                larger = where(error <= worst, worst, error)  # NaN as well
+                worst = where(worst == worst, larger, worst)  # which stays
     return worst
 
 
@@ -68,12 +70,12 @@ def set_weights(block: Any, what: int) -> None:
 
 
 @compiled
-def newton_step(block: Any, what: int) -> None:
-    """du into `projection_step`, whose other entries are zero."""
+def newton_step(block: Any, what: int, kept: float) -> None:
+    """du into `projection_step`, whose other entries are zero; what was there stays where *kept* is above 0, lane by lane."""
     model = attach(block)
     o = zero(load(model.time, 0, 0))
     for i in range(model.nu):
-        store(model.projection_step, i, 0, o)
+        store(model.projection_step, i, 0, where(kept > 0.0, load(model.projection_step, i, 0), o))
     for g in range(model.num_groups[0]):
         for at in range(model.group_first[g], model.group_end[g]):
             c = model.group_constraints[at]
@@ -95,38 +97,39 @@ def newton_step(block: Any, what: int) -> None:
                 place, du = first_effect + model.effect_place[i], o
                 for r in range(m):
                     du = du - load(model.own_effect, place + r * n, 0) * load(model.row_work, first_row + r, 0)
-                store(model.projection_step, i, 0, du)
+                store(model.projection_step, i, 0, where(kept > 0.0, load(model.projection_step, i, 0), du))
 
 
 @compiled
 def take_step(block: Any, what: int, part: float) -> None:
-    """q, or u, from what it was before and a part of `projection_step`; quaternions of length 1."""
+    """q, or u, from what it was before and a part of `projection_step`; quaternions of length 1. Nothing where *part* is 0."""
     model = attach(block)
     if what != PROJECT_Q:
         for i in range(model.nu):
-            u = load(model.u_before, i, 0) + part * load(model.projection_step, i, 0)
-            store(model.u, i, 0, u)
+            u = load(model.u_before, i, 0)
+            store(model.u, i, 0, where(part > 0.0, u + part * load(model.projection_step, i, 0), u))
         return
     for i in range(model.nq):
         store(model.q, i, 0, load(model.q_before, i, 0))
     for b in range(1, model.nb):
         _rates.n_times(model, b, model.projection_step, model.first_u[b], model.work_q, model.first_q[b])
     for i in range(model.nq):
-        store(model.q, i, 0, load(model.q_before, i, 0) + part * load(model.work_q, i, 0))
+        q = load(model.q_before, i, 0)
+        store(model.q, i, 0, where(part > 0.0, q + part * load(model.work_q, i, 0), q))
     for b in range(1, model.nb):
         _rates.normalize(model, b)
 
 
 @compiled
-def remember(block: Any, what: int) -> None:
-    """q, or u, as it is before a step."""
+def remember(block: Any, what: int, kept: float) -> None:
+    """q, or u, as it is before a step; where *kept* is above 0, as it was before the last."""
     model = attach(block)
     if what == PROJECT_Q:
         for i in range(model.nq):
-            store(model.q_before, i, 0, load(model.q, i, 0))
+            store(model.q_before, i, 0, where(kept > 0.0, load(model.q_before, i, 0), load(model.q, i, 0)))
     else:
         for i in range(model.nu):
-            store(model.u_before, i, 0, load(model.u, i, 0))
+            store(model.u_before, i, 0, where(kept > 0.0, load(model.u_before, i, 0), load(model.u, i, 0)))
 
 
 @compiled
@@ -173,10 +176,11 @@ def realize(model: Any, what: int, address: int) -> None:
 
 @compiled_form_of(realize)
 def _realize(model: Any, what: int, address: int) -> None:
+    # unchecked: a lane that is not finite must not stop the others, and errors that are not finite tell
     if what == PROJECT_Q:
-        call_routine(address, model, 0, POSITIONS)
+        call_routine(address, model, 0, POSITIONS | UNCHECKED)
     else:
-        call_routine(address, model, POSITIONS, VELOCITIES)
+        call_routine(address, model, POSITIONS, VELOCITIES | UNCHECKED)
 
 
 @generic
@@ -187,25 +191,31 @@ def any_positive(x: Any) -> bool:
 
 @generic
 def project_by(model: Any, what: int, address: int) -> int:
-    """Project q or u; 0 where all errors are within the tolerance afterwards. Positions have to be there for u."""
+    """Project q or u; 0 where all errors are within the tolerance afterwards. Positions have to be there for u.
+
+    In lanes each goes its own way: one whose errors have become larger halves its step while another takes its next, and one
+    that is done, or was not finite to begin with, stays where it is.
+    """
     set_weights(model, what)
     realize(model, what, address)
     least, error, iterations = tolerance(model), largest_error(model, what), 0
-    demanded = least_iterations(model)
-    while (any_positive(error - least) or any_positive(demanded - iterations)) and iterations < MOST_ITERATIONS:
-        remember(model, what)
-        newton_step(model, what)
-        before, part = error, one(error)
+    before, kept = error, zero(error)
+    wished = where(least_iterations(model) > 0.0, one(error), zero(error))
+    part = where(error > least, one(error), where(error <= least, wished, zero(error)))
+    remember(model, what, kept)
+    while any_positive(part) and iterations < MOST_ITERATIONS:
+        if any_positive(part - kept):  # a lane takes a new step
+            newton_step(model, what, kept)
         take_step(model, what, part)
         realize(model, what, address)
         error = largest_error(model, what)
         iterations += 1
-        while any_positive(error - where(before < least, least, before)) and iterations < MOST_ITERATIONS:
-            part = where(error <= before, part, 0.5 * part)
-            take_step(model, what, part)
-            realize(model, what, address)
-            error = largest_error(model, what)
-            iterations += 1
+        worse = where(error <= where(before < least, least, before), zero(error), one(error))
+        kept = where(part > 0.0, worse, zero(error))
+        before = where(kept > 0.0, before, error)
+        moving = where(kept > 0.0, 0.5 * part, one(error))
+        part = where(part > 0.0, where(error <= least, zero(error), moving), zero(error))
+        remember(model, what, kept)
     keep_outcome(model, error, iterations)
     if any_positive(error - least):
         return 1

@@ -84,9 +84,8 @@ def advance(model: Any, valid: int, wanted: int) -> int:
             acceleration.inward_step(model, b)
     if accelerations:
         if model.nc > 0:
-            call_routine(model.constrain[0], model, constraint_what.ACCELERATIONS, int(rates))
-        else:
-            acceleration.outward_sweep(model, rates)
+            call_routine(model.constrain[0], model, constraint_what.ACCELERATIONS, 0)
+        acceleration.outward_sweep(model, rates)
         particles.rates(model)
         if model.measures[0] != 0:
             call_routine(model.measures[0], model, model.measure_runs[0], model.measure_runs[1])

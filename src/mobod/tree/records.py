@@ -12,9 +12,8 @@ COUNTS = (
     "force_integers_size", "force_numbers_size", "motion_numbers_size", "num_particles", "particle_size",
     "nc", "num_rows", "constrained_bodies_size", "constrained_mobilizers_size", "wrenches_size", "speed_coefficients_size",
     "coordinate_coefficients_size", "constraint_integers_size", "constraint_numbers_size", "path_size", "path_forces_size",
-    "effect_size", "gram_size", "most_rows", "constrained_nu", "constrained_nq", "four",
-    "measure_code_size", "measure_numbers_size", "measure_values_size", "measure_memory_size",
-    "measure_calls_size",
+    "effect_size", "gram_size", "most_rows", "constrained_nu", "constrained_nq", "four", "arguments_size",
+    "measure_code_size", "measure_numbers_size", "measure_values_size", "measure_memory_size", "measure_calls_size",
 )
 # fmt: on
 
@@ -92,7 +91,7 @@ FIELDS = (
     _index("force_integers", "force_integers_size", "bodies, indices and choices of the elements"),
     _parameter("force_numbers", "force_numbers_size", 1, "stiffnesses, directions and so on"),
     # ---- constraints: each owns a run of bodies, of mobilizers, of equations (rows), and of two pools
-    _index("constrain", "one", "where the routine that knows constraints is, for the record's scalar; else 0"),
+    _index("constrain", "constraint_routines", "where the routines that know constraints are, for the record's scalar; else 0"),
     _index("constraint_routine", "nc", "where the routine of the constraint's kind is; 0 where Python writes its rows"),
     _index("constraint_enabled", "nc", "0 where the constraint is disabled"),
     _index("constraint_first_integer", "nc", "its run in constraint_integers starts here"),
@@ -137,8 +136,6 @@ FIELDS = (
     _index("row_place", "num_rows", "where the equation is in row_work and gram_inverse; -1 where it is disabled"),
     _index("row_effect", "num_rows", "where its effects start"),
     _index("row_stride", "num_rows", "how many effects an equation of its group has"),
-    _index("num_met", "one", "how many bodies are on paths of enabled constraints"),
-    _index("met", "nb", "these bodies, each after its parent"),
     _parameter("position_weight", "num_rows", 1, "how much a position error counts in a projection"),
     _parameter("velocity_weight", "num_rows", 1, "how much a velocity error counts"),
     _parameter("speed_weight", "constrained_nu", 1, "how much a change of u counts"),
@@ -231,6 +228,7 @@ FIELDS = (
     _state("gram_inverse", "num_rows", 1, "scales of rows, then 1 over the diagonal of the factor"),
     _state("row_work", "num_rows", 1, "right sides, then solutions, group by group"),
     _state("gram_work", "most_rows", 1, "scratch"),
+    _state("arguments", "arguments_size", 1, "scratch: what a constraint's function is taken of"),
     _state("path_forces", "path_forces_size", 6, "what is left of unit multipliers on the way inward"),
     _state("path_levers", "path_size", 1, "squares of lengths on the way inward"),
     _state("projection", "four", 1, "of a projection: what it is to reach, and what it has reached"),

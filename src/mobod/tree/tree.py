@@ -17,7 +17,7 @@ from ..mobilizer import _rates
 from ..mobilizer._by_address import BY_ADDRESS
 from ..mobilizer._reversal import turn_round
 from . import blocks, constraint_fields, known, measures, records
-from .constraints import constrain
+from .constraints import constrain, solve_rows, through_coordinates
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
@@ -202,7 +202,11 @@ class Tree:
         # two shortcuts that robots' files make worthwhile: links whose frame is the joint's, and links without mass
         integers["plain_outboard"] = [int(np.array_equal(np.asarray(X), np.eye(4))) for X in outboard]
         integers["massless"] = [int(m.mass == 0.0) for m in mass_properties]
-        self._constraint_routines = [(c, one.routine) for c, one in enumerate(constraints) if one.routine is not None]
+        self._constraint_routines = [
+            (c, one.routine) for c, one in enumerate(constraints) if one.routine is not None and one._interpreter is None
+        ]
+        #: Whether positions, as far as constraints know them, depend on time too.
+        self.depends_on_time = any(one._depends_on_time for one in constraints)
         tied, constraint_counts = constraint_fields.topology(constraints, parents, self.num_q, self.num_u)
         numbers["constraint_numbers"] = np.array(tied.pop("constraint_numbers"), np.float64).reshape(-1, 1)
         integers |= tied
@@ -210,7 +214,7 @@ class Tree:
         if not all(integers["constraint_enabled"]):
             groups, _ = constraint_fields.grouped(integers, integers["constraint_enabled"], self.nb)
         constraint_counts |= sizes
-        integers |= {"constrain": [0], "constraint_routine": [0] * len(constraints)}
+        integers |= {"constrain": [0, 0, 0], "constraint_routine": [0] * len(constraints)}
         for name, of_what in (
             ("position_weight", "num_rows"),
             ("velocity_weight", "num_rows"),
@@ -237,6 +241,7 @@ class Tree:
             "forces_nz": self.nz,
             "nm": len(self._motion_routines),
             "one": 1,
+            "constraint_routines": 3,
             "parameters_size": len(self.fields["parameters"]),
             "choices_size": len(integers["choices"]),
             "n_size": sum(matrices),
@@ -308,6 +313,9 @@ class Tree:
         if scalar not in self._addresses:
             fields, found = self.fields, {}
             rare = np.flatnonzero(np.isin(fields["rates"], (_rates.EULER, _rates.MATRIX)))
+            shared = [(0, constrain), (1, solve_rows)] if self.counts["nc"] else []
+            if np.any(fields["num_mobilizers"]):
+                shared.append((2, through_coordinates))
             routines: dict[str, Iterable[tuple[int, Any]]] = {
                 "kinematics": self._routines,
                 "reversal": [(int(b), turn_round) for b in np.flatnonzero(fields["reversed"])],
@@ -316,7 +324,7 @@ class Tree:
                 "run_routine": self._force_routines,
                 "all_runs": [(0, all_runs)] if self._force_routines else [],
                 "constraint_routine": self._constraint_routines,
-                "constrain": [(0, constrain)] if self.counts["nc"] else [],
+                "constrain": shared,
                 "measures": [(0, measures.measures)] if self.has_measures else [],
                 "measure_calls": self._measure_routines,
                 # steps are taken of numbers only

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..decoration import COLORS
 from ..force.gravity import Gravity
 from ..forces import GeneralForceSubsystem
 from ..stage import Stage
-from .shapes import Link, ShapeMaker
+from .shapes import Link, Segment, ShapeMaker
 
 if TYPE_CHECKING:
     from ..matter import SimbodyMatterSubsystem
@@ -38,6 +39,8 @@ class Mechanism:
         Direction that is up on the picture, in Ground.
     sticks : bool, default True
         Whether bodies without decorations are drawn, as sticks.
+    ties : sequence of Segment
+        Lines between bodies, those of constraints.
 
     Attributes
     ----------
@@ -57,9 +60,16 @@ class Mechanism:
         Body and station at the far end, if the mechanism is a single chain.
     """
 
-    def __init__(self, links: Sequence[Link], X_GB: ArrayLike, up: ArrayLike = (0.0, 1.0, 0.0), sticks: bool = True) -> None:
+    def __init__(
+        self,
+        links: Sequence[Link],
+        X_GB: ArrayLike,
+        up: ArrayLike = (0.0, 1.0, 0.0),
+        sticks: bool = True,
+        ties: Sequence[Segment] = (),
+    ) -> None:
         pose = np.asarray(X_GB, dtype=np.float64)
-        shapes = ShapeMaker(links, pose, sticks)
+        shapes = ShapeMaker(links, pose, sticks, ties)
         self.up: Array = np.asarray(up, dtype=np.float64) / np.linalg.norm(up)
         self.size = shapes.size
         self.texts = shapes.texts
@@ -85,7 +95,9 @@ class Mechanism:
         """Make the shapes of a system at a state, which is realized to `Stage.POSITION` if it is not yet."""
         X_GB = find_body_transforms(system, state)
         sticks = find_matter(system).get_show_default_geometry()
-        return cls(_read_links(system, state), X_GB, find_up(system, state), sticks)
+        links = _read_links(system, state)
+        ties = _read_constraints(system, state, links)
+        return cls(links, X_GB, find_up(system, state), sticks, ties)
 
     def place_faces(self, X_GB: Array) -> Array:
         """Find all triangles in Ground, (nf, 3, 3), at poses (nb, 4, 4) of the bodies."""
@@ -220,6 +232,24 @@ def _read_links(system: MultibodySystem, state: State) -> list[Link]:
             )
         )
     return links
+
+
+def _read_constraints(system: MultibodySystem, state: State, links: Sequence[Link]) -> list[Segment]:
+    """Put the decorations of the enabled constraints on the links of their bodies; return the lines between bodies."""
+    ties: list[Segment] = []
+    matter = find_matter(system)
+    for i in range(matter.get_num_constraints()):
+        constraint = matter.get_constraint(i)
+        if constraint.is_disabled(state):
+            continue
+        links[0].marks += constraint._calc_decorations(state)
+        for body, geometry in constraint._marks(state):
+            links[body.get_mobilized_body_index()].marks.append(geometry)
+        for one, point, other, other_point, color in constraint._lines(state):
+            bodies = one.get_mobilized_body_index(), other.get_mobilized_body_index()
+            ends = np.array([point, other_point], dtype=np.float64)
+            ties.append(Segment(bodies, ends, COLORS[color], 2.5))
+    return ties
 
 
 def _join(parts: Sequence[Any], empty: tuple[int, ...]) -> Array:

@@ -71,6 +71,8 @@ class Link:
         About the mass center, in B.
     decorations : list of (decoration, (4, 4) array)
         What the body looks like, each with its placement in B.
+    marks : list of decoration
+        What else is drawn on it, in B, and says nothing of what the body looks like: constraints.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Link:
     com: Array = field(default_factory=lambda: np.zeros(3))
     inertia: Array | None = None
     decorations: list[tuple[decoration.Decoration, Array]] = field(default_factory=list)
+    marks: list[decoration.Decoration] = field(default_factory=list)
 
 
 class Faces(NamedTuple):
@@ -115,6 +118,8 @@ class ShapeMaker:
         A typical pose; it decides how thick sticks are.
     sticks : bool, default True
         Whether bodies without decorations are drawn.
+    ties : sequence of Segment
+        Lines from one body to another that are drawn too.
 
     Attributes
     ----------
@@ -126,7 +131,7 @@ class ShapeMaker:
         Extent of the whole; length.
     """
 
-    def __init__(self, links: Sequence[Link], X_GB: Array, sticks: bool = True) -> None:
+    def __init__(self, links: Sequence[Link], X_GB: Array, sticks: bool = True, ties: Sequence[Segment] = ()) -> None:
         self.faces: list[Faces]
         self.segments: list[Segment]
         self.texts: list[tuple[int, Array, str, Rgb]]
@@ -148,6 +153,10 @@ class ShapeMaker:
             self._draw_joint(body, link)
             if body not in self._decorated:
                 self._draw_body(body, link)
+        for body, link in enumerate(links):  # last: they neither size the picture's parts nor replace a body's stick
+            for geometry in link.marks:
+                self._decorate(body, geometry, np.eye(4), self._choose_resolution)
+        self.segments += ties
 
     def _decorate_all(self, choose_resolution: Callable[[Array], float]) -> None:
         self.faces, self.segments, self.texts = [], [], []

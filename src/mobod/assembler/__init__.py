@@ -1,0 +1,21 @@
+"""Assembling: coordinates that fulfil constraints, and come close to what is wanted or was observed; one condition a file."""
+
+from .base import Assembler
+from .condition import Condition
+from .local_energy_minimizer import LocalEnergyMinimizer
+from .markers import Markers
+from .observed_point_fitter import ObservedPointFitter
+from .orientation_sensors import OrientationSensors
+from .q_value import QValue
+from .system_constraints import SystemConstraints
+
+__all__ = [
+    "Assembler",
+    "Condition",
+    "LocalEnergyMinimizer",
+    "Markers",
+    "ObservedPointFitter",
+    "OrientationSensors",
+    "QValue",
+    "SystemConstraints",
+]

@@ -1,0 +1,731 @@
+"""Assembler: coordinates that fulfil constraints and what else is required, and come close to goals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ConvergenceError, MobodError, ModelError
+from ..stage import Stage
+from ..system import MultibodySystem
+from ._observed import Observed
+from ._problem import Counts, Problem, Values
+from ._solve import Search, assemble
+from ._variables import Variables, num_orientation_q
+from .condition import Condition
+from .system_constraints import SystemConstraints
+
+if TYPE_CHECKING:
+    from ..matter import SimbodyMatterSubsystem
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+Array = npt.NDArray[np.float64]
+_DEFAULT_ACCURACY = 1e-3
+
+
+class Assembler:
+    """Finds coordinates q with which a system's constraints hold, and further conditions as far as is asked of them.
+
+    Requirements (weight infinite) have to be fulfilled to a tolerance: the constraints' position errors unless their weight is
+    changed, and conditions adopted with `adopt_assembly_error`. Goals (finite weights) are summed, and made as small as the
+    requirements allow. Coordinates can be locked, or restricted to a range; locks and prescribed motions of the state are
+    kept.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+        With a realized topology.
+
+    Attributes
+    ----------
+    All settings are methods. A change of them is taken up by the next `assemble`, `track` or `initialize`.
+
+    Notes
+    -----
+    Only q of the state changes. Coordinates that nothing depends on stay where they are. A state in which everything
+    required holds is never made worse; see ``docs/assembly.md``.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> link = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    >>> one = mb.mobilizer.Pin(matter.ground, link, X_BM=mb.Transform((0, 1, 0)))
+    >>> two = mb.mobilizer.Pin(one, link, X_BM=mb.Transform((0, 1, 0)))
+    >>> ball = mb.constraint.Rod(matter.ground, (1, 0, 0), two, (0, 0, 0), 1.0)
+    >>> state = system.realize_topology()
+    >>> assembler = mb.Assembler(system)
+    >>> assembler.lock_mobilizer(one)
+    >>> goal = assembler.assemble(state)
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> bool(abs(state.q_err[0]) < 1e-9 and state.q[0] == 0.0)
+    True
+    """
+
+    def __init__(self, system: MultibodySystem) -> None:
+        if not isinstance(system, MultibodySystem):
+            raise TypeError(f"an Assembler takes a MultibodySystem, not {system!r}")
+        self._system = system
+        self._state: State = system.get_default_state()
+        self._accuracy = 0.0
+        self._tolerance = 0.0
+        self._rms = False
+        self._numerical_gradient = False
+        self._numerical_jacobian = False
+        self._locked_mobilizers: set[int] = set()
+        self._locked_q: set[tuple[int, int]] = set()
+        self._ranges: dict[tuple[int, int], tuple[float, float]] = {}
+        self._conditions: list[Condition] = []
+        self._weights: list[float] = []
+        self._reporters: list[Callable[[State], Any]] = []
+        self._problem: Problem | None = None
+        self._feasible: Problem | None = None
+        self._variables: Variables | None = None
+        self._num_steps = 0
+        self._num_initializations = 0
+        self._system_constraints = self._adopt(SystemConstraints(), np.inf)
+
+    def __repr__(self) -> str:
+        return f"<Assembler of {self._system.name!r}: {len(self._conditions)} conditions>"
+
+    # ------------------------------------------------------------------------------------------ settings
+
+    def set_error_tolerance(self, tolerance: float = 0.0) -> None:
+        """How large errors of requirements may be; zero for a tenth of the accuracy."""
+        if not 0.0 <= tolerance < np.inf:
+            raise ValueError(f"the error tolerance has to be finite and not negative, got {tolerance}")
+        self._tolerance = float(tolerance)
+
+    def get_error_tolerance_in_use(self) -> float:
+        """The tolerance that the next assembly has: 1e-4 unless it, or an accuracy, was set."""
+        return self._tolerance or self.get_accuracy_in_use() / 10.0
+
+    def set_accuracy(self, accuracy: float = 0.0) -> None:
+        """How well goals are brought to their least, as a part of the displacement that is left; zero for 1e-3.
+
+        A search ends when a step promises to lower the goal by less than the square of it.
+        """
+        if not 0.0 <= accuracy < 1.0:
+            raise ValueError(f"the accuracy has to be at least 0 and below 1, got {accuracy}")
+        self._accuracy = float(accuracy)
+
+    def get_accuracy_in_use(self) -> float:
+        """The accuracy that the next assembly has."""
+        return self._accuracy or _DEFAULT_ACCURACY
+
+    def set_use_rms_error_norm(self, yes: bool) -> None:
+        """Whether the tolerance is one of the root mean square of all errors, rather than of the largest."""
+        self.uninitialize()
+        self._rms = bool(yes)
+
+    def is_using_rms_error_norm(self) -> bool:
+        """Whether the tolerance is one of the root mean square of all errors."""
+        return self._rms
+
+    def set_force_numerical_gradient(self, yes: bool) -> None:
+        """Find gradients of goals by differences, to check a condition's own."""
+        self.uninitialize()
+        self._numerical_gradient = bool(yes)
+
+    def set_force_numerical_jacobian(self, yes: bool) -> None:
+        """Find Jacobians of errors by differences, to check a condition's own."""
+        self.uninitialize()
+        self._numerical_jacobian = bool(yes)
+
+    def add_reporter(self, reporter: Callable[[State], Any]) -> None:
+        """Call *reporter* with the internal state after each assembly step that succeeded."""
+        if not callable(reporter):
+            raise TypeError(f"a reporter is called with a state; {reporter!r} cannot be called")
+        self._reporters.append(reporter)
+
+    # ------------------------------------------------------------------------------------------ conditions
+
+    def _adopt(self, condition: Condition, weight: float) -> int:
+        if not isinstance(condition, Condition):
+            raise TypeError(f"an Assembler adopts conditions (mobod.assembler.Condition), not {condition!r}")
+        if condition.is_in_assembler():
+            raise ModelError(f"{condition!r} is in an Assembler already")
+        value = _condition_weight(weight)
+        self.uninitialize()
+        condition._assembler, condition._index = self, len(self._conditions)
+        self._conditions.append(condition)
+        self._weights.append(value)
+        return condition._index
+
+    def adopt_assembly_error(self, condition: Condition) -> int:
+        """Require a condition's errors to vanish; its index."""
+        return self._adopt(condition, np.inf)
+
+    def adopt_assembly_goal(self, condition: Condition, weight: float = 1.0) -> int:
+        """Add *weight* times a condition's goal to what is made small; its index.
+
+        A weight of zero leaves it out, an infinite one makes it a requirement.
+        """
+        return self._adopt(condition, weight)
+
+    def get_num_conditions(self) -> int:
+        """How many conditions there are; number 0 is that of the system's constraints."""
+        return len(self._conditions)
+
+    def get_assembly_condition(self, condition: int) -> Condition:
+        """A condition by its index."""
+        return self._conditions[self._condition_index(condition)]
+
+    def _condition_index(self, condition: int | Condition) -> int:
+        if isinstance(condition, Condition):
+            if getattr(condition, "_assembler", None) is not self:
+                raise ModelError(f"{condition!r} is not in this Assembler")
+            return condition._index
+        if not 0 <= condition < len(self._conditions):
+            raise IndexError(f"there are {len(self._conditions)} conditions; no number {condition}")
+        return int(condition)
+
+    def set_assembly_condition_weight(self, condition: int | Condition, weight: float) -> None:
+        """Give a condition another weight: zero leaves it out, infinity makes it a requirement."""
+        index, value = self._condition_index(condition), _condition_weight(weight)
+        self.uninitialize()
+        self._weights[index] = value
+
+    def get_assembly_condition_weight(self, condition: int | Condition) -> float:
+        """The weight of a condition; infinite for requirements."""
+        return self._weights[self._condition_index(condition)]
+
+    def set_system_constraints_weight(self, weight: float) -> None:
+        """Let the system's constraints be a goal, with a finite weight; infinity makes them a requirement again."""
+        self.set_assembly_condition_weight(self._system_constraints, weight)
+
+    def get_system_constraints_weight(self) -> float:
+        """The weight of the system's constraints; infinite unless it was set."""
+        return self._weights[self._system_constraints]
+
+    # ------------------------------------------------------------------------------------------ locks and ranges
+
+    def _body(self, mobod: Any) -> MobilizedBody:
+        return self.get_matter_subsystem()._body(mobod)
+
+    def _coordinate(self, mobod: Any, which_q: int) -> tuple[int, int]:
+        body = self._body(mobod)
+        most = body.facts.num_q
+        if not 0 <= which_q < most:
+            raise IndexError(f"{body!r} has {most} q; no number {which_q}")
+        return body._index, int(which_q)
+
+    def lock_mobilizer(self, mobod: Any) -> None:
+        """Keep all q of a mobilizer where they are."""
+        index = self._body(mobod)._index
+        self.uninitialize()
+        self._locked_mobilizers.add(index)
+
+    def unlock_mobilizer(self, mobod: Any) -> None:
+        """Let a mobilizer move again; q that were locked one by one stay locked."""
+        index = self._body(mobod)._index
+        self.uninitialize()
+        self._locked_mobilizers.discard(index)
+
+    def lock_q(self, mobod: Any, which_q: int) -> None:
+        """Keep one q of a mobilizer where it is.
+
+        Components of a quaternion cannot be locked one by one, which the next assembly says: lock the mobilizer, or assemble
+        a state that uses angles (`SimbodyMatterSubsystem.convert_to_euler_angles`).
+        """
+        one = self._coordinate(mobod, which_q)
+        self.uninitialize()
+        self._locked_q.add(one)
+
+    def unlock_q(self, mobod: Any, which_q: int) -> None:
+        """Let one q move again, unless its mobilizer is locked."""
+        one = self._coordinate(mobod, which_q)
+        self.uninitialize()
+        self._locked_q.discard(one)
+
+    def restrict_q(self, mobod: Any, which_q: int, low: float, high: float) -> None:
+        """Keep one q within a range, exactly; infinite limits are none. Of components of quaternions, see `lock_q`.
+
+        A q that starts outside is put on the limit first.
+        """
+        one = self._coordinate(mobod, which_q)
+        if not low <= high or (np.isinf(low) and low > 0) or (np.isinf(high) and high < 0):
+            raise ValueError(f"a range goes from a lower to an upper limit, got [{low}, {high}]")
+        self.uninitialize()
+        self._ranges.pop(one, None)
+        if low > -np.inf or high < np.inf:
+            self._ranges[one] = float(low), float(high)
+
+    def unrestrict_q(self, mobod: Any, which_q: int) -> None:
+        """Take the range of one q away."""
+        one = self._coordinate(mobod, which_q)
+        self.uninitialize()
+        self._ranges.pop(one, None)
+
+    # ------------------------------------------------------------------------------------------ initialization
+
+    def get_multibody_system(self) -> MultibodySystem:
+        """The system."""
+        return self._system
+
+    def get_matter_subsystem(self) -> SimbodyMatterSubsystem:
+        """Its matter."""
+        return self._system.get_matter_subsystem()
+
+    def get_internal_state(self) -> State:
+        """The Assembler's own state, in the representation of orientations of the one that it was given. Do not change it."""
+        return self._state
+
+    def set_internal_state(self, state: State) -> None:
+        """Take a copy of *state* to work on."""
+        state._check_owner(self._system, "set_internal_state")
+        self._system.realize_model(state)
+        self.uninitialize()
+        self._state = state.copy()
+
+    def is_initialized(self) -> bool:
+        """Whether nothing has been changed since the last initialization."""
+        return self._problem is not None
+
+    def uninitialize(self) -> None:
+        """Make the next assembly look at everything anew."""
+        if self._problem is not None:
+            self._problem = self._feasible = self._variables = None
+            for condition in self._conditions:
+                condition.uninitialize_condition()
+
+    def initialize(self, state: State | None = None) -> None:
+        """Settle which q are free, and prepare the conditions; `assemble` does so by itself.
+
+        Parameters
+        ----------
+        state : State, optional
+            To work on a copy of; the internal state as it is unless given.
+
+        Raises
+        ------
+        ValueError
+            If a component of a quaternion is locked or restricted.
+        """
+        if state is not None:
+            self.set_internal_state(state)
+        if self._problem is not None:
+            return
+        state = self._state
+        if state._version != self._system._topology_version:
+            state = self._state = self._system.get_default_state()
+        self._system.realize(state, Stage.INSTANCE)
+        self._prescribe()
+        tree, matter = state._tree, self.get_matter_subsystem()
+        free = np.zeros(state._q.size, np.bool_)
+        free[matter.get_free_q_index(state)] = True
+        lower, upper = np.full(state._q.size, -np.inf), np.full(state._q.size, np.inf)
+        for b in self._locked_mobilizers:
+            free[tree.q_slices[b]] = False
+        for b, which in sorted(self._locked_q):
+            free[self._single_q(b, which, "locked")] = False
+        for (b, which), (low, high) in sorted(self._ranges.items()):
+            q = self._single_q(b, which, "restricted")
+            lower[q], upper[q] = low, high
+        for place in np.flatnonzero(free & ((state._q < lower) | (state._q > upper))):
+            state.upd_q()[place] = np.clip(state._q[place], lower[place], upper[place])
+        self._variables = Variables(state, free, lower, upper)
+        self._num_initializations += 1
+        counts = Counts()
+        requirements: list[Condition] = []
+        goals: list[tuple[Condition, float]] = []
+        try:
+            self._system.realize(state, Stage.POSITION)
+            for condition in self._conditions:
+                condition.initialize_condition()
+            for condition, weight in zip(self._conditions, self._weights, strict=True):
+                if weight == 0.0 or (condition is self._conditions[0] and not condition.get_num_errors(state)):
+                    continue
+                if np.isinf(weight):
+                    requirements.append(condition)
+                else:
+                    goals.append((condition, weight))
+            keywords = {
+                "numerical_gradient": self._numerical_gradient,
+                "numerical_jacobian": self._numerical_jacobian,
+                "rms": self._rms,
+            }
+            problem = Problem(self._system, state, self._variables, goals, requirements, **keywords)
+            problem.counts = counts
+            feasible = problem
+            if goals and requirements:
+                feasible = Problem(self._system, state, self._variables, [], requirements, **keywords)
+                feasible.counts = counts
+        except BaseException:
+            for condition in self._conditions:
+                condition.uninitialize_condition()
+            raise
+        self._problem, self._feasible, self._num_steps = problem, feasible, 0
+
+    def _single_q(self, b: int, which: int, what: str) -> int:
+        """A q of the state that moves by itself."""
+        state, body = self._state, self.get_matter_subsystem()._bodies[b]
+        tree, together = state._tree, 0
+        together = num_orientation_q(body, state)
+        if which >= tree.num_q[b]:
+            raise ValueError(f"q[{which}] of {body.name!r} is {what}, but it has {tree.num_q[b]} q in this state")
+        if which < together:
+            raise ValueError(
+                f"q[{which}] of {body.name!r} is {what}, but is part of an orientation that moves as a whole: lock the "
+                "mobilizer, or assemble a state with angles, matter.convert_to_euler_angles(state)"
+            )
+        return tree.first_q[b] + which
+
+    def _q_index(self, mobod: Any, which_q: int) -> int:
+        """The place of a q in the internal state."""
+        body = self._body(mobod)
+        tree = self._state._tree
+        if not 0 <= which_q < tree.num_q[body._index]:
+            raise IndexError(f"{body!r} has {tree.num_q[body._index]} q in this state; no number {which_q}")
+        return int(tree.first_q[body._index] + which_q)
+
+    def _prescribe(self) -> None:
+        """Give the internal state the q that locks and motions say, and quaternions of length 1."""
+        state = self._state
+        self._system.prescribe(state, Stage.POSITION)
+        self.get_matter_subsystem().normalize_quaternions(state)
+
+    def _ready(self) -> Problem:
+        self.initialize()
+        assert self._problem is not None
+        return self._problem
+
+    def _realized(self) -> State:
+        """The internal state, with positions."""
+        self._system.realize(self._state, Stage.POSITION)
+        return self._state
+
+    # ------------------------------------------------------------------------------------------ assembly
+
+    def assemble(self, state: State | None = None) -> float:
+        """Change q so that all requirements hold, and goals are small; no assumption is made about the start.
+
+        Parameters
+        ----------
+        state : State, optional
+            Where to start, and what gets the result: its q alone. Without one, the internal state is used, and changed.
+
+        Returns
+        -------
+        float
+            The goal that was reached: the weighted sum of all goals, zero where there are none.
+
+        Raises
+        ------
+        ConvergenceError
+            If the requirements cannot be met. The message says what is left of each, ``diagnosis`` what the constraints are
+            like where the search ended. The state is as it was, and so is the internal state.
+
+        Notes
+        -----
+        The least goal that is found is one in the neighbourhood. Where requirements are out of reach from the start, others
+        are tried around it, the same each time.
+        """
+        if state is not None:
+            self.set_internal_state(state)
+        before = self._state._q.copy()
+        problem = self._ready()
+        assert self._feasible is not None
+        tolerance = self.get_error_tolerance_in_use()
+        try:
+            self._system.realize(self._state, Stage.POSITION)
+            found = assemble(problem, self._feasible, self.get_accuracy_in_use(), tolerance)
+            if found.norm > tolerance:
+                raise self._failure("assembled", found, tolerance)
+        except BaseException:
+            self._put_back(before)
+            raise
+        return self._done(found, state)
+
+    def track(self, frame_time: float | None = None) -> float:
+        """Assemble again after a small change, from where the internal state is: of observations, weights or time.
+
+        Parameters
+        ----------
+        frame_time : float, optional
+            The new time of the internal state, to which prescribed motions are followed.
+
+        Returns
+        -------
+        float
+            The goal that was reached. `update_from_internal_state` hands on the coordinates.
+
+        Raises
+        ------
+        ConvergenceError
+            If the requirements cannot be met from there; `assemble` may still find a way. The internal state is as it was.
+        """
+        problem, state = self._ready(), self._state
+        before, time = state._q.copy(), state.time
+        tolerance = self.get_error_tolerance_in_use()
+        try:
+            if frame_time is not None:
+                if not np.isfinite(frame_time):
+                    raise ValueError(f"frame_time has to be finite, got {frame_time}")
+                state.time = frame_time
+                if state._has_known:
+                    self._prescribe()
+            self._system.realize(state, Stage.POSITION)
+            found = Search(problem, self.get_accuracy_in_use(), tolerance).run()
+            if found.norm > tolerance:
+                raise self._failure("tracked", found, tolerance)
+        except BaseException:
+            state.time = time
+            self._put_back(before)
+            raise
+        return self._done(found, None)
+
+    def _done(self, found: Values, state: State | None) -> float:
+        self._num_steps += 1
+        if state is not None:
+            self.update_from_internal_state(state)
+        for reporter in self._reporters:
+            reporter(self._state)
+        return found.f
+
+    def _put_back(self, q: Array) -> None:
+        self._state.q = q
+
+    def track_frames(
+        self,
+        observations: npt.ArrayLike,
+        times: npt.ArrayLike | None = None,
+        *,
+        condition: Observed | None = None,
+        progress: bool | Callable[[int, int], Any] | None = None,
+    ) -> Array:
+        """Track a whole recording: inverse kinematics of every frame, each from where the last one ended.
+
+        Parameters
+        ----------
+        observations : (nt, num_observations, 3) array_like
+            What was observed in each frame, as `assembler.Markers` takes it: NaN where a marker is missing. Of
+            `assembler.OrientationSensors` ``(nt, num_observations, 3, 3)``.
+        times : (nt,) array_like, optional
+            The frames' times; prescribed motions are followed to them.
+        condition : Markers or OrientationSensors, optional
+            What is observed: needed where the Assembler has several of these.
+        progress : bool or callable, optional
+            True shows a progress bar (needs tqdm); a callable gets the number of frames done, and of all, now and then.
+
+        Returns
+        -------
+        q : (nt, nq) array
+            The coordinates of each frame.
+
+        Raises
+        ------
+        ConvergenceError
+            If requirements cannot be met in a frame, which the message names. The internal state is that of the frame before.
+
+        Notes
+        -----
+        The first frame is assembled, from the internal state; see `set_internal_state`. A frame without any observation
+        leaves q as it was.
+        """
+        observed = self._observed(condition)
+        frames = np.asarray(observations, dtype=np.float64)
+        shape = observed.get_num_observations(), *observed._shape
+        if frames.shape[1:] != shape:
+            raise ValueError(f"observations have shape (frames, {', '.join(map(str, shape))}), got {frames.shape}")
+        moments = None if times is None else np.asarray(times, dtype=np.float64)
+        if moments is not None and moments.shape != (len(frames),):
+            raise ValueError(f"there is a time for each of {len(frames)} frames; got {moments.shape}")
+        self.initialize()
+        q = np.empty((len(frames), self._state._q.size))
+        show, close = _shown(progress, len(frames))
+        try:
+            for i, frame in enumerate(frames):
+                observed.move_all_observations(frame)
+                moment = None if moments is None else float(moments[i])
+                try:
+                    if i == 0:
+                        if moment is not None:
+                            self._state.time = moment
+                            self._prescribe()
+                        self.assemble()
+                    else:
+                        self.track(moment)
+                except ConvergenceError as error:
+                    again = ConvergenceError(f"frame {i} of {len(frames)}: {error}")
+                    again.diagnosis = error.diagnosis
+                    raise again from None
+                q[i] = self._state._q
+                if show is not None and (i % 64 == 63 or i + 1 == len(frames)):
+                    show(i + 1, len(frames))
+        finally:
+            close()
+        return q
+
+    def _observed(self, condition: Observed | None) -> Observed:
+        if condition is not None:
+            self._condition_index(condition)
+            return condition
+        found = [one for one in self._conditions if isinstance(one, Observed)]
+        if len(found) != 1:
+            raise ValueError(f"this Assembler has {len(found)} conditions that are observed; say which with condition=")
+        return found[0]
+
+    def update_from_internal_state(self, state: State) -> None:
+        """Give *state* the q of the internal state, and nothing else; orientations are converted where they differ."""
+        state._check_owner(self._system, "update_from_internal_state")
+        self._system.realize_model(state)
+        own = self._state
+        if state._use_euler_angles == own._use_euler_angles:
+            state.q = own._q
+        else:
+            matter_q = self.get_matter_subsystem()._converted(own._q, own._tree, state._tree)
+            state.upd_q()[: len(matter_q)] = matter_q
+
+    # ------------------------------------------------------------------------------------------ what was reached
+
+    def calc_current_goal(self) -> float:
+        """The weighted sum of the goals where the internal state is."""
+        problem = self._ready()
+        self._realized()
+        return problem.goal()
+
+    def calc_current_error_norm(self) -> float:
+        """The largest error of the requirements there (or their root mean square), to compare with the tolerance."""
+        problem = self._ready()
+        self._realized()
+        return problem.norm(problem.errors())
+
+    def _failure(self, what: str, found: Values, tolerance: float) -> ConvergenceError:
+        """What is left, by constraint and by condition; the state is where the search ended."""
+        problem, state = self._ready(), self._state
+        problem.move_to(found.q)
+        left = [one for condition in problem.requirements for one in condition._report(state)]
+        left.sort(key=lambda one: -one[1])
+        worst = "; ".join(f"{error:.3g} of {name}" for name, error in left[:6] if error > tolerance or one_of_few(left))
+        more = sum(error > tolerance for _, error in left[6:])
+        free = self.get_num_free_qs()
+        message = (
+            f"the system cannot be {what}: errors are left of {worst or 'nothing finite'}"
+            f"{f' and {more} more' if more else ''}, the tolerance is {tolerance:.3g}; {free} of {state._q.size} q are free"
+        )
+        held = sorted(self._locked_mobilizers | {b for b, _ in self._locked_q} | {b for b, _ in self._ranges})
+        if held:
+            bodies = self.get_matter_subsystem()._bodies
+            message += f" (the Assembler locks or restricts {', '.join(repr(bodies[b].name) for b in held[:6])})"
+        diagnosis = None
+        try:
+            diagnosis = self._system.diagnose_constraints(state, max(tolerance, 1e-9))
+        except (MobodError, ArithmeticError, ValueError):
+            message += ". (No diagnosis: the mass matrix is singular there)"
+        if diagnosis is not None and diagnosis.equations:
+            message += f". Where the search ended:\n{diagnosis}"
+        error = ConvergenceError(message)
+        error.diagnosis = diagnosis
+        return error
+
+    # ------------------------------------------------------------------------------------------ free coordinates
+
+    def _initialized_variables(self) -> Variables:
+        self.initialize()
+        assert self._variables is not None
+        return self._variables
+
+    def get_num_free_qs(self) -> int:
+        """How many q may change: neither locked nor prescribed."""
+        return len(self._variables_now().free_q)
+
+    def _variables_now(self) -> Variables:
+        """While conditions are being initialized, too."""
+        return self._variables if self._variables is not None else self._initialized_variables()
+
+    def get_q_index_of_free_q(self, free_q: int) -> int:
+        """Which q of the state a free q is."""
+        free = self._variables_now().free_q
+        if not 0 <= free_q < len(free):
+            raise IndexError(f"there are {len(free)} free q; no number {free_q}")
+        return int(free[free_q])
+
+    def get_free_q_index_of_q(self, q: int) -> int | None:
+        """Which of the free q a q of the state is; None where it is not free."""
+        free = self._variables_now().free_q
+        if not 0 <= q < self._state._q.size:
+            raise IndexError(f"there are {self._state._q.size} q; no number {q}")
+        place = int(np.searchsorted(free, q))
+        return place if place < len(free) and free[place] == q else None
+
+    def get_free_q_bounds(self, free_q: int) -> tuple[float, float]:
+        """The range of a free q, infinite where there is none."""
+        q = self.get_q_index_of_free_q(free_q)
+        variables = self._variables_now()
+        if variables.lower is None or variables.upper is None:
+            return -np.inf, np.inf
+        place = np.flatnonzero(variables.q_of_x == q)
+        return (-np.inf, np.inf) if not len(place) else (float(variables.lower[place[0]]), float(variables.upper[place[0]]))
+
+    # ------------------------------------------------------------------------------------------ statistics
+
+    def _counts(self) -> Counts:
+        return Counts() if self._problem is None else self._problem.counts
+
+    def get_num_goal_evals(self) -> int:
+        """How often goals were computed since the initialization."""
+        return self._counts().goals
+
+    def get_num_error_evals(self) -> int:
+        """How often errors were."""
+        return self._counts().errors
+
+    def get_num_goal_gradient_evals(self) -> int:
+        """How often gradients of goals were."""
+        return self._counts().gradients
+
+    def get_num_error_jacobian_evals(self) -> int:
+        """How often Jacobians of errors were."""
+        return self._counts().jacobians
+
+    def get_num_assembly_steps(self) -> int:
+        """How many calls of `assemble` and `track` have succeeded since the initialization."""
+        return self._num_steps
+
+    def get_num_initializations(self) -> int:
+        """How often the Assembler was initialized."""
+        return self._num_initializations
+
+    def reset_stats(self) -> None:
+        """Set all these numbers to zero."""
+        self._num_steps = self._num_initializations = 0
+        if self._problem is not None and self._feasible is not None:
+            self._problem.counts = self._feasible.counts = Counts()
+
+
+def one_of_few(left: list[tuple[str, float]]) -> bool:
+    """Whether to name errors below the tolerance too: where their mean square fails together."""
+    return len(left) <= 6
+
+
+def _condition_weight(weight: float) -> float:
+    value = float(weight)
+    if not value >= 0.0:
+        raise ValueError(f"the weight of a condition has to be zero, positive, or infinite for a requirement; got {weight}")
+    return value
+
+
+def _shown(
+    progress: bool | Callable[[int, int], Any] | None, n: int
+) -> tuple[Callable[[int, int], Any] | None, Callable[[], Any]]:
+    """What to call with the frames done, and what at the end."""
+    if callable(progress):
+        return progress, lambda: None
+    if not progress:
+        return None, lambda: None
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        raise ImportError("a progress bar needs tqdm: pip install tqdm (or mobod[progress])") from None
+    bar = tqdm(total=n, unit="frame")
+
+    def show(done: int, total: int) -> None:
+        bar.update(done - bar.n)
+
+    return show, bar.close

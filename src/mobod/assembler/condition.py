@@ -1,0 +1,196 @@
+"""Condition: what an Assembler is asked for beside the system's constraints. Base class of all kinds, and of users' own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ModelError
+
+if TYPE_CHECKING:
+    from ..matter import SimbodyMatterSubsystem
+    from ..state import State
+    from ..system import MultibodySystem
+    from ._normal import Normal
+    from .base import Assembler
+
+Array = npt.NDArray[np.float64]
+
+
+class Condition:
+    """Something wanted of a configuration: errors that are to become zero, or a goal that is to become small.
+
+    An Assembler uses the errors where the condition is a requirement, and the goal where it has a finite weight.
+
+    A condition of your own derives from it and has
+
+    1. `calc_errors`, for a requirement; its goal is then the mean square of the errors unless `calc_goal` says otherwise;
+    2. or `calc_goal`, which is then a goal only;
+    3. where there is one, `calc_error_jacobian` or `calc_goal_gradient`: what is left out is found by central differences.
+
+    All of them are given a state at POSITION and must leave it alone.
+
+    Parameters
+    ----------
+    name : str, optional
+        For messages; the name of the class unless given.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> class Level(mb.assembler.Condition):
+    ...     def __init__(self, body):
+    ...         super().__init__("level")
+    ...         self.body = body
+    ...
+    ...     def calc_errors(self, state):
+    ...         return [(self.body.get_body_rotation(state) @ (1, 0, 0))[1]]
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> pin = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(1, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    >>> state = system.realize_topology()
+    >>> pin.set_q(state, 0.3)
+    >>> assembler = mb.Assembler(system)
+    >>> assembler.adopt_assembly_error(Level(pin))
+    1
+    >>> goal = assembler.assemble(state)
+    >>> bool(abs(state.q[0]) < 1e-9)
+    True
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        self._condition_name = type(self).__name__ if name is None else str(name)
+        self._assembler: Assembler | None = None
+        self._index = -1
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.get_name()!r}>"
+
+    # ------------------------------------------------------------------------------------------ what a kind provides
+
+    def initialize_condition(self) -> None:
+        """Prepare, whenever the Assembler is initialized: its free q and its internal state are there."""
+
+    def uninitialize_condition(self) -> None:
+        """Clean up, whenever the Assembler is changed after it was initialized."""
+
+    def calc_errors(self, state: State) -> npt.ArrayLike:
+        """The errors ``(m,)``, zero where the condition is fulfilled; always as many. Units are the author's."""
+        raise NotImplementedError(
+            f"{self!r} has no calc_errors and cannot be a requirement; give it a finite weight, or write calc_errors"
+        )
+
+    def calc_error_jacobian(self, state: State) -> npt.ArrayLike | None:
+        """The derivatives of the errors, ``(m, num_free_qs)`` or by all q ``(m, nq)``; None for differences."""
+        return None
+
+    def get_num_errors(self, state: State) -> int:
+        """How many errors `calc_errors` gives."""
+        return int(np.size(self.calc_errors(state)))
+
+    def calc_goal(self, state: State) -> float:
+        """The goal, not negative; unless overridden, the mean of the errors' squares."""
+        errors = np.atleast_1d(np.asarray(self.calc_errors(state), dtype=np.float64))
+        return float(errors @ errors) / max(1, errors.size)
+
+    def calc_goal_gradient(self, state: State) -> npt.ArrayLike | None:
+        """The derivatives of the goal, ``(num_free_qs,)`` or by all q ``(nq,)``; None for differences."""
+        return None
+
+    # ------------------------------------------------------------------------------------------ the Assembler
+
+    def get_name(self) -> str:
+        """Its name."""
+        return getattr(self, "_condition_name", type(self).__name__)
+
+    def is_in_assembler(self) -> bool:
+        """Whether an Assembler has adopted it."""
+        return getattr(self, "_assembler", None) is not None
+
+    def get_assembler(self) -> Assembler:
+        """The Assembler that has adopted it; `ModelError` where there is none."""
+        assembler = getattr(self, "_assembler", None)
+        if assembler is None:
+            raise ModelError(f"{self!r} is in no Assembler; call assembler.adopt_assembly_goal or adopt_assembly_error")
+        return assembler
+
+    def get_assembly_condition_index(self) -> int:
+        """Its index in the Assembler; -1 where it is in none."""
+        return getattr(self, "_index", -1)
+
+    def get_multibody_system(self) -> MultibodySystem:
+        """The Assembler's system."""
+        return self.get_assembler().get_multibody_system()
+
+    def get_matter_subsystem(self) -> SimbodyMatterSubsystem:
+        """The matter subsystem of that."""
+        return self.get_assembler().get_matter_subsystem()
+
+    def get_num_free_qs(self) -> int:
+        """How many q the Assembler may change."""
+        return self.get_assembler().get_num_free_qs()
+
+    def get_q_index_of_free_q(self, free_q: int) -> int:
+        """Which q of the state a free q is."""
+        return self.get_assembler().get_q_index_of_free_q(free_q)
+
+    def get_free_q_index_of_q(self, q: int) -> int | None:
+        """Which of the free q a q of the state is; None where it is not free."""
+        return self.get_assembler().get_free_q_index_of_q(q)
+
+    def initialize_assembler(self) -> None:
+        """Initialize the Assembler, where there is one, and by that the condition; otherwise the condition alone."""
+        if self.is_in_assembler():
+            self.get_assembler().initialize()
+        else:
+            self.initialize_condition()
+
+    def uninitialize_assembler(self) -> None:
+        """Say that something changed that the Assembler has to be initialized for again."""
+        if self.is_in_assembler():
+            self.get_assembler().uninitialize()
+        else:
+            self.uninitialize_condition()
+
+    # ------------------------------------------------------------------------------------------ for the solver
+
+    #: Whether the goal is half a weighted sum of squares that `_add` knows.
+    _is_spatial = False
+
+    def _add(self, state: State, weight: float, normal: Normal) -> float:
+        """Add *weight* times the goal to spatial normal equations; the goal, weighted."""
+        raise NotImplementedError
+
+    def _jacobian_u(self, state: State) -> Array | None:
+        """The derivatives of the errors by u-like displacements ``(m, nu)``, where the package has them."""
+        return None
+
+    def _squares(self, state: State) -> float | None:
+        """With what factor e.e is the goal; None where the goal is no sum of squares of the errors."""
+        own, mine = type(self), Condition
+        if own.calc_goal is not mine.calc_goal or own.calc_errors is mine.calc_errors:
+            return None
+        return 1.0 / max(1, self.get_num_errors(state))
+
+    def _report(self, state: State) -> list[tuple[str, float]]:
+        """What is left of its errors, by part."""
+        errors = checked_errors(self, state)
+        return [(self.get_name(), float(np.abs(errors).max()))] if errors.size else []
+
+
+def checked_errors(condition: Condition, state: State) -> Array:
+    """The errors of a condition, as an array of finite numbers."""
+    errors = np.atleast_1d(np.asarray(condition.calc_errors(state), dtype=np.float64))
+    if errors.ndim != 1:
+        raise ValueError(f"calc_errors of {condition!r} has to give (m,) numbers, not shape {errors.shape}")
+    return errors
+
+
+def checked_goal(condition: Condition, state: State) -> float:
+    """The goal of a condition, a number."""
+    value: Any = condition.calc_goal(state)
+    if np.size(value) != 1:
+        raise ValueError(f"calc_goal of {condition!r} has to give one number, not {value!r}")
+    return float(np.asarray(value).reshape(()))

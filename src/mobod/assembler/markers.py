@@ -1,0 +1,199 @@
+"""Markers: points fixed on bodies are wanted where they have been observed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ModelError
+from ..tree import fitting
+from ._observed import Observed
+
+if TYPE_CHECKING:
+    from ..state import State
+    from ._normal import Normal
+
+Array = npt.NDArray[np.float64]
+
+
+class Markers(Observed):
+    """Points fixed on bodies, each wanted where it was observed in Ground: what motion capture measures.
+
+    As a goal: half the weighted mean of the squared distances, sum w |p - p_observed|^2 / (2 sum w). As a requirement: all
+    three components of each difference. Observations that are NaN are missing, and their markers do not count in that frame.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> pin = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(1, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    >>> state = system.realize_topology()
+    >>> markers = mb.assembler.Markers()
+    >>> markers.add_marker("tip", pin, (1, 0, 0))
+    0
+    >>> markers.move_all_observations([(0.8, 0.6, 0)])
+    >>> assembler = mb.Assembler(system)
+    >>> index = assembler.adopt_assembly_goal(markers)
+    >>> goal = assembler.assemble(state)
+    >>> print(f"{state.q[0]:.4f}")
+    0.6435
+    """
+
+    _what, _shape = "marker", (3,)
+    _is_spatial = True
+
+    def __init__(self, name: str = "Markers") -> None:
+        super().__init__(name)
+
+    def add_marker(self, name: str | None, body: Any, station: npt.ArrayLike, weight: float = 1.0) -> int:
+        """Fix a marker on a body; its index.
+
+        Parameters
+        ----------
+        name : str or None
+            Unique among the markers; one is made where it is empty.
+        body : body
+            By object, index or name. One on Ground does not count.
+        station : (3,) array_like
+            Where it is, in the body's frame; length.
+        weight : float
+            How much it counts beside the others; it does not where that is zero.
+        """
+        point = np.asarray(station, dtype=np.float64)
+        if point.shape != (3,) or not np.isfinite(point).all():
+            raise ValueError(f"the station of a marker has to be three finite numbers, got {station!r}")
+        return self._add_sensor(name, body, point.copy(), weight)
+
+    def get_num_markers(self) -> int:
+        """How many markers there are."""
+        return len(self._names)
+
+    def get_marker_name(self, marker: int) -> str:
+        """A marker's name."""
+        return self._names[self._sensor_index(marker)]
+
+    def get_marker_index(self, name: str) -> int:
+        """The index of the marker with a name; `KeyError` where there is none."""
+        return self._sensor_index(name)
+
+    def get_marker_weight(self, marker: int | str) -> float:
+        """How much a marker counts."""
+        return self._weights[self._sensor_index(marker)]
+
+    def change_marker_weight(self, marker: int | str, weight: float) -> None:
+        """Let a marker count more or less; the Assembler stays initialized."""
+        self._change_weight(marker, weight)
+
+    def get_marker_body(self, marker: int | str) -> Any:
+        """The body that a marker is fixed on, as it was given."""
+        return self._bodies[self._sensor_index(marker)]
+
+    def get_marker_station(self, marker: int | str) -> Array:
+        """Where on it ``(3,)``."""
+        return self._sensors[self._sensor_index(marker)].copy()
+
+    def get_markers_on_body(self, body: Any) -> list[int]:
+        """The indices of the markers fixed on a body."""
+        matter = self.get_matter_subsystem()
+        b = matter._body(body)
+        return [i for i, one in enumerate(self._bodies) if matter._body(one) is b]
+
+    def get_observation_index_for_marker(self, marker: int | str) -> int | None:
+        """Which observation of a frame is that of a marker; None where there is none."""
+        return self._observation_for(marker)
+
+    def get_marker_index_for_observation(self, observation: int) -> int | None:
+        """The marker that an observation is of; None where it is of no interest."""
+        return self._sensor_for(observation)
+
+    def has_marker(self, observation: int) -> bool:
+        """Whether an observation is of some marker."""
+        return self._sensor_for(observation) is not None
+
+    def move_one_observation(self, observation: int, location: npt.ArrayLike) -> None:
+        """Take what was observed ``(3,)`` in Ground; NaN where it is missing."""
+        self._move(observation, _triple(location))
+
+    def move_all_observations(self, observations: npt.ArrayLike) -> None:
+        """Take a whole frame ``(num_observations, 3)`` in Ground; NaN where one is missing."""
+        self._move_all(observations)
+
+    # ------------------------------------------------------------------------------------------ what is found
+
+    def find_current_marker_location(self, marker: int | str) -> Array:
+        """Where a marker is in Ground ``(3,)``, in the Assembler's internal state."""
+        index = self._sensor_index(marker)
+        assembler = self.get_assembler()
+        state = assembler._realized()
+        b = assembler.get_matter_subsystem()._body(self._bodies[index])._index
+        location: Array = state._record.p_GB[b, :3] + state._R_GB[b] @ self._sensors[index]
+        return location
+
+    def find_current_marker_error(self, marker: int | str) -> float:
+        """How far a marker is from its observation; zero where there is none."""
+        return float(np.sqrt(self.find_current_marker_error_squared(marker)))
+
+    def find_current_marker_error_squared(self, marker: int | str) -> float:
+        """The square of that."""
+        place = self._observation_for(marker)
+        if place is None or not np.isfinite(self._observations[place]).all():
+            return 0.0
+        apart = self.find_current_marker_location(marker) - self._observations[place]
+        return float(apart @ apart)
+
+    def find_current_marker_errors(self) -> Array:
+        """How far each marker is from its observation ``(num_markers,)``; NaN where there is none."""
+        errors = np.full(len(self._names), np.nan)
+        for i in range(len(self._names)):
+            place = self._observation_for(i)
+            if place is not None and np.isfinite(self._observations[place]).all():
+                errors[i] = self.find_current_marker_error(i)
+        return errors
+
+    # ------------------------------------------------------------------------------------------ the condition
+
+    def _need_ready(self) -> None:
+        if not self._is_ready:
+            raise ModelError(f"{self!r} is not initialized; call assembler.initialize(state)")
+
+    def calc_errors(self, state: State) -> Array:
+        """Location less observation, of those that are observed and count ``(3 m,)``."""
+        self._need_ready()
+        present = self._present()
+        b = self._used_bodies[present]
+        p = state._record.p_GB[b, :3] + np.einsum("tij,tj->ti", state._R_GB[b], self._used_sensors[present])
+        return (p - self._targets[present]).ravel()
+
+    def calc_goal(self, state: State) -> float:
+        """Half the weighted mean of the squared distances."""
+        self._need_ready()
+        arguments = self._used_bodies, self._used_sensors, self._targets, self._active_weights
+        return self._scale * float(fitting.sum_of_squares(state._block, *arguments))
+
+    def _jacobian_u(self, state: State) -> Array:
+        present = self._present()
+        matter = self.get_matter_subsystem()
+        return matter._frame_jacobian(state, "Markers", self._used_bodies[present], self._used_sensors[present], 3)
+
+    def _add(self, state: State, weight: float, normal: Normal) -> float:
+        w = (weight * self._scale) * self._active_weights
+        return normal.add_stations(state, self._used_bodies, self._used_sensors, self._targets, w)
+
+    def _report(self, state: State) -> list[tuple[str, float]]:
+        errors = np.abs(self.calc_errors(state).reshape(-1, 3)).max(axis=1, initial=0.0)
+        return [(f"marker {self._names[self._used[i]]!r}", float(e)) for i, e in zip(self._present(), errors, strict=True)]
+
+
+def _triple(value: npt.ArrayLike) -> Array:
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape != (3,):
+        raise ValueError(f"an observed location has three numbers, got {value!r}")
+    return array

@@ -1,0 +1,108 @@
+"""ConstantCoordinate: a coordinate stays at a value.
+
+perr = q - value     verr = q_dot     aerr = q_dot_dot
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from .._jit import generic
+from ..algebra.scalar import load, one, zero
+from . import _access
+from ._one_coordinate import OfOneValue
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+
+@generic
+def positions(model: Any, c: int) -> None:
+    """perr, and its derivative."""
+    j = _access.integer(model, c, 0)
+    _access.put_position_error(model, c, 0, _access.coordinate(model, c, 0, j) - _access.number(model, c, 0))
+    _access.put_coordinate_coefficient(model, c, 0, 0, j, one(load(model.time, 0, 0)))
+
+
+@generic
+def velocities(model: Any, c: int) -> None:
+    """Nothing beside G udot but what comes with q_dot = N u."""
+    _access.put_acceleration_offset(model, c, 0, zero(load(model.time, 0, 0)))
+
+
+class ConstantCoordinate(OfOneValue):
+    """Holds one coordinate of a mobilizer at a value: one equation of positions.
+
+    Parameters
+    ----------
+    mobod : MobilizedBody
+        The body whose mobilizer it is.
+    which_q : int
+        Which of its coordinates, from 0, of those that a state's modelling choice gives it: of a `Ball`, four numbers of a
+        quaternion, or three angles.
+    value : float
+        What it is held at; angle or length.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the constraints; one is made where none is given.
+
+    Notes
+    -----
+    A lock (`MobilizedBody.lock`) holds all coordinates of a mobilizer, at no cost, and takes no multiplier. A number of a
+    quaternion can be held too, though that is rarely what is meant.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> hold = mb.constraint.ConstantCoordinate(system.matter.bodies[2], 0, 0.5)
+    >>> state = system.realize_topology()
+    >>> system.project(state)
+    True
+    >>> round(float(state.q[1]), 6)
+    0.5
+    """
+
+    _what = "position"
+    routine = _access.by_address(positions, velocities)
+
+    def __init__(
+        self,
+        mobod: MobilizedBody,
+        which_q: int,
+        value: float,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(mobod, which_q, value, equations=(1, 0, 0), disabled_by_default=disabled_by_default, name=name)
+
+    def get_which_q(self) -> int:
+        """Which coordinate."""
+        return self._which
+
+    def get_default_position(self) -> float:
+        """The value in a default state."""
+        return self.get_default_value()
+
+    def set_default_position(self, position: float) -> Self:
+        """Change the value of a default state; a topological change."""
+        return self.set_default_value(position)
+
+    def get_position(self, state: State) -> float:
+        """The value in this state. Needs MODEL."""
+        return self.get_value(state)
+
+    def set_position(self, state: State, position: float) -> None:
+        """Change the value in this state alone, which falls to MODEL at most."""
+        self.set_value(state, position)
+
+    def get_position_error(self, state: State) -> float:
+        """q less the value; zero where it is disabled. Needs POSITION."""
+        return self._only(self.get_position_errors_as_vector(state))
+
+    def get_velocity_error(self, state: State) -> float:
+        """q_dot; zero where it is disabled. Needs VELOCITY."""
+        return self._only(self.get_velocity_errors_as_vector(state))

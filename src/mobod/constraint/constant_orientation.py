@@ -1,0 +1,116 @@
+"""ConstantOrientation: a rotation of one body's frame and one of another's stay alike: three equations of positions.
+
+The equations are those of `_orientation`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import decoration
+from .._jit import generic
+from ..value import Rotation, Transform
+from . import _access, _orientation
+from ._parameters import Equations, Mark, rotation
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+Array = npt.NDArray[np.float64]
+
+
+@generic
+def positions(model: Any, c: int) -> None:
+    """Parameters: the base's rotation, then the follower's."""
+    _orientation.write_positions(model, c, 0)
+
+
+@generic
+def velocities(model: Any, c: int) -> None:
+    """What aerr has beside G udot."""
+    _orientation.write_velocities(model, c, 0)
+
+
+class ConstantOrientation(Equations):
+    """Keeps the axes of two bodies' rotations parallel: three equations of positions.
+
+    Parameters
+    ----------
+    base_body, follower_body : MobilizedBody
+        Two bodies of one system, one of which may be Ground.
+    base_rotation, follower_rotation : Rotation
+        The rotations, each in its body's frame.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the constraints; one is made where none is given.
+
+    Notes
+    -----
+    The errors are cosines: of the follower's x with the base's y, of y with z, and of z with x; these are zero too where axes
+    point the other way. Multipliers are torques.
+    """
+
+    routine = _access.by_address(positions, velocities)
+
+    def __init__(
+        self,
+        base_body: MobilizedBody,
+        base_rotation: Rotation,
+        follower_body: MobilizedBody,
+        follower_rotation: Rotation,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._values = [*rotation("base_rotation", base_rotation), *rotation("follower_rotation", follower_rotation)]
+        super().__init__([base_body, follower_body], equations=(3, 0, 0), disabled_by_default=disabled_by_default, name=name)
+
+    def get_base_mobilized_body_index(self) -> int:
+        """Index of the base."""
+        return self._bodies[0].get_mobilized_body_index()
+
+    def get_follower_mobilized_body_index(self) -> int:
+        """Index of the follower."""
+        return self._bodies[1].get_mobilized_body_index()
+
+    def get_default_base_rotation(self) -> Rotation:
+        """The rotation on the base that states start with."""
+        return Rotation(self._default(0, 9).reshape(3, 3))
+
+    def set_default_base_rotation(self, base_rotation: Rotation) -> ConstantOrientation:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(0, rotation("base_rotation", base_rotation))
+        return self
+
+    def get_base_rotation(self, state: State) -> Rotation:
+        """The rotation on the base in this state. Needs MODEL."""
+        return Rotation(self._own(state, "get_base_rotation", 0, 9).reshape(3, 3))
+
+    def get_default_follower_rotation(self) -> Rotation:
+        """The rotation on the follower that states start with."""
+        return Rotation(self._default(9, 9).reshape(3, 3))
+
+    def set_default_follower_rotation(self, follower_rotation: Rotation) -> ConstantOrientation:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(9, rotation("follower_rotation", follower_rotation))
+        return self
+
+    def get_follower_rotation(self, state: State) -> Rotation:
+        """The rotation on the follower in this state. Needs MODEL."""
+        return Rotation(self._own(state, "get_follower_rotation", 9, 9).reshape(3, 3))
+
+    def get_torque_on_follower_body(self, state: State) -> Array:
+        """The torque on the follower, in its own frame ``(3,)``. Needs ACCELERATION."""
+        return self._applied_in_body(state, 1)[0]
+
+    def _marks(self, state: State) -> list[Mark]:
+        rotations = self.get_base_rotation(state), self.get_follower_rotation(state)
+        return [
+            (body, decoration.Frame(size, X=Transform(R), line_width=width))
+            for body, R, size, width in zip(self._bodies, rotations, (0.5, 0.35), (1.0, 3.0), strict=True)
+        ]

@@ -1,0 +1,258 @@
+"""Custom: a constraint that its user writes, in Python or as a function that is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._jit import Routine
+from ..decoration import Decoration
+from ..errors import ModelError
+from ..stage import Stage
+from ._by_implementation import ByImplementation
+from ._users_functions import check_functions, routine_of, try_out
+from .base import Array, Constraint
+from .compiled_functions import CompiledFunctions
+from .custom_implementation import CustomImplementation
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+
+class Custom(Constraint):
+    """A constraint that its user writes, in one of two forms.
+
+    Parameters
+    ----------
+    implementation : CustomImplementation, optional
+        An object with methods, in Python: equations of any kind, between any bodies and mobilizers, with anything that Python
+        can do. The system's states are then realized interpreted, which costs what the methods cost and some hundred
+        microseconds; the sweeps are compiled as ever.
+    compiled : CompiledFunctions, optional
+        Equations of positions as one function of numbers, which is compiled: as fast as a built-in kind.
+    bodies : sequence of MobilizedBody
+        With *compiled*: those whose poses the function gets, in this order.
+    mobilizers : sequence of MobilizedBody
+        With *compiled*: those whose coordinates it gets, in this order.
+    parameters : sequence of float
+        With *compiled*: numbers that every state has a copy of, which it can change: lengths, heights.
+    disabled_by_default : bool, optional
+        Whether states start with it switched off; as the implementation says unless given.
+    name : str, optional
+        Unique among the constraints; one is made where none is given.
+
+    Raises
+    ------
+    TypeError
+        If not exactly one of *implementation* and *compiled* is given.
+    ModelError
+        If the implementation is of another constraint already; if the function does not take or return what it should, which
+        is tried out; if a parameter is not finite. What only the compiler finds is raised by
+        `MultibodySystem.realize_topology`, or by `Ensemble.realize`.
+
+    See Also
+    --------
+    check_custom : compares what the user wrote with finite differences.
+
+    Examples
+    --------
+    A point of a body stays on a paraboloid z = x^2 + y^2:
+
+    >>> import mobod as mb
+    >>> def paraboloid(poses, q, parameters):
+    ...     ((R, p),) = poses
+    ...     return (p[2] - parameters[0] * (p[0] * p[0] + p[1] * p[1]),)
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.mobilizer.Translation(matter.ground, mb.body.Particle(1.0))
+    >>> functions = mb.constraint.CompiledFunctions(num_equations=1, position_error=paraboloid)
+    >>> bowl = mb.constraint.Custom(compiled=functions, bodies=[ball], parameters=[1.0], name="bowl")
+    >>> state = system.realize_topology()
+    >>> state.q = 0.5, 0.0, 0.1
+    >>> system.project(state)
+    True
+    >>> x, y, z = state.q
+    >>> bool(abs(z - x * x - y * y) < 1e-8)
+    True
+    """
+
+    _depends_on_time = True  # an implementation's may
+
+    def __init__(
+        self,
+        implementation: CustomImplementation | None = None,
+        *,
+        compiled: CompiledFunctions | None = None,
+        bodies: Sequence[MobilizedBody] = (),
+        mobilizers: Sequence[MobilizedBody] = (),
+        parameters: Sequence[float] = (),
+        disabled_by_default: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        if (implementation is None) == (compiled is None):
+            raise TypeError(
+                "a constraint.Custom is given either an implementation, or compiled=CompiledFunctions(...) with bodies or "
+                f"mobilizers; got {'both' if compiled is not None else 'neither'}"
+            )
+        self._implementation, self._compiled = implementation, compiled
+        self._parameters = _numbers("parameters", parameters)
+        if implementation is not None:
+            if bodies or mobilizers or len(self._parameters):
+                raise TypeError("bodies, mobilizers and parameters belong to compiled=; an implementation adds its own")
+            _check_usable(implementation)
+            self._interpreter = ByImplementation(self, implementation)
+            off = implementation._disabled_by_default if disabled_by_default is None else disabled_by_default
+            super().__init__(
+                implementation._bodies,
+                implementation._mobilizers,
+                equations=implementation._equations,
+                matter=implementation._matter,
+                disabled_by_default=off,
+                name=name,
+            )
+            self._bodies, self._mobilizers = implementation._bodies, implementation._mobilizers  # more can be added
+            implementation._constraint = self
+            return
+        assert compiled is not None
+        self._depends_on_time = False
+        for body in (*bodies, *mobilizers):
+            if not hasattr(body, "get_matter_subsystem"):
+                raise TypeError(f"a constraint.Custom takes mobilized bodies, not {body!r}")
+        for what, given in (("bodies", bodies), ("mobilizers", mobilizers)):
+            if len(set(given)) != len(given):
+                raise ModelError(f"{what} of a constraint.Custom names {given!r}; each of them once")
+        for body in mobilizers:
+            if body.facts.has_quaternion:
+                raise ModelError(
+                    f"{body.name!r} has a quaternion, in place of which a state can have angles: take its pose in place of its "
+                    "coordinates, by naming it among bodies"
+                )
+        self._coordinates = [(i, j) for i, body in enumerate(mobilizers) for j in range(body.facts.num_q)]
+        shape = len(bodies), len(self._coordinates)
+        self._kept = _Kept(check_functions(compiled, *shape, len(self._parameters)))
+        try_out(self._kept.frozen, compiled.num_equations, *shape, self._parameters)
+        self._num_posed = len(bodies)
+        super().__init__(
+            bodies,
+            mobilizers,
+            equations=(int(compiled.num_equations), 0, 0),
+            disabled_by_default=bool(disabled_by_default),
+            name=name,
+        )
+
+    @property
+    def routine(self) -> Routine | None:  # type: ignore[override]
+        """What the kernels call; None of an implementation."""
+        if self._compiled is None:
+            return None
+        if self._kept.frozen is None:  # in another process than the one that it was made in
+            shape = self._num_posed, len(self._coordinates)
+            self._kept = _Kept(check_functions(self._compiled, *shape, len(self._parameters)))
+        m = int(self._compiled.num_equations)
+        return routine_of(self._kept.frozen, m, self._num_posed, self._coordinates, len(self._parameters))
+
+    def get_implementation(self) -> CustomImplementation:
+        """The user's own object; `ModelError` where the constraint is of compiled functions."""
+        if self._implementation is None:
+            raise ModelError(f"{self._name!r} is made of compiled functions, and has no implementation")
+        return self._implementation
+
+    def upd_implementation(self) -> CustomImplementation:
+        """The user's own object, for changing; a topological change."""
+        implementation = self.get_implementation()
+        self._matter._invalidate_topology()
+        return implementation
+
+    def _calc_decorations(self, state: State) -> list[Decoration]:
+        if self._implementation is None:
+            return []
+        found: list[Any] = []
+        for stage in list(Stage)[Stage.TOPOLOGY : Stage.POSITION + 1]:
+            found += self._implementation.calc_decorative_geometry_and_append(state, stage)
+        for geometry in found:
+            if not isinstance(geometry, Decoration):
+                raise ModelError(
+                    f"calc_decorative_geometry_and_append of {self._name!r} has to return a list of decorations such as "
+                    f"mobod.decoration.Sphere(0.1), not of {geometry!r}"
+                )
+        return found
+
+    # ------------------------------------------------------------------------------------------ parameters
+
+    def _numbers(self) -> list[float]:
+        return list(self._parameters)
+
+    def get_default_parameters(self) -> Array:
+        """The parameters of a default state."""
+        return np.array(self._parameters)
+
+    def set_default_parameters(self, parameters: npt.ArrayLike) -> Custom:
+        """Change the parameters of a default state; a topological change.
+
+        Raises
+        ------
+        ModelError
+            If there are not as many as before, or one is not finite.
+        """
+        self._parameters = self._as_many(parameters)
+        self._matter._invalidate_topology()
+        return self
+
+    def get_parameters(self, state: State) -> Array:
+        """The parameters in this state. Needs MODEL."""
+        return self._number_run(state, "get_parameters").copy()
+
+    def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
+        """Change the parameters in this state alone, which falls to MODEL at most; the defaults stay."""
+        self._change_numbers(state, "set_parameters", 0, self._as_many(parameters))
+
+    def _as_many(self, parameters: npt.ArrayLike) -> tuple[float, ...]:
+        values = _numbers(f"parameters of {self._name!r}", parameters)
+        if len(values) != len(self._parameters):
+            raise ModelError(f"{self._name!r} has {len(self._parameters)} parameters, got {len(values)}")
+        return values
+
+
+class _Kept:
+    """Frozen functions: a copy of the constraint in this process shares them, one in another makes them anew."""
+
+    def __init__(self, frozen: Any = None) -> None:
+        self.frozen = frozen
+
+    def __deepcopy__(self, memo: Any) -> _Kept:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Kept, ()
+
+
+def _check_usable(implementation: Any) -> None:
+    if not isinstance(implementation, CustomImplementation):
+        raise TypeError(
+            "implementation has to be an instance of a class derived from mobod.constraint.CustomImplementation, "
+            f"not {implementation!r}"
+        )
+    if "_equations" not in vars(implementation):
+        raise ModelError(f"{type(implementation).__name__}.__init__ has to call super().__init__(matter, mp, mv, ma)")
+    if implementation._constraint is not None:
+        raise ModelError(
+            f"{implementation!r} belongs to {implementation._constraint.name!r} already; make one for each constraint"
+        )
+    if not implementation._bodies and not implementation._mobilizers:
+        raise ModelError(
+            f"{implementation!r} ties nothing: call add_constrained_body or add_constrained_mobilizer in its constructor"
+        )
+
+
+def _numbers(what: str, values: Any) -> tuple[float, ...]:
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} have to be numbers, not {values!r}") from None
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise ModelError(f"{what} have to be a list of finite numbers, got {values!r}")
+    return tuple(array.tolist())

@@ -1,0 +1,277 @@
+"""LineOnLineContact: a line of one body touches a line of another; they may be made not to slip on each other.
+
+Lines through P_1 and P_2 along d_1 and d_2, p = P_2 - P_1. With m = d_1 x d_2, sigma = +-|m| and n = m / sigma, of the sign for
+which n.(s_1 - s_2) is not negative, s being the directions out of the bodies, the closest points are
+
+    Q_1 = P_1 + t_1 d_1, Q_2 = P_2 + t_2 d_2,     t_1 = -p.(n x d_2) / sigma, t_2 = -p.(n x d_1) / sigma
+
+and the equations are those of `_contact` with z = n, x = d_1, y = n x d_1, C midway between Q_1 and Q_2, and separation p.n.
+Seen from the first body, with the rates e = w x d_2 of d_2 and v_P of P_2, and n' = (m' - n (n.m')) / sigma, m' = d_1 x e,
+
+    Q_1 + (p.n) n = Q_2 for all times     gives t_1' = -g.(n x d_2) / sigma, t_2' = -g.(n x d_1) / sigma
+    g = v_P + t_2 e - (p.n) n'     C' = (t_1' d_1 + v_P + t_2' d_2 + t_2 e) / 2     x' = 0, y' = n' x d_1
+
+Parallel lines touch with n = s_1, and Q_1 and Q_2 are midway between either P and the foot of the other P, as in Simbody. They
+are parallel below an angle of 1e-10. Source: the conventions of Simbody 3.7; the derivation of the rates is ours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import decoration
+from .._jit import generic
+from ..algebra import mat33, vec3
+from ..algebra.memory import load9
+from ..algebra.scalar import one, sqrt, where, zero
+from ..value import Rotation, Transform
+from . import _access, _contact, _relative
+from ._parameters import FIRST, SECOND, Mark, positive, transform
+from .base import frame
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+Array = npt.NDArray[np.float64]
+
+#: The square of the sine below which lines are parallel.
+PARALLEL = 1e-20
+
+
+@generic
+def _geometry(model: Any, c: int) -> Any:
+    """d_1, d_2, n, 1 / sigma (zero where parallel), P_1 and P_2 from their bodies' origins, p, t_1 and t_2."""
+    b1, b2 = _access.body(model, c, 0), _access.body(model, c, 1)
+    R1 = mat33.mul(load9(model.R_GB, b1, 0), _access.matrix(model, c, 0))
+    R2 = mat33.mul(load9(model.R_GB, b2, 0), _access.matrix(model, c, 12))
+    P1 = _access.from_origin(model, b1, _access.vector(model, c, 9))
+    P2 = _access.from_origin(model, b2, _access.vector(model, c, 21))
+    p = vec3.sub(_relative.place(model, b1, b2, P2), P1)
+    d1, d2, s1, s2 = (R1[0], R1[3], R1[6]), (R2[0], R2[3], R2[6]), (R1[2], R1[5], R1[8]), (R2[2], R2[5], R2[8])
+    m = vec3.cross(d1, d2)
+    square = vec3.dot(m, m)
+    crossed = square > PARALLEL
+    sine = sqrt(where(crossed, square, one(square)))
+    sigma = where(vec3.dot(m, vec3.sub(s1, s2)) >= 0.0, sine, -sine)
+    inverse = where(crossed, 1.0 / sigma, zero(sigma))
+    n = (
+        where(crossed, m[0] * inverse, s1[0]),
+        where(crossed, m[1] * inverse, s1[1]),
+        where(crossed, m[2] * inverse, s1[2]),
+    )
+    t1 = where(crossed, -inverse * vec3.dot(p, vec3.cross(n, d2)), 0.5 * vec3.dot(p, d1))
+    t2 = where(crossed, -inverse * vec3.dot(p, vec3.cross(n, d1)), -0.5 * vec3.dot(p, d2))
+    return d1, d2, n, inverse, P1, P2, p, t1, t2
+
+
+@generic
+def _arms(model: Any, c: int, d1: Any, d2: Any, P1: Any, p: Any, t1: Any, t2: Any) -> Any:
+    """C from either body's origin."""
+    half = zero(t1) + 0.5
+    apart = vec3.add_scaled(vec3.add_scaled(p, t2, d2), t1, d1)  # Q_1 and Q_2 from P_1, added
+    arm1 = vec3.add_scaled(P1, half, apart)
+    return arm1, _relative.place(model, _access.body(model, c, 1), _access.body(model, c, 0), arm1)
+
+
+@generic
+def positions(model: Any, c: int) -> None:
+    """perr and forces. Parameters: both frames, then the half lengths, which only pictures need."""
+    d1, d2, n, _, P1, _, p, t1, t2 = _geometry(model, c)
+    arm1, arm2 = _arms(model, c, d1, d2, P1, p, t1, t2)
+    _access.put_position_error(model, c, 0, vec3.dot(p, n))
+    _contact.write_rows(model, c, _access.integer(model, c, 0), arm1, arm2, d1, vec3.cross(n, d1), n)
+
+
+@generic
+def velocities(model: Any, c: int) -> None:
+    """What aerr has beside G udot."""
+    d1, d2, n, inverse, P1, P2, p, t1, t2 = _geometry(model, c)
+    arm1, arm2 = _arms(model, c, d1, d2, P1, p, t1, t2)
+    b1, b2 = _access.body(model, c, 0), _access.body(model, c, 1)
+    v, w = _relative.velocity(model, b1, b2, arm1, arm2), _relative.angular_velocity(model, b1, b2)
+    e, v_P = vec3.cross(w, d2), vec3.add(v, vec3.cross(w, vec3.sub(P2, arm2)))
+    m_dot = vec3.cross(d1, e)
+    n_dot = vec3.scale(inverse, vec3.add_scaled(m_dot, -vec3.dot(n, m_dot), n))
+    moving = vec3.add_scaled(v_P, t2, e)
+    g = vec3.add_scaled(moving, -vec3.dot(p, n), n_dot)
+    t1_dot = -inverse * vec3.dot(g, vec3.cross(n, d2))
+    t2_dot = -inverse * vec3.dot(g, vec3.cross(n, d1))
+    C_dot = vec3.scale(zero(t1) + 0.5, vec3.add_scaled(vec3.add_scaled(moving, t2_dot, d2), t1_dot, d1))
+    a = vec3.add(_relative.offset(model, b1, b2, arm1, arm2, v), vec3.cross(w, vec3.sub(C_dot, v)))
+    _contact.write_offset(model, c, 0, n, n_dot, v, a)
+    if _access.integer(model, c, 0):
+        _access.put_acceleration_offset(model, c, 1, vec3.dot(d1, a))
+        _contact.write_offset(model, c, 2, vec3.cross(n, d1), vec3.cross(n_dot, d1), v, a)
+
+
+class LineOnLineContact(_contact.Contact):
+    """Keeps two lines in touch, as edges of two bodies: one equation of positions, two of velocities where slip is forbidden.
+
+    Parameters
+    ----------
+    body1, body2 : MobilizedBody
+        Two bodies of one system, one of which may be Ground.
+    frame1, frame2 : Transform
+        A frame on each body: its origin is the edge's center, its x axis along the edge, its z axis out of the body.
+    half_length1, half_length2 : float
+        Half the edges' lengths, positive. For drawing only: the lines have no ends.
+    enforce_rolling : bool
+        Whether slip is forbidden.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the constraints; one is made where none is given.
+
+    Notes
+    -----
+    In method names F is the first body, B the second. The lines must not be parallel: there the normal, which turns with the
+    lines, is undefined. Contact and friction are of any size and sign: what switches it on and off is the user's.
+    """
+
+    routine = _access.by_address(positions, velocities)
+
+    def __init__(
+        self,
+        body1: MobilizedBody,
+        frame1: Transform,
+        half_length1: float,
+        body2: MobilizedBody,
+        frame2: Transform,
+        half_length2: float,
+        enforce_rolling: bool,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._rolling = bool(enforce_rolling)
+        frames = [*frame("frame1", frame1), *frame("frame2", frame2)]
+        self._values = [*frames, positive("half_length1", half_length1), positive("half_length2", half_length2)]
+        super().__init__([body1, body2], disabled_by_default=disabled_by_default, name=name)
+
+    def get_mobilized_body_f(self) -> MobilizedBody:
+        """The first body."""
+        return self._bodies[0]
+
+    def get_mobilized_body_b(self) -> MobilizedBody:
+        """The second body."""
+        return self._bodies[1]
+
+    def get_default_edge_frame_f(self) -> Transform:
+        """The frame of the edge on the first body that states start with."""
+        return transform(self._default(0, 12))
+
+    def set_default_edge_frame_f(self, edge_frame: Transform) -> LineOnLineContact:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(0, frame("edge_frame", edge_frame))
+        return self
+
+    def get_edge_frame_f(self, state: State) -> Transform:
+        """The frame of the edge on the first body in this state. Needs MODEL."""
+        return transform(self._own(state, "get_edge_frame_f", 0, 12))
+
+    def set_edge_frame_f(self, state: State, edge_frame: Transform) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_edge_frame_f", 0, frame("edge_frame", edge_frame))
+
+    def get_default_half_length_f(self) -> float:
+        """Half the length of the edge on the first body that states start with."""
+        return float(self._default(24, 1)[0])
+
+    def set_default_half_length_f(self, half_length: float) -> LineOnLineContact:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(24, [positive("half_length", half_length)])
+        return self
+
+    def get_half_length_f(self, state: State) -> float:
+        """Half the length of the edge on the first body in this state. Needs MODEL."""
+        return float(self._own(state, "get_half_length_f", 24, 1)[0])
+
+    def set_half_length_f(self, state: State, half_length: float) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_half_length_f", 24, [positive("half_length", half_length)])
+
+    def get_default_edge_frame_b(self) -> Transform:
+        """The frame of the edge on the second body that states start with."""
+        return transform(self._default(12, 12))
+
+    def set_default_edge_frame_b(self, edge_frame: Transform) -> LineOnLineContact:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(12, frame("edge_frame", edge_frame))
+        return self
+
+    def get_edge_frame_b(self, state: State) -> Transform:
+        """The frame of the edge on the second body in this state. Needs MODEL."""
+        return transform(self._own(state, "get_edge_frame_b", 12, 12))
+
+    def set_edge_frame_b(self, state: State, edge_frame: Transform) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_edge_frame_b", 12, frame("edge_frame", edge_frame))
+
+    def get_default_half_length_b(self) -> float:
+        """Half the length of the edge on the second body that states start with."""
+        return float(self._default(25, 1)[0])
+
+    def set_default_half_length_b(self, half_length: float) -> LineOnLineContact:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(25, [positive("half_length", half_length)])
+        return self
+
+    def get_half_length_b(self, state: State) -> float:
+        """Half the length of the edge on the second body in this state. Needs MODEL."""
+        return float(self._own(state, "get_half_length_b", 25, 1)[0])
+
+    def set_half_length_b(self, state: State, half_length: float) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_half_length_b", 25, [positive("half_length", half_length)])
+
+    def is_enforcing_rolling(self) -> bool:
+        """Whether slip is forbidden."""
+        return self._rolling
+
+    def find_force_on_body_b_in_g(self, state: State) -> Array:
+        """The force on the second body, at the contact point, in Ground ``(3,)``; zero where disabled. Needs ACCELERATION."""
+        return self._applied(state, 1)[1]
+
+    def find_contact_frame_in_g(self, state: State) -> Transform:
+        """The contact frame in Ground, whether enabled or not: x along the first line, z the normal. Needs POSITION."""
+        Q1, Q2, d1, n, _ = self._find_closest(state)
+        return Transform(Rotation(np.column_stack([d1, np.cross(n, d1), n])), (Q1 + Q2) / 2.0)
+
+    def find_closest_points_in_g(self, state: State) -> tuple[Array, Array, bool]:
+        """The closest points of both lines in Ground, and whether these are parallel. Needs POSITION.
+
+        Of parallel lines the points are midway between each line's own center and the foot of the other line's.
+        """
+        Q1, Q2, _, _, parallel = self._find_closest(state)
+        return Q1, Q2, parallel
+
+    def find_separation(self, state: State) -> float:
+        """Distance of the lines along the normal, negative where they penetrate, whether enabled or not. Needs POSITION."""
+        Q1, Q2, _, n, _ = self._find_closest(state)
+        return float((Q2 - Q1) @ n)
+
+    def _find_closest(self, state: State) -> tuple[Array, Array, Array, Array, bool]:
+        """Q_1, Q_2, d_1, n, and whether the lines are parallel, as the kernels have them."""
+        X1 = self._bodies[0].get_body_transform(state) @ self.get_edge_frame_f(state)
+        X2 = self._bodies[1].get_body_transform(state) @ self.get_edge_frame_b(state)
+        R1, R2, P1, P2 = np.asarray(X1.R), np.asarray(X2.R), np.asarray(X1.p), np.asarray(X2.p)
+        d1, d2, p = R1[:, 0], R2[:, 0], P2 - P1
+        m = np.cross(d1, d2)
+        if m @ m <= PARALLEL:
+            return P1 + 0.5 * (p @ d1) * d1, P2 - 0.5 * (p @ d2) * d2, d1, R1[:, 2], True
+        sigma = float(np.linalg.norm(m)) * (1.0 if m @ (R1[:, 2] - R2[:, 2]) >= 0.0 else -1.0)
+        n = m / sigma
+        t1, t2 = -(p @ np.cross(n, d2)) / sigma, -(p @ np.cross(n, d1)) / sigma
+        return P1 + t1 * d1, P2 + t2 * d2, d1, n, False
+
+    def _marks(self, state: State) -> list[Mark]:
+        frames = self.get_edge_frame_f(state), self.get_edge_frame_b(state)
+        halves = self.get_half_length_f(state), self.get_half_length_b(state)
+        return [
+            (body, decoration.Line(X @ (-half, 0, 0), X @ (half, 0, 0), color=color, line_width=3.0))
+            for body, X, half, color in zip(self._bodies, frames, halves, (FIRST, SECOND), strict=True)
+        ]

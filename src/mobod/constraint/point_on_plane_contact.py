@@ -1,0 +1,165 @@
+"""PointOnPlaneContact: a point of one body stays on a plane of another and does not slip there.
+
+The equations are those of `_contact`, rolling, with C the follower's point, which is fixed on its body, and the axes of the
+plane's frame, which are fixed on the other: one equation of positions, two of velocities. Source: Simbody 3.7's conventions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import decoration
+from .._jit import generic
+from ..algebra import mat33, vec3
+from ..algebra.memory import load9
+from ..value import Transform
+from . import _access, _contact, _relative
+from ._parameters import SECOND, Mark, display_size, plane, transform
+from .base import frame, station
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+Array = npt.NDArray[np.float64]
+
+
+@generic
+def _geometry(model: Any, c: int) -> Any:
+    """The axes of the plane's frame, as columns, and the point from either body's origin."""
+    base, follower = _access.body(model, c, 0), _access.body(model, c, 1)
+    R = mat33.mul(load9(model.R_GB, base, 0), _access.matrix(model, c, 0))
+    arm = _access.from_origin(model, follower, _access.vector(model, c, 12))
+    return R, _relative.place(model, base, follower, arm), arm
+
+
+@generic
+def positions(model: Any, c: int) -> None:
+    """perr and forces. Parameters: the plane's frame, then the point."""
+    R, arm1, arm2 = _geometry(model, c)
+    z = R[2], R[5], R[8]
+    on_plane = _access.from_origin(model, _access.body(model, c, 0), _access.vector(model, c, 9))
+    _access.put_position_error(model, c, 0, vec3.dot(z, vec3.sub(arm1, on_plane)))
+    _contact.write_rows(model, c, 1, arm1, arm2, (R[0], R[3], R[6]), (R[1], R[4], R[7]), z)
+
+
+@generic
+def velocities(model: Any, c: int) -> None:
+    """What aerr has beside G udot."""
+    R, arm1, arm2 = _geometry(model, c)
+    base, follower = _access.body(model, c, 0), _access.body(model, c, 1)
+    v = _relative.velocity(model, base, follower, arm1, arm2)
+    a = _relative.offset(model, base, follower, arm1, arm2, v)
+    _access.put_acceleration_offset(model, c, 0, vec3.dot((R[2], R[5], R[8]), a))
+    _access.put_acceleration_offset(model, c, 1, vec3.dot((R[0], R[3], R[6]), a))
+    _access.put_acceleration_offset(model, c, 2, vec3.dot((R[1], R[4], R[7]), a))
+
+
+class PointOnPlaneContact(_contact.Contact):
+    """Keeps a point of one body on a plane of another without slip: one equation of positions, two of velocities.
+
+    Parameters
+    ----------
+    plane_body : MobilizedBody
+        The body that the plane is fixed to.
+    plane_frame : Transform
+        A frame on that body, whose z axis is the plane's normal, and whose origin is in the plane.
+    follower_body : MobilizedBody
+        Another body of the same system.
+    follower_station : (3,) array_like
+        The point, from that body's origin and in its frame; length.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the constraints; one is made where none is given.
+
+    Notes
+    -----
+    Contact and friction of any size and sign: what switches it on and off is the user's.
+    """
+
+    routine = _access.by_address(positions, velocities)
+    _rolling = True
+    _plane_display_half_width = 1.0
+    _point_display_radius = 0.05
+
+    def __init__(
+        self,
+        plane_body: MobilizedBody,
+        plane_frame: Transform,
+        follower_body: MobilizedBody,
+        follower_station: npt.ArrayLike,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._values = [*frame("plane_frame", plane_frame), *station("follower_station", follower_station)]
+        super().__init__([plane_body, follower_body], disabled_by_default=disabled_by_default, name=name)
+
+    def get_plane_mobilized_body_index(self) -> int:
+        """Index of the body that the plane is fixed to."""
+        return self._bodies[0].get_mobilized_body_index()
+
+    def get_follower_mobilized_body_index(self) -> int:
+        """Index of the follower."""
+        return self._bodies[1].get_mobilized_body_index()
+
+    def get_default_plane_frame(self) -> Transform:
+        """The frame of the plane that states start with."""
+        return transform(self._default(0, 12))
+
+    def set_default_plane_frame(self, plane_frame: Transform) -> PointOnPlaneContact:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(0, frame("plane_frame", plane_frame))
+        return self
+
+    def get_plane_frame(self, state: State) -> Transform:
+        """The frame of the plane in this state. Needs MODEL."""
+        return transform(self._own(state, "get_plane_frame", 0, 12))
+
+    def get_default_follower_point(self) -> Array:
+        """The point on the follower that states start with ``(3,)``."""
+        return self._default(12, 3)
+
+    def set_default_follower_point(self, follower_station: npt.ArrayLike) -> PointOnPlaneContact:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(12, station("follower_station", follower_station))
+        return self
+
+    def get_follower_point(self, state: State) -> Array:
+        """The point on the follower in this state ``(3,)``. Needs MODEL."""
+        return self._own(state, "get_follower_point", 12, 3)
+
+    def get_force_on_follower_point(self, state: State) -> Array:
+        """The force on the follower's point, along the axes of the plane's frame ``(3,)``. Needs ACCELERATION."""
+        return 0.0 - self.get_multipliers(state)
+
+    def get_plane_display_half_width(self) -> float:
+        """Half the width of the plane that pictures show; length. For drawing only."""
+        return self._plane_display_half_width
+
+    def set_plane_display_half_width(self, half_width: float) -> PointOnPlaneContact:
+        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
+        self._plane_display_half_width = display_size("half_width", half_width)
+        return self
+
+    def get_point_display_radius(self) -> float:
+        """The radius of the point that pictures show; length. For drawing only."""
+        return self._point_display_radius
+
+    def set_point_display_radius(self, radius: float) -> PointOnPlaneContact:
+        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
+        self._point_display_radius = display_size("radius", radius)
+        return self
+
+    def _marks(self, state: State) -> list[Mark]:
+        marks: list[Mark] = []
+        if self._plane_display_half_width > 0.0:
+            marks.append((self._bodies[0], plane(self._plane_display_half_width, self.get_plane_frame(state))))
+        if self._point_display_radius > 0.0:
+            X = Transform(self.get_follower_point(state))
+            marks.append((self._bodies[1], decoration.Sphere(self._point_display_radius, X=X, color=SECOND)))
+        return marks

@@ -1,0 +1,141 @@
+"""PrescribedMotion: a coordinate is a function of time.
+
+perr = q - f(t)     verr = q_dot - f'(t)     aerr = q_dot_dot - f''(t)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._jit import routine
+from ..algebra.scalar import load, one, zero
+from ..function import Function, _switch
+from . import _access
+from ._interpreted import Interpreter, taken
+from ._of_function import body_named, check_function
+from ._one_coordinate import OfOneCoordinate
+from ._what import POSITIONS
+
+if TYPE_CHECKING:
+    from ..matter import SimbodyMatterSubsystem
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+
+@routine
+def equations(model: Any, c: int, what: int) -> int:
+    """Integers: which q, then the function's bundle; its argument is time."""
+    j, integers, first = _access.integer(model, c, 0), model.constraint_integers, model.constraint_first_integer[c] + 1
+    numbers, at = model.constraint_numbers, model.constraint_first_number[c]
+    value, slope, bend = _switch.jet(integers, first, numbers, at, 0, model.time, 0)
+    slope = _switch.partial(integers, first, numbers, at, 0, 0, slope)
+    o = zero(load(model.time, 0, 0))
+    if what == POSITIONS:
+        _access.put_position_error(model, c, 0, _access.coordinate(model, c, 0, j) - value)
+        _access.put_coordinate_coefficient(model, c, 0, 0, j, one(o))
+        _access.put_velocity_offset(model, c, 0, o - slope)
+    else:
+        _access.put_acceleration_offset(model, c, 0, o - bend)
+    return 0
+
+
+class PrescribedMotion(OfOneCoordinate):
+    """Makes one coordinate of a mobilizer a given function of time: one equation of positions.
+
+    Parameters
+    ----------
+    matter : SimbodyMatterSubsystem
+        What it joins.
+    function : Function
+        Of time, with second derivatives; its value is what the coordinate is.
+    mobod : MobilizedBody
+        The body whose mobilizer it is, or its index.
+    which_q : int
+        Which of its coordinates, from 0, of those that a state's modelling choice gives it.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the constraints; one is made where none is given.
+
+    Notes
+    -----
+    `mobod.motion` prescribes all coordinates of a mobilizer at once, at no cost of constraints; the multiplier is then the
+    motion's tau. The model runs compiled with the package's own functions, and interpreted with a user's.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> upper = system.matter.bodies[1]
+    >>> drive = mb.constraint.PrescribedMotion(system.matter, mb.function.Sinusoid(0.5, 2.0, 0.0), upper, 0)
+    >>> state = system.realize_topology()
+    >>> state.time = 0.4
+    >>> system.project(state)
+    True
+    >>> round(upper.get_q(state), 6)  # 0.5 sin(0.8)
+    0.358678
+    """
+
+    routine = equations
+    _letter = "q"
+    _depends_on_time = True
+
+    def __init__(
+        self,
+        matter: SimbodyMatterSubsystem,
+        function: Function,
+        mobod: MobilizedBody,
+        which_q: int,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        who = f"a {type(self).__name__}"
+        self._function = check_function(who, function, 1, 2, "time")
+        if not _switch.is_compiled(function):
+            self._interpreter = _OfTime(self)
+        super().__init__(
+            body_named(who, matter, mobod),
+            which_q,
+            equations=(1, 0, 0),
+            matter=matter,
+            disabled_by_default=disabled_by_default,
+            name=name,
+        )
+
+    def get_function(self) -> Function:
+        """The function of time."""
+        return self._function
+
+    def get_which_q(self) -> int:
+        """Which coordinate."""
+        return self._which
+
+    def _integers(self) -> list[int]:
+        if self._interpreter is not None:
+            return [self._which]
+        return [self._which, *_switch.bundle([self._function], [[0]])[0]]
+
+    def _numbers(self) -> list[float]:
+        return [] if self._interpreter is not None else list(_switch.bundle([self._function], [[0]])[1])
+
+
+class _OfTime(Interpreter):
+    """The same equations with a user's function."""
+
+    def __init__(self, constraint: PrescribedMotion) -> None:
+        self._constraint = constraint
+
+    def write_positions(self, state: State) -> None:
+        record, c, time = state._record, self._constraint._index, np.array([state.time])
+        function, j = self._constraint._function, self._constraint._which
+        _access.put_position_error(record, c, 0, _access.coordinate(record, c, 0, j) - taken(function, time))
+        _access.put_coordinate_coefficient(record, c, 0, 0, j, 1.0)
+        _access.put_velocity_offset(record, c, 0, -taken(function, time, 0))
+
+    def write_velocities(self, state: State) -> None:
+        record, c, time = state._record, self._constraint._index, np.array([state.time])
+        function = self._constraint._function
+        _access.put_acceleration_offset(record, c, 0, -taken(function, time, 0, 0))

@@ -1,0 +1,191 @@
+"""SpeedCoupler: a function of speeds, and of coordinates, is zero.
+
+    verr = f(u_1, u_2, ..., q_1, q_2, ...)     aerr = sum_i f_ui udot_i + sum_j f_qj q_dot_j
+
+with f_ui and f_qj its first derivatives. A row of G is f_u at the present u, so that of a function that is not linear in the
+speeds verr is G u and a rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._jit import routine
+from ..algebra.scalar import load, store, zero
+from ..errors import TopologyError
+from ..function import Function, _switch
+from ..mobilizer import _rates
+from . import _access
+from ._interpreted import Interpreter, taken
+from ._of_function import arguments_of, check_function
+from ._one_coordinate import check_coordinate
+from ._what import POSITIONS
+from .base import Array, Constraint
+
+if TYPE_CHECKING:
+    from ..matter import SimbodyMatterSubsystem
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+
+@routine
+def equations(model: Any, c: int, what: int) -> int:
+    """Reads, in turn: how many speeds, how many coordinates, place and number of each, and the function's bundle."""
+    # a speed's place is its mobilizer among the constrained ones, a coordinate's is its body
+    if what == POSITIONS:
+        return 0
+    speeds, coordinates = _access.integer(model, c, 0), _access.integer(model, c, 1)
+    for a in range(speeds):
+        i, j = _access.integer(model, c, 2 + 2 * a), _access.integer(model, c, 3 + 2 * a)
+        store(model.arguments, a, 0, _access.speed(model, c, i, j))
+    for a in range(speeds, speeds + coordinates):
+        b, j = _access.integer(model, c, 2 + 2 * a), _access.integer(model, c, 3 + 2 * a)
+        store(model.arguments, a, 0, load(model.q, model.first_q[b] + j, 0))
+    integers, first = model.constraint_integers, model.constraint_first_integer[c] + 2 + 2 * (speeds + coordinates)
+    numbers, at = model.constraint_numbers, model.constraint_first_number[c]
+    value, slope, _ = _switch.jet(integers, first, numbers, at, 0, model.arguments, 0)
+    rest, offset = value, zero(value)
+    _access.clear_speed_coefficients(model, c)
+    for a in range(speeds + coordinates):
+        j = _access.integer(model, c, 3 + 2 * a)
+        partial = _switch.partial(integers, first, numbers, at, 0, a, slope)
+        if a < speeds:
+            _access.add_speed_coefficient(model, c, 0, _access.integer(model, c, 2 + 2 * a), j, partial)
+            rest = rest - partial * load(model.arguments, a, 0)
+        else:  # its rate may have been left out, as those of all but constrained mobilizers can be
+            b = _access.integer(model, c, 2 + 2 * a)
+            _rates.n_times(model, b, model.u, model.first_u[b], model.q_dot, model.first_q[b])
+            offset = offset + partial * load(model.q_dot, model.first_q[b] + j, 0)
+    _access.put_velocity_offset(model, c, 0, rest)
+    _access.put_acceleration_offset(model, c, 0, offset)
+    return 0
+
+
+class SpeedCoupler(Constraint):
+    """Keeps a function of some speeds, and of coordinates if so wished, at zero: one equation of velocities.
+
+    Parameters
+    ----------
+    matter : SimbodyMatterSubsystem
+        What it joins.
+    function : Function
+        Its arguments are the speeds that are listed, and then the coordinates.
+    speed_mobods : sequence of MobilizedBody
+        For each of the speeds the body whose mobilizer has it.
+    speed_indices : sequence of int
+        For each of them which of that mobilizer's speeds it is, from 0.
+    coordinate_mobods, coordinate_indices : sequences, optional
+        The same of coordinates, of those that a state's modelling choice gives a mobilizer. The constraint puts no force on
+        mobilizers that are listed here alone.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the constraints; one is made where none is given.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        If the function or the lists do not fit, or there is no such coordinate or speed.
+    ModelError
+        If the function cannot be differentiated.
+
+    Notes
+    -----
+    The function need not be linear in the speeds. The model runs compiled with the package's own functions, and interpreted
+    with a user's.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> matter = mb.SimbodyMatterSubsystem(mb.MultibodySystem())
+    >>> body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(1.0)))
+    >>> small, large = mb.mobilizer.Pin(matter.ground, body), mb.mobilizer.Pin(matter.ground, body)
+    >>> belt = mb.constraint.SpeedCoupler(matter, mb.function.Linear([1, -2, 0]), [small, large], [0, 0])
+    """
+
+    routine = equations
+
+    def __init__(
+        self,
+        matter: SimbodyMatterSubsystem,
+        function: Function,
+        speed_mobods: Sequence[MobilizedBody],
+        speed_indices: Sequence[int],
+        coordinate_mobods: Sequence[MobilizedBody] = (),
+        coordinate_indices: Sequence[int] = (),
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        who = f"a {type(self).__name__}"
+        self._speeds = arguments_of(who, matter, "speed", speed_mobods, speed_indices)
+        self._coordinates = arguments_of(who, matter, "coordinate", coordinate_mobods, coordinate_indices)
+        if not self._speeds:
+            raise ValueError(f"{who} couples one speed or more; speed_mobods is empty")
+        n = len(self._speeds) + len(self._coordinates)
+        self._function = check_function(who, function, n, 1, "speeds and then coordinates")
+        for body, _ in self._coordinates:
+            if body.get_matter_subsystem() is not matter:
+                raise TopologyError(f"coordinate_mobods of {who} has {body!r}, a body of another system")
+        if not _switch.is_compiled(function):
+            self._interpreter = _OfSpeeds(self)
+        bodies = [body for body, _ in self._speeds]
+        super().__init__([], bodies, equations=(0, 1, 0), matter=matter, disabled_by_default=disabled_by_default, name=name)
+
+    def get_function(self) -> Function:
+        """The function that is kept at zero."""
+        return self._function
+
+    # ------------------------------------------------------------------------------------------ for the tree
+
+    def _check_coordinates(self, num_q: Sequence[int]) -> None:
+        for body, j in self._coordinates:
+            check_coordinate(self, body, j, num_q)
+
+    def _num_arguments(self) -> int:
+        return len(self._speeds) + len(self._coordinates)
+
+    def _integers(self) -> list[int]:
+        if self._interpreter is not None:
+            return []
+        places = [x for body, j in self._speeds for x in (self._mobilizers.index(body), j)]
+        places += [x for body, j in self._coordinates for x in (body.get_mobilized_body_index(), j)]
+        bundle, _ = _switch.bundle([self._function], [range(self._num_arguments())])
+        return [len(self._speeds), len(self._coordinates), *places, *bundle]
+
+    def _numbers(self) -> list[float]:
+        if self._interpreter is not None:
+            return []
+        return list(_switch.bundle([self._function], [range(self._num_arguments())])[1])
+
+
+class _OfSpeeds(Interpreter):
+    """The same equations with a user's function."""
+
+    def __init__(self, coupler: SpeedCoupler) -> None:
+        self._coupler = coupler
+
+    def write_positions(self, state: State) -> None:
+        """Nothing: the function has speeds in it."""
+
+    def write_velocities(self, state: State) -> None:
+        coupler, record, c = self._coupler, state._record, self._coupler._index
+        first_q, first_u, fields = state._tree.first_q, state._tree.first_u, state._tree.fields
+        u = [state._u[first_u[body.get_mobilized_body_index()] + j] for body, j in coupler._speeds]
+        q, rates = [], []
+        for body, j in coupler._coordinates:
+            b = body.get_mobilized_body_index()
+            _rates.n_times(record, b, record.u, fields["first_u"][b], record.q_dot, fields["first_q"][b])
+            q.append(state._q[first_q[b] + j])
+            rates.append(record.q_dot[first_q[b] + j, 0])
+        x: Array = np.array([*u, *q])
+        partials = [taken(coupler._function, x, a) for a in range(len(x))]
+        rest = taken(coupler._function, x) - float(np.dot(partials[: len(u)], u))
+        _access.clear_speed_coefficients(record, c)
+        for (body, j), partial in zip(coupler._speeds, partials, strict=False):
+            _access.add_speed_coefficient(record, c, 0, coupler._mobilizers.index(body), j, partial)
+        _access.put_velocity_offset(record, c, 0, rest)
+        _access.put_acceleration_offset(record, c, 0, float(np.dot(partials[len(u) :], rates)))

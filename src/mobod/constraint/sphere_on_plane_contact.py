@@ -1,0 +1,208 @@
+"""SphereOnPlaneContact: a sphere of one body touches a plane of another; it may be made to roll there.
+
+The equations are those of `_contact`, with the axes of the plane's frame and C = S - r z the sphere's lowest point: the
+separation is z.p - r, p being the sphere's center S from the frame's origin, and C' - V = r w x z.
+Source: the conventions of Simbody 3.7.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import decoration
+from .._jit import generic
+from ..algebra import mat33, vec3
+from ..algebra.memory import load9
+from ..value import Transform
+from . import _access, _contact, _relative
+from ._parameters import SECOND, Mark, display_size, plane, positive, transform
+from .base import frame, station
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+Array = npt.NDArray[np.float64]
+
+
+@generic
+def _geometry(model: Any, c: int) -> Any:
+    """The axes of the plane's frame, as columns, the radius, and C from either body's origin."""
+    base, follower = _access.body(model, c, 0), _access.body(model, c, 1)
+    R, r = mat33.mul(load9(model.R_GB, base, 0), _access.matrix(model, c, 0)), _access.number(model, c, 15)
+    center = _access.from_origin(model, follower, _access.vector(model, c, 12))
+    arm = vec3.add_scaled(center, -r, (R[2], R[5], R[8]))
+    return R, r, _relative.place(model, base, follower, arm), arm
+
+
+@generic
+def positions(model: Any, c: int) -> None:
+    """perr and forces. Parameters: the plane's frame, center, radius."""
+    R, _, arm1, arm2 = _geometry(model, c)
+    z = R[2], R[5], R[8]
+    on_plane = _access.from_origin(model, _access.body(model, c, 0), _access.vector(model, c, 9))
+    _access.put_position_error(model, c, 0, vec3.dot(z, vec3.sub(arm1, on_plane)))
+    _contact.write_rows(model, c, _access.integer(model, c, 0), arm1, arm2, (R[0], R[3], R[6]), (R[1], R[4], R[7]), z)
+
+
+@generic
+def velocities(model: Any, c: int) -> None:
+    """What aerr has beside G udot."""
+    R, r, arm1, arm2 = _geometry(model, c)
+    base, follower, z = _access.body(model, c, 0), _access.body(model, c, 1), (R[2], R[5], R[8])
+    v = _relative.velocity(model, base, follower, arm1, arm2)
+    w = _relative.angular_velocity(model, base, follower)
+    a = _relative.offset(model, base, follower, arm1, arm2, v)
+    a = vec3.add_scaled(a, r, vec3.cross(w, vec3.cross(w, z)))
+    _access.put_acceleration_offset(model, c, 0, vec3.dot(z, a))
+    if _access.integer(model, c, 0):
+        _access.put_acceleration_offset(model, c, 1, vec3.dot((R[0], R[3], R[6]), a))
+        _access.put_acceleration_offset(model, c, 2, vec3.dot((R[1], R[4], R[7]), a))
+
+
+class SphereOnPlaneContact(_contact.Contact):
+    """Keeps a sphere of one body on a plane of another: one equation of positions, and two of velocities where it rolls.
+
+    Parameters
+    ----------
+    plane_body : MobilizedBody
+        The body that the plane is fixed to.
+    plane_frame : Transform
+        A frame on that body, whose z axis is the plane's normal, and whose origin is in the plane.
+    sphere_body : MobilizedBody
+        Another body of the same system.
+    sphere_center : (3,) array_like
+        The sphere's center, from that body's origin and in its frame; length.
+    radius : float
+        Of the sphere, positive; length.
+    enforce_rolling : bool
+        Whether slip is forbidden.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the constraints; one is made where none is given.
+
+    Notes
+    -----
+    Contact and friction of any size and sign: what switches it on and off is the user's.
+    """
+
+    routine = _access.by_address(positions, velocities)
+    _plane_display_half_width = 1.0
+
+    def __init__(
+        self,
+        plane_body: MobilizedBody,
+        plane_frame: Transform,
+        sphere_body: MobilizedBody,
+        sphere_center: npt.ArrayLike,
+        radius: float,
+        enforce_rolling: bool,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._rolling = bool(enforce_rolling)
+        center = station("sphere_center", sphere_center)
+        self._values = [*frame("plane_frame", plane_frame), *center, positive("radius", radius)]
+        super().__init__([plane_body, sphere_body], disabled_by_default=disabled_by_default, name=name)
+
+    def get_plane_mobilized_body(self) -> MobilizedBody:
+        """The body that the plane is fixed to."""
+        return self._bodies[0]
+
+    def get_sphere_mobilized_body(self) -> MobilizedBody:
+        """The body that the sphere is fixed to."""
+        return self._bodies[1]
+
+    def get_default_plane_frame(self) -> Transform:
+        """The frame of the plane that states start with."""
+        return transform(self._default(0, 12))
+
+    def set_default_plane_frame(self, plane_frame: Transform) -> SphereOnPlaneContact:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(0, frame("plane_frame", plane_frame))
+        return self
+
+    def get_plane_frame(self, state: State) -> Transform:
+        """The frame of the plane in this state. Needs MODEL."""
+        return transform(self._own(state, "get_plane_frame", 0, 12))
+
+    def set_plane_frame(self, state: State, plane_frame: Transform) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_plane_frame", 0, frame("plane_frame", plane_frame))
+
+    def get_default_sphere_center(self) -> Array:
+        """The center of the sphere that states start with ``(3,)``."""
+        return self._default(12, 3)
+
+    def set_default_sphere_center(self, sphere_center: npt.ArrayLike) -> SphereOnPlaneContact:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(12, station("sphere_center", sphere_center))
+        return self
+
+    def get_sphere_center(self, state: State) -> Array:
+        """The center of the sphere in this state ``(3,)``. Needs MODEL."""
+        return self._own(state, "get_sphere_center", 12, 3)
+
+    def set_sphere_center(self, state: State, sphere_center: npt.ArrayLike) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_sphere_center", 12, station("sphere_center", sphere_center))
+
+    def get_default_sphere_radius(self) -> float:
+        """The radius of the sphere that states start with."""
+        return float(self._default(15, 1)[0])
+
+    def set_default_sphere_radius(self, radius: float) -> SphereOnPlaneContact:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(15, [positive("radius", radius)])
+        return self
+
+    def get_sphere_radius(self, state: State) -> float:
+        """The radius of the sphere in this state. Needs MODEL."""
+        return float(self._own(state, "get_sphere_radius", 15, 1)[0])
+
+    def set_sphere_radius(self, state: State, radius: float) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_sphere_radius", 15, [positive("radius", radius)])
+
+    def is_enforcing_rolling(self) -> bool:
+        """Whether slip is forbidden."""
+        return self._rolling
+
+    def find_force_on_sphere_in_g(self, state: State) -> Array:
+        """The force on the sphere, at the contact point, in Ground ``(3,)``; zero where disabled. Needs ACCELERATION."""
+        return self._applied(state, 1)[1]
+
+    def find_contact_point_in_g(self, state: State) -> Array:
+        """The sphere's lowest point over the plane, in Ground ``(3,)``, whether enabled or not. Needs POSITION."""
+        base, follower = self._bodies
+        n = np.asarray(base.get_body_transform(state).R) @ np.asarray(self.get_plane_frame(state).R)[:, 2]
+        center = follower.find_station_location_in_ground(state, self.get_sphere_center(state))
+        point: Array = center - self.get_sphere_radius(state) * n
+        return point
+
+    def find_separation(self, state: State) -> float:
+        """Distance of that point from the plane, negative below, whether enabled or not. Needs POSITION."""
+        X_GP = self._bodies[0].get_body_transform(state) @ self.get_plane_frame(state)
+        return float((~X_GP @ self.find_contact_point_in_g(state))[2])
+
+    def get_plane_display_half_width(self) -> float:
+        """Half the width of the plane that pictures show; length. For drawing only."""
+        return self._plane_display_half_width
+
+    def set_plane_display_half_width(self, half_width: float) -> SphereOnPlaneContact:
+        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
+        self._plane_display_half_width = display_size("half_width", half_width)
+        return self
+
+    def _marks(self, state: State) -> list[Mark]:
+        X = Transform(self.get_sphere_center(state))
+        ball = decoration.Sphere(self.get_sphere_radius(state), X=X, color=SECOND, opacity=0.5)
+        marks: list[Mark] = [(self._bodies[1], ball)]
+        if self._plane_display_half_width > 0.0:
+            marks.append((self._bodies[0], plane(self._plane_display_half_width, self.get_plane_frame(state))))
+        return marks

@@ -1,0 +1,262 @@
+"""SphereOnSphereContact: a sphere of one body touches a sphere of another; they may be made to roll on each other.
+
+With p from the first center to the second, d = |p| and k = r_1 / (r_1 + r_2), the equations are those of `_contact` with
+
+    z = p / d     C = S_1 + k p     separation = d - r_1 - r_2     C' = k s, s the velocity of S_2 in the first body
+
+    z' = (s - z (z.s)) / d     x' = -z (z'.x)     y' = -z (z'.y)
+
+x is z times that axis of the Ancestor body of which z has least, y is z times x. Where the centers coincide, z is the
+Ancestor's z axis and does not turn. Source: the conventions of Simbody 3.7.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import decoration
+from .._jit import generic
+from ..algebra import mat33, vec3
+from ..algebra.memory import load9
+from ..algebra.scalar import one, sqrt, where, zero
+from ..value import Rotation, Transform
+from . import _access, _contact, _relative
+from ._parameters import FIRST, SECOND, Mark, across, positive
+from .base import station
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+    from ..state import State
+
+Array = npt.NDArray[np.float64]
+
+
+@generic
+def _across(z: Any) -> Any:
+    """A unit vector across z: z times the axis of which it has least, the first of these where two are alike."""
+    o = zero(z[0])
+    a0, a1, a2 = where(z[0] < 0.0, -z[0], z[0]), where(z[1] < 0.0, -z[1], z[1]), where(z[2] < 0.0, -z[2], z[2])
+    least = where(a0 <= a1, a0, a1)
+    second = where(a0 <= a1, z[2], -z[2]), where(a0 <= a1, o, z[0])
+    # z x e_0 = (0, z_2, -z_1), z x e_1 = (-z_2, 0, z_0), z x e_2 = (z_1, -z_0, 0)
+    x = (
+        where(least <= a2, where(a0 <= a1, o, second[0]), z[1]),
+        where(least <= a2, where(a0 <= a1, second[0], o), -z[0]),
+        where(least <= a2, where(a0 <= a1, -z[1], second[1]), o),
+    )
+    return vec3.scale(1.0 / sqrt(vec3.dot(x, x)), x)
+
+
+@generic
+def _geometry(model: Any, c: int) -> Any:
+    """x, y, z, the distance, and C from both bodies' origins. Parameters: center and radius, of one and the other."""
+    b1, b2, A = _access.body(model, c, 0), _access.body(model, c, 1), _access.integer(model, c, 1)
+    R_GA = load9(model.R_GB, A, 0)
+    one_center = _access.from_origin(model, b1, _access.vector(model, c, 0))
+    p = vec3.sub(_relative.place(model, b1, b2, _access.from_origin(model, b2, _access.vector(model, c, 4))), one_center)
+    square, o = vec3.dot(p, p), zero(p[0])
+    apart = square > 0.0
+    distance = sqrt(where(apart, square, one(square)))
+    in_A = mat33.transpose_mul_vec(R_GA, p)
+    z_A = (
+        where(apart, in_A[0] / distance, o),
+        where(apart, in_A[1] / distance, o),
+        where(apart, in_A[2] / distance, one(square)),
+    )
+    x_A = _across(z_A)
+    x, y, z = mat33.mul_vec(R_GA, x_A), mat33.mul_vec(R_GA, vec3.cross(z_A, x_A)), mat33.mul_vec(R_GA, z_A)
+    r1, r2 = _access.number(model, c, 3), _access.number(model, c, 7)
+    k = r1 / (r1 + r2)
+    arm1 = vec3.add_scaled(one_center, k, p)
+    return x, y, z, where(apart, distance, o), k, arm1, _relative.place(model, b2, b1, arm1)
+
+
+@generic
+def positions(model: Any, c: int) -> None:
+    """perr and forces."""
+    x, y, z, distance, _, arm1, arm2 = _geometry(model, c)
+    error = distance - (_access.number(model, c, 3) + _access.number(model, c, 7))
+    _access.put_position_error(model, c, 0, error)
+    _contact.write_rows(model, c, _access.integer(model, c, 0), arm1, arm2, x, y, z)
+
+
+@generic
+def velocities(model: Any, c: int) -> None:
+    """What aerr has beside G udot."""
+    x, y, z, distance, k, arm1, arm2 = _geometry(model, c)
+    b1, b2 = _access.body(model, c, 0), _access.body(model, c, 1)
+    v, w = _relative.velocity(model, b1, b2, arm1, arm2), _relative.angular_velocity(model, b1, b2)
+    s = vec3.add(v, vec3.cross(w, vec3.scale((1.0 - k) * distance, z)))
+    apart = distance > 0.0
+    rate = where(apart, 1.0 / where(apart, distance, one(distance)), zero(distance))
+    z_dot = vec3.scale(rate, vec3.add_scaled(s, -vec3.dot(z, s), z))
+    a = _relative.offset(model, b1, b2, arm1, arm2, v)
+    a = vec3.add(a, vec3.cross(w, vec3.sub(vec3.scale(k, s), v)))
+    _contact.write_offset(model, c, 0, z, z_dot, v, a)
+    if _access.integer(model, c, 0):
+        _contact.write_offset(model, c, 1, x, vec3.scale(-vec3.dot(z_dot, x), z), v, a)
+        _contact.write_offset(model, c, 2, y, vec3.scale(-vec3.dot(z_dot, y), z), v, a)
+
+
+class SphereOnSphereContact(_contact.Contact):
+    """Keeps two spheres in touch: one equation of positions, and two of velocities where they roll.
+
+    Parameters
+    ----------
+    body1, body2 : MobilizedBody
+        Two bodies of one system, one of which may be Ground.
+    center1, center2 : (3,) array_like
+        The spheres' centers, from each body's origin and in its frame; length.
+    radius1, radius2 : float
+        Their radii, positive; length.
+    enforce_rolling : bool
+        Whether slip is forbidden.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the constraints; one is made where none is given.
+
+    Notes
+    -----
+    In method names F is the first body, B the second. Where the spheres are not in touch, contact is at the point that divides
+    the line of centers as the radii do. Contact and friction are of any size and sign: switching these on and off is the
+    user's business.
+    """
+
+    routine = _access.by_address(positions, velocities)
+
+    def __init__(
+        self,
+        body1: MobilizedBody,
+        center1: npt.ArrayLike,
+        radius1: float,
+        body2: MobilizedBody,
+        center2: npt.ArrayLike,
+        radius2: float,
+        enforce_rolling: bool,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._rolling = bool(enforce_rolling)
+        first = [*station("center1", center1), positive("radius1", radius1)]
+        self._values = [*first, *station("center2", center2), positive("radius2", radius2)]
+        super().__init__([body1, body2], disabled_by_default=disabled_by_default, name=name)
+
+    def get_mobilized_body_f(self) -> MobilizedBody:
+        """The first body."""
+        return self._bodies[0]
+
+    def get_mobilized_body_b(self) -> MobilizedBody:
+        """The second body."""
+        return self._bodies[1]
+
+    def get_default_center_on_f(self) -> Array:
+        """The center on the first body that states start with ``(3,)``."""
+        return self._default(0, 3)
+
+    def set_default_center_on_f(self, center: npt.ArrayLike) -> SphereOnSphereContact:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(0, station("center", center))
+        return self
+
+    def get_center_on_f(self, state: State) -> Array:
+        """The center on the first body in this state ``(3,)``. Needs MODEL."""
+        return self._own(state, "get_center_on_f", 0, 3)
+
+    def set_center_on_f(self, state: State, center: npt.ArrayLike) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_center_on_f", 0, station("center", center))
+
+    def get_default_radius_on_f(self) -> float:
+        """The radius on the first body that states start with."""
+        return float(self._default(3, 1)[0])
+
+    def set_default_radius_on_f(self, radius: float) -> SphereOnSphereContact:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(3, [positive("radius", radius)])
+        return self
+
+    def get_radius_on_f(self, state: State) -> float:
+        """The radius on the first body in this state. Needs MODEL."""
+        return float(self._own(state, "get_radius_on_f", 3, 1)[0])
+
+    def set_radius_on_f(self, state: State, radius: float) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_radius_on_f", 3, [positive("radius", radius)])
+
+    def get_default_center_on_b(self) -> Array:
+        """The center on the second body that states start with ``(3,)``."""
+        return self._default(4, 3)
+
+    def set_default_center_on_b(self, center: npt.ArrayLike) -> SphereOnSphereContact:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(4, station("center", center))
+        return self
+
+    def get_center_on_b(self, state: State) -> Array:
+        """The center on the second body in this state ``(3,)``. Needs MODEL."""
+        return self._own(state, "get_center_on_b", 4, 3)
+
+    def set_center_on_b(self, state: State, center: npt.ArrayLike) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_center_on_b", 4, station("center", center))
+
+    def get_default_radius_on_b(self) -> float:
+        """The radius on the second body that states start with."""
+        return float(self._default(7, 1)[0])
+
+    def set_default_radius_on_b(self, radius: float) -> SphereOnSphereContact:
+        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
+        self._set_default(7, [positive("radius", radius)])
+        return self
+
+    def get_radius_on_b(self, state: State) -> float:
+        """The radius on the second body in this state. Needs MODEL."""
+        return float(self._own(state, "get_radius_on_b", 7, 1)[0])
+
+    def set_radius_on_b(self, state: State, radius: float) -> None:
+        """Change it in this state, which falls to MODEL at most."""
+        self._change_numbers(state, "set_radius_on_b", 7, [positive("radius", radius)])
+
+    def is_enforcing_rolling(self) -> bool:
+        """Whether slip is forbidden."""
+        return self._rolling
+
+    def find_force_on_sphere_b_in_g(self, state: State) -> Array:
+        """The force on the second sphere, at the contact point, in Ground ``(3,)``; zero where disabled. Needs ACCELERATION."""
+        return self._applied(state, 1)[1]
+
+    def find_contact_frame_in_g(self, state: State) -> Transform:
+        """The contact frame in Ground, whether enabled or not: z from center to center. Needs POSITION."""
+        start, p = self._between_centers(state)
+        R_GA = np.asarray(self.get_ancestor_mobilized_body().get_body_transform(state).R)
+        distance = float(np.linalg.norm(p))
+        z = R_GA.T @ p / distance if distance > 0.0 else np.array([0.0, 0.0, 1.0])
+        x = across(z)
+        r1, r2 = self.get_radius_on_f(state), self.get_radius_on_b(state)
+        return Transform(Rotation(R_GA @ np.column_stack([x, np.cross(z, x), z])), start + r1 / (r1 + r2) * p)
+
+    def find_separation(self, state: State) -> float:
+        """Distance of the spheres, negative where they penetrate, whether enabled or not. Needs POSITION."""
+        _, p = self._between_centers(state)
+        return float(np.linalg.norm(p)) - self.get_radius_on_f(state) - self.get_radius_on_b(state)
+
+    def _between_centers(self, state: State) -> tuple[Array, Array]:
+        """The first center in Ground, and the way from it to the second."""
+        start, end = (
+            body.find_station_location_in_ground(state, center)
+            for body, center in zip(self._bodies, (self.get_center_on_f(state), self.get_center_on_b(state)), strict=True)
+        )
+        return start, end - start
+
+    def _marks(self, state: State) -> list[Mark]:
+        centers = self.get_center_on_f(state), self.get_center_on_b(state)
+        radii = self.get_radius_on_f(state), self.get_radius_on_b(state)
+        return [
+            (body, decoration.Sphere(radius, X=Transform(center), color=color, opacity=0.5))
+            for body, center, radius, color in zip(self._bodies, centers, radii, (FIRST, SECOND), strict=True)
+        ]

@@ -1,0 +1,109 @@
+"""Forces of every kind, compiled and interpreted: the same motion, the same bits each time; long runs are one call."""
+
+import sys
+import tracemalloc
+
+import integrated_models as models
+import numpy as np
+import pytest
+from integrated_models import EXPLICIT, end, pendulum, stepper_of
+
+import mobod as mb
+from mobod import force as F
+from mobod import integrator as kinds
+
+each = pytest.mark.parametrize("kind", EXPLICIT, ids=lambda kind: kind.__name__)
+X = mb.Transform
+
+
+def every_force(interpreted=False):
+    """Two pendulums and a body on a ball joint, with a force of each kind."""
+    system = mb.MultibodySystem("every force")
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(1.5, (0.1, -0.3, 0), mb.Inertia(0.5, 0.4, 0.6)))
+    ground = matter.ground
+    one = mb.mobilizer.Pin(ground, body)
+    two = mb.mobilizer.Pin(one, body, X_PF=X((0, -0.7, 0)))
+    ball = mb.mobilizer.Ball(two, body, X_PF=X((0, -0.7, 0)))
+    F.Gravity(forces, matter, (0, -9.8, 0))
+    F.UniformGravity(forces, matter, (0.3, 0, 0.2))
+    F.TwoPointLinearSpring(forces, ground, (1, 0, 0), two, (0, 0, 0.1), 10, 0.5)
+    F.TwoPointLinearDamper(forces, ground, (1, 0, 0), ball, (0, 0, 0.1), 0.5)
+    F.TwoPointConstantForce(forces, ground, (0, 1, 0), ball, (0, 0, 0), 0.5)
+    F.ConstantForce(forces, ball, (0, 0.2, 0), (1, 0, 0.5))
+    F.ConstantTorque(forces, two, (0, 0.2, 1))
+    F.GlobalDamper(forces, matter, 0.1)
+    F.MobilityLinearSpring(forces, one, 0, 3.0, 0.2)
+    F.MobilityLinearDamper(forces, two, 0, 0.2)
+    F.MobilityConstantForce(forces, ball, 1, 0.3)
+    F.MobilityLinearStop(forces, one, 0, 50.0, 0.5, -0.1, 0.1)
+    F.MobilityDiscreteForce(forces, two, 0, 0.4)
+    discrete = F.DiscreteForces(forces, matter)
+    F.LinearBushing(forces, ground, X(), ball, X((0, 1, 0)), np.full(6, 3.0), np.full(6, 0.3))
+    F.Thermostat(forces, matter, 0.5, 2.0, 0.4, 0)
+    assert {type(force) for force in forces.forces} == set(F.KINDS)
+    if interpreted:
+        F.Custom(forces, models.Nothing())
+    state = system.realize_topology()
+    discrete.set_one_body_force(state, ball, [(0.1, 0, 0.2), (0, 0.3, 0)])
+    state.u = np.linspace(-1.0, 1.0, len(state.u))
+    return system, state
+
+
+@each
+def test_compiled_and_interpreted_runs_agree_with_forces_of_every_kind(kind, close):
+    ends = []
+    for interpreted in (False, True):
+        for _ in range(2):
+            final = end(kind, *every_force(interpreted), 0.2, fixed_step_size=0.002, accuracy=1e-6)
+            assert final.integrator.get_num_steps_taken() in (100, 101)
+            ends.append(final.state.y.copy())
+        assert np.array_equal(ends[-1], ends[-2]), "repeats its own bits"
+    close(ends[2], ends[0], 1e-12, 1.0)
+
+
+def calls_of(function):
+    """How many functions, of Python's and of C, are called on the way."""
+    calls = [0]
+
+    def count(frame, event, argument):
+        calls[0] += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return calls[0]
+
+
+@each
+def test_steps_are_one_call_whatever_their_number(kind):
+    system, state = every_force()
+    step = 1e-6
+    stepper = stepper_of(kind, system, state, fixed_step_size=step, accuracy=1e-6)
+    stepper.step_to(10 * step)
+    calls, taken = [], []
+    for n in (30, 3000):
+        before, target = stepper.integrator.get_num_steps_taken(), stepper.time + n * step
+        calls.append(calls_of(lambda target=target: stepper.step_to(target)))
+        taken.append(stepper.integrator.get_num_steps_taken() - before)
+    assert taken[1] > 90 * taken[0] > 0
+    assert calls[1] == calls[0]
+
+
+@pytest.mark.parametrize("kind", [kinds.SemiExplicitEuler, kinds.RungeKutta2], ids=lambda kind: kind.__name__)
+def test_a_million_steps_allocate_nothing(kind):
+    stepper = stepper_of(kind, *pendulum(), fixed_step_size=1e-6, accuracy=1e-6)
+    stepper.step_to(1e-4)
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        stepper.step_to(1.0)
+        now, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert stepper.integrator.get_num_steps_taken() == pytest.approx(1e6, abs=10)
+    assert now - before < 20_000 and peak - before < 100_000
+    assert abs(stepper.state.q[0] - models.swing(1.0)) < 1e-5
