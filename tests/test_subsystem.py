@@ -733,11 +733,9 @@ def test_weights_of_u_are_weights_of_q(make):
             if isinstance(body, mb.mobilizer.Pin):
                 assert own == of_q
                 continue
-            if isinstance(body, mb.mobilizer.FreeLine):  # with an N of its own
-                assert np.all(of_q == own.max())
-                continue
             n = 3 if euler else 4
-            assert_array_equal(of_q, [own[2]] * n + list(own[3:]))
+            angular = 2 if isinstance(body, mb.mobilizer.FreeLine) else 3
+            assert_array_equal(of_q, [own[angular - 1]] * n + list(own[angular:]))
 
 
 # ---------------------------------------------------------------------------------------------- copies

@@ -341,7 +341,8 @@ class MultibodySystem:
         """Let compiled steps integrate and remember for the measures, where all parts of the system allow that."""
         acting = [one for subsystem in self._subsystems for one in subsystem._acting_measures]
         program = None
-        if not self._is_interpreted:
+        allocating = any(one._allocates_by_hook() for subsystem in self._subsystems for one in subsystem._measures)
+        if not self._is_interpreted and not allocating:
             with contextlib.suppress(NotCompiled):
                 program = self._program(tree)
         for one in acting:

@@ -195,6 +195,28 @@ def test_what_cannot_be_compiled_is_left_to_python():
         assert system._is_interpreted
 
 
+def test_a_measure_that_allocates_leaves_all_to_python():
+    class Counting(measure.CustomImplementation):
+        def get_depends_on_stage(self, deriv_order):
+            return Stage.TIME
+
+        def calc_cached_value(self, state, deriv_order):
+            return state.time
+
+        def realize_measure_topology(self, state):
+            self.z = system.matter.allocate_z(state, [1.0, 2.0])
+
+    system, _, measures = swinging()
+    measure.Custom(system.matter, Counting())
+    state = _start(system)
+    assert system._is_interpreted
+    *_, stepper = stepped(system, state, (0.3,))
+    found = values(measures, stepper.state)
+    system, state, measures = swinging()
+    *_, stepper = stepped(system, state, (0.3,))
+    assert_allclose(found, values(measures, stepper.state), rtol=1e-12, atol=1e-12)
+
+
 def test_a_changed_measure_is_compiled_anew():
     system, _, _ = swinging()
     matter = system.matter

@@ -107,8 +107,8 @@ def test_every_kernel_of_the_tree_is_compared():
         for key, value in vars(module).items()
         if isinstance(value, _jit.Kernel) and value.__module__ == module.__name__
     }
-    # those of many states in the ensemble's tests, of constraints and of assembly in theirs
-    others = ("batch_operators.", "batch_constraints.", "constraint_operators.", "project.", "fitting.")
+    # those of many states in the ensemble's tests, of constraints, of assembly and of measures in theirs
+    others = ("batch_operators.", "batch_constraints.", "constraint_operators.", "project.", "fitting.", "measures.")
     elsewhere = ELSEWHERE | {name for name in found if name.startswith(others)}
     assert found - elsewhere == {call[0] for call in CALLS} | EXPLICIT
 

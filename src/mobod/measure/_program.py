@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import Routine
 from ..stage import Stage
 from ..tree import measures as op
 from ._compiled_custom import OfCompiledFunctions
@@ -67,7 +66,7 @@ class Program:
         self._values = 0
         self._integers: list[int] = []
         #: Of users' compiled functions.
-        self.routines: list[Routine] = []
+        self.routines: list[Any] = []
         #: Where results of measures, and of their derivatives, are; anew in each run.
         self._found: dict[tuple[int, int], int] = {}
         self._under_way: set[tuple[int, int]] = set()

@@ -257,6 +257,10 @@ class Measure:
         """Whether it computes or remembers something as a run goes on, so that `_update` and `_remember` have to be called."""
         return False
 
+    def _allocates_by_hook(self) -> bool:
+        """Whether a user's hook may allocate something when topology is realized: the system is Python's then."""
+        return False
+
     def _allocate(self, state: State) -> None:
         """Allocate what it keeps in *state*, which is at EMPTY."""
 

@@ -134,6 +134,9 @@ class Custom(Measure):
             self._has_own(hook) for stage, hook in HOOKS.items() if stage > Stage.TOPOLOGY
         )
 
+    def _allocates_by_hook(self) -> bool:
+        return self._has_own("realize_measure_topology")
+
     def _allocate(self, state: State) -> None:
         subsystem = self._need_subsystem()
         self._places = [

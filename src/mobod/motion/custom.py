@@ -151,7 +151,7 @@ class Custom(Motion):
     >>> state.time = 1.0
     >>> system.prescribe(state)
     True
-    >>> float(upper.get_u(state).round(6))  # 4 / e
+    >>> round(upper.get_u(state), 6)  # 4 / e
     1.471518
     """
 
