@@ -83,7 +83,8 @@ void spatialFourBar(Mechanism& m) {
     MobilizedBody::Pin crank(m.matter.Ground(), rod());
     Motion::Steady(crank, 2.5);
     MobilizedBody::Ball coupler(crank, Transform(Vec3(0, -0.3, 0)), rod(), Transform(Vec3(0, 0.6, 0)));
-    MobilizedBody::Pin rocker(m.matter.Ground(), Transform(Rotation(Pi / 2, YAxis), Vec3(1, 0, 0.5)), rod(), Transform(Vec3(0, 0.7, 0)));
+    const Transform across(Rotation(Pi / 2, YAxis), Vec3(1, 0, 0.5));
+    MobilizedBody::Pin rocker(m.matter.Ground(), across, rod(), Transform(Vec3(0, 0.7, 0)));
     Constraint::Ball(coupler, Vec3(0, -1.1, 0), rocker, Vec3(0, -0.5, 0));
     Force::GlobalDamper(m.forces, m.matter, 0.2);
     Force::MobilityLinearDamper(m.forces, rocker, MobilizerUIndex(0), 0.1);
