@@ -96,6 +96,7 @@ def test_a_chain_of_bushings_takes_a_hundredth_of_the_steps(solver):
     system, state = bushing_chain()
     stepper = end(system, state, 1.0, accuracy=1e-3, solver=solver)
     steps = stepper.integrator.get_num_steps_attempted()
+    system.realize(state, mb.Stage.POSITION)
     kinetic = 0.5 * state.u @ system.matter.calc_m(state) @ state.u
     # what it had at first is what the bushings have taken, to the accuracy of that many steps
     assert abs(stepper.state.z.sum() - kinetic) < 0.05 * kinetic and np.abs(stepper.state.u).max() < 1e-5
