@@ -22,6 +22,7 @@ from . import (
     particles,
     python_overhead,
     simulation,
+    stiff,
     tracking,
 )
 from .forward_dynamics import PEERS, time_of
@@ -40,6 +41,7 @@ BENCHMARKS = {
     "constraints": constraints,
     "memory": memory,
     "particles": particles,
+    "stiff": stiff,
     "tracking": tracking,
 }
 

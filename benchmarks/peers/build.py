@@ -60,7 +60,8 @@ def run_program(program: Path, *arguments: object, folder: Path | None = None) -
     env = dict(os.environ)
     if folder:  # where its shared libraries are
         env["LD_LIBRARY_PATH"] = os.pathsep.join(part for part in (str(folder), env.get("LD_LIBRARY_PATH")) if part)
-    done = subprocess.run([str(program), *map(str, arguments)], capture_output=True, text=True, env=env)
+    # in that folder, since MuJoCo leaves a log of its warnings where it runs
+    done = subprocess.run([str(program), *map(str, arguments)], capture_output=True, text=True, env=env, cwd=build_folder())
     if done.returncode:
         raise RuntimeError(f"{program.name} failed: {done.stderr.strip()[-400:]}")
     return done.stdout

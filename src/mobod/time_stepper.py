@@ -189,8 +189,13 @@ class TimeStepper:
             raise ValueError(f"the time to step to has to be finite, got {time}")
         if time < state.time:
             raise ValueError(f"the state is at time {state.time}, beyond {time}; initialize anew to go back")
+        final = self._integrator.final_time
         if self._termination is not None:
-            return StepStatus.END_OF_SIMULATION
+            of_time = self._termination.reason is TerminationReason.REACHED_FINAL_TIME
+            if not of_time or (final is not None and final <= state.time):
+                return StepStatus.END_OF_SIMULATION
+            self._termination = None  # the end has been put off
+        self._final = np.inf if final is None else final
         if self._reports_all and self._starts:
             self._starts = False
             return StepStatus.START_OF_CONTINUOUS_INTERVAL

@@ -44,10 +44,11 @@ def four_bar_rates(_, y):
     return [rate, -(0.5 * J_slope * rate**2 + V_slope) / J]
 
 
-def kkt(system, state):
+def kkt(system, state, known=None):
     """udot and multipliers of one linear system, from M, G and what is missing in both equations at udot = 0.
 
     M udot + G^T lambda = f - c,   G udot = b; the solution of the smallest norm where equations are redundant: udot is unique.
+    *known* gives udot of some mobilities, by index, whose equations of motion are left out.
     """
     system.realize(state)
     matter = system.get_matter_subsystem()
@@ -57,5 +58,8 @@ def kkt(system, state):
     errors = matter.calc_bias_for_acceleration_constraints(state)
     n, m = len(M), len(G)
     A = np.block([[M, G.T], [G, np.zeros((m, m))]])
-    solution = np.linalg.lstsq(A, -np.concatenate([missing, errors]), rcond=1e-12)[0]
+    right = -np.concatenate([missing, errors])
+    for i, udot in (known or {}).items():
+        A[i], right[i] = np.eye(n + m)[i], udot
+    solution = np.linalg.lstsq(A, right, rcond=1e-12)[0]
     return solution[:n], solution[n:]

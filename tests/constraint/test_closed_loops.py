@@ -119,6 +119,31 @@ def test_the_torque_that_drives_the_crank_is_what_would_hold_it_at_its_rate():
     assert_allclose(pushed.u_dot[0], 0.0, atol=1e-10 * abs(alone))
 
 
+@pytest.mark.parametrize("level", [mb.Motion.Level.ACCELERATION, mb.Motion.Level.VELOCITY, mb.Motion.Level.POSITION])
+@pytest.mark.parametrize("body", [2, 5])
+def test_loops_with_known_accelerations_accelerate_as_explicit_matrices_say(body, level, rng):
+    """A mobilizer inside a chain that is pinned at both ends follows a sinusoid, and another is locked."""
+    plain, _ = pinned_chain()
+    matter = plain.get_matter_subsystem()
+    mb.motion.Sinusoid(matter.bodies[body], level, 0.7, 2.0, 0.3)
+    state = plain.realize_topology()
+    state.q = 0.6 * np.tile([1, 1, -1, -1], 3)[:10] + rng.uniform(-0.1, 0.1, 10)
+    state.u = rng.uniform(-1, 1, 10)
+    matter.bodies[8].lock_at(state, 1.25, mb.Motion.Level.ACCELERATION)
+    plain.prescribe(state)
+    plain.project(state, 1e-12)
+    plain.realize(state)
+    prescribed = {body - 1: state.u_dot[body - 1], 7: 1.25}
+    rate, phase = 2.0, 0.3
+    order = int(level)  # derivatives of the sinusoid of which udot is the second, the first, itself
+    assert_allclose(state.u_dot[body - 1], 0.7 * rate**order * np.sin(phase + order * np.pi / 2), atol=1e-12)
+    udot, multipliers = closed_loops.kkt(plain, state, prescribed)
+    assert_allclose(state.u_dot, udot, atol=1e-10 * np.abs(udot).max())
+    assert_allclose(state.multipliers, multipliers, atol=1e-10 * np.abs(multipliers).max())
+    errors = matter.calc_constraint_acceleration_errors(state, state.u_dot)
+    assert_allclose(errors, 0.0, atol=1e-10 * np.abs(udot).max())
+
+
 def test_a_loop_with_a_locked_mobilizer_keeps_still():
     system, state = four_bar.build()
     rocker = system.get_matter_subsystem().bodies["rocker"]

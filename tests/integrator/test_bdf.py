@@ -75,7 +75,7 @@ def test_a_stiff_chain_takes_a_hundredth_of_the_steps(solver):
 
 
 def bushing_chain(n=10, k=1e8, c=1e5):
-    """Links of 0.3 on pins, held straight by bushings: as stiff, and with the energy that they dissipate among the variables."""
+    """Links of 0.3 on pins, held straight by bushings; the energy that these dissipate is among the variables."""
     system = mb.MultibodySystem("chain of bushings")
     matter = mb.SimbodyMatterSubsystem(system)
     forces = mb.GeneralForceSubsystem(system)
@@ -96,7 +96,7 @@ def test_a_chain_of_bushings_takes_a_hundredth_of_the_steps(solver):
     system, state = bushing_chain()
     stepper = end(system, state, 1.0, accuracy=1e-3, solver=solver)
     steps = stepper.integrator.get_num_steps_attempted()
-    system.realize(state, mb.Stage.POSITION)
+    system.realize(state)
     kinetic = 0.5 * state.u @ system.matter.calc_m(state) @ state.u
     # what it had at first is what the bushings have taken, to the accuracy of that many steps
     assert abs(stepper.state.z.sum() - kinetic) < 0.05 * kinetic and np.abs(stepper.state.u).max() < 1e-5

@@ -42,7 +42,7 @@ def every_force(interpreted=False):
     discrete = F.DiscreteForces(forces, matter)
     F.LinearBushing(forces, ground, X(), ball, X((0, 1, 0)), np.full(6, 3.0), np.full(6, 0.3))
     F.Thermostat(forces, matter, 0.5, 2.0, 0.4, 0)
-    assert {type(force) for force in forces.forces} == set(F.KINDS)
+    assert {type(forces.get_force(i)) for i in range(forces.get_num_forces())} == set(F.KINDS)
     if interpreted:
         F.Custom(forces, models.Nothing())
     state = system.realize_topology()
@@ -79,18 +79,17 @@ def calls_of(function):
 
 
 @each
-def test_steps_are_one_call_whatever_their_number(kind):
+def test_python_does_nothing_between_steps(kind):
+    """But look for Ctrl-C now and then, after a while that many steps take."""
     system, state = every_force()
     step = 1e-6
     stepper = stepper_of(kind, system, state, fixed_step_size=step, accuracy=1e-6)
-    stepper.step_to(10 * step)
-    calls, taken = [], []
-    for n in (30, 3000):
-        before, target = stepper.integrator.get_num_steps_taken(), stepper.time + n * step
-        calls.append(calls_of(lambda target=target: stepper.step_to(target)))
-        taken.append(stepper.integrator.get_num_steps_taken() - before)
-    assert taken[1] > 90 * taken[0] > 0
-    assert calls[1] == calls[0]
+    for _ in range(3):  # loads all code
+        stepper.step_to(stepper.time + 30 * step)
+    before = stepper.integrator.get_num_steps_taken()
+    calls = calls_of(lambda: stepper.step_to(stepper.time + 20_000 * step))
+    steps = stepper.integrator.get_num_steps_taken() - before
+    assert steps > 19_000 and calls < steps / 10
 
 
 @pytest.mark.parametrize("kind", [kinds.SemiExplicitEuler, kinds.RungeKutta2], ids=lambda kind: kind.__name__)

@@ -51,7 +51,7 @@ def compress(source: Path, target: Path) -> None:
 
 
 def generate_alone(what: str, scratch: str, keep: Path | None) -> None:
-    """What are no cases of `reader`, measures and simulations: ``generate_WHAT.cpp`` writes ``WHAT.json.gz`` beside this file."""
+    """What are no cases of `reader`, measures and simulations: ``generate_WHAT.cpp`` writes ``WHAT.json.gz``."""
     program, written = Path(scratch, f"generate_{what}"), Path(scratch, f"{what}.json")
     compile_generator(program, f"generate_{what}.cpp")
     if subprocess.run([str(program), str(written)], check=False).returncode:

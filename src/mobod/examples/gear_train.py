@@ -11,13 +11,14 @@ import mobod as mb
 
 SUN, PLANET = 0.2, 0.5  # radii where they mesh
 RING = SUN + 2 * PLANET
+HANGING = 1.5 * RING  # how low the weight is at the start
 DRUM = 0.15  # radius of the drum on the sun's axle
 PLANETS = 3
 THICKNESS = 0.12
 SUN_MASS, PLANET_MASS, CARRIER_MASS, WEIGHT = 2.0, 6.0, 4.0, 1.0
 TEETH = 0.0785  # from one to the next: 16 of the sun's, 40 of a planet's, 96 of the ring's
 DEPTH = 0.02
-TIME = 2.5  # that `mobod simulate gear_train` simulates
+TIME = 2.2  # that `mobod simulate gear_train` simulates
 
 
 def build() -> tuple[mb.MultibodySystem, mb.State]:
@@ -47,7 +48,7 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
     mb.constraint.NoSlip1D(matter.ground, (DRUM, 0, 0), (0, 1, 0), sun, weight, name="rope")
 
     state = system.realize_topology()
-    weight.set_length(state, 1.5 * RING)
+    weight.set_length(state, HANGING)
     return system, state
 
 
@@ -88,8 +89,7 @@ def make_weight() -> mb.body.Rigid:
     """Make the weight, its rope upward: that is -x of the slider."""
     weight = mb.body.Rigid(mb.MassProperties(WEIGHT, (0, 0, 0), mb.UnitInertia.brick((0.15, 0.1, 0.1))))
     weight.add_decoration(mb.decoration.Brick((0.15, 0.1, 0.1), color="#777777"))
-    rope = mb.decoration.Line((0, 0, 0), (-1.5 * RING, 0, 0), color="#555555", line_width=2.0)
-    weight.add_decoration(rope)
+    weight.add_decoration(mb.decoration.Line((0, 0, 0), (-HANGING, 0, 0), color="#555555", line_width=2.0))
     return weight
 
 
@@ -98,4 +98,7 @@ def draw_ring(ground: mb.MobilizedBody) -> None:
     for place in teeth(RING):
         tooth = mb.decoration.Brick((DEPTH, TEETH / 4, THICKNESS / 2), color="#888888")
         ground.add_body_decoration(tooth, place)
-    ground.add_body_decoration(mb.decoration.Torus(RING + 0.06, 0.05, color="#aaaaaa"))
+    for radius in (RING + DEPTH, RING + 4 * DEPTH):
+        ground.add_body_decoration(mb.decoration.Circle(radius, color="#666666", line_width=2.0))
+    # the rope as far as the weight hangs at the start; the weight takes the rest along
+    ground.add_body_decoration(mb.decoration.Line((DRUM, 0, 0), (DRUM, -HANGING, 0), color="#555555", line_width=2.0))

@@ -79,7 +79,9 @@ def make_coin() -> mb.body.Rigid:
 
 
 def draw_table(ground: mb.MobilizedBody) -> None:
-    """Draw a table with lines on it."""
+    """Draw a table as lines, a radius apart and twelve across."""
     half = 6 * RADIUS
-    table = mb.decoration.Brick((half, half, 0.01), color="#ddeedd")
-    ground.add_body_decoration(table, mb.Transform((0, 0, -0.011)))
+    for k in range(13):
+        at = (k - 6) * RADIUS
+        for start, end in (((at, -half, 0), (at, half, 0)), ((-half, at, 0), (half, at, 0))):
+            ground.add_body_decoration(mb.decoration.Line(start, end, color="#88aa88", line_width=1.0))

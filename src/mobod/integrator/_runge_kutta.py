@@ -82,7 +82,6 @@ def add_rates(block: Any, work: Any, table: Any, s: int) -> None:
 def set_stage(block: Any, work: Any, table: Any, s: int, time: float, h: float) -> None:
     """y and time of stage *s*, or with *s* the number of stages of the step's end."""
     model = attach(block)
-    stages = table.shape[1] - 1
     store(model.time, 0, 0, time + table[s, 0] * h)
     sums = work.shape[0] - 3  # the errors' row, which is written after the last stage
     add_rates(block, work, table, s)

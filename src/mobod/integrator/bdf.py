@@ -70,9 +70,9 @@ class BDF(Integrator):
     are given a tolerance that bounds the largest.
 
     Quaternions are normalized after each step. CVODE does not let its own values be changed; there the state is normalized and
-    the solver goes on from what it has, on whose norm nothing depends; likewise with constraints, until what it has is ten times
-    the accuracy off their manifold, where it begins anew. It also does not tell of tries in vain, nor of the
-    step that it plans; statistics count what is seen of its tries, and the step predicted is the last.
+    the solver goes on from what it has, on whose norm nothing depends; likewise with constraints, until what it has is ten
+    times the accuracy off their manifold, where it begins anew. It also does not tell of tries in vain, nor of the step that
+    it plans; statistics count what is seen of its tries, and the step predicted is the last.
     """
 
     order = 5
