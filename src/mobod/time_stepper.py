@@ -12,6 +12,7 @@ from .event import Cause, ImpactWhen, Termination, TerminationReason
 from .event._agenda import Agenda, Call
 from .event._watch import Found, Watch, Watched
 from .integrator import _runge_kutta as rk
+from .stage import Stage
 from .step_status import StepStatus
 from .subsystem import Subsystem
 
@@ -200,10 +201,17 @@ class TimeStepper:
             return StepStatus.START_OF_CONTINUOUS_INTERVAL
         limit = self._integrator.internal_step_limit or _UNLIMITED
         self._last_step = self._integrator.get_num_steps_taken() + limit
-        while True:
-            status = self._step(float(time))
-            if status is not None:
-                return status
+        try:
+            while True:
+                status = self._step(float(time))
+                if status is not None:
+                    return status
+        except KeyboardInterrupt:
+            # between steps, in the middle of putting the state where something was wanted: to where the last step began, or
+            # what was reported last, so that nothing is left out when stepping goes on
+            if self.state.stage < Stage.ACCELERATION:
+                self._arrive(max(self._now, self._integrator._previous_time()))
+            raise
 
     def _step(self, time: float) -> StepStatus | None:
         """On to the next time at which something has to be done; a status where `step_to` is to return."""
