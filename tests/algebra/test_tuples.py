@@ -134,7 +134,8 @@ def test_function_is_what_matrices_say(entry, data):
 
 def test_every_function_of_the_tuple_algebra_is_compared():
     compared = {entry[0] for entry in VECTORS}
-    compared |= {articulated.eliminate, articulated.eliminate_rotations, sym33.inverse, sym33.of_product}
+    compared |= {articulated.eliminate, articulated.eliminate_two, articulated.eliminate_slides}
+    compared |= {articulated.eliminate_rotations, sym33.inverse, sym33.of_product}
     for module in (vec3, mat33, sym33, spatial, articulated):
         for name, value in vars(module).items():
             if callable(value) and getattr(value, "__module__", "") == module.__name__ and "articulated" not in name:
@@ -220,6 +221,32 @@ def test_all_rotations_freed_at_once_are_three_directions_freed_in_turn(rng):
     P = np.abs(whole(J, F, M)).max()
     assert np.allclose(left, M2, atol=1e-10 * P)  # three random directions lose some digits
     assert np.allclose(J2, 0.0, atol=1e-10 * P) and np.allclose(F2, 0.0, atol=1e-10 * P)
+
+
+def test_two_directions_freed_at_once_are_both_freed_in_turn(rng):
+    J, F, M = (tuple(np.ravel(x)) for x in unpacked(positive_definite(rng)))
+    h, k = np.linalg.qr(rng.normal(size=(6, 2)))[0].T
+    *left, first, second = articulated.eliminate_two(J, F, M, tuple(h[:3]), tuple(h[3:]), tuple(k[:3]), tuple(k[3:]))
+    *rest, gw, gv, d_inverse = articulated.eliminate(J, F, M, tuple(h[:3]), tuple(h[3:]))
+    for found, expected in zip(first, (gw, gv, d_inverse), strict=True):
+        assert np.allclose(found, expected, rtol=1e-12)
+    *rest, gw, gv, d_inverse = articulated.eliminate(*rest, tuple(k[:3]), tuple(k[3:]))
+    for found, expected in zip(second, (gw, gv, d_inverse), strict=True):
+        assert np.allclose(found, expected, rtol=1e-10)
+    assert np.allclose(whole(*left), whole(*rest), atol=1e-11 * np.abs(whole(J, F, M)).max())
+
+
+def test_three_slides_freed_at_once_are_three_directions_freed_in_turn(rng):
+    J, F, M = (tuple(np.ravel(x)) for x in unpacked(positive_definite(rng)))
+    axes = [tuple(axis) for axis in np.linalg.qr(rng.normal(size=(3, 3)))[0]]
+    left, *found = articulated.eliminate_slides(J, F, M, *axes)
+    rest = J, F, M
+    for axis, (gw, gv, d_inverse) in zip(axes, found, strict=True):
+        *rest, pw, pv, e_inverse = articulated.eliminate(*rest, (0.0, 0.0, 0.0), axis)
+        assert np.allclose(gw, pw, rtol=1e-10) and np.allclose(gv, pv, rtol=1e-10) and np.isclose(d_inverse, e_inverse)
+    size = np.abs(whole(J, F, M)).max()
+    assert np.allclose(left, rest[0], atol=1e-11 * size)
+    assert np.allclose(rest[1], 0.0, atol=1e-11 * size) and np.allclose(rest[2], 0.0, atol=1e-11 * size)
 
 
 def test_of_product_is_the_product_where_that_is_symmetric(rng):

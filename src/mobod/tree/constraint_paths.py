@@ -200,19 +200,16 @@ def weighted_effects(model: Any, c: int, what: int) -> None:
 
 @generic
 def _weigh_as_q(model: Any, b: int, e0: int) -> None:
-    """What a row does to the u of body b when these count as the q_dot that they make: W^-1 N^+ (W^-1 N^+)^T times its effect.
-
-    `projection_step`, which is not there yet, serves as a working place.
-    """
+    """What a row does to the u of body b that count as the q_dot that they make: W^-1 N^+ (W^-1 N^+)^T times its effect."""
     first = model.first_u[b]
     for j in range(model.num_u[b]):
         weight = sqrt(load(model.projection_weight, first + j, 0))
-        store(model.projection_step, first + j, 0, weight * load(model.effect, e0 + j, 0))
-    _rates.n_inv_transpose_times(model, b, model.projection_step, first, model.work_q, model.first_q[b])
-    _rates.n_inv_times(model, b, model.work_q, model.first_q[b], model.projection_step, first)
+        store(model.projection_work, first + j, 0, weight * load(model.effect, e0 + j, 0))
+    _rates.n_inv_transpose_times(model, b, model.projection_work, first, model.work_q, model.first_q[b])
+    _rates.n_inv_times(model, b, model.work_q, model.first_q[b], model.projection_work, first)
     for j in range(model.num_u[b]):
         weight = sqrt(load(model.projection_weight, first + j, 0))
-        store(model.own_effect, e0 + j, 0, weight * load(model.projection_step, first + j, 0))
+        store(model.own_effect, e0 + j, 0, weight * load(model.projection_work, first + j, 0))
 
 
 @generic

@@ -234,6 +234,7 @@ FIELDS = (
     _state("projection", "four", 1, "of a projection: what it is to reach, and what it has reached"),
     _state("projection_weight", "constrained_nu", 1, "1 / weight^2 of each u, or zero"),
     _state("projection_step", "constrained_nu", 1, "du"),
+    _state("projection_work", "constrained_nu", 1, "scratch"),
     _state("q_before", "constrained_nq", 1, "q before a step"),
     _state("u_before", "constrained_nu", 1, "u before a step"),
     # ---- measures
