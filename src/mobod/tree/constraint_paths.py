@@ -11,11 +11,12 @@ d^-1 (|h_w|^2 (s_w + l^2 s_v) + |h_v|^2 s_v): all but s_w, s_v the same for all 
 
 from typing import Any
 
-from .._jit import generic
+from .._jit import generic, routine
 from ..algebra import spatial, vec3
 from ..algebra.memory import load3, load_spatial, store_spatial
+from ..algebra.record import call_routine
 from ..algebra.scalar import load, sqrt, store, zero
-from ..constraint._what import PROJECT_Q
+from ..constraint._what import AS_Q, EFFECTS_OF_BLOCK, PROJECT_Q
 from ..mobilizer import _rates
 from ..mobilizer._access import put3, vector3
 from . import blocks, known
@@ -85,6 +86,7 @@ def effects(model: Any, c: int) -> None:
             of_torque, of_force = of_torque + w2, of_force + w2 * lever
             if num_u == 6:
                 of_force = of_force + (load(J, i + 3, 0) + load(J, i + 3, 1) + load(J, i + 3, 2))
+            call_routine(model.constrain[EFFECTS_OF_BLOCK], model, c, place)
         for k in range(rows):
             zw, zv = load_spatial(model.path_forces, place * rows + k)
             e0 = base + k * n
@@ -109,8 +111,6 @@ def effects(model: Any, c: int) -> None:
                         e = e + load(model.speed_coefficients, f + j, 0)
                     store(model.effect, e0 + j, 0, e)
                     store(model.own_effect, e0 + j, 0, o)
-            else:
-                zw, zv = _effects_of_block(model, b, e0, f, own, zw, zv)
             hand_on(model, up, b, rows, k, zw, zv)
         _lengthen(model, place, up, b)
     _scales(model, c, rows, of_torque, of_force)
@@ -131,23 +131,34 @@ def rates_of_row(model: Any, c: int, r: int) -> Any:
     return total
 
 
-@generic
-def _effects_of_block(model: Any, b: int, e0: int, f: int, own: int, zw: Any, zv: Any) -> Any:
-    """The same for mobilities that are met together; what is left of (zw; zv)."""
-    o = zero(zw[0])
-    tau, force = (o, o, o), (o, o, o)
-    if own >= 0:
-        f_v = tau
+@routine
+def effects_of_block(model: Any, c: int, place: int) -> int:
+    """The same for mobilities that are met together, at one place of the path, of all rows; what is left takes their place."""
+    at = model.first_path[c] + place
+    b, own = model.path[at], model.path_mobilizer[at]
+    rows = model.num_p[c] + model.num_v[c] + model.num_a[c]
+    row = model.first_row[c]
+    e0 = model.row_effect[row] + model.effect_place[model.first_u[b]]
+    f = model.first_speed[c] + own
+    o = zero(load(model.time, 0, 0))
+    for k in range(rows):
+        zw, zv = load_spatial(model.path_forces, place * rows + k)
+        tau, force = (o, o, o), (o, o, o)
+        if own >= 0:
+            f_v = tau
+            if model.num_u[b] == 6:
+                f_v = vector3(model.speed_coefficients, f + 3)
+            tau, force = blocks.torque_and_force(model, b, vector3(model.speed_coefficients, f), f_v)
+        rest_w, rest_v, own_w, own_v, zw, zv = blocks.absorb_with_rests(model, b, tau, force, zw, zv)
+        put3(model.effect, e0, rest_w)
+        put3(model.own_effect, e0, own_w)
         if model.num_u[b] == 6:
-            f_v = vector3(model.speed_coefficients, f + 3)
-        tau, force = blocks.torque_and_force(model, b, vector3(model.speed_coefficients, f), f_v)
-    rest_w, rest_v, own_w, own_v, zw, zv = blocks.absorb_with_rests(model, b, tau, force, zw, zv)
-    put3(model.effect, e0, rest_w)
-    put3(model.own_effect, e0, own_w)
-    if model.num_u[b] == 6:
-        put3(model.effect, e0 + 3, rest_v)
-        put3(model.own_effect, e0 + 3, own_v)
-    return zw, zv
+            put3(model.effect, e0 + 3, rest_v)
+            put3(model.own_effect, e0 + 3, own_v)
+        store_spatial(model.path_forces, place * rows + k, zw, zv)
+        e0 += model.row_stride[row]
+        f += model.num_speeds[c]
+    return 0
 
 
 @generic
@@ -190,12 +201,22 @@ def weighted_effects(model: Any, c: int, what: int) -> None:
                 store(model.effect, e0, 0, e)
                 store(model.own_effect, e0, 0, e * load(model.projection_weight, i + j, 0))
             if what == PROJECT_Q and model.rates[b] != _rates.SAME:
-                _weigh_as_q(model, b, base + k * n + model.effect_place[i])
+                call_routine(model.constrain[AS_Q], model, b, base + k * n + model.effect_place[i])
             hand_on(model, up, b, rows, k, zw, zv)
         _lengthen(model, place, up, b)
     _scales(model, c, rows, of_torque, of_force)
     for k in range(taking_part, rows):  # left out, and not redundant
         store(model.gram_inverse, model.row_place[row + k], 0, o - 1.0)
+
+
+@routine
+def as_q(model: Any, b: int, e0: int) -> int:
+    """For a body with q_dot other than u: the q that `projection_step` makes, or with *e0* not below 0 `_weigh_as_q`."""
+    if e0 < 0:
+        _rates.n_times(model, b, model.projection_step, model.first_u[b], model.work_q, model.first_q[b])
+    else:
+        _weigh_as_q(model, b, e0)
+    return 0
 
 
 @generic

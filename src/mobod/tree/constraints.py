@@ -24,12 +24,10 @@ from ..algebra import vec3
 from ..algebra.memory import load_spatial
 from ..algebra.record import call_routine
 from ..algebra.scalar import load, store, zero
-from ..constraint._what import ACCELERATIONS, POSITIONS, VELOCITIES
+from ..constraint._what import ACCELERATIONS, POSITIONS, SOLVE_ROWS, THROUGH_COORDINATES, VELOCITIES
 from ..mobilizer import _rates
 from . import constraint_paths, gram
 
-#: Rows of the field `constrain`: the routines below, each compiled once for all that call it, the last where it is needed.
-CONSTRAIN, SOLVE_ROWS, THROUGH_COORDINATES = 0, 1, 2
 #: What `through_coordinates` is asked beside POSITIONS and VELOCITIES.
 _BEFORE_VELOCITIES = 2
 

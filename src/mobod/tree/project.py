@@ -16,8 +16,9 @@ from typing import Any
 from .._jit import compiled, compiled_form_of, generic, routine
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load, one, store, where, zero
-from ..constraint._what import PROJECT_Q
+from ..constraint._what import AS_Q, PROJECT_Q
 from ..mobilizer import _rates
+from ..mobilizer._access import copy
 from . import constraint_paths, constraints
 from .realize import POSITIONS, UNCHECKED, VELOCITIES
 
@@ -112,7 +113,10 @@ def take_step(block: Any, what: int, part: float) -> None:
     for i in range(model.nq):
         store(model.q, i, 0, load(model.q_before, i, 0))
     for b in range(1, model.nb):
-        _rates.n_times(model, b, model.projection_step, model.first_u[b], model.work_q, model.first_q[b])
+        if model.rates[b] == _rates.SAME:
+            copy(model.projection_step, model.first_u[b], model.work_q, model.first_q[b], model.num_u[b])
+        else:
+            call_routine(model.constrain[AS_Q], model, b, -1)
     for i in range(model.nq):
         q = load(model.q_before, i, 0)
         store(model.q, i, 0, where(part > 0.0, q + part * load(model.work_q, i, 0), q))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.record import LANES, Record, aligned_zeros
+from ..constraint._what import AS_Q, CONSTRAIN, EFFECTS_OF_BLOCK, SOLVE_ROWS, THROUGH_COORDINATES
 from ..force import gravity
 from ..force._entry import Entry, runs_of
 from ..force._switch import all_runs
@@ -17,6 +18,7 @@ from ..mobilizer import _rates
 from ..mobilizer._by_address import BY_ADDRESS
 from ..mobilizer._reversal import turn_round
 from . import blocks, constraint_fields, known, measures, records
+from .constraint_paths import as_q, effects_of_block
 from .constraints import constrain, solve_rows, through_coordinates
 
 if TYPE_CHECKING:
@@ -214,7 +216,7 @@ class Tree:
         if not all(integers["constraint_enabled"]):
             groups, _ = constraint_fields.grouped(integers, integers["constraint_enabled"], self.nb)
         constraint_counts |= sizes
-        integers |= {"constrain": [0, 0, 0], "constraint_routine": [0] * len(constraints)}
+        integers |= {"constrain": [0] * 5, "constraint_routine": [0] * len(constraints)}
         for name, of_what in (
             ("position_weight", "num_rows"),
             ("velocity_weight", "num_rows"),
@@ -241,7 +243,7 @@ class Tree:
             "forces_nz": self.nz,
             "nm": len(self._motion_routines),
             "one": 1,
-            "constraint_routines": 3,
+            "constraint_routines": 5,
             "parameters_size": len(self.fields["parameters"]),
             "choices_size": len(integers["choices"]),
             "n_size": sum(matrices),
@@ -313,9 +315,15 @@ class Tree:
         if scalar not in self._addresses:
             fields, found = self.fields, {}
             rare = np.flatnonzero(np.isin(fields["rates"], (_rates.EULER, _rates.MATRIX)))
-            shared = [(0, constrain), (1, solve_rows)] if self.counts["nc"] else []
-            if np.any(fields["num_mobilizers"]):
-                shared.append((2, through_coordinates))
+            shared: list[tuple[int, Any]] = []
+            if self.counts["nc"]:
+                shared += [(CONSTRAIN, constrain), (SOLVE_ROWS, solve_rows)]
+                if np.any(fields["num_mobilizers"]):
+                    shared.append((THROUGH_COORDINATES, through_coordinates))
+                if any(value > 0 for value in self.together_if_free):
+                    shared.append((EFFECTS_OF_BLOCK, effects_of_block))
+                if np.any(fields["rates"] != _rates.SAME):
+                    shared.append((AS_Q, as_q))
             routines: dict[str, Iterable[tuple[int, Any]]] = {
                 "kinematics": self._routines,
                 "reversal": [(int(b), turn_round) for b in np.flatnonzero(fields["reversed"])],
