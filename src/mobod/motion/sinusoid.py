@@ -14,7 +14,7 @@ from .._jit import routine
 from ..algebra.scalar import load, sincos, store
 from ..level import Level
 from ..mobilizer import _rates
-from ._what import POSITION, SET_Q, SET_U, VELOCITY
+from ._what import ACCELERATION, POSITION, SET_Q, SET_U, VELOCITY
 from .base import Motion, checked_level, finite
 
 if TYPE_CHECKING:
@@ -35,6 +35,17 @@ def move(model: Any, b: int, what: int) -> int:
     if what == SET_Q:
         for j in range(nq):
             store(model.q, i + j, 0, m)
+    elif model.rates[b] == _rates.SAME:  # no N to go through
+        if level == POSITION:
+            m, m_dot = m_dot, m_dot_dot
+        if what == SET_U:
+            for j in range(nu):
+                store(model.u, k + j, 0, m)
+        else:
+            if level != ACCELERATION:
+                m = m_dot
+            for j in range(nu):
+                store(model.known_u_dot, k + j, 0, m)
     elif what == SET_U:
         if level == POSITION:
             for j in range(nq):
