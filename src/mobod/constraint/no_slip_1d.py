@@ -23,8 +23,8 @@ from ..errors import TopologyError
 from ..value import Transform
 from . import _access, _relative
 from ._parameters import BETWEEN, Mark, Parametrized, display_size
+from .base import bodies_named, station
 from .base import direction as _direction
-from .base import station
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -101,6 +101,7 @@ class NoSlip1D(Parametrized):
         name: str | None = None,
     ) -> None:
         self._values = [*station("contact_point", contact_point), *_direction("direction", direction)]
+        case_body, body0, body1 = bodies_named(type(self).__name__, [case_body, body0, body1])
         if body0 is body1:
             raise TopologyError(f"NoSlip1D would tie {body0!r} to itself; give it two different bodies")
         bodies = list(dict.fromkeys([case_body, body0, body1]))
