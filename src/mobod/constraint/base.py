@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
+#: A body, by itself or by its index or name in the system that other arguments tell.
+AnyBody: TypeAlias = "MobilizedBody | int | str"
+
 #: What pictures show of a constraint: a decoration on a body, or a line from a point of one body to a point of another.
 Mark: TypeAlias = "tuple[MobilizedBody, Decoration]"
 Line: TypeAlias = "tuple[MobilizedBody, npt.ArrayLike, MobilizedBody, npt.ArrayLike, str]"
@@ -72,8 +75,8 @@ class Constraint(Operators):
 
     def __init__(
         self,
-        bodies: Sequence[MobilizedBody] = (),
-        mobilizers: Sequence[MobilizedBody] = (),
+        bodies: Sequence[AnyBody] = (),
+        mobilizers: Sequence[AnyBody] = (),
         *,
         equations: tuple[int, int, int],
         matter: SimbodyMatterSubsystem | None = None,
@@ -81,17 +84,16 @@ class Constraint(Operators):
         name: str | None = None,
     ) -> None:
         everything = bodies_named(type(self).__name__, [*bodies, *mobilizers], matter)
-        bodies, mobilizers = everything[: len(bodies)], everything[len(bodies) :]
+        self._bodies, self._mobilizers = everything[: len(bodies)], list(dict.fromkeys(everything[len(bodies) :]))
         self._matter = matter if matter is not None else everything[0].get_matter_subsystem()
         for body in everything:
             if body.get_matter_subsystem() is not self._matter:
                 raise TopologyError(
                     f"{body!r} is a body of another system than {everything[0]!r}; a constraint ties bodies of one"
                 )
-        for body in bodies:
-            if sum(body is other for other in bodies) > 1:
+        for body in self._bodies:
+            if sum(body is other for other in self._bodies) > 1:
                 raise TopologyError(f"{type(self).__name__} would tie {body!r} to itself; give it two different bodies")
-        self._bodies, self._mobilizers = list(bodies), list(dict.fromkeys(mobilizers))
         self._number_of_equations = equations
         self._disabled_by_default = bool(disabled_by_default)
         self._index, self._name = self._matter._adopt_constraint(self, name)

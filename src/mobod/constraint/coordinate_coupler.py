@@ -25,8 +25,8 @@ from .base import Array
 
 if TYPE_CHECKING:
     from ..matter import SimbodyMatterSubsystem
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 
 @routine
@@ -103,7 +103,7 @@ class CoordinateCoupler(OnePosition):
         self,
         matter: SimbodyMatterSubsystem,
         function: Function,
-        coordinate_mobods: Sequence[MobilizedBody],
+        coordinate_mobods: Sequence[AnyBody],
         coordinate_indices: Sequence[int],
         *,
         disabled_by_default: bool = False,

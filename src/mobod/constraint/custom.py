@@ -19,8 +19,8 @@ from .compiled_functions import CompiledFunctions
 from .custom_implementation import CustomImplementation
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 
 class Custom(Constraint):
@@ -87,8 +87,8 @@ class Custom(Constraint):
         implementation: CustomImplementation | None = None,
         *,
         compiled: CompiledFunctions | None = None,
-        bodies: Sequence[MobilizedBody] = (),
-        mobilizers: Sequence[MobilizedBody] = (),
+        bodies: Sequence[AnyBody] = (),
+        mobilizers: Sequence[AnyBody] = (),
         parameters: Sequence[float] = (),
         disabled_by_default: bool | None = None,
         name: str | None = None,

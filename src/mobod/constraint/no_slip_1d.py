@@ -29,6 +29,7 @@ from .base import direction as _direction
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 Array = npt.NDArray[np.float64]
 
@@ -67,14 +68,14 @@ class NoSlip1D(Parametrized):
 
     Parameters
     ----------
-    case_body : MobilizedBody
+    case_body : MobilizedBody, int or str
         The body that point and direction are fixed to, as a gearbox: any, one of the two among them.
     contact_point : (3,) array_like
         Where the two touch, from the case's origin and in its frame; length.
     direction : (3,) array_like
         The direction without slip, in the case's frame, of any length but zero.
-    body0, body1 : MobilizedBody
-        The two bodies, one of which may be Ground.
+    body0, body1 : MobilizedBody, int or str
+        The two bodies, one of which may be Ground. One of the three has to be given as an object.
     disabled_by_default : bool
         Whether states start with it switched off.
     name : str, optional
@@ -91,11 +92,11 @@ class NoSlip1D(Parametrized):
 
     def __init__(
         self,
-        case_body: MobilizedBody,
+        case_body: AnyBody,
         contact_point: npt.ArrayLike,
         direction: npt.ArrayLike,
-        body0: MobilizedBody,
-        body1: MobilizedBody,
+        body0: AnyBody,
+        body1: AnyBody,
         *,
         disabled_by_default: bool = False,
         name: str | None = None,

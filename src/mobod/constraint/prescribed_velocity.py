@@ -21,8 +21,8 @@ from ._what import POSITIONS
 
 if TYPE_CHECKING:
     from ..matter import SimbodyMatterSubsystem
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 
 @routine
@@ -73,7 +73,7 @@ class PrescribedVelocity(OfOneCoordinate, OneVelocity):
         self,
         matter: SimbodyMatterSubsystem,
         function: Function,
-        mobod: MobilizedBody,
+        mobod: AnyBody,
         which_u: int,
         *,
         disabled_by_default: bool = False,

@@ -28,8 +28,8 @@ from .base import Array
 
 if TYPE_CHECKING:
     from ..matter import SimbodyMatterSubsystem
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 
 @routine
@@ -113,9 +113,9 @@ class SpeedCoupler(OneVelocity):
         self,
         matter: SimbodyMatterSubsystem,
         function: Function,
-        speed_mobods: Sequence[MobilizedBody],
+        speed_mobods: Sequence[AnyBody],
         speed_indices: Sequence[int],
-        coordinate_mobods: Sequence[MobilizedBody] = (),
+        coordinate_mobods: Sequence[AnyBody] = (),
         coordinate_indices: Sequence[int] = (),
         *,
         disabled_by_default: bool = False,
