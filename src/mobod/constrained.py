@@ -331,14 +331,14 @@ class Constrained:
         """The transpose of Pq ``(nq, mp)``. Needs POSITION."""
         return self.calc_pq(state).T.copy()
 
-    def multiply_by_pq(self, state: State, qlike: ArrayLike, biasp: ArrayLike | None = None) -> Array:
+    def multiply_by_pq(self, state: State, qlike: ArrayLike | None, biasp: ArrayLike | None = None) -> Array:
         """Pq times *qlike*, which is like q_dot ``(nq,)``: ``(mp,)``. Needs POSITION.
 
-        *biasp* is what `calc_bias_for_multiply_by_pq` gave: of no use here, and only checked.
+        None or empty stands for zeros. *biasp* is what `calc_bias_for_multiply_by_pq` gave: of no use here, and only checked.
         """
         Pq = self.calc_pq(state)
         self._check_bias("biasp", biasp, len(Pq))
-        vector = np.asarray(qlike, dtype=np.float64)
+        vector = np.zeros(Pq.shape[1]) if qlike is None or np.size(qlike) == 0 else np.asarray(qlike, dtype=np.float64)
         if vector.shape != (Pq.shape[1],):
             raise ValueError(f"qlike has shape ({Pq.shape[1]},), got {vector.shape}")
         product: Array = Pq @ vector
@@ -350,10 +350,13 @@ class Constrained:
         bias: Array = state._record.velocity_offset[self._position_rows(state), 0]
         return bias
 
-    def multiply_by_pq_transpose(self, state: State, lambdap: ArrayLike) -> Array:
-        """The transpose of Pq times multipliers of position equations ``(mp,)``: ``(nq,)``. Needs POSITION."""
+    def multiply_by_pq_transpose(self, state: State, lambdap: ArrayLike | None) -> Array:
+        """The transpose of Pq times multipliers of position equations ``(mp,)``: ``(nq,)``. Needs POSITION.
+
+        None or empty stands for zeros.
+        """
         Pq = self.calc_pq(state)
-        vector = np.zeros(len(Pq)) if np.size(lambdap) == 0 else np.asarray(lambdap, dtype=np.float64)
+        vector = np.zeros(len(Pq)) if lambdap is None or np.size(lambdap) == 0 else np.asarray(lambdap, dtype=np.float64)
         if vector.shape != (len(Pq),):
             raise ValueError(f"lambdap has shape ({len(Pq)},), got {vector.shape}")
         product: Array = Pq.T @ vector

@@ -222,7 +222,8 @@ def test_values_belong_to_the_state(kind):
     assert hold.get_value(system.realize_topology()) == 0.9
     hold.disable(state := system.realize_topology())
     system.realize(state)
-    assert hold.get_multiplier(state) == 0.0
+    with pytest.raises(mb.ModelError, match=r"get_multiplier.*disabled.*enable"):
+        hold.get_multiplier(state)
 
 
 @pytest.mark.parametrize("known", ["locked", "driven"])

@@ -12,6 +12,7 @@ Source: the conventions of Simbody 3.7, whose x and y of a frame that moves are 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,8 +24,8 @@ from . import _access
 from ._parameters import Parametrized
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 Array = npt.NDArray[np.float64]
 
@@ -52,7 +53,7 @@ class Contact(Parametrized):
 
     _rolling: bool
 
-    def __init__(self, bodies: list[MobilizedBody], *, disabled_by_default: bool, name: str | None) -> None:
+    def __init__(self, bodies: Sequence[AnyBody], *, disabled_by_default: bool, name: str | None) -> None:
         rows = (1, 2 if self._rolling else 0, 0)
         super().__init__(bodies, equations=rows, disabled_by_default=disabled_by_default, name=name)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError
 from ..function import Function
-from .base import one_of
+from .base import bodies_named, one_of
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -57,8 +57,7 @@ def _listed(who: str, what: str, values: Any) -> Sequence[Any]:
 
 
 def body_named(who: str, matter: Any, given: Any) -> Any:
-    """A body, by itself or by index."""
+    """A body, by itself, by index or by name."""
     if not hasattr(matter, "get_mobilized_body"):
         raise TypeError(f"matter of {who} has to be a SimbodyMatterSubsystem, not {matter!r}")
-    by_index = hasattr(given, "__index__") and not hasattr(given, "get_matter_subsystem")  # bodies have both
-    return matter.get_mobilized_body(given) if by_index else given
+    return bodies_named(who, [given], matter)[0]

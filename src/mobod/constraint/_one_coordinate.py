@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from ..errors import ModelError
+from ._floats import OneAcceleration
 from .base import Constraint, finite, one_of
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from ..state import State
 
 
-class OfOneCoordinate(Constraint):
+class OfOneCoordinate(OneAcceleration):
     """A constraint of one q, or of one u: *letter* says of which."""
 
     _letter = "q"
@@ -43,18 +44,6 @@ class OfOneCoordinate(Constraint):
     def _check_coordinates(self, num_q: Sequence[int]) -> None:
         if self._letter == "q":
             check_coordinate(self, self._mobilizers[0], self._which, num_q)
-
-    def get_multiplier(self, state: State) -> float:
-        """Its multiplier, a generalized force of the sign of multipliers; zero where it is disabled. Needs ACCELERATION."""
-        return self._only(self.get_multipliers_as_vector(state))
-
-    def get_acceleration_error(self, state: State) -> float:
-        """Its error at the level of accelerations; zero where it is disabled. Needs ACCELERATION."""
-        return self._only(self.get_acceleration_errors_as_vector(state))
-
-    @staticmethod
-    def _only(vector: Any) -> float:
-        return float(vector[0]) if len(vector) else 0.0
 
 
 class OfOneValue(OfOneCoordinate):

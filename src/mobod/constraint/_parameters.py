@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..decoration import Brick, Decoration
-from ..errors import ModelError
 from ..value import Rotation, Transform
+from ._floats import OnePosition
 from .base import Constraint, Line, Mark, finite
 
 if TYPE_CHECKING:
@@ -41,14 +41,6 @@ class Parametrized(Constraint):
         """Those of the state; a copy."""
         return self._number_run(state, asked)[first : first + n].copy()
 
-    def _the_only(self, state: State, asked: str, values: Array) -> float:
-        self._need_enabled(state, asked)
-        return float(values[0])
-
-    def _need_enabled(self, state: State, asked: str) -> None:
-        if self.is_disabled(state):
-            raise ModelError(f"{asked}: {self!r} is disabled in this state and has no equations; enable(state) first")
-
     def _applied(self, state: State, i: int) -> Array:
         """What the constraint applies to constrained body *i* ``(2, 3)``: at its origin, in Ground; zero where disabled."""
         F, _ = self.get_constraint_forces_as_vectors(state)
@@ -60,24 +52,8 @@ class Parametrized(Constraint):
         return self._applied(state, i) @ np.asarray(self._bodies[i].get_body_transform(state).R)
 
 
-class OneEquation(Parametrized):
+class OneEquation(Parametrized, OnePosition):
     """A kind with one equation of positions."""
-
-    def get_position_error(self, state: State) -> float:
-        """The error of its equation. Needs POSITION."""
-        return self._the_only(state, "get_position_error", self.get_position_errors_as_vector(state))
-
-    def get_velocity_error(self, state: State) -> float:
-        """The rate of that error. Needs VELOCITY."""
-        return self._the_only(state, "get_velocity_error", self.get_velocity_errors_as_vector(state))
-
-    def get_acceleration_error(self, state: State) -> float:
-        """The rate of that rate. Needs ACCELERATION."""
-        return self._the_only(state, "get_acceleration_error", self.get_acceleration_errors_as_vector(state))
-
-    def get_multiplier(self, state: State) -> float:
-        """Its multiplier, of the sign opposite to forces. Needs ACCELERATION."""
-        return self._the_only(state, "get_multiplier", self.get_multipliers_as_vector(state))
 
 
 class Equations(Parametrized):

@@ -25,8 +25,8 @@ from ._parameters import BETWEEN, FIRST, SECOND, Equations, Line, Mark, display_
 from .base import station
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 Array = npt.NDArray[np.float64]
 
@@ -91,8 +91,8 @@ class Ball(Equations):
 
     Parameters
     ----------
-    body1, body2 : MobilizedBody
-        Two bodies of one system, one of which may be Ground.
+    body1, body2 : MobilizedBody, int or str
+        Two bodies of one system, one of which may be Ground; one of them may be given by its index or name.
     station1, station2 : (3,) array_like
         The points, from each body's origin and in its frame; length.
     disabled_by_default : bool
@@ -111,9 +111,9 @@ class Ball(Equations):
 
     def __init__(
         self,
-        body1: MobilizedBody,
+        body1: AnyBody,
         station1: npt.ArrayLike,
-        body2: MobilizedBody,
+        body2: AnyBody,
         station2: npt.ArrayLike,
         *,
         disabled_by_default: bool = False,

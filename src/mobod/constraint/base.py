@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._jit import Routine
-from ..errors import TopologyError
+from ..errors import ModelError, TopologyError
 from ..value import Transform
+from ._operators import Operators
 
 if TYPE_CHECKING:
     from ..decoration import Decoration
@@ -32,18 +33,22 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
+#: A body, by itself or by its index or name in the system that other arguments tell.
+AnyBody: TypeAlias = "MobilizedBody | int | str"
+
 #: What pictures show of a constraint: a decoration on a body, or a line from a point of one body to a point of another.
 Mark: TypeAlias = "tuple[MobilizedBody, Decoration]"
 Line: TypeAlias = "tuple[MobilizedBody, npt.ArrayLike, MobilizedBody, npt.ArrayLike, str]"
 
 
-class Constraint:
+class Constraint(Operators):
     """Equations that the motion of a system keeps, with the forces that it takes. Base class of every kind.
 
     Parameters
     ----------
     bodies : sequence of MobilizedBody
-        Those that its equations put forces on.
+        Those that its equations put forces on. Where *matter* or one of the bodies tells the system, others may be indices
+        or names.
     mobilizers : sequence of MobilizedBody
         Those whose coordinates or speeds it speaks of.
     equations : (int, int, int)
@@ -66,31 +71,29 @@ class Constraint:
     _interpreter: Interpreter | None = None
     #: Whether its equations have time in them.
     _depends_on_time = False
+    _conditional = False
 
     def __init__(
         self,
-        bodies: Sequence[MobilizedBody] = (),
-        mobilizers: Sequence[MobilizedBody] = (),
+        bodies: Sequence[AnyBody] = (),
+        mobilizers: Sequence[AnyBody] = (),
         *,
         equations: tuple[int, int, int],
         matter: SimbodyMatterSubsystem | None = None,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        for body in (*bodies, *mobilizers):
-            if not hasattr(body, "get_matter_subsystem"):
-                raise TypeError(f"{type(self).__name__} takes mobilized bodies, not {body!r}")
-        everything = [*bodies, *mobilizers]
+        everything = bodies_named(type(self).__name__, [*bodies, *mobilizers], matter)
+        self._bodies, self._mobilizers = everything[: len(bodies)], list(dict.fromkeys(everything[len(bodies) :]))
         self._matter = matter if matter is not None else everything[0].get_matter_subsystem()
         for body in everything:
             if body.get_matter_subsystem() is not self._matter:
                 raise TopologyError(
                     f"{body!r} is a body of another system than {everything[0]!r}; a constraint ties bodies of one"
                 )
-        for body in bodies:
-            if sum(body is other for other in bodies) > 1:
+        for body in self._bodies:
+            if sum(body is other for other in self._bodies) > 1:
                 raise TopologyError(f"{type(self).__name__} would tie {body!r} to itself; give it two different bodies")
-        self._bodies, self._mobilizers = list(bodies), list(dict.fromkeys(mobilizers))
         self._number_of_equations = equations
         self._disabled_by_default = bool(disabled_by_default)
         self._index, self._name = self._matter._adopt_constraint(self, name)
@@ -147,6 +150,18 @@ class Constraint:
         return common
 
     # ------------------------------------------------------------------------------------------ on and off
+
+    def set_is_conditional(self, is_conditional: bool) -> None:
+        """Mark it as one that something outside it switches on and off while a simulation runs; a topological change.
+
+        A mark for those who write such: it makes no difference to how the constraint is enforced.
+        """
+        self._conditional = bool(is_conditional)
+        self._matter._invalidate_topology()
+
+    def is_conditional(self) -> bool:
+        """Whether it is marked as one that is switched on and off; not so unless `set_is_conditional` says it."""
+        return self._conditional
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
         """Whether states start with it switched off; a topological change."""
@@ -215,6 +230,14 @@ class Constraint:
         multipliers: Array = state._record.multiplier[self._own_rows(state), 0]
         return multipliers
 
+    def _the_only(self, state: State, asked: str, values: Array) -> float:
+        self._need_enabled(state, asked)
+        return float(values[0])
+
+    def _need_enabled(self, state: State, asked: str) -> None:
+        if self.is_disabled(state):
+            raise ModelError(f"{asked}: {self!r} is disabled in this state and has no equations; enable(state) first")
+
     # ------------------------------------------------------------------------------------------ forces
 
     def calc_constraint_forces_from_multipliers(self, state: State, multipliers: npt.ArrayLike) -> tuple[Array, Array]:
@@ -245,6 +268,14 @@ class Constraint:
         """The same of the multipliers that the state has, in Ground. Needs ACCELERATION."""
         return self._forces(state, "get_constraint_forces_as_vectors", self.get_multipliers_as_vector(state))
 
+    def get_constrained_body_forces_as_vector(self, state: State) -> Array:
+        """The first of `get_constraint_forces_as_vectors`: on its bodies, in Ground ``(nb, 2, 3)``. Needs ACCELERATION."""
+        return self.get_constraint_forces_as_vectors(state)[0]
+
+    def get_constrained_mobility_forces_as_vector(self, state: State) -> Array:
+        """The second of `get_constraint_forces_as_vectors`: one a u of its mobilizers. Needs ACCELERATION."""
+        return self.get_constraint_forces_as_vectors(state)[1]
+
     def _forces(self, state: State, asked: str, multipliers: npt.ArrayLike) -> tuple[Array, Array]:
         self._matter._velocities(state, f"{asked} of {self._name!r}")
         values, rows = np.asarray(multipliers, dtype=np.float64), self._own_rows(state)
@@ -274,7 +305,7 @@ class Constraint:
         """P ``(mp, nu)``: the rows of G of its position equations. Needs POSITION."""
         return self._rows_of_g(state, "calc_position_constraint_matrix_p", (0,))
 
-    def calc_position_constraint_matrix_p_transpose(self, state: State) -> Array:
+    def calc_position_constraint_matrix_pt(self, state: State) -> Array:
         """The transpose of P ``(nu, mp)``. Needs POSITION."""
         return self.calc_position_constraint_matrix_p(state).T.copy()
 
@@ -289,7 +320,7 @@ class Constraint:
         self._matter._velocities(state, f"calc_velocity_constraint_matrix_v of {self._name!r}")
         return self._rows_of_g(state, "calc_velocity_constraint_matrix_v", (1,))
 
-    def calc_velocity_constraint_matrix_v_transpose(self, state: State) -> Array:
+    def calc_velocity_constraint_matrix_vt(self, state: State) -> Array:
         """The transpose of V ``(nu, mv)``. Needs VELOCITY."""
         return self.calc_velocity_constraint_matrix_v(state).T.copy()
 
@@ -298,7 +329,7 @@ class Constraint:
         self._matter._velocities(state, f"calc_acceleration_constraint_matrix_a of {self._name!r}")
         return self._rows_of_g(state, "calc_acceleration_constraint_matrix_a", (2,))
 
-    def calc_acceleration_constraint_matrix_a_transpose(self, state: State) -> Array:
+    def calc_acceleration_constraint_matrix_at(self, state: State) -> Array:
         """The transpose of A ``(nu, ma)``. Needs VELOCITY."""
         return self.calc_acceleration_constraint_matrix_a(state).T.copy()
 
@@ -392,6 +423,28 @@ def _line(body: MobilizedBody) -> list[MobilizedBody]:
     return line[::-1]
 
 
+def bodies_named(who: str, given: Sequence[Any], matter: Any = None) -> list[MobilizedBody]:
+    """Bodies given as objects, or by index or name in *matter*: that of the first body that is an object unless given."""
+    for body in given:
+        if matter is None and hasattr(body, "get_matter_subsystem"):
+            matter = body.get_matter_subsystem()
+    found: list[MobilizedBody] = []
+    for body in given:
+        if hasattr(body, "get_matter_subsystem"):
+            found.append(body)
+            continue
+        named = isinstance(body, str) or (hasattr(body, "__index__") and not isinstance(body, bool))
+        if not named:
+            raise TypeError(f"{who} takes mobilized bodies, not {body!r}")
+        if matter is None:
+            raise TypeError(
+                f"{who} takes mobilized bodies, not {body!r}: an index or a name needs another body, given as an object, that "
+                "tells of which system it is; take it from matter.bodies"
+            )
+        found.append(matter._body(body))
+    return found
+
+
 def finite(what: str, value: Any) -> float:
     """A finite number."""
     number = float(value)
@@ -403,7 +456,7 @@ def finite(what: str, value: Any) -> float:
 def one_of(who: str, what: str, body: Any, which: Any, n: int) -> int:
     """The index of a coordinate or speed of *body*, which has *n*; *what* is its name, and "q" or "u" its end."""
     if not hasattr(body, "get_matter_subsystem"):
-        raise TypeError(f"{who} takes mobilized bodies, not {body!r}")
+        bodies_named(who, [body])
     if isinstance(which, bool) or not hasattr(which, "__index__"):
         raise TypeError(f"{what} of {who} has to be an integer, not {which!r}")
     if not 0 <= int(which) < n:

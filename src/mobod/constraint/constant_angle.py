@@ -24,8 +24,8 @@ from ._parameters import FIRST, SECOND, Mark, OneEquation, display_size
 from .base import direction, finite
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 Array = npt.NDArray[np.float64]
 
@@ -61,8 +61,8 @@ class ConstantAngle(OneEquation):
 
     Parameters
     ----------
-    base_body, follower_body : MobilizedBody
-        Two bodies of one system, one of which may be Ground.
+    base_body, follower_body : MobilizedBody, int or str
+        Two bodies of one system, one of which may be Ground; one of them may be given by its index or name.
     base_axis, follower_axis : (3,) array_like
         The axes, each in its body's frame, of any length but zero.
     angle : float
@@ -84,9 +84,9 @@ class ConstantAngle(OneEquation):
 
     def __init__(
         self,
-        base_body: MobilizedBody,
+        base_body: AnyBody,
         base_axis: npt.ArrayLike,
-        follower_body: MobilizedBody,
+        follower_body: AnyBody,
         follower_axis: npt.ArrayLike,
         angle: float = math.pi / 2,
         *,

@@ -100,9 +100,9 @@ class ConstantCoordinate(OfOneValue):
         self.set_value(state, position)
 
     def get_position_error(self, state: State) -> float:
-        """q less the value; zero where it is disabled. Needs POSITION."""
-        return self._only(self.get_position_errors_as_vector(state))
+        """q less the value; `ModelError` where it is disabled. Needs POSITION."""
+        return self._the_only(state, "get_position_error", self.get_position_errors_as_vector(state))
 
     def get_velocity_error(self, state: State) -> float:
-        """q_dot; zero where it is disabled. Needs VELOCITY."""
-        return self._only(self.get_velocity_errors_as_vector(state))
+        """q_dot; `ModelError` where it is disabled. Needs VELOCITY."""
+        return self._the_only(state, "get_velocity_error", self.get_velocity_errors_as_vector(state))

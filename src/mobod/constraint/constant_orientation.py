@@ -17,8 +17,8 @@ from . import _access, _orientation
 from ._parameters import Equations, Mark, rotation
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 Array = npt.NDArray[np.float64]
 
@@ -40,8 +40,8 @@ class ConstantOrientation(Equations):
 
     Parameters
     ----------
-    base_body, follower_body : MobilizedBody
-        Two bodies of one system, one of which may be Ground.
+    base_body, follower_body : MobilizedBody, int or str
+        Two bodies of one system, one of which may be Ground; one of them may be given by its index or name.
     base_rotation, follower_rotation : Rotation
         The rotations, each in its body's frame.
     disabled_by_default : bool
@@ -59,9 +59,9 @@ class ConstantOrientation(Equations):
 
     def __init__(
         self,
-        base_body: MobilizedBody,
+        base_body: AnyBody,
         base_rotation: Rotation,
-        follower_body: MobilizedBody,
+        follower_body: AnyBody,
         follower_rotation: Rotation,
         *,
         disabled_by_default: bool = False,

@@ -83,5 +83,5 @@ class ConstantSpeed(OfOneValue):
         self.set_value(state, speed)
 
     def get_velocity_error(self, state: State) -> float:
-        """u less the value; zero where it is disabled. Needs VELOCITY."""
-        return self._only(self.get_velocity_errors_as_vector(state))
+        """u less the value; `ModelError` where it is disabled. Needs VELOCITY."""
+        return self._the_only(state, "get_velocity_error", self.get_velocity_errors_as_vector(state))

@@ -16,16 +16,17 @@ from .._jit import routine
 from ..algebra.scalar import load, store, zero
 from ..function import Function, _switch
 from . import _access
+from ._floats import OnePosition
 from ._interpreted import Interpreter, taken
 from ._of_function import arguments_of, check_function
 from ._one_coordinate import check_coordinate
 from ._what import POSITIONS
-from .base import Array, Constraint
+from .base import Array
 
 if TYPE_CHECKING:
     from ..matter import SimbodyMatterSubsystem
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 
 @routine
@@ -55,7 +56,7 @@ def equations(model: Any, c: int, what: int) -> int:
     return 0
 
 
-class CoordinateCoupler(Constraint):
+class CoordinateCoupler(OnePosition):
     """Keeps a function of some coordinates at zero: one equation of positions.
 
     Parameters
@@ -102,7 +103,7 @@ class CoordinateCoupler(Constraint):
         self,
         matter: SimbodyMatterSubsystem,
         function: Function,
-        coordinate_mobods: Sequence[MobilizedBody],
+        coordinate_mobods: Sequence[AnyBody],
         coordinate_indices: Sequence[int],
         *,
         disabled_by_default: bool = False,

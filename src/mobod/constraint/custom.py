@@ -14,13 +14,13 @@ from ..errors import ModelError
 from ..stage import Stage
 from ._by_implementation import ByImplementation
 from ._users_functions import check_functions, routine_of, try_out
-from .base import Array, Constraint
+from .base import Array, Constraint, bodies_named
 from .compiled_functions import CompiledFunctions
 from .custom_implementation import CustomImplementation
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 
 class Custom(Constraint):
@@ -87,8 +87,8 @@ class Custom(Constraint):
         implementation: CustomImplementation | None = None,
         *,
         compiled: CompiledFunctions | None = None,
-        bodies: Sequence[MobilizedBody] = (),
-        mobilizers: Sequence[MobilizedBody] = (),
+        bodies: Sequence[AnyBody] = (),
+        mobilizers: Sequence[AnyBody] = (),
         parameters: Sequence[float] = (),
         disabled_by_default: bool | None = None,
         name: str | None = None,
@@ -119,9 +119,8 @@ class Custom(Constraint):
             return
         assert compiled is not None
         self._depends_on_time = False
-        for body in (*bodies, *mobilizers):
-            if not hasattr(body, "get_matter_subsystem"):
-                raise TypeError(f"a constraint.Custom takes mobilized bodies, not {body!r}")
+        named = bodies_named("a constraint.Custom", [*bodies, *mobilizers])
+        bodies, mobilizers = named[: len(bodies)], named[len(bodies) :]
         for what, given in (("bodies", bodies), ("mobilizers", mobilizers)):
             if len(set(given)) != len(given):
                 raise ModelError(f"{what} of a constraint.Custom names {given!r}; each of them once")

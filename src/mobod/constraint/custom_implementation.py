@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..errors import ModelError, TopologyError
 from ..value import Rotation, Transform
+from .base import AnyBody, bodies_named
 
 if TYPE_CHECKING:
     from ..decoration import Decoration
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from ..state import State
     from .custom import Custom
+
 
 Array = npt.NDArray[np.float64]
 ArrayLike = npt.ArrayLike
@@ -106,19 +108,16 @@ class CustomImplementation:
 
     # ------------------------------------------------------------------------------------------ what it ties
 
-    def add_constrained_body(self, body: MobilizedBody) -> int:
+    def add_constrained_body(self, body: AnyBody) -> int:
         """Make *body* one of the constrained bodies; its number among these. A topological change."""
         return self._added(self._bodies, body)
 
-    def add_constrained_mobilizer(self, body: MobilizedBody) -> int:
+    def add_constrained_mobilizer(self, body: AnyBody) -> int:
         """Make the mobilizer of *body* one of the constrained mobilizers; its number among these. A topological change."""
         return self._added(self._mobilizers, body)
 
     def _added(self, found: list[MobilizedBody], body: Any) -> int:
-        by_index = hasattr(body, "__index__") and not hasattr(body, "get_matter_subsystem")  # bodies have both
-        known = self._matter.get_mobilized_body(body) if by_index else body
-        if not hasattr(known, "get_matter_subsystem"):
-            raise TypeError(f"{type(self).__name__} takes mobilized bodies, not {body!r}")
+        (known,) = bodies_named(type(self).__name__, [body], self._matter)
         if known.get_matter_subsystem() is not self._matter:
             raise TopologyError(f"{known!r} is a body of another system than that of {self!r}")
         if known not in found:

@@ -35,6 +35,7 @@ from .base import frame
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 Array = npt.NDArray[np.float64]
 
@@ -113,8 +114,8 @@ class LineOnLineContact(_contact.Contact):
 
     Parameters
     ----------
-    body1, body2 : MobilizedBody
-        Two bodies of one system, one of which may be Ground.
+    body1, body2 : MobilizedBody, int or str
+        Two bodies of one system, one of which may be Ground; one of them may be given by its index or name.
     frame1, frame2 : Transform
         A frame on each body: its origin is the edge's center, its x axis along the edge, its z axis out of the body.
     half_length1, half_length2 : float
@@ -136,10 +137,10 @@ class LineOnLineContact(_contact.Contact):
 
     def __init__(
         self,
-        body1: MobilizedBody,
+        body1: AnyBody,
         frame1: Transform,
         half_length1: float,
-        body2: MobilizedBody,
+        body2: AnyBody,
         frame2: Transform,
         half_length2: float,
         enforce_rolling: bool,

@@ -23,12 +23,13 @@ from ..errors import TopologyError
 from ..value import Transform
 from . import _access, _relative
 from ._parameters import BETWEEN, Mark, Parametrized, display_size
+from .base import bodies_named, station
 from .base import direction as _direction
-from .base import station
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 Array = npt.NDArray[np.float64]
 
@@ -67,14 +68,14 @@ class NoSlip1D(Parametrized):
 
     Parameters
     ----------
-    case_body : MobilizedBody
+    case_body : MobilizedBody, int or str
         The body that point and direction are fixed to, as a gearbox: any, one of the two among them.
     contact_point : (3,) array_like
         Where the two touch, from the case's origin and in its frame; length.
     direction : (3,) array_like
         The direction without slip, in the case's frame, of any length but zero.
-    body0, body1 : MobilizedBody
-        The two bodies, one of which may be Ground.
+    body0, body1 : MobilizedBody, int or str
+        The two bodies, one of which may be Ground. One of the three has to be given as an object.
     disabled_by_default : bool
         Whether states start with it switched off.
     name : str, optional
@@ -91,16 +92,17 @@ class NoSlip1D(Parametrized):
 
     def __init__(
         self,
-        case_body: MobilizedBody,
+        case_body: AnyBody,
         contact_point: npt.ArrayLike,
         direction: npt.ArrayLike,
-        body0: MobilizedBody,
-        body1: MobilizedBody,
+        body0: AnyBody,
+        body1: AnyBody,
         *,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
         self._values = [*station("contact_point", contact_point), *_direction("direction", direction)]
+        case_body, body0, body1 = bodies_named(type(self).__name__, [case_body, body0, body1])
         if body0 is body1:
             raise TopologyError(f"NoSlip1D would tie {body0!r} to itself; give it two different bodies")
         bodies = list(dict.fromkeys([case_body, body0, body1]))

@@ -22,8 +22,8 @@ from ._parameters import SECOND, Mark, OneEquation, across, display_size, plane
 from .base import direction, finite, station
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 Array = npt.NDArray[np.float64]
 
@@ -60,14 +60,14 @@ class PointInPlane(OneEquation):
 
     Parameters
     ----------
-    plane_body : MobilizedBody
+    plane_body : MobilizedBody, int or str
         The body that the plane is fixed to.
     plane_normal : (3,) array_like
         The plane's normal in that body's frame, of any length but zero.
     plane_height : float
         Distance of the plane from that body's origin along the normal; length.
-    follower_body : MobilizedBody
-        Another body of the same system.
+    follower_body : MobilizedBody, int or str
+        Another body of the same system. One of the two may be given by its index or name.
     follower_station : (3,) array_like
         The point, from that body's origin and in its frame; length.
     disabled_by_default : bool
@@ -86,10 +86,10 @@ class PointInPlane(OneEquation):
 
     def __init__(
         self,
-        plane_body: MobilizedBody,
+        plane_body: AnyBody,
         plane_normal: npt.ArrayLike,
         plane_height: float,
-        follower_body: MobilizedBody,
+        follower_body: AnyBody,
         follower_station: npt.ArrayLike,
         *,
         disabled_by_default: bool = False,

@@ -23,8 +23,8 @@ from ._parameters import FIRST, SECOND, Equations, Mark, across, display_size
 from .base import direction, station
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 Array = npt.NDArray[np.float64]
 
@@ -68,14 +68,14 @@ class PointOnLine(Equations):
 
     Parameters
     ----------
-    line_body : MobilizedBody
+    line_body : MobilizedBody, int or str
         The body that the line is fixed to.
     line_direction : (3,) array_like
         Along the line, in that body's frame, of any length but zero.
     point_on_line : (3,) array_like
         A point of the line, from that body's origin and in its frame; length.
-    follower_body : MobilizedBody
-        Another body of the same system.
+    follower_body : MobilizedBody, int or str
+        Another body of the same system. One of the two may be given by its index or name.
     follower_station : (3,) array_like
         The point, from that body's origin and in its frame; length.
     disabled_by_default : bool
@@ -94,10 +94,10 @@ class PointOnLine(Equations):
 
     def __init__(
         self,
-        line_body: MobilizedBody,
+        line_body: AnyBody,
         line_direction: npt.ArrayLike,
         point_on_line: npt.ArrayLike,
-        follower_body: MobilizedBody,
+        follower_body: AnyBody,
         follower_station: npt.ArrayLike,
         *,
         disabled_by_default: bool = False,

@@ -21,8 +21,8 @@ from ._parameters import SECOND, Mark, display_size, plane, transform
 from .base import frame, station
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 Array = npt.NDArray[np.float64]
 
@@ -63,12 +63,12 @@ class PointOnPlaneContact(_contact.Contact):
 
     Parameters
     ----------
-    plane_body : MobilizedBody
+    plane_body : MobilizedBody, int or str
         The body that the plane is fixed to.
     plane_frame : Transform
         A frame on that body, whose z axis is the plane's normal, and whose origin is in the plane.
-    follower_body : MobilizedBody
-        Another body of the same system.
+    follower_body : MobilizedBody, int or str
+        Another body of the same system. One of the two may be given by its index or name.
     follower_station : (3,) array_like
         The point, from that body's origin and in its frame; length.
     disabled_by_default : bool
@@ -88,9 +88,9 @@ class PointOnPlaneContact(_contact.Contact):
 
     def __init__(
         self,
-        plane_body: MobilizedBody,
+        plane_body: AnyBody,
         plane_frame: Transform,
-        follower_body: MobilizedBody,
+        follower_body: AnyBody,
         follower_station: npt.ArrayLike,
         *,
         disabled_by_default: bool = False,

@@ -13,6 +13,7 @@ from .._jit import routine
 from ..algebra.scalar import load, one, zero
 from ..function import Function, _switch
 from . import _access
+from ._floats import OneVelocity
 from ._interpreted import Interpreter, taken
 from ._of_function import body_named, check_function
 from ._one_coordinate import OfOneCoordinate
@@ -20,8 +21,8 @@ from ._what import POSITIONS
 
 if TYPE_CHECKING:
     from ..matter import SimbodyMatterSubsystem
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 
 @routine
@@ -40,7 +41,7 @@ def equations(model: Any, c: int, what: int) -> int:
     return 0
 
 
-class PrescribedVelocity(OfOneCoordinate):
+class PrescribedVelocity(OfOneCoordinate, OneVelocity):
     """Makes one speed of a mobilizer a given function of time: one equation of velocities.
 
     Parameters
@@ -72,7 +73,7 @@ class PrescribedVelocity(OfOneCoordinate):
         self,
         matter: SimbodyMatterSubsystem,
         function: Function,
-        mobod: MobilizedBody,
+        mobod: AnyBody,
         which_u: int,
         *,
         disabled_by_default: bool = False,

@@ -26,6 +26,7 @@ from .base import finite, station
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 Array = npt.NDArray[np.float64]
 
@@ -72,8 +73,8 @@ class Rod(OneEquation):
 
     Parameters
     ----------
-    body1, body2 : MobilizedBody
-        Two bodies of one system, one of which may be Ground.
+    body1, body2 : MobilizedBody, int or str
+        Two bodies of one system, one of which may be Ground; one of them may be given by its index or name.
     station1, station2 : (3,) array_like
         The points, from each body's origin and in its frame; length.
     length : float
@@ -92,9 +93,9 @@ class Rod(OneEquation):
 
     def __init__(
         self,
-        body1: MobilizedBody,
+        body1: AnyBody,
         station1: npt.ArrayLike,
-        body2: MobilizedBody,
+        body2: AnyBody,
         station2: npt.ArrayLike,
         length: float,
         *,

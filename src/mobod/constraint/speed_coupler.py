@@ -19,16 +19,17 @@ from ..errors import TopologyError
 from ..function import Function, _switch
 from ..mobilizer import _rates
 from . import _access
+from ._floats import OneVelocity
 from ._interpreted import Interpreter, taken
 from ._of_function import arguments_of, check_function
 from ._one_coordinate import check_coordinate
 from ._what import POSITIONS
-from .base import Array, Constraint
+from .base import Array
 
 if TYPE_CHECKING:
     from ..matter import SimbodyMatterSubsystem
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 
 @routine
@@ -64,7 +65,7 @@ def equations(model: Any, c: int, what: int) -> int:
     return 0
 
 
-class SpeedCoupler(Constraint):
+class SpeedCoupler(OneVelocity):
     """Keeps a function of some speeds, and of coordinates if so wished, at zero: one equation of velocities.
 
     Parameters
@@ -112,9 +113,9 @@ class SpeedCoupler(Constraint):
         self,
         matter: SimbodyMatterSubsystem,
         function: Function,
-        speed_mobods: Sequence[MobilizedBody],
+        speed_mobods: Sequence[AnyBody],
         speed_indices: Sequence[int],
-        coordinate_mobods: Sequence[MobilizedBody] = (),
+        coordinate_mobods: Sequence[AnyBody] = (),
         coordinate_indices: Sequence[int] = (),
         *,
         disabled_by_default: bool = False,

@@ -24,6 +24,7 @@ from .base import frame, station
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 Array = npt.NDArray[np.float64]
 
@@ -68,12 +69,12 @@ class SphereOnPlaneContact(_contact.Contact):
 
     Parameters
     ----------
-    plane_body : MobilizedBody
+    plane_body : MobilizedBody, int or str
         The body that the plane is fixed to.
     plane_frame : Transform
         A frame on that body, whose z axis is the plane's normal, and whose origin is in the plane.
-    sphere_body : MobilizedBody
-        Another body of the same system.
+    sphere_body : MobilizedBody, int or str
+        Another body of the same system. One of the two may be given by its index or name.
     sphere_center : (3,) array_like
         The sphere's center, from that body's origin and in its frame; length.
     radius : float
@@ -95,9 +96,9 @@ class SphereOnPlaneContact(_contact.Contact):
 
     def __init__(
         self,
-        plane_body: MobilizedBody,
+        plane_body: AnyBody,
         plane_frame: Transform,
-        sphere_body: MobilizedBody,
+        sphere_body: AnyBody,
         sphere_center: npt.ArrayLike,
         radius: float,
         enforce_rolling: bool,

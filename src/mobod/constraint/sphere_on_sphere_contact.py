@@ -30,6 +30,7 @@ from .base import station
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 Array = npt.NDArray[np.float64]
 
@@ -106,8 +107,8 @@ class SphereOnSphereContact(_contact.Contact):
 
     Parameters
     ----------
-    body1, body2 : MobilizedBody
-        Two bodies of one system, one of which may be Ground.
+    body1, body2 : MobilizedBody, int or str
+        Two bodies of one system, one of which may be Ground; one of them may be given by its index or name.
     center1, center2 : (3,) array_like
         The spheres' centers, from each body's origin and in its frame; length.
     radius1, radius2 : float
@@ -130,10 +131,10 @@ class SphereOnSphereContact(_contact.Contact):
 
     def __init__(
         self,
-        body1: MobilizedBody,
+        body1: AnyBody,
         center1: npt.ArrayLike,
         radius1: float,
-        body2: MobilizedBody,
+        body2: AnyBody,
         center2: npt.ArrayLike,
         radius2: float,
         enforce_rolling: bool,

@@ -18,8 +18,8 @@ from ._parameters import BETWEEN, Equations, Line, Mark, display_size, transform
 from .base import frame
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
     from ..state import State
+    from .base import AnyBody
 
 Array = npt.NDArray[np.float64]
 
@@ -43,8 +43,8 @@ class Weld(Equations):
 
     Parameters
     ----------
-    body1, body2 : MobilizedBody
-        Two bodies of one system, one of which may be Ground.
+    body1, body2 : MobilizedBody, int or str
+        Two bodies of one system, one of which may be Ground; one of them may be given by its index or name.
     frame1, frame2 : Transform
         The frames, each in its body's.
     disabled_by_default : bool
@@ -63,9 +63,9 @@ class Weld(Equations):
 
     def __init__(
         self,
-        body1: MobilizedBody,
+        body1: AnyBody,
         frame1: Transform,
-        body2: MobilizedBody,
+        body2: AnyBody,
         frame2: Transform,
         *,
         disabled_by_default: bool = False,
