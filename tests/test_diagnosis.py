@@ -82,7 +82,8 @@ def test_equations_that_differ_in_what_is_locked_alone_are_redundant_given_the_l
     first = mb.mobilizer.Slider(matter.ground, solid(), name="first")
     second = mb.mobilizer.Slider(first, solid(), name="second")
     for i, factor in enumerate((1.0, 2.0)):
-        mb.constraint.SpeedCoupler(mb.function.Linear((factor, 1.0, 0.0)), [first, second], [0, 0], name=f"coupler {i}")
+        function = mb.function.Linear((factor, 1.0, 0.0))
+        mb.constraint.SpeedCoupler(matter, function, [first, second], [0, 0], name=f"coupler {i}")
     state = system.realize_topology()
     assert not system.diagnose_constraints(state).redundant
     first.lock(state)
@@ -147,11 +148,45 @@ def test_a_leaf_without_mass_is_diagnosed_and_its_failure_is_one_of_convergence(
         system.project(state)
 
 
+class Failing(mb.force.CustomImplementation):
+    """A force that cannot be had."""
+
+    def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+        raise ZeroDivisionError("of the user's own making")
+
+    def calc_potential_energy(self, state):
+        return 0.0
+
+
+def test_a_force_that_fails_leaves_positions_and_velocities_to_be_diagnosed():
+    system, matter, plate = plane()
+    mb.force.Custom(mb.GeneralForceSubsystem(system), Failing())
+    mb.constraint.Rod(matter.ground, (0, 0, 0), plate, (0, 1, 0), 1.0, name="short")
+    mb.constraint.Rod(matter.ground, (0, 0, 0), plate, (0, 1, 0), 2.0, name="long")
+    state = system.realize_topology()
+    state.q = 0.1, 0.2, 0.3
+    assert list(system.diagnose_constraints(state).conflicting[0].contradiction) == ["position"]
+    with pytest.raises(mb.ConvergenceError, match="In conflict: long with short"):
+        system.project(state)
+
+
+def test_where_nothing_can_be_found_out_the_error_is_still_one_of_convergence(monkeypatch):
+    system, state, _ = two_rods()
+
+    def refuse(*_):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    monkeypatch.setattr(mb.MultibodySystem, "diagnose_constraints", refuse)
+    with pytest.raises(mb.ConvergenceError, match=r"errors are left of .*rod.*SVD did not converge") as caught:
+        system.project(state)
+    assert caught.value.diagnosis is None
+
+
 def test_the_table_shows_velocity_errors_of_velocity_equations():
     system, _, pin = arm()
     mb.constraint.ConstantSpeed(pin, 0, 2.0, name="speed")
     state = system.realize_topology()
-    state.u = 1.75
+    state.u = (1.75,)
     assert str(system.diagnose_constraints(state)).splitlines() == [
         "1 constraint equations, 1 of them independent; 0 free motions remain",
         "  constraint  ties  error  remarks",

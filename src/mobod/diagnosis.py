@@ -81,6 +81,13 @@ class NearSingularity:
     value: float
     equations: list[Equation]
 
+    @property
+    def why(self) -> str:
+        """What *value* is part of, in words."""
+        if len(self.equations) > 1:
+            return f"{self.value:.1g} of what they would be alone"
+        return f"{self.value:.1g} of it is of what can move, the rest of what is locked or driven"
+
 
 @dataclasses.dataclass(frozen=True)
 class FreeMotion:
@@ -152,8 +159,7 @@ class Diagnosis:
             for row in [head, *rows]:
                 lines.append("  " + "  ".join(text.ljust(n) for text, n in zip(row, wide, strict=False)) + "  " + row[3])
         for near in self.nearly_singular:
-            names = ", ".join(str(equation) for equation in near.equations)
-            lines.append(f"  nearly singular ({near.value:.1g} of what they would be alone): {names}")
+            lines.append(f"  nearly singular ({near.why}): {', '.join(map(str, near.equations))}")
         for motion in self.free_motions:
             lines.append(f"  free: {motion.speed}, which moves {_few(motion.bodies)}")
         return "\n".join(lines)
@@ -190,7 +196,7 @@ def diagnose(system: MultibodySystem, state: State, tolerance: float) -> Diagnos
     free = matter.get_free_u_dot_index(work)
     mass = matter.calc_m(work)
     L = _root(mass[np.ix_(free, free)])
-    rows: Array = np.linalg.solve(L, G[:, free].T).T
+    rows = np.asarray(np.linalg.solve(L, G[:, free].T).T, np.float64)
     lengths = np.linalg.norm(rows, axis=1)
     errors = _errors(matter, work, m)
     part = _free_part(G, mass, free)
@@ -214,7 +220,7 @@ def diagnose(system: MultibodySystem, state: State, tolerance: float) -> Diagnos
 def _root(M: Array) -> Array:
     """L with L L^T = M; the identity where M is singular, for lack of masses: speeds then count as they are."""
     try:
-        L: Array = np.linalg.cholesky(M)
+        L = np.asarray(np.linalg.cholesky(M), np.float64)
     except np.linalg.LinAlgError:
         return np.eye(len(M))
     # what is left of a diagonal element, all but rounding taken away, is no mass

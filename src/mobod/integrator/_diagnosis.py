@@ -135,7 +135,7 @@ def of_constraints(system: MultibodySystem, state: State, tolerance: float) -> t
     except Exception:  # a place where nothing can be found out; another error is on its way
         return "", None
     said = [
-        f"{', '.join(map(str, near.equations))} {'are' if len(near.equations) > 1 else 'is'} nearly singular ({near.value:.1g})"
+        f"{', '.join(map(str, near.equations))} {'are' if len(near.equations) > 1 else 'is'} nearly singular ({near.why})"
         for near in found.nearly_singular
     ]
     said += [f"{one.equation} is in conflict with {', '.join(one.partners) or 'what is there'}" for one in found.conflicting]

@@ -521,7 +521,8 @@ class Integrator:
             failed = ConvergenceError(
                 f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}{worst}: the "
                 f"system is too stiff for {type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy "
-                f"number, a smaller min_step_size, or mobod.integrator.BDF for a stiff one{singular}. The state is the last good one"
+                f"number, a smaller min_step_size, or mobod.integrator.BDF for a stiff one{singular}. "
+                "The state is the last good one"
             )
             cause = None
         failed.diagnosis = diagnosis
