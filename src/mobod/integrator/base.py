@@ -512,7 +512,7 @@ class Integrator:
             failed = ConvergenceError(
                 f"beyond time {time:.9g}, in step {number}, the state cannot be brought to its constraints within "
                 f"{self.constraint_tolerance:g}, however short the step (last tried {step:.3g}){singular}. "
-                f"{f'{reason}. ' if reason else ''}The state is the last good one"
+                f"The state is the last good one{f'. {reason}' if reason else ''}"
             )
             diagnosis, cause = getattr(reason, "diagnosis", None) or diagnosis, reason
         else:
