@@ -81,7 +81,7 @@ def test_a_run_in_parts_is_the_whole_run_to_the_bit():
 
 
 def too_short(**settings):
-    """A stepper of a crank that pulls a bob by a rod that is too short for the whole turn, driven by a motion or a constraint."""
+    """A stepper of a crank that pulls a bob by a rod too short for the whole turn, driven by a motion or a constraint."""
     system = mb.MultibodySystem()
     matter = mb.SimbodyMatterSubsystem(system)
     crank = mb.mobilizer.Pin(matter.ground, models.point_mass(), name="crank")
