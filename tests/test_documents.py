@@ -63,6 +63,20 @@ def test_the_examples_of_the_guide_to_custom_constraints_run(capsys):
     assert abs(u[0] - 2.0 * u[1]) < 1e-6 and u[0] > 0.1
 
 
+def test_the_page_on_constraints_runs(capsys):
+    page, names = (DOCS / "constraints.md").read_text(), {}
+    for code in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
+        exec(compile(code, "constraints.md", "exec"), names)
+    shown = re.findall(r"```text\n(.*?)```", page, flags=re.DOTALL)[0]
+    assert capsys.readouterr().out.startswith(shown)
+    kinds = [
+        kind
+        for kind in names["mb"].constraint.__all__
+        if kind[0].isupper() and kind not in ("CompiledFunctions", "CustomImplementation")
+    ]
+    assert [kind for kind in kinds if f"`{kind}`" not in page] == []
+
+
 def test_the_page_on_motions_runs(capsys):
     names = {}
     for code in re.findall(r"```python\n(.*?)```", (DOCS / "custom_motions.md").read_text(), flags=re.DOTALL):

@@ -53,19 +53,40 @@ class Redundancy:
         Those of which it is a combination; none where it moves nothing at all.
     contradiction : dict of str to float
         For each level, how far the errors are from that combination, where they are: the equations cannot all hold.
+    held_by : list of str
+        Names of the bodies whose locks or prescribed motions make it redundant; none where it would be without these, too.
+    holds : list of str
+        The same in words, such as ``"the lock of arm"``.
     """
 
     equation: Equation
     others: list[Equation]
     contradiction: dict[str, float]
+    held_by: list[str] = dataclasses.field(default_factory=list)
+    holds: list[str] = dataclasses.field(default_factory=list)
+
+    @property
+    def partners(self) -> list[str]:
+        """What it is redundant with, or in conflict with: equations, locks and motions, in words."""
+        return [*map(str, self.others), *self.holds]
 
 
 @dataclasses.dataclass(frozen=True)
 class NearSingularity:
-    """Equations that are nearly dependent: *value* is their least singular value, 1 for perpendicular ones."""
+    """Equations that are nearly dependent: *value* is their least singular value, 1 for perpendicular ones.
+
+    Of a single equation it is the part that mobilities have in it that no lock or motion holds, 1 where these are all.
+    """
 
     value: float
     equations: list[Equation]
+
+    @property
+    def why(self) -> str:
+        """What *value* is part of, in words."""
+        if len(self.equations) > 1:
+            return f"{self.value:.1g} of what they would be alone"
+        return f"{self.value:.1g} of it is of what can move, the rest of what is locked or driven"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,8 +144,11 @@ class Diagnosis:
         rows: list[tuple[str, str, str, str]] = []
         for name, bodies in self.ties.items():
             of_it = [i for i, equation in enumerate(self.equations) if equation.constraint.name == name]
-            position = [abs(self.errors["position"][i]) for i in of_it if self.equations[i].level == "position"]
-            error = f"{max(position):.2g}" if position else "-"
+            parts = []
+            for level in ("position", "velocity"):
+                sizes = [abs(self.errors[level][i]) for i in of_it if self.equations[i].level == level]
+                parts += [f"{max(sizes):.2g}"] if sizes else []
+            error = ", ".join(parts) or "-"
             remarks = [_remark(one) for one in self.redundant if one.equation.constraint.name == name]
             if any(one.name == name for one in self.droppable):
                 remarks.append("could be dropped")
@@ -135,21 +159,25 @@ class Diagnosis:
             for row in [head, *rows]:
                 lines.append("  " + "  ".join(text.ljust(n) for text, n in zip(row, wide, strict=False)) + "  " + row[3])
         for near in self.nearly_singular:
-            names = ", ".join(str(equation) for equation in near.equations)
-            lines.append(f"  nearly singular ({near.value:.1g} of what they would be alone): {names}")
+            lines.append(f"  nearly singular ({near.why}): {', '.join(map(str, near.equations))}")
         for motion in self.free_motions:
             lines.append(f"  free: {motion.speed}, which moves {_few(motion.bodies)}")
         return "\n".join(lines)
 
 
 def _remark(one: Redundancy) -> str:
-    if not one.others:
-        text = f"{one.equation} moves nothing"
-    else:
+    if one.others:
         text = f"{one.equation} is redundant with {_few([str(other) for other in one.others])}"
+        text += f", given {_few(one.holds)}" if one.holds else ""
+        against = "it"
+    elif one.holds:
+        text = f"{one.equation} moves nothing, as all on its path is locked or driven: {_few(one.holds)}"
+        against = "it"
+    else:
+        text, against = f"{one.equation} moves nothing", "what is there"
     if one.contradiction:
         said = ", ".join(f"{level} by {value:.2g}" for level, value in one.contradiction.items())
-        text += f" and CONTRADICTS it ({said})"
+        text += f" and CONTRADICTS {against} ({said})"
     return text
 
 
@@ -166,25 +194,63 @@ def diagnose(system: MultibodySystem, state: State, tolerance: float) -> Diagnos
     equations = _equations(matter._constraints, work)
     m, G = len(equations), matter.calc_g(work)
     free = matter.get_free_u_dot_index(work)
-    M = matter.calc_m(work)[np.ix_(free, free)]
-    rows = np.linalg.solve(np.linalg.cholesky(M), G[:, free].T).T if len(free) else np.zeros((m, 0))
+    mass = matter.calc_m(work)
+    L = _root(mass[np.ix_(free, free)])
+    rows = np.asarray(np.linalg.solve(L, G[:, free].T).T, np.float64)
     lengths = np.linalg.norm(rows, axis=1)
-    scale = np.linalg.norm(G[:, free], axis=1) if len(free) else np.zeros(m)
     errors = _errors(matter, work, m)
-    independent, redundant = _combinations(equations, rows, lengths, scale, errors, tolerance)
+    part = _free_part(G, mass, free)
+    independent, redundant = _combinations(equations, rows, lengths, part, errors, tolerance)
+    redundant = [_with_holders(one, equations, G, free, rows, work) for one in redundant]
     kept = rows[independent] / lengths[independent, None]
     basis = np.linalg.svd(kept, full_matrices=True)[2] if len(independent) else np.eye(len(free))
-    motions = np.linalg.solve(np.linalg.cholesky(M).T, basis[len(independent) :].T).T if len(free) else np.zeros((0, 0))
+    motions = np.linalg.solve(L.T, basis[len(independent) :].T).T
     return Diagnosis(
         equations=equations,
         errors={"position": errors["position"], "velocity": errors["velocity"]},
         rank=len(independent),
         redundant=redundant,
-        nearly_singular=_near_singularities(equations, independent, kept),
+        nearly_singular=_near_singularities(equations, independent, kept, part),
         free_motions=_free_motions(system, work, free, motions),
         droppable=_droppable(equations, rows, lengths, redundant, len(independent)),
         ties={one.name: _tied(one) for one in matter._constraints if not one.is_disabled(work)},
     )
+
+
+def _root(M: Array) -> Array:
+    """L with L L^T = M; the identity where M is singular, for lack of masses: speeds then count as they are."""
+    try:
+        L = np.asarray(np.linalg.cholesky(M), np.float64)
+    except np.linalg.LinAlgError:
+        return np.eye(len(M))
+    # what is left of a diagonal element, all but rounding taken away, is no mass
+    return L if np.all(np.diag(L) ** 2 > 1e-13 * np.diag(M)) else np.eye(len(M))
+
+
+def _free_part(G: Array, M: Array, free: npt.NDArray[np.int64]) -> Array:
+    """For each equation the part that free mobilities have in it, from 0 to 1: 1 where nothing is locked or prescribed."""
+    masses = np.diag(M)
+    weighted = G / np.sqrt(np.where(masses > 0.0, masses, 1.0))
+    whole = np.linalg.norm(weighted, axis=1)
+    return np.linalg.norm(weighted[:, free], axis=1) / np.where(whole > 0.0, whole, 1.0)
+
+
+def _with_holders(
+    one: Redundancy, equations: list[Equation], G: Array, free: npt.NDArray[np.int64], rows: Array, state: State
+) -> Redundancy:
+    """The redundancy with those locks and motions without which it were none."""
+    i, others = equations.index(one.equation), [equations.index(other) for other in one.others]
+    rest = G[i].copy()
+    if others:
+        weights, *_ = np.linalg.lstsq(rows[others].T, rows[i], rcond=None)
+        rest -= weights @ G[others]
+    rest[free] = 0.0
+    matter = one.equation.constraint.get_matter_subsystem()
+    of_speed = np.repeat(np.arange(len(matter.bodies)), state._tree.num_u)
+    large = np.abs(rest) > 1e-6 * max(float(np.abs(G[i]).max(initial=0.0)), 1e-300)
+    bodies = [matter.bodies[int(b)] for b in np.unique(of_speed[large])]
+    words = [f"the {'lock' if body.is_locked(state) else 'motion'} of {body.name}" for body in bodies]
+    return dataclasses.replace(one, held_by=[body.name for body in bodies], holds=words)
 
 
 def _equations(constraints: list[Constraint], state: State) -> list[Equation]:
@@ -203,25 +269,29 @@ def _errors(matter: Any, state: State, m: int) -> dict[str, Array]:
     errors = {level: np.full(m, np.nan) for level in _LEVELS}
     errors["position"][:p] = matter._position_errors(state)
     errors["velocity"][: p + v] = matter._velocity_errors(state)[matter._rows(state)[: p + v]]
-    other = state.copy()
-    matter.get_system().realize(other, Stage.DYNAMICS)
-    record = other._record
-    udot, _ = matter.calc_acceleration_ignoring_constraints(
-        other, record.mobility_forces[:, 0].copy(), record.body_forces.reshape(-1, 2, 3).copy()
-    )
-    errors["acceleration"][:] = matter.calc_constraint_acceleration_errors(other, udot)
+    try:
+        other = state.copy()
+        matter.get_system().realize(other, Stage.DYNAMICS)
+        record = other._record
+        udot, _ = matter.calc_acceleration_ignoring_constraints(
+            other, record.mobility_forces[:, 0].copy(), record.body_forces.reshape(-1, 2, 3).copy()
+        )
+        found = matter.calc_constraint_acceleration_errors(other, udot)
+    except Exception:  # of a force, anyone's: positions and velocities are worth a diagnosis without it
+        return errors
+    errors["acceleration"][:] = np.where(np.isfinite(found), found, np.nan)
     return errors
 
 
 def _combinations(
-    equations: list[Equation], rows: Array, lengths: Array, scale: Array, errors: dict[str, Array], tolerance: float
+    equations: list[Equation], rows: Array, lengths: Array, free_part: Array, errors: dict[str, Array], tolerance: float
 ) -> tuple[list[int], list[Redundancy]]:
     """Which rows are independent of those before them, and what the others are combinations of."""
     independent: list[int] = []
     redundant: list[Redundancy] = []
     largest = max(lengths.max(initial=0.0), 1e-300)
     for i, equation in enumerate(equations):
-        if lengths[i] <= 1e-10 * largest or scale[i] == 0.0:
+        if lengths[i] <= 1e-10 * largest or free_part[i] <= 1e-10:
             wrong = {level: abs(e[i]) for level, e in errors.items() if e[i] > tolerance or e[i] < -tolerance}
             redundant.append(Redundancy(equation, [], {level: float(value) for level, value in wrong.items()}))
             continue
@@ -243,11 +313,13 @@ def _combinations(
     return independent, redundant
 
 
-def _near_singularities(equations: list[Equation], independent: list[int], kept: Array) -> list[NearSingularity]:
+def _near_singularities(
+    equations: list[Equation], independent: list[int], kept: Array, free_part: Array
+) -> list[NearSingularity]:
     if not len(kept):
         return []
     U, values, _ = np.linalg.svd(kept, full_matrices=False)
-    found = []
+    found = [NearSingularity(float(free_part[i]), [equations[i]]) for i in independent if free_part[i] < NEARLY]
     for k in range(len(values) - 1, -1, -1):
         if values[k] >= NEARLY:
             break

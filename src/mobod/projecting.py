@@ -99,8 +99,24 @@ def _share(state: State, field: str, values: Array) -> None:
 def _failure(system: MultibodySystem, state: State, what: int, tolerance: float) -> ConvergenceError:
     """What a failed projection has left of each constraint's errors, the largest first, and who is in conflict.
 
-    The state is where the projection ended.
+    The state is where the projection ended. That may be so far out that nothing can be said of it, which then is no error of
+    its own: the projection's is the one to be heard of.
     """
+    level = "positions" if what == PROJECT_Q else "velocities"
+    text = f"the constraints' {level} cannot be brought within {tolerance:.3g} from here"
+    try:
+        text += f": errors are left of {_worst(system, state, what, tolerance) or 'nan'}"
+        diagnosis = system.diagnose_constraints(state, max(tolerance, 1e-9))
+    except Exception as reason:  # whatever a part of the user's says of such a place
+        return ConvergenceError(f"{text}. Where the search ended nothing more can be found out: {reason}")
+    conflicts = [f"{one.equation} with {', '.join(one.partners) or 'nothing that moves'}" for one in diagnosis.conflicting]
+    why = f"In conflict: {'; '.join(conflicts)}" if conflicts else "They may be out of reach from here; start closer"
+    error = ConvergenceError(f"{text}. {why}. Where the search ended:\n{diagnosis}")
+    error.diagnosis = diagnosis
+    return error
+
+
+def _worst(system: MultibodySystem, state: State, what: int, tolerance: float) -> str:
     matter = system.get_matter_subsystem()
     system.realize(state, Stage.POSITION if what == PROJECT_Q else Stage.VELOCITY)
     left: list[tuple[float, Any]] = []
@@ -112,19 +128,7 @@ def _failure(system: MultibodySystem, state: State, what: int, tolerance: float)
         if len(errors):
             left.append((float(np.max(np.abs(errors))), constraint))
     left.sort(key=lambda one: -one[0])
-    worst = "; ".join(f"{error:.3g} of {constraint!r}" for error, constraint in left[:4] if error > tolerance)
-    level = "positions" if what == PROJECT_Q else "velocities"
-    diagnosis = system.diagnose_constraints(state, max(tolerance, 1e-9))
-    conflicts = [
-        f"{one.equation} with {', '.join(map(str, one.others)) or 'nothing that moves'}" for one in diagnosis.conflicting
-    ]
-    why = f"In conflict: {'; '.join(conflicts)}" if conflicts else "They may be out of reach from here; start closer"
-    error = ConvergenceError(
-        f"the constraints' {level} cannot be brought within {tolerance:.3g} from here: errors are left of {worst or 'nan'}. "
-        f"{why}. Where the search ended:\n{diagnosis}"
-    )
-    error.diagnosis = diagnosis
-    return error
+    return "; ".join(f"{error:.3g} of {constraint!r}" for error, constraint in left[:4] if error > tolerance)
 
 
 __all__ = ["PROJECT_Q", "PROJECT_U", "project", "share_weights"]

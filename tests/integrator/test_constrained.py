@@ -80,22 +80,40 @@ def test_a_run_in_parts_is_the_whole_run_to_the_bit():
     assert np.array_equal(parts.state.y, whole.state.y)
 
 
-def test_a_constraint_out_of_reach_says_why():
-    """A crank pulls a bob by a rod that is too short for the whole turn."""
+def too_short(**settings):
+    """A stepper of a crank that pulls a bob by a rod too short for the whole turn, driven by a motion or a constraint."""
     system = mb.MultibodySystem()
     matter = mb.SimbodyMatterSubsystem(system)
     crank = mb.mobilizer.Pin(matter.ground, models.point_mass(), name="crank")
-    mb.motion.Steady(crank, 1.0)
+    if "accuracy" in settings:
+        mb.motion.Steady(crank, 1.0)
+    else:
+        mb.constraint.PrescribedMotion(matter, mb.function.Linear((1.0, 0.0)), crank, 0, name="drive")
     bob = mb.mobilizer.Pin(matter.ground, models.point_mass(), X_PF=mb.Transform((2.5, 0, 0)), name="bob")
     mb.constraint.Rod(crank, (1, 0, 0), bob, (-0.5, 0, 0), 1.3, name="rod")
     state = system.realize_topology()
     state.q = [0.0, 1.0]
     system.project(state)
-    stepper = stepper_of(kinds.RungeKuttaMerson, system, state, accuracy=1e-4)
+    return stepper_of(kinds.RungeKuttaMerson, system, state, **settings)
+
+
+def test_a_constraint_out_of_reach_says_why():
+    stepper = too_short(accuracy=1e-4)
     with pytest.raises(mb.ConvergenceError) as caught:
         stepper.step_to(3.2)
     assert stepper.state.stage == mb.Stage.ACCELERATION and 0.0 < stepper.time < 3.2
-    assert "rod" in str(caught.value) or "not finite" in str(caught.value) or "misses accuracy" in str(caught.value)
+    assert "rod is nearly singular" in str(caught.value)
+    (near,) = caught.value.diagnosis.nearly_singular
+    assert [equation.constraint.name for equation in near.equations] == ["rod"] and near.value < 1e-3
+
+
+def test_a_step_that_cannot_be_projected_says_which_constraint_is_left():
+    stepper = too_short(fixed_step_size=0.05)
+    with pytest.raises(mb.ConvergenceError, match=r"cannot be brought to its constraints .* of <Rod 'rod'>") as caught:
+        stepper.step_to(3.2)
+    assert isinstance(caught.value.__cause__, mb.ConvergenceError)
+    assert caught.value.diagnosis is caught.value.__cause__.diagnosis is not None
+    assert abs(stepper.time - 0.6) < 1e-9 and np.abs(stepper.state.q_err).max() < 1e-4
 
 
 def test_without_constraints_nothing_else_is_projected():

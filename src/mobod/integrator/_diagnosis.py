@@ -11,6 +11,7 @@ from ..errors import ConvergenceError, ModelError
 from ..stage import Stage
 
 if TYPE_CHECKING:
+    from ..diagnosis import Diagnosis
     from ..state import State
     from ..system import MultibodySystem
 
@@ -114,15 +115,53 @@ def first_not_finite(system: MultibodySystem, state: State) -> str:
     return ""
 
 
-def not_projected(system: MultibodySystem, state: State, tolerance: float) -> str:
-    """Why the state, as its y and time are, cannot be brought to its constraints: a sentence, or nothing."""
+def not_projected(system: MultibodySystem, state: State, tolerance: float) -> Exception | None:
+    """Why the state, as its y and time are, cannot be brought to its constraints: the error of trying, or None."""
     state.time = float(state._record.time[0, 0])
     state._invalidate_q()
     try:
         system.project(state, tolerance)
     except (ConvergenceError, ModelError) as error:
-        return f"{error}. "
-    return ""
+        return error
+    return None
+
+
+def of_constraints(system: MultibodySystem, state: State, tolerance: float) -> tuple[str, Diagnosis | None]:
+    """Which constraint equations fail at a state, in words, and its diagnosis; nothing where none does."""
+    if not system.get_matter_subsystem()._constraints:
+        return "", None
+    try:
+        found = system.diagnose_constraints(state, max(tolerance, 1e-6))
+    except Exception:  # a place where nothing can be found out; another error is on its way
+        return "", None
+    said = [
+        f"{', '.join(map(str, near.equations))} {'are' if len(near.equations) > 1 else 'is'} nearly singular ({near.why})"
+        for near in found.nearly_singular
+    ]
+    said += [f"{one.equation} is in conflict with {', '.join(one.partners) or 'what is there'}" for one in found.conflicting]
+    if not said:
+        return "", None
+    return f". Of the constraints, {'; '.join(said)}: a mechanism is at the end of its reach, or turns over there", found
+
+
+def contradictory_accelerations(system: MultibodySystem, state: State) -> str:
+    """What to say of equations that ask for accelerations that exclude each other; the state is at ACCELERATION.
+
+    The solver then meets none of them, but what is least wrong.
+    """
+    if not system.get_matter_subsystem()._constraints:
+        return ""
+    largest = float(np.abs(state.u_dot_err).max(initial=0.0))
+    if not largest > 1e-6 * max(1.0, float(np.abs(state.u_dot).max(initial=0.0))):
+        return ""
+    found = [one for one in system.diagnose_constraints(state).conflicting if "acceleration" in one.contradiction]
+    if not found:
+        return ""
+    named = "; ".join(f"{one.equation} with {', '.join(one.partners) or 'what is there'}" for one in found)
+    return (
+        f"at time {state.time:.9g} constraints ask for accelerations that cannot all be, and errors of up to {largest:.3g} are "
+        f"left. In conflict: {named}. Disable one of them; MultibodySystem.diagnose_constraints says more"
+    )
 
 
 def _force_not_finite(system: MultibodySystem, state: State) -> str:

@@ -255,6 +255,9 @@ class Integrator:
         self._state = state
         self.reset_all_statistics()
         self._warned.clear()
+        text = _diagnosis.contradictory_accelerations(self._system, state)
+        if text:
+            warnings.warn(text, RuntimeWarning, stacklevel=_callers_level())
         self._control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
         self._control[rk.LAST_STEP] = 0.0
         self._begin()
@@ -290,7 +293,10 @@ class Integrator:
         self._apply()
         status = self._call(rk.start, self._work, control, self._counts, np.zeros(3))
         if status == rk.NOT_PROJECTED:
-            raise ConvergenceError(f"the state at time {state.time:.9g} cannot be brought to its constraints")
+            reason = _diagnosis.not_projected(self._system, state, self.constraint_tolerance)
+            failed = ConvergenceError(f"the state at time {state.time:.9g} cannot be brought to its constraints")
+            failed.diagnosis = getattr(reason, "diagnosis", None)
+            raise failed from reason
         if status:
             raise ModelError(f"the accelerations of the state at time {state.time:.9g} are not finite, where stepping begins")
         self._leave_at(float(control[rk.TIME]))  # choosing the first step has tried one
@@ -486,33 +492,41 @@ class Integrator:
         time, step = float(control[rk.TIME]), float(control[rk.STEP])
         number = self.get_num_steps_taken() + 1
         cause = None if self._model is None else self._model.error  # of a user's own part, which says more
-        culprit = ""
+        culprit, reason = "", None
         if status == rk.NOT_FINITE:
             culprit = _diagnosis.first_not_finite(self._system, state)
         elif status == rk.NOT_PROJECTED:
-            culprit = _diagnosis.not_projected(self._system, state, self.constraint_tolerance)
+            reason = _diagnosis.not_projected(self._system, state, self.constraint_tolerance)
         found = self._singularities()  # where it failed, and then where it ends
         self._leave_at(time)
         singular = "".join(f". {text}" for text in ({**self._singularities(), **found}).values())
+        tied, diagnosis = _diagnosis.of_constraints(self._system, state, self.constraint_tolerance)
+        singular += tied
         if status == rk.NOT_FINITE:
             why = culprit or str(cause or "a force is infinite there, or a mobilizer at a singularity")
-            raise ConvergenceError(
+            failed = ConvergenceError(
                 f"accelerations are not finite beyond time {time:.9g}, in step {number}, however short that is (last tried "
                 f"{step:.3g}): {why}{singular}. The state is the last good one"
-            ) from cause
-        if status == rk.NOT_PROJECTED:
-            raise ConvergenceError(
-                f"beyond time {time:.9g}, in step {number}, the state cannot be brought to its constraints within "
-                f"{self.constraint_tolerance:g}, however short the step (last tried {step:.3g}){singular}. {culprit}The state "
-                "is the last good one"
             )
-        errors = np.abs(self._relative_errors())
-        worst = f", most of all in {_diagnosis.name_of(self._system, state, int(errors.argmax()))}" if errors.any() else ""
-        raise ConvergenceError(
-            f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}{worst}: the "
-            f"system is too stiff for {type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy number, a "
-            f"smaller min_step_size, or mobod.integrator.BDF for a stiff one{singular}. The state is the last good one"
-        )
+        elif status == rk.NOT_PROJECTED:
+            failed = ConvergenceError(
+                f"beyond time {time:.9g}, in step {number}, the state cannot be brought to its constraints within "
+                f"{self.constraint_tolerance:g}, however short the step (last tried {step:.3g}){singular}. "
+                f"The state is the last good one{f'. {reason}' if reason else ''}"
+            )
+            diagnosis, cause = getattr(reason, "diagnosis", None) or diagnosis, reason
+        else:
+            errors = np.abs(self._relative_errors())
+            worst = f", most of all in {_diagnosis.name_of(self._system, state, int(errors.argmax()))}" if errors.any() else ""
+            failed = ConvergenceError(
+                f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}{worst}: the "
+                f"system is too stiff for {type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy "
+                f"number, a smaller min_step_size, or mobod.integrator.BDF for a stiff one{singular}. "
+                "The state is the last good one"
+            )
+            cause = None
+        failed.diagnosis = diagnosis
+        raise failed from cause
 
     def _relative_errors(self) -> Array:
         """The last try's errors, weighted."""
