@@ -161,6 +161,26 @@ def test_a_motion_of_the_base_passes_momentum_on():
     assert audit.linear_momentum_change is None and audit.angular_momentum_change is None
 
 
+@pytest.mark.parametrize(
+    ("to_ground", "disabled", "conserved"), [(False, False, True), (True, False, False), (True, True, True)]
+)
+def test_only_constraints_on_ground_that_are_switched_on_pass_momentum_on(to_ground, disabled, conserved):
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.3)))
+    a, b = (mb.mobilizer.Free(matter.ground, ball, name=name) for name in "ab")
+    mb.constraint.Rod(matter.ground if to_ground else a, (0, 0, 0), b, (0, 0.1, 0), 1.1, disabled_by_default=disabled)
+    state = system.realize_topology()
+    b.set_q_to_fit_translation(state, (0, 1, 0))
+    a.set_u_to_fit_linear_velocity(state, (2, 0, 0))
+    b.set_u_to_fit_linear_velocity(state, (-1, 0, 0))
+    audit = mb.simulate(system, state, 0.5, accuracy=1e-7).audit
+    for found in (audit.angular_momentum_change, audit.linear_momentum_change):
+        assert (found is not None) == conserved
+        assert found is None or found < 1e-5
+    assert not [text for text in audit.warnings if "momentum" in text]
+
+
 # ---------------------------------------------------------------------------------------------- warnings
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -277,6 +278,27 @@ def test_what_was_welded_is_a_warning_in_one_line(capsys, tmp_path):
     err = capsys.readouterr().err
     (line,) = [line for line in err.splitlines() if line.startswith("mobod: warning: ")]
     assert "pan" in line
+
+
+@pytest.mark.parametrize("arguments", [[], ["--quiet"]])
+def test_a_warning_on_the_way_is_a_line_unless_quiet(capsys, monkeypatch, arguments):
+    from mobod import simulation
+
+    through = simulation.simulate
+
+    def warn(*args, **settings):
+        warnings.warn("steps have\ncome down", RuntimeWarning, stacklevel=1)
+        return through(*args, **settings)
+
+    monkeypatch.setattr(simulation, "simulate", warn)
+    assert main(["simulate", "double_pendulum", *SHORT, *arguments]) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if "steps" in line]
+    assert lines == ([] if arguments else ["mobod: warning: steps have come down"])
+
+
+def test_stops_may_dissipate_nothing_but_not_less(error, capsys):
+    assert main(["simulate", "panda", "--stop-dissipation", "0", "--time", "0.01", "--quiet"]) == 0
+    assert "zero or more" in error("simulate", "panda", "--stop-dissipation", "-1")
 
 
 def test_a_method_can_take_fixed_steps(simulate):

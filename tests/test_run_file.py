@@ -11,7 +11,7 @@ import mobod as mb
 from mobod.cli import main
 from mobod.cli_arguments import make_parser
 from mobod.cli_models import EXAMPLES
-from mobod.run_file import KEYS, SECTIONS, read_run_file
+from mobod.run_file import KEYS, SECTIONS, read_run_file, with_run_file
 
 DOCS = Path(__file__).parent.parent / "docs" / "run_files.md"
 
@@ -156,6 +156,31 @@ def test_what_the_model_does_not_have_is_an_error(write, capsys):
     assert "there is no file" in capsys.readouterr().err
     assert main(["simulate", "missing.toml"]) == 2
     assert "there is no file missing.toml" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["joint_limits", "joint_damping", "floating_base"])
+def test_a_no_of_the_command_line_goes_before_the_files_yes(write, option):
+    path = write(PANDA + f"[options]\n{option} = true\n[audit]\nprint = true\n")
+    for arguments, expected in (([], True), ([f"--no-{option.replace('_', '-')}"], False)):
+        merged = with_run_file(make_parser(None).parse_args(["simulate", path, *arguments]))
+        assert getattr(merged, option) is expected
+        assert merged.audit is True, "a switch that was left alone says nothing"
+
+
+def test_zero_is_a_word_too(write):
+    path = write(PANDA + "[options]\nstop_dissipation = 2.0\n")
+    merged = with_run_file(make_parser(None).parse_args(["simulate", path, "--stop-dissipation", "0"]))
+    assert merged.stop_dissipation == 0.0
+
+
+def test_keywords_of_another_integrator_are_left_out_with_a_note(write, capsys):
+    path = write('model = "double_pendulum"\ntime = 0.1\n[integrator]\nname = "BDF"\nsolver = "scipy"\naccuracy = 1e-5\n')
+    assert main(["simulate", path, "--integrator", "RungeKuttaMerson"]) == 0
+    said = capsys.readouterr().out
+    assert "note: RungeKuttaMerson takes no solver; the run file's solver = 'scipy' is left out" in said
+    written = Path(path).parent / "other.toml"
+    assert main(["simulate", path, "--integrator", "RungeKuttaMerson", "--write-run-file", str(written)]) == 0
+    assert read_run_file(written)["integrator_keywords"] == {"accuracy": 1e-5}
 
 
 def test_what_was_asked_for_can_be_written_and_read_again(tmp_path, monkeypatch, capsys):

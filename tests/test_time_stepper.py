@@ -77,6 +77,38 @@ def test_after_the_end_stepping_on_changes_nothing_twice(model):
     assert stepper.integrator.get_num_steps_taken() == steps
 
 
+def test_infinity_is_the_end_where_there_is_one_and_the_integrator_knows_of_it(model):
+    stepper = stepper_of(model.system, model.state, final_time=0.2)
+    integrator = stepper.get_integrator()
+    assert not integrator.is_simulation_over()
+    with pytest.raises(mb.ModelError, match="is_simulation_over"):
+        integrator.get_termination_reason()
+    stepper.step_to(1e-5)
+    assert integrator.is_state_interpolated() == (integrator.get_advanced_time() > 1e-5)
+    assert stepper.get_time() == integrator.get_time() == 1e-5 and stepper.get_state() is integrator.get_state()
+    assert stepper.step_to(np.inf) is StepStatus.END_OF_SIMULATION
+    assert stepper.get_time() == 0.2 and not integrator.is_state_interpolated()
+    assert integrator.is_simulation_over()
+    assert integrator.get_termination_reason() is stepper.termination.reason is mb.event.TerminationReason.REACHED_FINAL_TIME
+    integrator.set_final_time(0.3)
+    assert stepper.step_to(0.25) is StepStatus.REACHED_REPORT_TIME and not integrator.is_simulation_over()
+
+
+def test_another_integrator_takes_over_when_it_is_initialized(model, make):
+    stepper = stepper_of(model.system, model.state)
+    stepper.step_to(0.1)
+    other = mb.integrator.RungeKuttaMerson(model.system, accuracy=1e-5)
+    state = stepper.get_state().copy()
+    stepper.set_integrator(other)
+    with pytest.raises(mb.TopologyError, match="initialize"):
+        stepper.step_to(0.2)
+    stepper.initialize(state)
+    stepper.step_to(0.2)
+    assert stepper.get_integrator() is other and other.get_num_steps_taken() > 0 and stepper.get_time() == 0.2
+    with pytest.raises(mb.TopologyError, match="another system"):
+        stepper.set_integrator(mb.integrator.RungeKuttaMerson(make.tree(2).system))
+
+
 def test_a_start_beyond_the_end_is_refused(model):
     model.state.time = 3.0
     with pytest.raises(ValueError, match="final_time"):

@@ -19,6 +19,7 @@ from .rows import Array
 from .stage import Stage
 
 if TYPE_CHECKING:
+    from .constraint.base import Constraint
     from .error_estimate import ErrorEstimate
     from .state import State
     from .system import MultibodySystem
@@ -175,8 +176,7 @@ def _is_free(system: MultibodySystem, state: State) -> tuple[bool, bool]:
     system.realize(state, Stage.DYNAMICS)
     f = system.get_mobility_forces(state)
     known = state._field("together")
-    constrained = bool(getattr(matter, "_constraints", None))
-    angular = linear = not constrained
+    angular = linear = not any(_touches_ground(one) for one in matter._constraints if not one.is_disabled(state))
     for body in base:
         slots = state._tree.u_slices[body._index]
         untouched = not f[slots].any() and known[body._index] >= 0
@@ -184,6 +184,24 @@ def _is_free(system: MultibodySystem, state: State) -> tuple[bool, bool]:
         angular = angular and untouched and kind == "Free"
         linear = linear and untouched and kind in ("Free", "Translation")
     return angular, linear
+
+
+def _touches_ground(constraint: Constraint) -> bool:
+    """Whether a constraint may push against Ground: what acts between other bodies adds up to nothing.
+
+    Of a user's own nobody knows, since it may measure in Ground what belongs to other bodies.
+    """
+    from .constraint import Custom
+
+    bodies = (constraint.get_mobilized_body_from_constrained_body(i) for i in range(constraint.get_num_constrained_bodies()))
+    mobilizers = (
+        constraint.get_mobilized_body_from_constrained_mobilizer(i) for i in range(constraint.get_num_constrained_mobilizers())
+    )
+    return (
+        isinstance(constraint, Custom)
+        or any(body.is_ground() for body in bodies)
+        or any(body.is_ground() or body.get_parent_mobilized_body().is_ground() for body in mobilizers)
+    )
 
 
 def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .cli_arguments import ACCURACY, CommandError, integrators, join_gravity, make_parser, plain_name, suggest
+from .cli_arguments import ACCURACY, CommandError, integrators, join_gravity, keywords_of, make_parser, plain_name, suggest
 from .cli_models import Choices, Loaded, assign, list_examples, load_model
 from .errors import MobodError
 from .run_file import with_run_file, write_run_file
@@ -79,9 +79,10 @@ def _simulate(options: argparse.Namespace) -> None:
     say(f"{loaded.name}: {len(loaded.coordinates)} coordinates, {len(loaded.speeds)} speeds")
     for note in loaded.notes:
         say(f"note: {note}")
-    integrator = _make_integrator(kind, loaded.system, options)
+    integrator = _make_integrator(kind, loaded.system, options, say)
     try:
-        trajectory = _run(loaded, options, integrator)
+        with _warnings_as_lines(options.quiet):
+            trajectory = _run(loaded, options, integrator)
     except (MobodError, KeyboardInterrupt) as error:
         left = getattr(error, "trajectory", None)
         if left is not None and len(left) > 1:
@@ -107,14 +108,20 @@ def _keep_results(trajectory: Trajectory, options: argparse.Namespace, say: Call
         say(f"{what:<17}{path}")
 
 
-def _make_integrator(kind: type[Integrator] | None, system: MultibodySystem, options: argparse.Namespace) -> Integrator:
+def _make_integrator(
+    kind: type[Integrator] | None, system: MultibodySystem, options: argparse.Namespace, say: Callable[[str], None]
+) -> Integrator:
+    """The integrator; what a run file says of another one holds as far as this one takes it."""
     from .integrator import RungeKuttaMerson
 
-    keywords = dict(getattr(options, "integrator_keywords", {}))
+    kind = kind or RungeKuttaMerson
+    known, keywords = keywords_of(kind), dict(getattr(options, "integrator_keywords", {}))
+    for name in [name for name in keywords if name not in known]:
+        say(f"note: {kind.__name__} takes no {name}; the run file's {name} = {keywords.pop(name)!r} is left out")
     keywords["accuracy"] = options.accuracy or keywords.get("accuracy", ACCURACY)
     if options.fixed_step_size is not None:
         keywords["fixed_step_size"] = options.fixed_step_size
-    return (kind or RungeKuttaMerson)(system, **keywords)
+    return kind(system, **keywords)
 
 
 def _run(loaded: Loaded, options: argparse.Namespace, integrator: Integrator) -> Trajectory:
@@ -236,12 +243,20 @@ def _is_installed(package: str) -> bool:
 
 @contextmanager
 def _warnings_as_lines(quiet: bool) -> Iterator[None]:
-    with warnings.catch_warnings(record=True) as caught:
+    """Warnings are lines as they come, those of the kinds that mobod and NumPy give; or nothing."""
+    with warnings.catch_warnings():
+        shown_by_others = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
+            if not issubclass(category, (UserWarning, RuntimeWarning)):
+                shown_by_others(message, category, *where, **more)
+            elif not quiet:
+                print(f"mobod: warning: {' '.join(str(message).split())}", file=sys.stderr)
+
         warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("default", RuntimeWarning)  # once from each line: a force may overflow in every step
+        warnings.showwarning = show
         yield
-    for warning in caught:
-        if not quiet and issubclass(warning.category, UserWarning):
-            print(f"mobod: warning: {' '.join(str(warning.message).split())}", file=sys.stderr)
 
 
 def _find_integrator(name: str | None) -> type[Integrator] | None:

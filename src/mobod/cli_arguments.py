@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import inspect
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -58,7 +59,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     add("--joint-damping", action=switch, help="whether a URDF robot's joints are damped as it says (yes unless told)")
     add("--joint-limits", action=switch, help="whether they stop at their limits (yes unless told)")
     add("--stop-stiffness", type=_positive, metavar="K", help="of all limits; from the joints' efforts unless given")
-    add("--stop-dissipation", type=_positive, metavar="D", help="of all limits (default 1)")
+    add("--stop-dissipation", type=_not_negative, metavar="D", help="of all limits (default 1)")
 
 
 def _add_start(parser: argparse.ArgumentParser) -> None:
@@ -116,6 +117,16 @@ def integrators() -> dict[str, type[Integrator]]:
     }
 
 
+def keywords_of(kind: type[Integrator]) -> dict[str, inspect.Parameter]:
+    """The keywords that an integrator's class takes, those of its base classes included."""
+    found: dict[str, inspect.Parameter] = {}
+    for each in reversed(kind.__mro__):
+        if "__init__" in vars(each) and each is not object:
+            parameters = inspect.signature(vars(each)["__init__"]).parameters
+            found |= {name: one for name, one in parameters.items() if one.kind is one.KEYWORD_ONLY}
+    return found
+
+
 def plain_name(name: str) -> str:
     """A name without what spellings differ in: RungeKuttaMerson is runge-kutta-merson."""
     return name.replace("-", "").replace("_", "").lower()
@@ -162,6 +173,12 @@ def is_number(text: str) -> bool:
 def _positive(text: str) -> float:
     if not is_number(text) or not 0.0 < float(text) < math.inf:
         raise argparse.ArgumentTypeError(f"must be a positive number, not {text!r}")
+    return float(text)
+
+
+def _not_negative(text: str) -> float:
+    if not is_number(text) or not 0.0 <= float(text) < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a number, zero or more, not {text!r}")
     return float(text)
 
 

@@ -33,6 +33,10 @@ class GeneralForceSubsystem(Subsystem):
         self._taken: set[str] = set()
         super().__init__(system, "forces")
 
+    def get_multibody_system(self) -> MultibodySystem:
+        """The system that it is part of; `TopologyError` where there is none."""
+        return self.get_system()
+
     def get_num_forces(self) -> int:
         """How many force elements there are."""
         return len(self._forces)

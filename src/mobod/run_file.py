@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from .cli_arguments import CommandError, integrators, plain_name, quantity, suggest
+from .cli_arguments import CommandError, integrators, keywords_of, plain_name, quantity, suggest
 
 Read: TypeAlias = Callable[[Any, Path], Any]
 """Makes of a file's value what the command wants; ValueError says what it should be."""
@@ -97,6 +97,8 @@ KEYS: dict[str, dict[str, tuple[str, Read]]] = {
     "output": {"motion": ("output", _path), "plot": ("plot", _path), "animation": ("animate", _path)},
     "audit": {"print": ("audit", _truth), "work": ("work", _work), "estimate_error": ("estimate_error", _tolerance)},
 }
+#: Options that can only be switched on: False is what they are where nothing was said.
+SWITCHES = ("resume", "audit", "estimate_error")
 SECTIONS = (*[name for name in KEYS if name], "q", "u", "integrator")
 #: What an integrator's keywords are, where they are no positive numbers.
 _OF_INTEGRATORS: dict[str, Read] = {"final_time": _number(-math.inf, "a number"), "name": _text}
@@ -117,10 +119,14 @@ def with_run_file(options: argparse.Namespace) -> argparse.Namespace:
         setattr(merged, name, [*found.pop(name, []), *getattr(options, name)])
     merged.model = found.pop("model")
     for name, value in found.items():
-        given = getattr(options, name, None)
-        if given in (None, [], False):
+        if not _is_said(name, getattr(options, name, None)):
             setattr(merged, name, value)
     return merged
+
+
+def _is_said(option: str, value: Any) -> bool:
+    """Whether the command line has said something: ``--no-joint-limits`` has, a switch that was left alone has not."""
+    return not (value is None or value == [] or (value is False and option in SWITCHES))
 
 
 def read_run_file(path: Path) -> dict[str, Any]:
@@ -184,18 +190,13 @@ class _File:
 
     def integrator(self, section: Mapping[str, Any]) -> dict[str, Any]:
         """The section of the integrator: its name, and whatever keywords its class has."""
-        import inspect
-
         kinds = integrators()
         name = self.value("integrator", "name", section.get("name", "RungeKuttaMerson"), _text)
         if plain_name(name) not in kinds:
             names = [kind.__name__ for kind in kinds.values()]
             raise CommandError(f"{self.where('integrator', 'name')}: there is no integrator {name!r}; {suggest(name, names)}")
-        parameters: dict[str, Any] = {}
-        for kind in reversed(kinds[plain_name(name)].__mro__):
-            if "__init__" in vars(kind) and kind is not object:
-                parameters |= inspect.signature(vars(kind)["__init__"]).parameters
-        known = [key for key, parameter in parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
+        parameters = keywords_of(kinds[plain_name(name)])
+        known = list(parameters)
         keywords: dict[str, Any] = {}
         for key, value in section.items():
             if key == "name":
@@ -248,6 +249,9 @@ def write_run_file(options: argparse.Namespace) -> None:
     for section in ("q", "u"):
         lines += ["", f"[{section}]", *(f"{_toml(name)} = {value!r}" for name, value in getattr(options, section))]
     keywords = dict(getattr(options, "integrator_keywords", {}))
+    kind = integrators().get(plain_name(options.integrator or "RungeKuttaMerson"))
+    if kind is not None:  # another one than that of the run file that was read may take less
+        keywords = {name: value for name, value in keywords.items() if name in keywords_of(kind)}
     for name in ("accuracy", "fixed_step_size"):
         if getattr(options, name) is not None:
             keywords[name] = getattr(options, name)
@@ -263,7 +267,7 @@ def write_run_file(options: argparse.Namespace) -> None:
 
 def _line(options: argparse.Namespace, key: str, option: str, folder: Path) -> str:
     value = getattr(options, option, None)
-    if value in (None, [], False) and not (value is False and option in KEYS["options"]):
+    if not _is_said(option, value):
         return f"# {key} ="
     return f"{key} = {_toml(_from(value, folder) if isinstance(value, Path) else value)}"
 

@@ -96,7 +96,7 @@ class State:
         self._pending_euler_angles = tree.use_euler_angles
         self._own: dict[str, npt.NDArray[Any]] = {}
         self._discrete: dict[Any, Any] = {}
-        self._force_cache: dict[int, Any] = {}  # of custom forces that depend on q alone
+        self._force_cache: dict[int, Any] = {}  # of custom forces that depend on positions alone
         self._preparing = 0  # b or -b while Python writes body b's rows of positions or of velocities
         self._resources: Resources | None = None  # of subsystems; made when one of them first has any
         self._stage = _MODEL
@@ -275,8 +275,10 @@ class State:
         elif stage == _INSTANCE:
             self._invalidate_instance()
         elif stage == _TIME:
+            self._force_cache = {}
             self.time = self.time
         elif stage == _POSITION:
+            self._force_cache = {}
             self._invalidate_q()
         elif stage == _VELOCITY:
             self._invalidate_u()

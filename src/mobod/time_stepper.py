@@ -80,6 +80,12 @@ class TimeStepper:
         """The integrator, with its statistics."""
         return self._integrator
 
+    def set_integrator(self, integrator: Integrator) -> None:
+        """Take another integrator of the same system; call `initialize` then. `TopologyError` if it is of another system."""
+        if integrator._system is not self._system:
+            raise TopologyError("the integrator was made for another system")
+        self._integrator, self._initialized, self._termination = integrator, False, None
+
     def set_report_all_significant_states(self, report_all: bool) -> None:
         """Say whether `step_to` also returns at scheduled reports, before and after events, and at the step limit."""
         self._reports_all = bool(report_all)
@@ -141,6 +147,14 @@ class TimeStepper:
         """The state's time."""
         return self.state.time
 
+    def get_state(self) -> State:
+        """The state, live; the same as `state`."""
+        return self.state
+
+    def get_time(self) -> float:
+        """The state's time; the same as `time`."""
+        return self.time
+
     @property
     def _has_events(self) -> bool:
         """Whether anything may happen on the way."""
@@ -156,7 +170,8 @@ class TimeStepper:
     def step_to(self, time: float) -> StepStatus:
         """Advance the state to *time*, or to the end of the simulation where that comes first.
 
-        The end is the integrator's final time, or where an event handler asks for it. It may be called again after the end,
+        The end is the integrator's final time, or where an event handler asks for it; where there is a final time, *time* may
+        be infinite. It may be called again after the end,
         which then changes nothing. An event at the very time asked for happens when stepping goes on; at the final time it
         happens.
 
@@ -167,7 +182,8 @@ class TimeStepper:
         Raises
         ------
         ValueError
-            If *time* is before the state's, or not finite; or if a handler tells a time of its next event that is past.
+            If *time* is before the state's, or not finite where there is no final time; or if a handler tells a time of its
+            next event that is past.
         ConvergenceError
             If the integrator cannot go on, `internal_step_limit` is reached, or events follow each other closer and closer;
             the state is the last good one.
@@ -185,16 +201,17 @@ class TimeStepper:
         last step, or what was reported last where that is later; either way stepping can go on.
         """
         state = self.state
-        if not np.isfinite(time):
-            raise ValueError(f"the time to step to has to be finite, got {time}")
+        final = self._integrator.final_time
+        if not (np.isfinite(time) or (time == np.inf and final is not None)):
+            also = "; set a final_time of the integrator to step to the end" if time == np.inf else ""
+            raise ValueError(f"the time to step to has to be finite, got {time}{also}")
         if time < state.time:
             raise ValueError(f"the state is at time {state.time}, beyond {time}; initialize anew to go back")
-        final = self._integrator.final_time
         if self._termination is not None:
             of_time = self._termination.reason is TerminationReason.REACHED_FINAL_TIME
             if not of_time or (final is not None and final <= state.time):
                 return StepStatus.END_OF_SIMULATION
-            self._termination = None  # the end has been put off
+            self._termination = self._integrator._termination = None  # the end has been put off
         self._final = np.inf if final is None else final
         if self._reports_all and self._starts:
             self._starts = False
@@ -488,7 +505,7 @@ class TimeStepper:
 
     def _end(self, reason: TerminationReason, handler: Any, message: str) -> StepStatus:
         """The simulation has ended: subsystems are told."""
-        self._termination = Termination(reason, self._now, handler, message)
+        self._termination = self._integrator._termination = Termination(reason, self._now, handler, message)
         calls = self._agenda.calls_of_subsystems(Cause.TERMINATION)
         if calls:
             self._change(calls)

@@ -280,6 +280,16 @@ def test_scheduled_reporters_see_the_state_before_it_is_changed(ball):
     assert_allclose(look.seen, [-0.25 * model.g], atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["EventHandler", "EventReporter"])
+@pytest.mark.parametrize("form", ["Periodic", "Triggered"])
+def test_a_form_is_named_before_what_happens(name, form):
+    form, base = getattr(mb.event, form), getattr(mb, name)
+    with pytest.raises(TypeError, match=rf"class K\({form.__name__}, {name}\), or derive from {form.__name__}"):
+        type("K", (base, form), {"handle_event": print, "get_value": print, "get_next_event_time": print})(0.5)
+    made = type("K", (form, base), {"handle_event": print, "get_value": print})(*([0.5] if form is mb.event.Periodic else []))
+    assert made.name == "K"
+
+
 @pytest.mark.parametrize("name", ["Handler", "Reporter"])
 def test_only_forms_of_events_can_be_added_and_each_once(ball, name):
     model = ball()

@@ -144,6 +144,13 @@ def test_zero_height_of_uniform_gravity_is_a_height(slider):
     system, matter, forces, _mass = slider
     field = F.UniformGravity(forces, matter, (-3.0, 0, 0), 0.5)
     state = system.realize_topology()
+    assert forces.get_multibody_system() is system
+    other = state.copy()
+    field.set_gravity(other, (1.0, 2.0, 3.0))
+    assert np.array_equal(field.get_gravity(other), (1, 2, 3)) and np.array_equal(field.get_gravity(state), (-3, 0, 0))
+    assert np.array_equal(field.get_default_gravity(), (-3, 0, 0))
+    assert field.set_default_gravity((-3.0, 0, 0)) is field
+    state = system.realize_topology()
     state.q = (0.7,)
     system.realize(state)
     assert field.calc_potential_energy_contribution(state) == pytest.approx(2.0 * 3.0 * (0.7 - 0.5))

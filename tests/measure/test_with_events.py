@@ -56,3 +56,28 @@ def test_handlers_sample_at_exact_times():
     for time in (0.1, 0.24, 0.26, 0.6, 0.99, 1.01):
         stepper.step_to(time)
         assert held.get_value(stepper.state) == np.floor(time / 0.25) * 0.25
+
+
+def test_a_measure_is_a_witness_and_can_be_recorded():
+    """It falls from 1, and passes a half at sqrt(1 / g)."""
+    system, matter, _ = ball()
+    height = measure.Function(matter, lambda state: state.q[0], Stage.POSITION)
+    over = height - measure.Constant(matter, 0.5)
+    stop, record = event.StopWhen(over), event.RecordEvery(0.1, height)
+    assert stop.get_required_stage() == stop.get_witness().required_stage == over.get_depends_on_stage() == Stage.POSITION
+    clock = event.StopWhen(measure.Constant(matter, 0.5))
+    assert clock.get_required_stage() == Stage.TIME, "a constant needs less than witnesses are given"
+    wide = event.StopWhen(measure.Constant(matter, [1.0, 2.0]))
+    system.add_event_handler(stop)
+    system.add_event_reporter(record)
+    state = system.realize_topology()
+    state.q = [1.0]
+    stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-8))
+    stepper.initialize(state)
+    stepper.step_to(1.0)
+    assert abs(stepper.time - np.sqrt(1.0 / G)) < 1e-6
+    assert np.allclose(record.get_values(), 1.0 - 0.5 * G * record.get_times() ** 2, rtol=0, atol=1e-6)
+    with pytest.raises(TypeError, match="a measure or a function"):
+        event.RecordEvery(0.1, 3.0)
+    with pytest.raises(ValueError, match="one number"):
+        wide.get_value(stepper.state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from ..state import State
@@ -33,6 +33,17 @@ class EventHandler(abc.ABC):
     >>> system.add_event_handler(Kick(0.5))
     >>> trajectory = mb.simulate(system, state, 1.0)
     """
+
+    def __new__(cls, *args: Any, **settings: Any) -> Self:
+        """Refuse a class that names its form after this one; a class may not refuse to be made, or `abc` loses track of it."""
+        bases = cls.__mro__
+        for form in bases[bases.index(EventHandler) + 1 :]:
+            if vars(form).get("_comes_first"):  # its own __init__ would never be called
+                raise TypeError(
+                    f"{cls.__name__} has to name {form.__name__} before EventHandler: class {cls.__name__}({form.__name__}, "
+                    f"EventHandler), or derive from {form.__name__}Handler"
+                )
+        return super().__new__(cls)
 
     def __init__(self, *, name: str | None = None) -> None:
         self._name = name

@@ -29,6 +29,9 @@ class Periodic(Scheduled):
         If the interval is not positive and finite.
     """
 
+    #: Its ``__init__`` goes on to that of the handler or reporter, and so comes before it among the bases of a class.
+    _comes_first = True
+
     def __init__(self, event_interval: float, *, name: str | None = None) -> None:
         super().__init__(name=name)  # type: ignore[call-arg]
         self.set_event_interval(event_interval)

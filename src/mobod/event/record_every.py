@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from ..state import State
 
 
+class HasValue(Protocol):
+    """What has a value at a state: a `Measure`, for one."""
+
+    def get_value(self, state: State) -> Any:
+        """The value."""
+
+
 class RecordEvery(PeriodicReporter):
     """Collects *quantity* at every multiple of *interval*.
 
@@ -22,8 +29,8 @@ class RecordEvery(PeriodicReporter):
     ----------
     interval : float
         Time between rows.
-    quantity : callable
-        Takes a State realized to ACCELERATION, and returns a number or an array.
+    quantity : callable or Measure
+        Takes a State realized to ACCELERATION, and returns a number or an array; or has a ``get_value(state)`` that does.
     name : str, optional
 
     Notes
@@ -42,10 +49,15 @@ class RecordEvery(PeriodicReporter):
     """
 
     def __init__(
-        self, interval: float, quantity: Callable[[State], float | npt.NDArray[np.float64]], *, name: str | None = None
+        self,
+        interval: float,
+        quantity: Callable[[State], float | npt.NDArray[np.float64]] | HasValue,
+        *,
+        name: str | None = None,
     ) -> None:
+        quantity = getattr(quantity, "get_value", quantity)
         if not callable(quantity):
-            raise TypeError(f"quantity has to be a function of the state, not {quantity!r}")
+            raise TypeError(f"quantity has to be a measure or a function of the state, not {quantity!r}")
         super().__init__(interval, name=name)
         self._quantity = quantity
         self._times: list[float] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from ..state import State
@@ -36,6 +36,17 @@ class EventReporter(abc.ABC):
     0.25
     0.50
     """
+
+    def __new__(cls, *args: Any, **settings: Any) -> Self:
+        """Refuse a class that names its form after this one; a class may not refuse to be made, or `abc` loses track of it."""
+        bases = cls.__mro__
+        for form in bases[bases.index(EventReporter) + 1 :]:
+            if vars(form).get("_comes_first"):  # its own __init__ would never be called
+                raise TypeError(
+                    f"{cls.__name__} has to name {form.__name__} before EventReporter: class {cls.__name__}({form.__name__}, "
+                    f"EventReporter), or derive from {form.__name__}Reporter"
+                )
+        return super().__new__(cls)
 
     def __init__(self, *, name: str | None = None) -> None:
         self._name = name

@@ -38,6 +38,9 @@ class Triggered(abc.ABC):
     interpolated motion, and `handle_event` sees the later end of the window: the witness has changed sign.
     """
 
+    #: Its ``__init__`` goes on to that of the handler or reporter, and so comes before it among the bases of a class.
+    _comes_first = True
+
     def __init__(
         self,
         required_stage: Stage = Stage.ACCELERATION,

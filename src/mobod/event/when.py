@@ -16,8 +16,8 @@ class When(TriggeredHandler):
 
     Parameters
     ----------
-    witness : Witness or callable
-        One of `mobod.event`'s, or a function of the state realized to ACCELERATION.
+    witness : Witness, Measure or callable
+        One of `mobod.event`'s, what has ``get_value(state)``, or a function of the state realized to ACCELERATION.
     **settings
         As `event.Triggered` takes them: ``rising``, ``falling``, ``window``, ``absolute_window``, ``name``.
     """

@@ -62,7 +62,7 @@ class FunctionWitness(Witness):
 
     def __init__(self, function: Callable[[State], float], required_stage: Stage = Stage.ACCELERATION) -> None:
         if not callable(function):
-            raise TypeError(f"a witness has to be one of mobod.event's or a function of the state, not {function!r}")
+            raise TypeError(f"a witness has to be one of mobod.event's, a measure or a function of the state, not {function!r}")
         self._function, self.required_stage = function, Stage(required_stage)
 
     def __repr__(self) -> str:
@@ -73,6 +73,35 @@ class FunctionWitness(Witness):
         return float(self._function(state))
 
 
+class ValueWitness(Witness):
+    """What has ``get_value(state)``: a `Measure`, for one.
+
+    Parameters
+    ----------
+    source : object
+        Its ``get_depends_on_stage()``, where there is one, says how far the state has to be realized.
+    """
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        stage = getattr(source, "get_depends_on_stage", None)
+        self.required_stage = Stage.ACCELERATION if stage is None else max(Stage(stage()), Stage.TIME)
+
+    def __repr__(self) -> str:
+        return f"<ValueWitness of {self._source!r}>"
+
+    def calc_value(self, state: State) -> float:
+        """Ask for the value, which has to be one number."""
+        value = self._source.get_value(state)
+        if np.ndim(value) != 0:
+            raise ValueError(f"a witness is one number, but {self._source!r} has a value of shape {np.shape(value)}")
+        return float(value)
+
+
 def as_witness(witness: Any) -> Witness:
-    """Take *witness* as it is, or a function of the state as one."""
-    return witness if isinstance(witness, Witness) else FunctionWitness(witness)
+    """Take *witness* as it is, or what has a ``get_value(state)``, or a function of the state, as one."""
+    if isinstance(witness, Witness):
+        return witness
+    if callable(getattr(witness, "get_value", None)):
+        return ValueWitness(witness)
+    return FunctionWitness(witness)

@@ -61,9 +61,10 @@ class CustomImplementation(abc.ABC):
         return 0.0
 
     def depends_only_on_positions(self) -> bool:
-        """Whether the force is a function of q and the particles' locations alone; False unless overridden.
+        """Whether the force depends on what is known at POSITION alone, not on u, z or velocities; False unless overridden.
 
-        That is not of u, z, velocities, time or discrete variables.
+        It is then kept while q, the particles' locations and the time stay, and no variable is set that invalidates POSITION
+        or a stage below.
         """
         return False
 
@@ -222,12 +223,12 @@ class Custom(Force):
         if not self._implementation.depends_only_on_positions():
             self._implementation.calc_force(state, body_forces, particle_forces, mobility_forces)
             return
-        places = state._record.particle_location
+        places, time = state._record.particle_location, state.time  # places may move with time: POSITION falls with it
         kept = state._force_cache.get(self._element)
-        if kept is None or not (np.array_equal(kept[0], state._q) and np.array_equal(kept[1], places)):
+        if kept is None or kept[5] != time or not (np.array_equal(kept[0], state._q) and np.array_equal(kept[1], places)):
             added = np.zeros_like(body_forces), np.zeros_like(particle_forces), np.zeros_like(mobility_forces)
             self._implementation.calc_force(state, *added)
-            kept = state._force_cache[self._element] = (state._q.copy(), places.copy(), *added)
+            kept = state._force_cache[self._element] = (state._q.copy(), places.copy(), *added, time)
         body_forces += kept[2]
         particle_forces += kept[3]
         mobility_forces += kept[4]

@@ -103,7 +103,8 @@ class Gravity(Force):
     gravity_vector : (3,) array_like
         The acceleration of free fall, in Ground, length/time^2; or, with *magnitude*, the direction down alone.
     magnitude : float, optional
-        The size of the acceleration; then only the direction of the vector counts.
+        The size of the acceleration; then only the direction of the vector counts. THE FOURTH POSITIONAL ARGUMENT IS THIS
+        MAGNITUDE, not the zero height as it is of `UniformGravity`: name `zero_height=` when you mean that.
     zero_height : float
         Where, against the direction down, potential energy is zero.
     down_direction : (3,) array_like, optional

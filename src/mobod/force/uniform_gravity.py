@@ -113,6 +113,22 @@ class UniformGravity(Force):
         """Change it in this state, which falls to MODEL at most."""
         self._set_numbers(state, 0, *_pool(vector("gravity_vector", gravity_vector), self._number(state, 4)))
 
+    def get_default_gravity(self) -> Array:
+        """The acceleration of free fall in a default state; the same as `get_default_gravity_vector`."""
+        return self.get_default_gravity_vector()
+
+    def set_default_gravity(self, gravity: npt.ArrayLike) -> Self:
+        """Change it; the same as `set_default_gravity_vector`. A topological change. Returns the force."""
+        return self.set_default_gravity_vector(gravity)
+
+    def get_gravity(self, state: State) -> Array:
+        """The acceleration of free fall in this state; the same as `get_gravity_vector`. Needs MODEL."""
+        return self.get_gravity_vector(state)
+
+    def set_gravity(self, state: State, gravity: npt.ArrayLike) -> None:
+        """Change it in this state, which falls to MODEL at most; the same as `set_gravity_vector`."""
+        self.set_gravity_vector(state, gravity)
+
     def get_zero_height(self, state: State) -> float:
         """The height of zero potential energy in this state, length. Needs MODEL."""
         return self._number(state, 4)

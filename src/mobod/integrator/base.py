@@ -27,6 +27,7 @@ from ._weights import error_weights
 
 if TYPE_CHECKING:
     from .._jit import Kernel
+    from ..event import Termination, TerminationReason
     from ..state import State
     from ..system import MultibodySystem
 
@@ -108,6 +109,8 @@ class Integrator:
             raise TypeError("Integrator is the base class; make one of the methods in mobod.integrator")
         self._system = system
         self._state: State | None = None
+        #: Why the simulation has ended, where it has: the time stepper says so.
+        self._termination: Termination | None = None
         self._model: Any = None
         self._control = np.zeros(rk.CONTROL_SIZE)
         self._counts = np.zeros(rk.COUNTS_SIZE, np.int64)
@@ -252,7 +255,7 @@ class Integrator:
         # the caller hears of bad values from here, by name, rather than from a failed step
         self._system.project(state, self.constraint_tolerance)
         self._system.realize(state)
-        self._state = state
+        self._state, self._termination = state, None
         self.reset_all_statistics()
         self._warned.clear()
         text = _diagnosis.contradictory_accelerations(self._system, state)
@@ -542,6 +545,24 @@ class Integrator:
         if self._state is None:
             raise ModelError("the integrator has no state yet; call TimeStepper.initialize(state)")
         return self._state
+
+    def get_time(self) -> float:
+        """The time of that state."""
+        return self.get_state().time
+
+    def is_state_interpolated(self) -> bool:
+        """Whether that state lies within the last step, and not at its end, `get_advanced_time`."""
+        return self.get_state().time < self.get_advanced_time()
+
+    def is_simulation_over(self) -> bool:
+        """Whether the simulation has ended, at the final time or because a handler has asked for it."""
+        return self._termination is not None
+
+    def get_termination_reason(self) -> TerminationReason:
+        """Why the simulation has ended; `ModelError` while it has not: ask `is_simulation_over` first."""
+        if self._termination is None:
+            raise ModelError("the simulation has not ended, so that there is no reason; ask is_simulation_over() first")
+        return self._termination.reason
 
     def get_num_steps_taken(self) -> int:
         """Steps that were accepted."""
