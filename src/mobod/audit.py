@@ -59,7 +59,8 @@ class Audit:
     residual_time : float
         When the former was found.
     linear_momentum_change, angular_momentum_change : float or None
-        Largest departure from the first value, as part of the largest momentum; None where it is not conserved.
+        Largest departure from the first value, as part of what the parts' momenta come to at most (sqrt(2 m KE), and with the
+        inertia about Ground's origin); None where it is not conserved.
     error_estimate : ErrorEstimate or None
         Where it was asked for: ``simulate(..., estimate_error=True)``.
     statistics : dict
@@ -96,7 +97,9 @@ class Audit:
         rows += [("  left out", text) for text in self.unaccounted]
         rows.append(("constraint error", f"{self.position_residual:.2g} of positions, {self.velocity_residual:.2g} of speeds"))
         for name, change in (("linear", self.linear_momentum_change), ("angular", self.angular_momentum_change)):
-            rows.append((f"{name} momentum", "not conserved" if change is None else f"changed by {change:.1e} of itself"))
+            rows.append(
+                (f"{name} momentum", "not conserved" if change is None else f"changed by {change:.1e} of what its parts are")
+            )
         if self.error_estimate is not None:
             rows.append(("global error", str(self.error_estimate)))
         s = self.statistics
@@ -137,10 +140,14 @@ def _look_at_states(audit: Audit, trajectory: Trajectory) -> None:
     matter = system.get_matter_subsystem()
     chosen = _chosen(len(trajectory), MOST_ROWS)
     momenta, resultants = np.empty((len(chosen), 2, 3)), np.empty((len(chosen), 2, 3))
-    sizes = np.zeros((len(chosen), 2))
+    sizes, scales = np.zeros((len(chosen), 2)), np.zeros(2)
     for row, state in enumerate(states.walk(chosen)):
         system.realize(state, Stage.DYNAMICS)
-        audit.energy_scale = max(audit.energy_scale, matter.calc_kinetic_energy(state))
+        kinetic = matter.calc_kinetic_energy(state)
+        audit.energy_scale = max(audit.energy_scale, kinetic)
+        # parts may cancel: what they come to at most, sqrt(2 I KE) and sqrt(2 m KE)
+        whole = matter.calc_system_mass_properties_in_ground(state)
+        scales = np.maximum(scales, np.sqrt(2.0 * kinetic * np.array([np.trace(np.asarray(whole.inertia)), whole.mass])))
         q_err, u_err = (np.abs(errors).max() if len(errors) else 0.0 for errors in (state.q_err, state.u_err))
         if q_err > audit.position_residual:
             audit.position_residual, audit.residual_time = float(q_err), state.time
@@ -151,9 +158,8 @@ def _look_at_states(audit: Audit, trajectory: Trajectory) -> None:
     for k, name in enumerate(("angular_momentum_change", "linear_momentum_change")):
         # rounding of forces that cancel is no force
         if free[k] and (np.abs(resultants[:, k]).max(axis=1) <= 1e-9 * np.maximum(sizes[:, k], 1e-300)).all():
-            scale = np.linalg.norm(momenta[:, k], axis=1).max()
             change = np.linalg.norm(momenta[:, k] - momenta[0, k], axis=1).max()
-            setattr(audit, name, float(change / scale) if scale > 0.0 else 0.0)
+            setattr(audit, name, float(change / scales[k]) if scales[k] > 0.0 else 0.0)
 
 
 def _resultant(system: MultibodySystem, state: State) -> tuple[Array, Array]:
@@ -249,7 +255,7 @@ def _warn(audit: Audit, trajectory: Trajectory) -> None:
     for name, change in (("linear", audit.linear_momentum_change), ("angular", audit.angular_momentum_change)):
         if change is not None and np.isfinite(accuracy) and change > EXPLAINED * accuracy:
             audit.warnings.append(
-                f"{name} momentum should be conserved and changed by {change:.1e} of itself; try a smaller accuracy"
+                f"{name} momentum should be conserved and changed by {change:.1e} of what its parts are; try a smaller accuracy"
             )
     estimate = audit.error_estimate
     if estimate is not None and np.isfinite(estimate.horizon):
