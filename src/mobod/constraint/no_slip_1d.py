@@ -84,6 +84,10 @@ class NoSlip1D(Parametrized):
     Notes
     -----
     The error is a velocity; the multiplier is minus the force on body 1 along the direction. The case bears no force.
+
+    The acceleration error is that of the material points, as Simbody has it. Where the point of contact moves along a body in
+    three dimensions, as on a coin's rim, that is not the rate of the velocity error: use a `SpeedCoupler` or a `Custom` there,
+    as the example ``rolling_coin`` does.
     """
 
     routine = _access.by_address(positions, velocities)
