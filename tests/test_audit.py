@@ -154,6 +154,33 @@ def test_momentum_is_looked_at_where_it_is_conserved(joint, gravity, angular, li
         assert found is None or found < 1e-6
 
 
+def test_a_change_of_momentum_is_told_beside_what_the_parts_have():
+    """A fixed step far too long loses momentum: as much as the states say, of two bodies whose momenta add up to none."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.brick((0.1, 0.2, 0.3))))
+    a, b = (mb.mobilizer.Free(matter.ground, ball, name=name) for name in "ab")
+    mb.force.TwoPointLinearSpring(forces, a, (0, 0.1, 0), b, (0.1, 0, 0), 40.0, 0.5)
+    state = system.realize_topology()
+    for body, side in ((a, 1.0), (b, -1.0)):
+        body.set_q_to_fit_translation(state, (0, side, 0))
+        body.set_u_to_fit_velocity(state, ((side, 0, side), (side, 0, 0)))
+    integrator = mb.integrator.ExplicitEuler(system, fixed_step_size=0.01)
+    motion = mb.simulate(system, state, 1.0, integrator=integrator, report_interval=0.1)
+    momenta, scales = [], []
+    for moved in motion.states:
+        system.realize(moved, mb.Stage.VELOCITY)
+        momenta.append(matter.calc_system_momentum_about_ground_origin(moved))
+        whole = matter.calc_system_mass_properties_in_ground(moved)
+        twice = 2.0 * matter.calc_kinetic_energy(moved)
+        scales.append([np.sqrt(twice * np.trace(np.asarray(whole.inertia))), np.sqrt(twice * whole.mass)])
+    changes = np.linalg.norm(np.array(momenta) - momenta[0], axis=-1).max(axis=0) / np.max(scales, axis=0)
+    assert changes[0] > 1e-4
+    np.testing.assert_allclose(motion.audit.angular_momentum_change, changes[0], rtol=1e-6)
+    np.testing.assert_allclose(motion.audit.linear_momentum_change, changes[1], rtol=1e-6, atol=1e-15)
+
+
 def test_a_motion_of_the_base_passes_momentum_on():
     system, _ = pendulum(joint=mb.mobilizer.Free, gravity=(0, 0, 0))
     mb.motion.Steady(system.matter.bodies["upper"], [0.1] * 6)
