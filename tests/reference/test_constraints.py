@@ -94,6 +94,8 @@ def results_of(model, record):
     for key, value in results["matter"].items():
         arguments = [record[name] for name in ARGUMENTS.get(key, ())]
         yield f"matter.{key}", value, getattr(model.matter, key)(model.state, *arguments)
+    for key, value in results.get("mobod", {}).items():
+        yield f"mobod.{key}", value[1:], reference.ask_mobod(model, record, key)[1:]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
