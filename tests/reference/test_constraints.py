@@ -128,6 +128,18 @@ def test_projects_as_simbody_does(case):
         assert not found
 
 
+def test_every_hold_has_cases():
+    """Locks and motions at every level, beside constraints."""
+    found = set()
+    for body in (body for case in CASES if case.is_held for body in case.data["bodies"]):
+        if "lock" in body:
+            found.add(("lock", body["lock"]["level"]))
+        elif "motion" in body:
+            found.add((body["motion"]["kind"], body["motion"].get("level", "velocity")))
+    levels = ("position", "velocity", "acceleration")
+    assert found == {(kind, level) for kind in ("lock", "Sinusoid") for level in levels} | {("Steady", "velocity")}
+
+
 def test_every_kind_has_cases():
     """A new kind of constraint comes with its cases, or is named here with what its tests rest on instead."""
     otherwise = {"Custom", "PrescribedVelocity"}  # the user's; Simbody 3.7 has none of the other

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 #: How far from 1 the length of a quaternion that was normalized may be; such a one is kept to the bit.
-_ROUNDING = 1e-15
+_ROUNDING = 8e-16
 
 
 class Locking:
