@@ -155,6 +155,37 @@ def test_assigned_values_stay_until_prescribe(model):
         assert not np.any(model.matter.calc_motion_errors(state, stage))
 
 
+class OfItsOwn(mb.Subsystem):
+    """Two q and three u that stay."""
+
+    def realize_topology(self, state):
+        self.allocate_q(state, [1.0, 2.0])
+        self.allocate_u(state, [3.0, 4.0, 5.0])
+
+
+def test_variables_of_subsystems_are_left_alone(make):
+    """Errors, lists and forces are of the bodies' q and u, whatever comes after them."""
+    model = make.tree(3, kinds=(Pin, Ball, Pin), chain=True)
+    model.system.adopt_subsystem(OfItsOwn())
+    state, system, matter = model.made().state, model.system, model.matter
+    ball = body_of(model, Ball)
+    nq, nu = len(state.q) - 2, len(state.u) - 3
+    ball.lock_at(state, (0.6, 0.8, 0.0, 0.0))
+    state.q, state.u = np.where(np.arange(nq + 2) < nq, 0.5, state.q), np.ones(nu + 3)
+    system.realize(state, Stage.POSITION)
+    part, speeds = ball._q_slice(state), ball._u_slice(state)
+    errors = matter.calc_motion_errors(state, Stage.POSITION)
+    assert errors == pytest.approx([-0.1, -0.3, 0.5, 0.5])
+    assert np.array_equal(matter.calc_motion_errors(state, Stage.VELOCITY), np.ones(3))
+    assert system.prescribe(state)
+    assert np.array_equal(state.q[part], (0.6, 0.8, 0.0, 0.0)) and not np.any(state.u[speeds])
+    assert np.array_equal(state.q[nq:], (1.0, 2.0)) and np.array_equal(state.u[nu:], np.ones(3))
+    system.realize(state)
+    assert matter.calc_motion_errors(state, Stage.ACCELERATION).shape == (3,)
+    assert len(matter.get_free_q_index(state)) == 2 and len(matter.get_free_u_index(state)) == 2
+    assert matter.find_motion_forces(state).shape == (nu,)
+
+
 def test_default_locks(make):
     model = make.tree(3, kinds=(Pin, Ball, Universal), chain=True)
     pin, ball, universal = (body_of(model, kind) for kind in (Pin, Ball, Universal))
