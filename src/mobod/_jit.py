@@ -291,7 +291,7 @@ def _numba_module() -> Any:
 
     _optimize_once()
 
-    from .algebra import compiled_record  # noqa: F401  (registers the scalar types with Numba)
+    from .algebra import compiled_angles, compiled_record  # noqa: F401  (registers the scalar types with Numba)
 
     @typeof_impl.register(Kernel)
     def _typeof_kernel(kernel: Kernel, context: Any) -> Any:

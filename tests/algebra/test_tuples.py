@@ -60,6 +60,7 @@ VECTORS = [
     (mat33.mul_vec, (9, 3), lambda A, v: [A.reshape(3, 3) @ v]),
     (mat33.transpose_mul_vec, (9, 3), lambda A, v: [A.reshape(3, 3).T @ v]),
     (mat33.mul, (9, 9), lambda A, B: [A.reshape(3, 3) @ B.reshape(3, 3)]),
+    (mat33.mul_about_z, (9, 0, 0), lambda A, c, s: [A.reshape(3, 3) @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])]),
     (mat33.mul_transpose, (9, 9), lambda A, B: [A.reshape(3, 3) @ B.reshape(3, 3).T]),
     (mat33.transpose, (9,), lambda A: [A.reshape(3, 3).T]),
     (mat33.add, (9, 9), lambda A, B: [A + B]),

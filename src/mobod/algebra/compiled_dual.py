@@ -26,7 +26,7 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, inf
 from numba.extending import lower_builtin, lower_getattr, models, overload, register_model
 
 from . import dual, scalar
-from .lanes import _OPTIONS, VECTOR, WIDTH, Lanes, Mask, as_number, lanes, lower_any_not_finite, mask, splat
+from .lanes import OPTIONS, VECTOR, WIDTH, Lanes, Mask, as_number, lanes, lower_any_not_finite, mask, splat
 
 MOST = 8  # tangents
 EXACT = ("contract",)
@@ -475,7 +475,7 @@ def _lower_not_finite(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 def _define_by_rule(function: Any, rule: Any) -> None:
-    @overload(function, jit_options=_OPTIONS, strict=False)
+    @overload(function, jit_options=OPTIONS, strict=False)
     def _by_rule(x: Any) -> Any:
         return rule if isinstance(x, DualType) else None
 
@@ -486,17 +486,17 @@ _define_by_rule(scalar.exp, dual.exp_rule)
 _define_by_rule(scalar.log, dual.log_rule)
 
 
-@overload(scalar.power, jit_options=_OPTIONS, strict=False)
+@overload(scalar.power, jit_options=OPTIONS, strict=False)
 def _power(x: Any, n: Any) -> Any:
     return dual.power_rule if isinstance(x, DualType) and isinstance(n, types.Float) else None
 
 
-@overload(operator.pow, jit_options=_OPTIONS, strict=False)
+@overload(operator.pow, jit_options=OPTIONS, strict=False)
 def _operator_power(x: Any, n: Any) -> Any:
     return (lambda x, n: scalar.power(x, n)) if isinstance(x, DualType) else None
 
 
-@overload(scalar.atan2, jit_options=_OPTIONS, strict=False)
+@overload(scalar.atan2, jit_options=OPTIONS, strict=False)
 def _atan2(y: Any, x: Any) -> Any:
     if not _common((y, x)):
         return None

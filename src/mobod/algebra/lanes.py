@@ -356,10 +356,10 @@ for _number in (types.Float, Lanes):
     lower_builtin(libm_sincos, _number)(_lower_libm)
 
 
-_OPTIONS: Any = {"fastmath": {"contract"}, "error_model": "numpy", "_nrt": False}  # those of _jit, which imports this
+OPTIONS: Any = {"fastmath": {"contract"}, "error_model": "numpy", "_nrt": False}  # those of _jit, which imports this
 
 
-@overload(scalar.sincos, jit_options=_OPTIONS, strict=False)
+@overload(scalar.sincos, jit_options=OPTIONS, strict=False)
 def _sincos(x: Any) -> Any:
     """Reduction by pi/2 in three parts (Cody and Waite 1980), then the minimax polynomials of Moshier's Cephes.
 
@@ -459,7 +459,7 @@ _define_libm(scalar.atan2, math.atan2, 2)
 _define_libm(real_power, math.pow, 2)
 
 
-@overload(scalar.power, jit_options=_OPTIONS, strict=False)
+@overload(scalar.power, jit_options=OPTIONS, strict=False)
 def _power(x: Any, n: Any) -> Any:
     if isinstance(n, types.Integer):
         return lambda x, n: scalar.integer_power(x, n)
@@ -468,6 +468,6 @@ def _power(x: Any, n: Any) -> Any:
     return (lambda x, n: real_power(x, n)) if as_number(x) is not None else None
 
 
-@overload(operator.pow, jit_options=_OPTIONS, strict=False)
+@overload(operator.pow, jit_options=OPTIONS, strict=False)
 def _operator_power(x: Any, n: Any) -> Any:
     return (lambda x, n: scalar.power(x, n)) if isinstance(x, Lanes) else None

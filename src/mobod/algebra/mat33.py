@@ -34,6 +34,14 @@ def mul(A: Any, B: Any) -> Any:
 
 
 @generic
+def mul_about_z(A: Any, c: Any, s: Any) -> Any:
+    """A times the rotation about z whose cosine and sine these are."""
+    return (c * A[0] + s * A[1], c * A[1] - s * A[0], A[2],
+            c * A[3] + s * A[4], c * A[4] - s * A[3], A[5],
+            c * A[6] + s * A[7], c * A[7] - s * A[6], A[8])
+
+
+@generic
 def mul_transpose(A: Any, B: Any) -> Any:
     """A B^T."""
     return (A[0] * B[0] + A[1] * B[1] + A[2] * B[2], A[0] * B[3] + A[1] * B[4] + A[2] * B[5],

@@ -15,8 +15,7 @@ from ..function import Function, _switch
 from . import _access
 from ._floats import OnePosition
 from ._interpreted import Interpreter, taken
-from ._of_function import body_named, check_function
-from ._one_coordinate import OfOneCoordinate
+from ._of_time import OfTime
 from ._what import POSITIONS
 
 if TYPE_CHECKING:
@@ -42,7 +41,26 @@ def equations(model: Any, c: int, what: int) -> int:
     return 0
 
 
-class PrescribedMotion(OfOneCoordinate, OnePosition):
+class _Interpreted(Interpreter):
+    """The same equations with a user's function."""
+
+    def __init__(self, constraint: PrescribedMotion) -> None:
+        self._constraint = constraint
+
+    def write_positions(self, state: State) -> None:
+        record, c, time = state._record, self._constraint._index, np.array([state.time])
+        function, j = self._constraint._function, self._constraint._which
+        _access.put_position_error(record, c, 0, _access.coordinate(record, c, 0, j) - taken(function, time))
+        _access.put_coordinate_coefficient(record, c, 0, 0, j, 1.0)
+        _access.put_velocity_offset(record, c, 0, -taken(function, time, 0))
+
+    def write_velocities(self, state: State) -> None:
+        record, c, time = state._record, self._constraint._index, np.array([state.time])
+        function = self._constraint._function
+        _access.put_acceleration_offset(record, c, 0, -taken(function, time, 0, 0))
+
+
+class PrescribedMotion(OfTime, OnePosition):
     """Makes one coordinate of a mobilizer a given function of time: one equation of positions.
 
     Parameters
@@ -81,7 +99,8 @@ class PrescribedMotion(OfOneCoordinate, OnePosition):
 
     routine = equations
     _letter = "q"
-    _depends_on_time = True
+    _derivatives = 2
+    _in_python = _Interpreted
 
     def __init__(
         self,
@@ -93,50 +112,10 @@ class PrescribedMotion(OfOneCoordinate, OnePosition):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        who = f"a {type(self).__name__}"
-        self._function = check_function(who, function, 1, 2, "time")
-        if not _switch.is_compiled(function):
-            self._interpreter = _OfTime(self)
         super().__init__(
-            body_named(who, matter, mobod),
-            which_q,
-            equations=(1, 0, 0),
-            matter=matter,
-            disabled_by_default=disabled_by_default,
-            name=name,
+            matter, function, mobod, which_q, equations=(1, 0, 0), disabled_by_default=disabled_by_default, name=name
         )
-
-    def get_function(self) -> Function:
-        """The function of time."""
-        return self._function
 
     def get_which_q(self) -> int:
         """Which coordinate."""
         return self._which
-
-    def _integers(self) -> list[int]:
-        if self._interpreter is not None:
-            return [self._which]
-        return [self._which, *_switch.bundle([self._function], [[0]])[0]]
-
-    def _numbers(self) -> list[float]:
-        return [] if self._interpreter is not None else list(_switch.bundle([self._function], [[0]])[1])
-
-
-class _OfTime(Interpreter):
-    """The same equations with a user's function."""
-
-    def __init__(self, constraint: PrescribedMotion) -> None:
-        self._constraint = constraint
-
-    def write_positions(self, state: State) -> None:
-        record, c, time = state._record, self._constraint._index, np.array([state.time])
-        function, j = self._constraint._function, self._constraint._which
-        _access.put_position_error(record, c, 0, _access.coordinate(record, c, 0, j) - taken(function, time))
-        _access.put_coordinate_coefficient(record, c, 0, 0, j, 1.0)
-        _access.put_velocity_offset(record, c, 0, -taken(function, time, 0))
-
-    def write_velocities(self, state: State) -> None:
-        record, c, time = state._record, self._constraint._index, np.array([state.time])
-        function = self._constraint._function
-        _access.put_acceleration_offset(record, c, 0, -taken(function, time, 0, 0))

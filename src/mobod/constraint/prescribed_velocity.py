@@ -15,8 +15,7 @@ from ..function import Function, _switch
 from . import _access
 from ._floats import OneVelocity
 from ._interpreted import Interpreter, taken
-from ._of_function import body_named, check_function
-from ._one_coordinate import OfOneCoordinate
+from ._of_time import OfTime
 from ._what import POSITIONS
 
 if TYPE_CHECKING:
@@ -41,7 +40,23 @@ def equations(model: Any, c: int, what: int) -> int:
     return 0
 
 
-class PrescribedVelocity(OfOneCoordinate, OneVelocity):
+class _Interpreted(Interpreter):
+    """The same equations with a user's function."""
+
+    def __init__(self, constraint: PrescribedVelocity) -> None:
+        self._constraint = constraint
+
+    def write_positions(self, state: State) -> None:
+        _access.put_speed_coefficient(state._record, self._constraint._index, 0, 0, self._constraint._which, 1.0)
+
+    def write_velocities(self, state: State) -> None:
+        record, c, time = state._record, self._constraint._index, np.array([state.time])
+        function = self._constraint._function
+        _access.put_velocity_offset(record, c, 0, -taken(function, time))
+        _access.put_acceleration_offset(record, c, 0, -taken(function, time, 0))
+
+
+class PrescribedVelocity(OfTime, OneVelocity):
     """Makes one speed of a mobilizer a given function of time: one equation of velocities.
 
     Parameters
@@ -67,7 +82,8 @@ class PrescribedVelocity(OfOneCoordinate, OneVelocity):
 
     routine = equations
     _letter = "u"
-    _depends_on_time = True
+    _derivatives = 1
+    _in_python = _Interpreted
 
     def __init__(
         self,
@@ -79,47 +95,10 @@ class PrescribedVelocity(OfOneCoordinate, OneVelocity):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        who = f"a {type(self).__name__}"
-        self._function = check_function(who, function, 1, 1, "time")
-        if not _switch.is_compiled(function):
-            self._interpreter = _OfTime(self)
         super().__init__(
-            body_named(who, matter, mobod),
-            which_u,
-            equations=(0, 1, 0),
-            matter=matter,
-            disabled_by_default=disabled_by_default,
-            name=name,
+            matter, function, mobod, which_u, equations=(0, 1, 0), disabled_by_default=disabled_by_default, name=name
         )
-
-    def get_function(self) -> Function:
-        """The function of time."""
-        return self._function
 
     def get_which_u(self) -> int:
         """Which speed."""
         return self._which
-
-    def _integers(self) -> list[int]:
-        if self._interpreter is not None:
-            return [self._which]
-        return [self._which, *_switch.bundle([self._function], [[0]])[0]]
-
-    def _numbers(self) -> list[float]:
-        return [] if self._interpreter is not None else list(_switch.bundle([self._function], [[0]])[1])
-
-
-class _OfTime(Interpreter):
-    """The same equations with a user's function."""
-
-    def __init__(self, constraint: PrescribedVelocity) -> None:
-        self._constraint = constraint
-
-    def write_positions(self, state: State) -> None:
-        _access.put_speed_coefficient(state._record, self._constraint._index, 0, 0, self._constraint._which, 1.0)
-
-    def write_velocities(self, state: State) -> None:
-        record, c, time = state._record, self._constraint._index, np.array([state.time])
-        function = self._constraint._function
-        _access.put_velocity_offset(record, c, 0, -taken(function, time))
-        _access.put_acceleration_offset(record, c, 0, -taken(function, time, 0))

@@ -9,6 +9,7 @@ mobilizers round: `_reversal`.
 from typing import Any
 
 from .._jit import generic
+from ..algebra import angles
 from ..algebra.record import call_routine
 from . import ball, free, pin, slider, translation
 from ._access import q1, store_transform, vector3, vector4
@@ -20,7 +21,7 @@ def position(model: Any, b: int, row: int) -> None:
     """Store X_FM of body b in *row*, and H_FM where it depends on q."""
     kind, i = model.kind[b], model.first_q[b]
     if kind == pin.KIND:
-        store_transform(model, row, pin.transform(q1(model, b)))
+        store_transform(model, row, pin.turned(angles.prepared(model.q, i, model.sine, model.cosine)))
     elif kind == slider.KIND:
         store_transform(model, row, slider.transform(q1(model, b)))
     elif kind == translation.KIND:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._jit import generic
-from ..algebra import rotation
-from ..algebra.scalar import one, zero
+from ..algebra.scalar import one, sincos, zero
 from ..value import Rotation
 from .base import Array, Facts, MobilizedBody
 
@@ -23,8 +22,14 @@ KIND = 1
 
 @generic
 def transform(q: Any) -> Any:  # X_FM
-    o = zero(q[0])
-    return rotation.about_z(q[0]), (o, o, o)
+    return turned(sincos(q[0]))
+
+
+@generic
+def turned(sine_and_cosine: Any) -> Any:  # X_FM of an angle whose sine and cosine are there
+    s, c = sine_and_cosine
+    o, i = zero(s), one(s)
+    return (c, -s, o, s, c, o, o, o, i), (o, o, o)
 
 
 @generic

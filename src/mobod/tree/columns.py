@@ -123,20 +123,22 @@ def _choose(keep: Any, new: Any, old: Any) -> Any:
 
 
 @generic
-def clear(out: Any, n: int) -> None:
-    """The whole of an n x n matrix: row by row that is a quarter of what the zeros of a bushy tree cost one by one."""
-    for i in range(n):
-        for k in range(n):
-            store(out, i, k, 0.0)
+def clear(out: Any) -> None:
+    """The whole of a matrix at once: a quarter of what the zeros of a bushy tree cost one by one."""
+    out[:] = 0.0
 
 
 @generic
 def spread(model: Any, flat: Any, b: int, end: int, out: Any) -> None:
     """Results of body b's mobilities up to column *end*, into both halves of the symmetric matrix *out*, which is clear."""
-    first = model.first_place[b]
+    first, in_order = model.first_place[b], model.in_order[b]
     for place in range(first, first + model.num_u[b]):
         i = model.mobility_at[place]
-        for j in range(place, end):
+        for j in range(place, min(in_order, end)):
             x, k = load(flat, RESULTS + place, j), model.mobility_at[j]
+            store(out, i, k, x)
+            store(out, k, i, x)
+        for k in range(max(in_order, place), end):
+            x = load(flat, RESULTS + place, k)
             store(out, i, k, x)
             store(out, k, i, x)

@@ -106,7 +106,7 @@ def calc_m(block: Any, realized: bool, flat: Any, wide: Any, M: Any) -> None:
     model = attach(block)
     if not realized:
         composite_inertia.sweep(model)
-    columns.clear(M, model.nu)
+    columns.clear(M)
     shift = columns.bits(flat, wide)
     for at in range(model.nb - 1, 0, -1):
         b = model.depth_first[at]

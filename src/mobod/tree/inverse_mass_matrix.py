@@ -268,7 +268,7 @@ def calc_m_inv(block: Any, address: int, valid: int, flat: Any, wide: Any, M_inv
         status = call_routine(address, model, valid, ARTICULATED)
         if status != DONE:
             return status
-    columns.clear(M_inv, model.nu)
+    columns.clear(M_inv)
     shift = columns.bits(flat, wide)
     for at in range(model.nb - 1, 0, -1):
         b = model.depth_first[at]

@@ -10,8 +10,11 @@ from typing import Any
 from .._jit import generic
 from ..algebra import mat33, sym33, vec3
 from ..algebra.memory import load3, load6, load9, store3, store6, store9
-from ..algebra.scalar import zero
+from ..algebra.scalar import load, zero
 from ..mobilizer import _switch
+
+#: What X_FM is made of: anything; p_FM alone; Rz alone, of a pin; nothing.
+ANY, SLIDE, TURN, NONE = 0, 1, 2, 3
 
 
 @generic
@@ -32,8 +35,10 @@ def step(model: Any, b: int, row: int) -> None:
     p = model.parent[b]
     R_GP = load9(model.R_GB, p, 0)
     R_GF = mat33.mul(R_GP, load9(model.R_PF, b, 0))
-    R_GM = R_GF
-    if model.num_u[b] > 0:  # a weld has no X_FM to go through
+    R_GM, passage = R_GF, model.passage[b]
+    if passage == TURN:
+        R_GM = mat33.mul_about_z(R_GF, load(model.R_FM, row, 0), load(model.R_FM, row, 3))
+    elif passage == ANY:
         R_GM = mat33.mul(R_GF, load9(model.R_FM, row, 0))
     o = zero(R_GP[0])
     R_GB, p_BM_G = R_GM, (o, o, o)
@@ -42,7 +47,7 @@ def step(model: Any, b: int, row: int) -> None:
         p_BM_G = mat33.mul_vec(R_GB, load3(model.p_BM, b, 0))
         store3(model.p_BM_G, b, 0, p_BM_G)
     p_PM_G = mat33.mul_vec(R_GP, load3(model.p_PF, b, 0))
-    if model.num_u[b] > 0:
+    if passage <= SLIDE:
         p_PM_G = vec3.add(p_PM_G, mat33.mul_vec(R_GF, load3(model.p_FM, row, 0)))
     p_PB_G = vec3.sub(p_PM_G, p_BM_G)
     store9(model.R_GB, b, 0, R_GB)

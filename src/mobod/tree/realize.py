@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._jit import compiled, generic, routine
-from ..algebra import vec3
+from ..algebra import angles, vec3
 from ..algebra.memory import load3
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load
@@ -59,6 +59,8 @@ def advance(model: Any, valid: int, wanted: int) -> int:
     rates, kept = wanted & NO_RATES == 0, 1
     if wanted & NO_MOBILIZERS != 0:
         kept = 0
+    if positions:
+        angles.sweep(model)
     for b in range(1, model.nb):
         if positions:
             position.step(model, b, kept * b)

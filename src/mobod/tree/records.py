@@ -14,6 +14,7 @@ COUNTS = (
     "coordinate_coefficients_size", "constraint_integers_size", "constraint_numbers_size", "path_size", "path_forces_size",
     "effect_size", "gram_size", "most_rows", "constrained_nu", "constrained_nq", "four", "arguments_size",
     "measure_code_size", "measure_numbers_size", "measure_values_size", "measure_memory_size", "measure_calls_size",
+    "num_angle_runs", "angles_size",
 )
 # fmt: on
 
@@ -55,6 +56,8 @@ FIELDS = (
     _index("unit_column", "nu", "0, 1, 2: the column of H_FM is (x, y, z of F; 0), 3, 4, 5: (0; x, y, z); -1: any other"),
     _index("together", "nb", "ROTATIONS, FREE, TURNING or MOVING where its mobilities are met together, by blocks.py; 0 where "
            "they are met one by one; below 0 where they are known, by known.py"),
+    _index("angle_run", "num_angle_runs", "the first of eight coordinates, an angle of a pin or more of them among these"),
+    _index("passage", "nb", "what X_FM is made of: `position.ANY`, `TURN`, `SLIDE` or `NONE`"),
     _index("plain_outboard", "nb", "1 where X_BM is the identity: nothing to multiply by"),
     _index("massless", "nb", "1 where mass and inertia are zero: their rows in G stay at zero"),
     _index("is_last_child", "nb", "1 on the highest child of a parent: an inward sweep meets it first"),
@@ -66,6 +69,7 @@ FIELDS = (
     _index("end_place", "nb", "the place after the last of what hangs on the body"),
     _index("end_of_base", "nb", "end_place of the body on Ground that this one hangs on"),
     _index("mobility_at", "nu", "the mobility at each place"),
+    _index("in_order", "nb", "the place from which, up to end_of_base, each place is its mobility's number"),
     _index("slot", "nb", "where an outward sweep of columns keeps the body's motions; a last child takes its parent's"),
     # ---- the tree: instance parameters, which a state may own a copy of
     _parameter("R_PF", "nb", 9, "orientation of F in P"),
@@ -148,7 +152,7 @@ FIELDS = (
     _parameter("measure_numbers", "measure_numbers_size", 1, "factors, amplitudes, stations and so on"),
     # ---- locks and prescribed motions
     _index("lock_level", "nb", "Level at which it is locked, and 1; 0 where it is not"),
-    _index("known_level", "nb", "Level at which a lock or a compiled motion prescribes, and 1; 0 where neither does"),
+    _index("known_level", "nb", "Level at which a lock or motion prescribes, and 1; below 0 of one in Python; else 0"),
     _index("motion_enabled", "nb", "0 where its motion is disabled"),
     _index("moved", "nm", "the bodies that have a compiled motion, enabled or not"),
     _index("motion", "nb", "where the routine of its motion is, for the record's scalar; else 0"),
@@ -174,6 +178,8 @@ FIELDS = (
     _state("y_dot", "ny", 1, "= q_dot and the rates of all else in y, end to end"),
     _state("q_dot_dot", "whole_nq", 1, "N udot + NDot u"),
     # ---- position kinematics
+    _state("sine", "angles_size", 1, "of each q that is an angle, of one state; of more `angles` keeps none"),
+    _state("cosine", "angles_size", 1, "likewise"),
     _state("R_FM", "nb", 9, "orientation of M in F"),
     _state("p_FM", "nb", 3, "origin of M from F's, in F"),
     _state("H_FM", "nu", 6, "hinge columns of M in F; those of constant kinds are written once"),

@@ -14,10 +14,10 @@ from ..force import gravity
 from ..force._entry import Entry, runs_of
 from ..force._switch import all_runs
 from ..level import Level, Method, all_methods
-from ..mobilizer import _rates
+from ..mobilizer import _rates, pin, slider, translation
 from ..mobilizer._by_address import BY_ADDRESS
 from ..mobilizer._reversal import turn_round
-from . import blocks, constraint_fields, known, measures, records
+from . import blocks, constraint_fields, known, measures, position, records
 from .constraint_paths import as_q, effects_of_block
 from .constraints import constrain, solve_rows, through_coordinates
 
@@ -131,6 +131,10 @@ class Tree:
         self._motion_routines = [(b, m.routine) for b, m in enumerate(motions) if m is not None and m.routine is not None]
         motion_numbers = [() if m is None else m._numbers() for m in motions]
 
+        # whole vectors, so that each begins where a cache line does
+        pins = [i for i, kind in zip(self.first_q, kinds, strict=True) if kind == pin.KIND]
+        angle_runs = sorted({i // LANES * LANES for i in pins})
+
         unit_columns = [_unit_columns(body) for body in bodies]
         #: The field `together` of mobilizers that are free.
         self.together_if_free = [_block(body, columns) for body, columns in zip(bodies, unit_columns, strict=True)]
@@ -140,6 +144,8 @@ class Tree:
             "parent": parents,
             "kind": kinds,
             "reversed": reverse,
+            "angle_run": angle_runs,
+            "passage": [_passage(kind, num_u) for kind, num_u in zip(kinds, self.num_u, strict=True)],
             "rates": rates,
             "kinematics": [0] * self.nb,
             "reversal": [0] * self.nb,
@@ -247,6 +253,8 @@ class Tree:
             "parameters_size": len(self.fields["parameters"]),
             "choices_size": len(integers["choices"]),
             "n_size": sum(matrices),
+            "num_angle_runs": len(angle_runs),
+            "angles_size": angle_runs[-1] + LANES if angle_runs else 0,
             "force_integers_size": len(integers["force_integers"]),
             "force_numbers_size": len(self.fields["force_numbers"]),
             "num_particles": self.num_particles,
@@ -267,6 +275,8 @@ class Tree:
         self.counts |= dict.fromkeys((f"measure_{what}_size" for what in of_measures), 0)
         self.has_measures = False
         self._measure_routines: list[tuple[int, Any]] = []
+        #: (nu, nu): a tuple at hand, and `np.empty` by a name of its own, halve what a new matrix costs.
+        self.shape_of_m = nu, nu
         #: How many scratches an outward sweep of columns takes.
         self.num_slots = 1 + int(self.fields["slot"].max())
         #: What stands for no forces, for kernels that read these.
@@ -398,7 +408,8 @@ def in_each_lane(array: npt.NDArray[Any], *groups: int) -> npt.NDArray[np.float6
 def how_known(body: MobilizedBody, free: int, lock: int, motion_is_on: bool, state: State | None) -> tuple[int, int]:
     """The fields `together`, which is *free* where motion is, and `known_level` of a body.
 
-    *lock* is the level of its lock and 1, or 0. A motion in Python is asked with the state, and is free without one.
+    *lock* is the level of its lock and 1, or 0. A motion in Python is asked with the state, and is free without one; its level,
+    below 0 as no routine is to be called for it, says what it leaves to be integrated, and a projection to change.
     """
     if body.facts.num_u == 0:
         return free, 0
@@ -408,11 +419,20 @@ def how_known(body: MobilizedBody, free: int, lock: int, motion_is_on: bool, sta
     if motion is None or not motion_is_on:
         return free, 0
     level, method = motion._rule(state)
-    of_u_dot = all_methods(level, method)[2]
+    methods = all_methods(level, method)
     together = free
-    if of_u_dot is not Method.FREE:
-        together = known.LOCKED if motion._is_steady or of_u_dot is not Method.PRESCRIBED else known.DRIVEN
-    return together, 0 if motion.routine is None else level + 1
+    if methods[2] is not Method.FREE:
+        together = known.LOCKED if motion._is_steady or methods[2] is not Method.PRESCRIBED else known.DRIVEN
+    return together, level + 1 if motion.routine is not None else methods.count(Method.FREE) - 3
+
+
+def _passage(kind: int, num_u: int) -> int:
+    """What a kind's X_FM is made of."""
+    if kind == pin.KIND:
+        return position.TURN
+    if kind in (slider.KIND, translation.KIND):
+        return position.SLIDE
+    return position.NONE if num_u == 0 else position.ANY
 
 
 def _unit_columns(body: MobilizedBody) -> list[int]:
@@ -451,12 +471,17 @@ def depth_first_fields(parents: Sequence[int], first_u: Sequence[int], num_u: Se
         end_place[parents[b]] = max(end_place[parents[b]], end_place[b])
     for b in order[1:]:
         end_of_base[b] = end_of_base[parents[b]] if parents[b] else end_place[b]
+    in_order = end_of_base.copy()
+    for b in order[1:]:
+        while in_order[b] > first_place[b] and mobility_at[in_order[b] - 1] == in_order[b] - 1:
+            in_order[b] -= 1
     return {
         "depth_first": order,
         "first_place": first_place,
         "end_place": end_place,
         "end_of_base": end_of_base,
         "mobility_at": mobility_at,
+        "in_order": in_order,
         "slot": slot,
     }
 
