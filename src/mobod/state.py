@@ -151,7 +151,10 @@ class State:
 
     @time.setter
     def time(self, value: float) -> None:
-        self._record.time[0, 0] = value
+        try:
+            self._record.time[0, 0] = float(value)
+        except (TypeError, ValueError):
+            raise TypeError(f"state.time has to be a number, not {value!r}") from None
         if self._stage > _INSTANCE:
             self._stage = _INSTANCE
         self._valid &= 0 if self._tree.depends_on_time else _KEPT_BY_TIME

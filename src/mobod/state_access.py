@@ -114,8 +114,8 @@ class StateAccess:
             raise ValueError(f"a discrete variable can invalidate Stage.MODEL or one above, not {invalidates.name}")
         if invalidates == Stage.MODEL and level > Stage.EMPTY:
             raise StageError(
-                f"allocate_discrete_variable needs a state below Stage.TOPOLOGY for a variable that invalidates MODEL; this one "
-                f"is at {named(level)}, and what is allocated there goes with MODEL; call it in realize_topology"
+                f"allocate_discrete_variable needs a state below Stage.TOPOLOGY for a variable that invalidates MODEL; this "
+                f"one is at {named(level)}, and what is allocated there goes with MODEL; call it in realize_topology"
             )
         variables = resources.part(index).variables
         variables.append(DiscreteVariable(own_copy(v, state._system), int(invalidates), level))

@@ -1020,8 +1020,8 @@ def _refuse_change(state: State, stage: int, part: Any) -> None:
     """A hook has changed what the stages before its own depend on."""
     raise StageError(
         f"{part!r} has changed the state while it was being realized to Stage.{Stage(stage).name}, so that only "
-        f"{state.stage.name} is left of it; a hook computes from the state and changes none of its variables. Change it between "
-        "realizations, or in an event handler, or have a variable that updates itself "
+        f"{state.stage.name} is left of it; a hook computes from the state and changes none of its variables. Change it "
+        "between realizations, or in an event handler, or have a variable that updates itself "
         "(allocate_auto_update_discrete_variable)"
     )
 
