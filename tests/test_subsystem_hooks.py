@@ -319,12 +319,12 @@ class Cylinder(mb.Subsystem):
             self.upd_discrete_variable(state, self.valve, 0.0)
 
 
-def hydraulics():
+def hydraulics(kind=Cylinder):
     class Push(mb.force.CustomImplementation):
         def calc_force(self, state, body_forces, particle_forces, mobility_forces):
             mobility_forces[0] += plant.part.get_z(state)[0] * plant.part.area
 
-    plant = Plant(Cylinder)
+    plant = Plant(kind)
     mb.force.Custom(plant.forces, Push())
     return plant
 
@@ -376,6 +376,50 @@ def test_states_of_an_ensemble_have_discrete_variables_of_their_own(n, rng):
     assert_array_equal(ensemble.u_dot, before)
 
 
+def test_errors_of_subsystems_are_in_those_of_an_ensemble():
+    class Constrained(mb.Subsystem):
+        def realize_topology(self, state):
+            self.allocate_q_err(state, 2)
+            self.allocate_u_err(state, 1)
+            self.allocate_u_dot_err(state, 3)
+
+        def realize_position(self, state):
+            self.upd_q_err(state)[:] = state.q[0], 2.0
+
+        def realize_velocity(self, state):
+            self.upd_u_err(state)[:] = state.u
+
+        def realize_acceleration(self, state):
+            self.upd_multipliers(state)[:] = 1.0, 2.0, state.q[0]
+
+    plant = Plant(Constrained)
+    rod = mb.constraint.ConstantSpeed(plant.slider, 0, 1.0)
+    ensemble = mb.Ensemble(plant.system, 3, state=plant.system.realize_topology())
+    ensemble.q, ensemble.u = [[0.0], [np.nan], [2.0]], [[1.0], [1.0], [3.0]]
+    ensemble.realize()
+    for i in (0, 2):
+        state = ensemble.get_state(i)
+        plant.system.realize(state)
+        assert rod.get_num_constraint_equations_in_use(state) == (0, 1, 0) and len(state.multipliers) == 4
+        for name in ("q_err", "u_err", "multipliers"):
+            assert_array_equal(getattr(ensemble, name)[i], getattr(state, name))
+    assert np.isnan(ensemble.q_err[1]).all()
+
+
+def test_y_dot_is_the_rates_end_to_end():
+    plant = hydraulics()
+    plant.matter.add_particles([1.0, 2.0], [(0, 0, 0), (1, 1, 1)])
+    state = plant.system.realize_topology()
+    state.u = [0.5]
+    plant.matter.set_all_particle_velocities(state, [(1, 2, 3), (4, 5, 6)])
+    with pytest.raises(mb.StageError, match=r"y_dot needs Stage\.ACCELERATION"):
+        state.y_dot  # noqa: B018
+    plant.system.realize(state)
+    expected = [*state.q_dot, *state.u_dot, *state.z_dot, 1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0]
+    assert_array_equal(state.y_dot, expected)
+    assert len(state.y_dot) == len(state.y) and not state.y_dot.flags.writeable
+
+
 def test_an_ensemble_does_not_take_a_fault_of_a_hook_for_a_bad_state():
     plant = Plant(Meddler)
     part, state = plant.part, plant.system.realize_topology()
@@ -397,3 +441,46 @@ def test_states_of_a_trajectory_have_the_discrete_variables_that_events_left():
     last = found.states[-1]
     plant.system.realize(last)
     assert last.z_dot[0] == 0.0 and part.get_discrete_variable(state, part.valve) == 1.0
+
+
+class Clocked(Cylinder):
+    """It closes its valve by a trigger, and opens it a little at given times; what it reports is kept in the state."""
+
+    def realize_topology(self, state):
+        super().realize_topology(state)
+        self.body = self.allocate_discrete_variable(state, Stage.REPORT, self.plant.slider)
+
+    def next(self, state, include):
+        times = [0.3 * k for k in range(8)]
+        return next((t for t in times if t > state.time or (include and t == state.time)), np.inf), [1]
+
+    calc_time_of_next_scheduled_event = calc_time_of_next_scheduled_report = next
+
+    def handle_events(self, state, cause, event_ids, accuracy):
+        super().handle_events(state, cause, event_ids, accuracy)
+        if cause == mb.event.Cause.SCHEDULED:
+            self.upd_discrete_variable(state, self.valve, 0.1 + self.get_discrete_variable(state, self.valve))
+
+    def report_events(self, state, cause, event_ids):
+        assert self.get_discrete_variable(state, self.body) is self.plant.slider
+
+
+@pytest.mark.parametrize("stop", [0.26, 0.9, 1.21])
+def test_a_run_with_events_of_a_subsystem_goes_on_from_a_checkpoint(tmp_path, stop):
+    def interrupt(time, end):
+        if time >= stop:
+            raise KeyboardInterrupt
+
+    def run(**keywords):
+        plant = hydraulics(Clocked)
+        state = plant.system.realize_topology()
+        found = mb.simulate(plant.system, state, 2.0, report_interval=0.125, accuracy=1e-6, **keywords)
+        return found, [plant.part.get_discrete_variable(one, plant.part.valve) for one in found.states]
+
+    checkpoint = tmp_path / "run.ckpt"
+    with pytest.raises(KeyboardInterrupt):
+        run(checkpoint=checkpoint, progress=interrupt)
+    (resumed, valves), (whole, expected) = run(checkpoint=checkpoint, resume=True), run()
+    assert_array_equal(resumed.z, whole.z)
+    assert_array_equal(resumed.q, whole.q)
+    assert valves == expected and len(set(valves)) > 2

@@ -525,7 +525,12 @@ class Ensemble:
 
     @property
     def q_err(self) -> Array:
-        """Position errors of the constraints, then norm - 1 of each quaternion ``(n, ...)``. Needs POSITION."""
+        """Position errors of the constraints, then norm - 1 of each quaternion ``(n, ...)``. Needs POSITION.
+
+        Here and in the two below, subsystems' own follow as in `State.q_err`, with NaN in states that have failed.
+        """
+        if self._has_subsystems:
+            return self._errors_of_subsystems("q_err")
         quaternions = [self._template._tree.first_q[b] for b in self._template._tree.quaternions]
         norms = [np.linalg.norm(self._q[: self._n, q : q + 4], axis=1) - 1.0 for q in quaternions]
         return np.concatenate([self._errors("q_err"), np.reshape(norms, (len(norms), self._n)).T], axis=1)
@@ -533,12 +538,37 @@ class Ensemble:
     @property
     def u_err(self) -> Array:
         """Velocity errors of the constraints ``(n, mp + mv)``. Needs VELOCITY."""
-        return self._errors("u_err")
+        return self._errors_of_subsystems("u_err") if self._has_subsystems else self._errors("u_err")
 
     @property
     def multipliers(self) -> Array:
         """Multipliers of the constraints ``(n, m)``, in the order of `State.multipliers`. Needs ACCELERATION."""
-        return self._errors("multipliers")
+        return self._errors_of_subsystems("multipliers") if self._has_subsystems else self._errors("multipliers")
+
+    @property
+    def _has_subsystems(self) -> bool:
+        """Whether subsystems of users' own may have errors beside those of constraints."""
+        return self._system._is_interpreted and self._template._resources is not None
+
+    def _errors_of_subsystems(self, name: str) -> Array:
+        """Errors or multipliers of constraints and subsystems, each state's for itself."""
+        place, stage, _ = _ERRORS[name]
+        self._need(name, stage)
+        found = self._results.get(place)
+        if found is None:
+            rows = {}
+            for i in np.flatnonzero(~self.failed):
+                state = self._state(int(i))
+                self._system.realize(state, stage)
+                rows[i] = getattr(state, name)
+            lengths = {len(row) for row in rows.values()} or {0}
+            if len(lengths) > 1:
+                raise ModelError(f"states of an ensemble have {name} of one length, not of {sorted(lengths)}")
+            found = np.full((self._groups * LANES, lengths.pop()), np.nan)
+            for i, row in rows.items():
+                found[i] = row
+            self._results[place] = found
+        return _read_only(found[: self._n])
 
     def _errors(self, name: str) -> Array:
         """Errors or multipliers of constraints, computed when they are first asked for."""

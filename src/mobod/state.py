@@ -323,6 +323,13 @@ class State:
         return self._q_dot_dot_view
 
     @property
+    def y_dot(self) -> Array:
+        """Rates of y, in its order: of q, u, z, the particles' locations and velocities. Needs ACCELERATION."""
+        if self._stage < _ACCELERATION:
+            self._refuse("y_dot", Stage.ACCELERATION)
+        return _read_only(self._record.y_dot[:, 0])
+
+    @property
     def q_err(self) -> Array:
         """Position errors of the constraints, norm - 1 of each quaternion, then other subsystems'. Needs POSITION."""
         if self._stage < _POSITION:
