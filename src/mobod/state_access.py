@@ -274,6 +274,10 @@ class StateAccess:
     def allocate_q_err(self, state: State, nqerr: int) -> int:
         """Allocate slots for errors of constraints on q, which `realize_position` has to write.
 
+        They are told as part of `State.q_err`. Projection, of integrators too, is the matter's: who writes errors of their own
+        brings their q and u back themselves, say in `Subsystem.handle_events` after each step
+        (`MultibodySystem.set_has_time_advanced_events`).
+
         Parameters
         ----------
         state : State
