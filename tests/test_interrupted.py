@@ -7,10 +7,12 @@ import sys
 import pytest
 
 SCRIPT = """
+import signal
 import sys
 import numpy as np
 import mobod as mb
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which what runs in the background ignores
 system, state = mb.examples.double_pendulum.build()
 if "events" in sys.argv:
     system.add_event_handler(mb.event.ImpactWhen(

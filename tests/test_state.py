@@ -299,7 +299,7 @@ WAYS = {
     "state.y": lambda state, body: setattr(state, "y", 0.9 * state.y),
     "upd_q": lambda state, body: np.multiply(state.upd_q(), 0.9, out=state.upd_q()),
     "upd_u": lambda state, body: np.multiply(state.upd_u(), 2.0, out=state.upd_u()),
-    "set_q": lambda state, body: body.set_q(state, 0.9 * np.asarray(body.get_q(state))),
+    "set_q": lambda state, body: body.set_q(state, np.asarray(body.get_q(state)) + np.linspace(0.1, 0.7, 7)),
     "set_u": lambda state, body: body.set_u(state, 2.0 * np.asarray(body.get_u(state))),
     "set_one_q": lambda state, body: body.set_one_q(state, 0, 0.4),
     "set_one_u": lambda state, body: body.set_one_u(state, 0, 4.0),

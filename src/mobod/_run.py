@@ -22,6 +22,7 @@ from .step_status import StepStatus
 
 if TYPE_CHECKING:
     from .recording import Recording
+    from .resources import Settings
     from .state import State
     from .time_stepper import TimeStepper
 
@@ -55,6 +56,11 @@ class Keeper:
         """Write one now."""
         self.save()
         self.last = _clock.perf_counter()
+
+
+def _counts(settings: Settings) -> dict[tuple[int, int], int]:
+    """How often each variable has been changed."""
+    return {place: count for place, (count, _) in settings.items()}
 
 
 def steps_by_report(stepper: TimeStepper, recording: Recording) -> bool:
@@ -101,9 +107,11 @@ class Run:
         state = self.integrator.get_state()
         self.by_report = steps_by_report(stepper, recording)
         self._ny = len(state._y)
-        #: Rows from which on Instance variables of the state are others than before, by event handlers, and these.
-        self.changes: list[tuple[int, dict[str, Any]]] = []
+        #: Rows from which on Instance variables of the state are others than before, by event handlers, and these; with
+        #: subsystems' discrete variables.
+        self.changes: list[tuple[int, dict[str, Any], Settings]] = []
         self._own = {name: array.copy() for name, array in state._own.items()}
+        self._settings = state._settings()
         self._results, self._energies = np.empty((0, self._ny)), np.empty(0)
         self._first = self._drained = 0
 
@@ -138,10 +146,11 @@ class Run:
 
     def _note_changes(self, state: State) -> None:
         """Keep the Instance variables that the next row's state has, where these are not those of the row before."""
-        own = state._own
-        if own.keys() != self._own.keys() or not all(np.array_equal(own[name], kept) for name, kept in self._own.items()):
-            self._own = {name: array.copy() for name, array in own.items()}
-            self.changes.append((len(self.rows), self._own))
+        own, settings = state._own, state._settings(self._settings)
+        other = own.keys() != self._own.keys() or not all(np.array_equal(own[name], kept) for name, kept in self._own.items())
+        if other or _counts(settings) != _counts(self._settings):
+            self._own, self._settings = {name: array.copy() for name, array in own.items()}, settings
+            self.changes.append((len(self.rows), self._own, settings))
 
     # ------------------------------------------------------------------------------------------ in chunks
 

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from . import prescribing
 from .algebra.record import LANES, aligned_zeros, layout
 from .constrained import order_of_rows
-from .errors import MobodError, StageError
+from .errors import ConvergenceError, ModelError, StageError
 from .projecting import share_weights
+from .resources import own_copy
 from .stage import Stage
 from .system import _WANTED
 from .tree import batch, batch_constraints, batch_operators, columns, prescribe
@@ -93,6 +94,8 @@ class Ensemble:
         #: Parameter fields that each state has its own of, ``(groups, rows, columns, 8)``, and where kernels find them.
         self._own: dict[str, Array] = {}
         self._own_places = np.zeros((0, 3), np.int64)
+        #: Values of subsystems' discrete variables, one a state, by subsystem and index.
+        self._of_subsystems: dict[tuple[int, int], list[Any]] = {}
         self._reduced = ReducedTree(tree, self._template._field)
         #: One record a thread: of the reduced tree, and of the whole one.
         self._workers: list[Record] = []
@@ -198,7 +201,8 @@ class Ensemble:
         setter : callable
             ``setter(state, value)``: any method that changes numbers of a state at Instance level, such as
             ``body.set_body_mass_properties``, ``body.set_inboard_frame``, ``screw.set_pitch`` or ``gravity.set_magnitude``, or
-            a function of one's own that calls several.
+            a function of one's own that calls several. Discrete variables of users' subsystems may be set too, by
+            ``upd_discrete_variable``.
         values : iterable
             One a state.
 
@@ -206,7 +210,7 @@ class Ensemble:
         ------
         ValueError
             If there is not a value for each, or the setter changes what states of an ensemble share (whether a force is
-            disabled) or what is assigned instead (time, q, u, z).
+            disabled, weights, what invalidates MODEL) or what is assigned instead (time, q, u, z).
         Exception
             What the setter raises, with a note that says for which state. All states are then as they were.
 
@@ -228,10 +232,13 @@ class Ensemble:
             raise ValueError(f"each of {self._n} states needs a value; there are {len(each)}")
         template = self._template
         template._check_owner(self._system, "Ensemble.set_each")
-        scratch, changed = template.copy(), {}
+        scratch, changed, of_subsystems = template.copy(), {}, dict(self._of_subsystems)
         shortcuts = {name: np.ones(template._tree.nb, np.int64) for name in SHORTCUTS}
         for i, value in enumerate(each):
+            if template._resources is not None:
+                scratch = template.copy()
             self._put_own(scratch, i)
+            before = _changes(scratch)
             try:
                 setter(scratch, value)
                 self._check_shared(scratch)
@@ -243,6 +250,11 @@ class Ensemble:
                     if name not in changed:
                         changed[name] = self._own_of_each(name)
                     changed[name][i // LANES, ..., i % LANES] = array
+            for key in [key for key, count in _changes(scratch).items() if count != before.get(key)]:
+                assert template._resources is not None and scratch._resources is not None
+                shared = template._resources.part(key[0]).variables[key[1]].value
+                values = of_subsystems[key] = list(of_subsystems.get(key, [shared] * self._n))
+                values[i] = scratch._resources.part(key[0]).variables[key[1]].value
             for name, flags in shortcuts.items():
                 flags &= scratch._field(name)
         for array in changed.values():  # what fills up the last group is finite at least
@@ -252,6 +264,7 @@ class Ensemble:
             if not np.array_equal(flags, template._field(name)):
                 template._own_field(name)[:] = flags
         self._own.update(changed)
+        self._of_subsystems = of_subsystems
         places = [(layout.places[name], a.ctypes.data, a.strides[0]) for name, a in self._own.items()]
         self._own_places = np.array(places, np.int64).reshape(-1, 3)  # as `batch.fill` takes them
         self._stage, self._results = min(self._stage, Stage.MODEL), {}
@@ -285,10 +298,19 @@ class Ensemble:
             state._own_field(name)[...] = self._template._field(name)
         for name, lanes in self._own.items():
             state._own_field(name)[...] = lanes[i // LANES, ..., i % LANES]
+        resources = state._resources
+        for (subsystem, index), values in self._of_subsystems.items():
+            assert resources is not None
+            variable = resources.change(subsystem, index, state.time)
+            variable.value = own_copy(values[i], self._system)
+            state._invalidate_from(variable.invalidates)
 
     def _check_shared(self, state: State) -> None:
         """Refuse what a setter may not change."""
         before = self._template
+        weights = [{} if one._resources is None else one._resources.weights for one in (state, before)]
+        if any(not np.array_equal(w, weights[1].get(name, np.ones(len(w)))) for name, w in weights[0].items()):
+            raise ValueError("states of an ensemble share weights; set them in the state that the ensemble is made from")
         for name, array in state._own.items():
             if name not in PARAMETERS and name not in SHORTCUTS and not np.array_equal(array, before._field(name)):
                 raise ValueError(f"states of an ensemble share {name}; change it in the state that the ensemble is made from")
@@ -296,6 +318,10 @@ class Ensemble:
             raise ValueError("set_each is for Instance variables; assign ensemble.time, q, u, z or particle_locations instead")
         if state._use_euler_angles != state._pending_euler_angles:
             raise ValueError("states of an ensemble share modelling choices; make the ensemble from a state with Euler angles")
+        if state.stage < Stage.MODEL:
+            raise ValueError(
+                "states of an ensemble share variables that invalidate MODEL; make the ensemble from a state with another value"
+            )
 
     # ------------------------------------------------------------------------------------------ realization
 
@@ -367,7 +393,7 @@ class Ensemble:
             state = self._state(i)
             try:
                 self._system.realize(state, stage)
-            except MobodError:
+            except (ModelError, ConvergenceError):
                 self._failed[i] = 1.0
                 self._u_dot[i] = self._particle_accelerations[i] = np.nan
                 continue
@@ -499,7 +525,12 @@ class Ensemble:
 
     @property
     def q_err(self) -> Array:
-        """Position errors of the constraints, then norm - 1 of each quaternion ``(n, ...)``. Needs POSITION."""
+        """Position errors of the constraints, then norm - 1 of each quaternion ``(n, ...)``. Needs POSITION.
+
+        Here and in the two below, subsystems' own follow as in `State.q_err`, with NaN in states that have failed.
+        """
+        if self._has_subsystems:
+            return self._errors_of_subsystems("q_err")
         quaternions = [self._template._tree.first_q[b] for b in self._template._tree.quaternions]
         norms = [np.linalg.norm(self._q[: self._n, q : q + 4], axis=1) - 1.0 for q in quaternions]
         return np.concatenate([self._errors("q_err"), np.reshape(norms, (len(norms), self._n)).T], axis=1)
@@ -507,12 +538,37 @@ class Ensemble:
     @property
     def u_err(self) -> Array:
         """Velocity errors of the constraints ``(n, mp + mv)``. Needs VELOCITY."""
-        return self._errors("u_err")
+        return self._errors_of_subsystems("u_err") if self._has_subsystems else self._errors("u_err")
 
     @property
     def multipliers(self) -> Array:
         """Multipliers of the constraints ``(n, m)``, in the order of `State.multipliers`. Needs ACCELERATION."""
-        return self._errors("multipliers")
+        return self._errors_of_subsystems("multipliers") if self._has_subsystems else self._errors("multipliers")
+
+    @property
+    def _has_subsystems(self) -> bool:
+        """Whether subsystems of users' own may have errors beside those of constraints."""
+        return self._system._is_interpreted and self._template._resources is not None
+
+    def _errors_of_subsystems(self, name: str) -> Array:
+        """Errors or multipliers of constraints and subsystems, each state's for itself."""
+        place, stage, _ = _ERRORS[name]
+        self._need(name, stage)
+        found = self._results.get(place)
+        if found is None:
+            rows = {}
+            for i in np.flatnonzero(~self.failed):
+                state = self._state(int(i))
+                self._system.realize(state, stage)
+                rows[i] = getattr(state, name)
+            lengths = {len(row) for row in rows.values()} or {0}
+            if len(lengths) > 1:
+                raise ModelError(f"states of an ensemble have {name} of one length, not of {sorted(lengths)}")
+            found = np.full((self._groups * LANES, lengths.pop()), np.nan)
+            for i, row in rows.items():
+                found[i] = row
+            self._results[place] = found
+        return _read_only(found[: self._n])
 
     def _errors(self, name: str) -> Array:
         """Errors or multipliers of constraints, computed when they are first asked for."""
@@ -575,7 +631,7 @@ class Ensemble:
                 state = self._state(i)
                 try:
                     self._system.project(state, accuracy)
-                except MobodError:
+                except (ModelError, ConvergenceError):
                     failed[i] = 1.0
                 q[i], u[i] = state.q, state.u
         else:
@@ -643,7 +699,7 @@ class Ensemble:
                 state = self._state(i)
                 try:
                     self._system.realize(state, stage)
-                except MobodError:
+                except (ModelError, ConvergenceError):
                     continue
                 result[i] = alone(state, [array[i] for array in given.values()])
             return result
@@ -882,6 +938,14 @@ class Ensemble:
             alone=lambda state, _: matter.calc_bias_for_frame_jacobian(state, bodies, points[..., 0]),
         )
         return bias[:, 0] if bare else bias
+
+
+def _changes(state: State) -> dict[tuple[int, int], int]:
+    """How often each of the subsystems' discrete variables has been changed."""
+    if state._resources is None:
+        return {}
+    parts = state._resources.parts.items()
+    return {(i, k): variable.changes for i, part in parts for k, variable in enumerate(part.variables)}
 
 
 def _count(threads: int) -> int:

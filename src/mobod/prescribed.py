@@ -113,12 +113,12 @@ class Prescribed:
                 state._refuse(asked, Stage.TIME)
             other = state.copy()
             prescribing.set_q(system, other)
-            errors: Array = (state._q - other._q)[self._selected(state, asked, 0, held)]
+            errors: Array = (state._q - other._q)[: state._tree.nq][self._selected(state, asked, 0, held)]
         elif stage == Stage.VELOCITY:
             state._need_positions(self._ground, asked)
             other = state.copy()
             prescribing.set_u(system, other)
-            errors = (state._u - other._u)[self._selected(state, asked, 1, held)]
+            errors = (state._u - other._u)[: state._tree.nu][self._selected(state, asked, 1, held)]
         elif stage == Stage.ACCELERATION:
             state._tree_of(self._ground, asked)
             if state._stage < Stage.ACCELERATION:

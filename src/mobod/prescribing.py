@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .system import MultibodySystem
 
 Array = npt.NDArray[np.float64]
+#: How far from 1 the length of a quaternion that a user's motion prescribes may be; its rates belong to one of length 1.
+_LENGTH = 1e-6
 
 
 def set_q(system: MultibodySystem, state: State) -> None:
@@ -73,10 +75,20 @@ def _q(motion: Custom, state: State) -> Array | None:
     nq = motion._mobod.get_num_q(state)
     if level is not Level.POSITION or method is Method.DISCRETE:
         return None
+    has_quaternion = motion._mobod._index in state._tree.quaternions
     if method is Method.PRESCRIBED:
-        return motion._ask("position", state, nq)
+        q = motion._ask("position", state, nq)
+        if has_quaternion:
+            length = float(np.linalg.norm(q[:4]))
+            if abs(length - 1.0) > _LENGTH:
+                raise ModelError(
+                    f"calc_prescribed_position of {type(motion._implementation).__name__} has to give {motion._mobod._name!r} "
+                    f"a quaternion of length 1, got {q[:4]}, of length {length}; divide by that, and differentiate the quotient"
+                )
+            q = np.concatenate([q[:4] / length, q[4:]])
+        return q
     q = np.zeros(nq)
-    if motion._mobod._index in state._tree.quaternions:
+    if has_quaternion:
         q[0] = 1.0
     return q
 

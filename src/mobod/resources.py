@@ -28,10 +28,16 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
+#: By subsystem and index, discrete variables as `Resources.settings` tells them.
+Settings = dict[tuple[int, int], tuple[int, Any]]
+
 _FIRST_BIT = 20
 _TOPOLOGY, _MODEL, _INSTANCE, _POSITION, _REPORT = 1, 2, 3, 5, 9
 #: Beyond every stage: what is computed only when asked for.
 NEVER = 10
+
+#: Values that need no copy.
+_IMMUTABLE = {bool, int, float, complex, str, bytes}
 
 #: What lies in the record.
 VARIABLES = ("q", "u", "z")
@@ -126,6 +132,8 @@ class Resources:
         self.versions = [0] * (_REPORT + 1)
         #: While hooks are called: the stage that is being realized, and the subsystem whose turn it is.
         self.step, self.turn = 0, num_subsystems
+        #: Whether the state is being realized just now, so that no part of it may ask for that.
+        self.realizing = False
         #: For q, u and z: where each subsystem's run starts, and how long it is.
         self.places: dict[str, dict[int, tuple[int, int]]] = {name: {} for name in VARIABLES}
         #: Stages by which entries are computed: at others nothing has to be marked.
@@ -140,14 +148,14 @@ class Resources:
         self.pending: dict[tuple[int, int], Any] = {}
 
     def copy(self, system: MultibodySystem) -> Resources:
-        """A deep copy that refers to the same system and its parts."""
-        memo: dict[int, Any] = {id(system): system}
-        for subsystem in system._subsystems:
-            memo[id(subsystem)] = subsystem
-        if system._matter is not None:
-            memo.update((id(body), body) for body in system._matter._bodies)
-        memo.update((id(force), force) for force in system._forces())
-        return _copy.deepcopy(self, memo)
+        """A deep copy that refers to the same system and its parts; no hook is at work on it."""
+        other = _copy.deepcopy(self, _parts(system))
+        other.be_at_rest()
+        return other
+
+    def be_at_rest(self) -> None:
+        """No hook is at work: this is a copy, made while one was perhaps."""
+        self.step, self.realizing = 0, False
 
     def part(self, subsystem: int) -> Part:
         """What *subsystem* has; nothing at first."""
@@ -205,7 +213,8 @@ class Resources:
         return {subsystem: part.snapshot() for subsystem, part in self.parts.items()}
 
     def restore(self, kept: dict[int, tuple[Any, ...]]) -> None:
-        """Forget what was allocated since snapshots were taken of the parts."""
+        """Forget what was allocated since snapshots were taken of the parts, and slots that were made with it."""
+        self._slots_version = None
         for subsystem, part in self.parts.items():
             part.restore(kept.get(subsystem) or Part().snapshot())
 
@@ -265,6 +274,22 @@ class Resources:
             self.unmark(self.part(subsystem).entries[variable.update])
         return variable
 
+    def settings(self, system: MultibodySystem, before: Settings | None = None) -> Settings:
+        """The variables that do not update themselves: how often each has been changed, and a copy of its value.
+
+        Copies of *before* are taken over where nothing has changed since.
+        """
+        found, before = {}, before or {}
+        for subsystem, part in self.parts.items():
+            for index, variable in enumerate(part.variables):
+                if variable.update < 0:
+                    known = before.get((subsystem, index))
+                    same = known is not None and known[0] == variable.changes
+                    found[subsystem, index] = (
+                        known if same and known is not None else (variable.changes, own_copy(variable.value, system))
+                    )
+        return found
+
     def keep_updates(self, state: State) -> None:
         """At the end of a step: keep the next values that are there, for `apply_updates` once the next step begins.
 
@@ -275,7 +300,7 @@ class Resources:
         for subsystem, part in self.parts.items():
             for index, variable in enumerate(part.variables):
                 if variable.update >= 0 and self.is_realized(state, subsystem, variable.update):
-                    self.pending[subsystem, index] = _copy.deepcopy(part.entries[variable.update].value)
+                    self.pending[subsystem, index] = own_copy(part.entries[variable.update].value, state._system)
 
     def apply_updates(self, time: float) -> None:
         """Exchange the variables for which next values are kept with these; no stage is invalidated by that."""
@@ -354,6 +379,30 @@ class Resources:
         if entry.mark is not None:
             entry.mark = entry.mark[0], False
         entry.marks += 1
+
+
+def own_copy(value: Any, system: MultibodySystem) -> Any:
+    """A copy of a user's value that shares nothing with it; the system and its parts are the same in both."""
+    if value is None or type(value) in _IMMUTABLE:
+        return value
+    if type(value) is np.ndarray and not value.dtype.hasobject:
+        return value.copy(order="K")
+    return _copy.deepcopy(value, _parts(system))
+
+
+def _parts(system: MultibodySystem) -> dict[int, Any]:
+    """What deep copies leave alone: they are told that these are copied already, and that they are their own copies.
+
+    Objects of a model compare by identity, so that the copy of a body would be no body of the system.
+    """
+    found: list[Any] = [system, *system._subsystems, *system._event_handlers, *system._event_reporters]
+    found += [measure for subsystem in system._subsystems for measure in subsystem._measures]
+    found += system._forces()
+    if system._matter is not None:
+        bodies = system._matter._bodies
+        found += [*bodies, *system._matter._constraints, *(one._driver for one in bodies if one._driver is not None)]
+    found += [one._implementation for one in found if getattr(one, "_implementation", None) is not None]
+    return {id(one): one for one in found}
 
 
 def subsystem_order(system: MultibodySystem) -> list[int]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .algebra.record import LANES, Record, aligned_zeros
 from .errors import StageError, TopologyError
-from .resources import ERRORS, VARIABLES, Resources, subsystem_order, unchanged
+from .resources import ERRORS, VARIABLES, Resources, Settings, own_copy, subsystem_order, unchanged
 from .stage import Stage
 from .tree import columns as _columns
 from .tree import realize as _realize
@@ -151,7 +151,10 @@ class State:
 
     @time.setter
     def time(self, value: float) -> None:
-        self._record.time[0, 0] = value
+        try:
+            self._record.time[0, 0] = float(value)
+        except (TypeError, ValueError):
+            raise TypeError(f"state.time has to be a number, not {value!r}") from None
         if self._stage > _INSTANCE:
             self._stage = _INSTANCE
         self._valid &= 0 if self._tree.depends_on_time else _KEPT_BY_TIME
@@ -318,6 +321,13 @@ class State:
         if self._stage < _ACCELERATION:
             self._refuse("q_dot_dot", Stage.ACCELERATION)
         return self._q_dot_dot_view
+
+    @property
+    def y_dot(self) -> Array:
+        """Rates of y, in its order: of q, u, z, the particles' locations and velocities. Needs ACCELERATION."""
+        if self._stage < _ACCELERATION:
+            self._refuse("y_dot", Stage.ACCELERATION)
+        return _read_only(self._record.y_dot[:, 0])
 
     @property
     def q_err(self) -> Array:
@@ -554,7 +564,10 @@ class State:
     # ------------------------------------------------------------------------------------------ copies
 
     def copy(self) -> State:
-        """A state equal to this one in everything, realized as far, and independent of it."""
+        """A state equal to this one in everything, realized as far, and independent of it.
+
+        Made while a hook of a subsystem is at work, it is one stage below the one that is being realized.
+        """
         other = object.__new__(State)
         for name in State.__slots__:
             if name != "__weakref__":
@@ -563,9 +576,15 @@ class State:
         other._discrete = _copy.deepcopy(self._discrete)
         other._force_cache = dict(self._force_cache)
         if self._resources is not None:
-            other._resources = self._resources.copy(self._system)
+            other._resources, other._stage = self._resources.copy(self._system), self._finished_stage
         other._attach_own(self._tree, self._record.copy())
         return other
+
+    @property
+    def _finished_stage(self) -> int:
+        """The stage that all parts of the system have done their part of: while hooks are called, the one before."""
+        step = 0 if self._resources is None else self._resources.step
+        return min(self._stage, step - 1) if step else self._stage
 
     def _keep(self) -> tuple[Any, ...]:
         """What `_revert` needs to bring all back as it is now; a fraction of a copy's time."""
@@ -612,7 +631,7 @@ class State:
             "pending": self._pending_euler_angles,
             "own": self._own,
             "discrete": self._discrete,
-            "stage": self._stage,
+            "stage": self._finished_stage,
             "valid": self._valid,
             "resources": self._resources,
             "more": (self._q.size - self._tree.nq, self._u.size - self._tree.nu, self._z.size - self._tree.nz),
@@ -705,6 +724,24 @@ class State:
         self._attach_own(self._tree, self._record)
         self._invalidate_instance()
 
+    def _settings(self, before: Settings | None = None) -> Settings:
+        """Subsystems' discrete variables that do not update themselves; see `Resources.settings`."""
+        return {} if self._resources is None else self._resources.settings(self._system, before)
+
+    def _take_settings(self, settings: Settings) -> None:
+        """Give these variables their values; the modelling choices among them first, which others may depend on."""
+        resources = self._resources
+        if resources is None:
+            return
+        for choices in (True, False):
+            for (subsystem, index), (_, value) in settings.items():
+                variables = resources.part(subsystem).variables
+                if index < len(variables) and choices == (variables[index].invalidates <= _MODEL):
+                    resources.change(subsystem, index, self.time).value = own_copy(value, self._system)
+                    self._invalidate_from(variables[index].invalidates)
+            if self._stage < _MODEL:
+                self._system.realize_model(self)
+
     def _leave_out(self, flag: str, b: int, holds: bool) -> None:
         """Say whether a shortcut of the kernels holds for body b: what they then leave out has to be zero already."""
         self._own_field(flag)[b] = holds
@@ -755,6 +792,8 @@ def _restore(system: MultibodySystem, data: dict[str, Any]) -> State:
         state._token = None
     state._stage, state._valid = data["stage"], data["valid"]
     state._discrete, state._resources = _copy.deepcopy(data["discrete"]), data["resources"]
+    if state._resources is not None:
+        state._resources.be_at_rest()
     for name, array in data["own"].items():
         state._own[name] = array.copy()
         state._record.share(name, state._own[name])

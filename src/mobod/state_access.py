@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy as _copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import StageError
-from .resources import NEVER, CacheEntry, DiscreteVariable, Resources, index_in, named, subsystem_order
+from .resources import NEVER, CacheEntry, DiscreteVariable, Resources, index_in, named, own_copy, subsystem_order
 from .stage import Stage
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class StateAccess:
         stage : Stage
             What changing it invalidates, with all stages above: the first stage whose results depend on it.
         v : object
-            Its initial value, any Python object; states keep copies.
+            Its initial value, any Python object; states keep copies, which refer to the same system, bodies and forces.
 
         Returns
         -------
@@ -105,7 +104,7 @@ class StateAccess:
         Raises
         ------
         StageError
-            If the state is at MODEL or above.
+            If the state is at MODEL or above; or at TOPOLOGY, where *stage* is MODEL: the variable would go with that stage.
         ValueError
             If *stage* is below MODEL: topology is no business of a state's.
         """
@@ -113,8 +112,13 @@ class StateAccess:
         invalidates = _stage("stage", stage)
         if invalidates < Stage.MODEL:
             raise ValueError(f"a discrete variable can invalidate Stage.MODEL or one above, not {invalidates.name}")
+        if invalidates == Stage.MODEL and level > Stage.EMPTY:
+            raise StageError(
+                f"allocate_discrete_variable needs a state below Stage.TOPOLOGY for a variable that invalidates MODEL; this "
+                f"one is at {named(level)}, and what is allocated there goes with MODEL; call it in realize_topology"
+            )
         variables = resources.part(index).variables
-        variables.append(DiscreteVariable(_copy.deepcopy(v), int(invalidates), level))
+        variables.append(DiscreteVariable(own_copy(v, state._system), int(invalidates), level))
         return len(variables) - 1
 
     def allocate_auto_update_discrete_variable(self, state: State, invalidates: Stage, v: Any, update_depends_on: Stage) -> int:
@@ -155,9 +159,9 @@ class StateAccess:
         if first <= Stage.TIME:
             raise ValueError(f"a variable that updates itself has to invalidate a stage above TIME, not {first.name}")
         part = resources.part(index)
-        variable = DiscreteVariable(_copy.deepcopy(v), int(first), level)
+        variable = DiscreteVariable(own_copy(v, state._system), int(first), level)
         variable.update = len(part.entries)
-        part.entries.append(CacheEntry(_copy.deepcopy(v), int(depends_on), NEVER, level))
+        part.entries.append(CacheEntry(own_copy(v, state._system), int(depends_on), NEVER, level))
         part.variables.append(variable)
         return len(part.variables) - 1
 
@@ -253,7 +257,7 @@ class StateAccess:
                     f"an entry that depends on {first.name} cannot be computed from it"
                 )
             prerequisites.append(("entry", other, number))
-        entry = CacheEntry(_copy.deepcopy(v), int(first), last, level, tuple(variables), tuple(prerequisites))
+        entry = CacheEntry(own_copy(v, state._system), int(first), last, level, tuple(variables), tuple(prerequisites))
         entries = resources.part(index).entries
         entries.append(entry)
         resources.computing.add(last)
@@ -269,6 +273,10 @@ class StateAccess:
 
     def allocate_q_err(self, state: State, nqerr: int) -> int:
         """Allocate slots for errors of constraints on q, which `realize_position` has to write.
+
+        They are told as part of `State.q_err`. Projection, of integrators too, is the matter's: who writes errors of their own
+        brings their q and u back themselves, say in `Subsystem.handle_events` after each step
+        (`MultibodySystem.set_has_time_advanced_events`).
 
         Parameters
         ----------
@@ -631,7 +639,7 @@ class StateAccess:
         variable = self.__one(state, "upd_discrete_variable", "discrete variable", index)
         at = self.__index(state, "upd_discrete_variable")
         if v is not _SAME:
-            variable.value = _copy.deepcopy(v)
+            variable.value = own_copy(v, state._system)
         assert state._resources is not None
         state._resources.change(at, int(index), state.time)
         state._invalidate_from(variable.invalidates)

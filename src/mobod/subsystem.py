@@ -33,7 +33,10 @@ class Subsystem(StateAccess):
     2. the hook of a stage computes what the subsystem promises by that stage, from what is there: at VELOCITY bodies'
        velocities and other subsystems' q, u and z, at DYNAMICS applied forces, at ACCELERATION udot;
     3. rates of its own variables are written by `upd_q_dot` at VELOCITY, `upd_z_dot` at DYNAMICS, `upd_u_dot` and
-       `upd_q_dot_dot` at ACCELERATION; rates that nobody writes are zero.
+       `upd_q_dot_dot` at ACCELERATION; rates that nobody writes are zero. A hook writes all of them each time it is called:
+       what it leaves out once it has written it, be it a rate, an error or a trigger, is as it was in the realization before;
+    4. no hook changes what its stage depends on (time, q, u, discrete variables, ...), or realizes the state it is given:
+       both are a `StageError`. Values change in `handle_events`, and between steps by variables that update themselves.
 
     Events of its own: triggers that `allocate_event_triggers_by_stage` allocates and a hook writes are watched by a
     `TimeStepper`, and times that `calc_time_of_next_scheduled_event` and `calc_time_of_next_scheduled_report` tell are stopped

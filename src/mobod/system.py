@@ -122,10 +122,16 @@ class MultibodySystem:
         ------
         TopologyError
             If it is part of a system already, or a second matter subsystem.
+        TypeError
+            If it is no subsystem, or its class does not call ``super().__init__``.
         """
         from .forces import GeneralForceSubsystem
         from .matter import SimbodyMatterSubsystem
 
+        if not isinstance(subsystem, Subsystem):
+            raise TypeError(f"adopt_subsystem takes a Subsystem, not {subsystem!r}")
+        if not hasattr(subsystem, "_measures"):
+            raise TypeError(f"{type(subsystem).__name__}.__init__ has to call super().__init__(system, name)")
         if subsystem._system is not None:
             raise TopologyError(f"{subsystem!r} is part of a system already")
         if isinstance(subsystem, SimbodyMatterSubsystem):
@@ -398,6 +404,8 @@ class MultibodySystem:
             if (i in hooked or i in resources.parts) and resources.stage_of(state, i) < stage:
                 if i in hooked:
                     subsystem._tell(state, Stage(stage))
+                    if state._stage < stage and stage > Stage.MODEL:
+                        _refuse_change(state, stage, subsystem)
                 resources.finish(state, i, stage)
 
     def get_default_state(self) -> State:
@@ -528,6 +536,14 @@ class MultibodySystem:
         if state._stage < Stage.MODEL:
             raise StageError("realize needs Stage.MODEL; call system.realize_model(state)")
         before, resources = (state._stage, state._valid), state._resources
+        if resources is not None:
+            if resources.realizing:
+                raise StageError(
+                    f"realize to Stage.{stage.name}: this state is being realized, through {state.stage.name} so far, and a "
+                    "hook or a calc_ method of a part of yours asks for more; use what is there, do it at a later stage's "
+                    "hook, or realize state.copy()"
+                )
+            resources.realizing = True
         # what INSTANCE's hooks allocate goes again if they fail
         allocated = resources.snapshot() if resources is not None and before[0] < Stage.INSTANCE else {}
         try:
@@ -551,6 +567,8 @@ class MultibodySystem:
                     for body in self._interpreted_bodies:
                         assert body._interpreter is not None
                         body._interpreter.realize(name, state)
+                if state._stage < step - 1:  # mobilizers, constraints and motions are part of the matter
+                    _refuse_change(state, step, self._matter)
                 state._stage = step
                 if resources is not None:
                     resources.step, resources.turn = step, 0
@@ -558,22 +576,28 @@ class MultibodySystem:
                     if step <= Stage.INSTANCE or not constraint.is_disabled(state):
                         assert constraint._interpreter is not None
                         constraint._interpreter.realize(name, state)
-                for force in self._custom_forces:
-                    getattr(force._implementation, f"realize_{name}")(state)
-                for motion in self._custom_motions:
-                    getattr(motion._implementation, f"realize_{name}")(state)
+                        if state._stage < step:
+                            _refuse_change(state, step, constraint)
+                for part in (*self._custom_forces, *self._custom_motions):
+                    getattr(part._implementation, f"realize_{name}")(state)
+                    if state._stage < step:
+                        _refuse_change(state, step, part)
                 self._tell_subsystems(state, step)
                 if resources is not None:
                     resources.step = 0
                     if step == Stage.ACCELERATION:
                         self._check_rates(state)
         except BaseException:
-            state._stage, state._valid = before
+            # as it was, unless a part has changed it, which leaves less
+            state._stage, state._valid = min(before[0], state._stage), before[1] & state._valid
             if resources is not None:
                 resources.step = 0
                 if before[0] < Stage.INSTANCE:
                     resources.restore(allocated)
             raise
+        finally:
+            if resources is not None:
+                resources.realizing = False
 
     def _compute(self, state: State, wanted: int) -> int:
         """Compute what is wanted and not valid.
@@ -684,6 +708,8 @@ class MultibodySystem:
         for force in self._custom_forces:
             if not force.is_disabled(state):
                 force._add_force(state, body_forces, particle_forces, mobility_forces)
+                if state._stage < Stage.VELOCITY:
+                    _refuse_change(state, Stage.DYNAMICS, force)
         body_forces[0] = 0.0
 
     def _explain(self, state: State, status: int) -> None:
@@ -989,6 +1015,16 @@ class MultibodySystem:
         state._check_owner(self, asked)
         if not state._valid & _realize.FORCES:
             state._refuse(asked, Stage.DYNAMICS)
+
+
+def _refuse_change(state: State, stage: int, part: Any) -> None:
+    """A hook has changed what the stages before its own depend on."""
+    raise StageError(
+        f"{part!r} has changed the state while it was being realized to Stage.{Stage(stage).name}, so that only "
+        f"{state.stage.name} is left of it; a hook computes from the state and changes none of its variables. Change it "
+        "between realizations, or in an event handler, or have a variable that updates itself "
+        "(allocate_auto_update_discrete_variable)"
+    )
 
 
 def _check_accuracy(accuracy: float) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .audit import Audit
     from .error_estimate import ErrorEstimate
     from .ledger import Ledger
+    from .resources import Settings
     from .state import State
     from .system import MultibodySystem
     from .visual.animate import Animation
@@ -163,7 +164,7 @@ class Trajectory:
         self._template = None if state is None else state.copy()
         self._audit: Audit | None = None
         #: Rows from which on states have other Instance variables, as event handlers have left them, and these.
-        self._changes: list[tuple[int, dict[str, Any]]] = []
+        self._changes: list[tuple[int, dict[str, Any], Settings]] = []
         self._ledger: Ledger | None = None  # of a run that kept the accounts itself, step by step
         self._error_estimate: ErrorEstimate | None = None
 
@@ -276,8 +277,9 @@ class Trajectory:
     def states(self) -> States:
         """The states, one a time: ``states[i]``, negative indices, slices, iteration. Each is made when asked for.
 
-        Locks, disabled forces and other Instance variables are as event handlers have left them on the way, in a trajectory as
-        `simulate` returns it; one that was read from a file has those of the state that is its template.
+        Locks, disabled forces and other Instance variables, and discrete variables of subsystems, are as event handlers have
+        left them on the way, in a trajectory as `simulate` returns it; one that was read from a file has those of the state
+        that is its template. What measures and variables that update themselves remember is the template's.
 
         Raises
         ------
@@ -583,9 +585,12 @@ class States(Sequence["State"]):
     def _fill(self, state: State, i: int, changes: int) -> int:
         """Give *state*, which has seen so many *changes* of Instance variables, those of row *i*; changes until then."""
         known = self._trajectory._changes
-        until = sum(first <= i for first, _ in known)
+        until = sum(change[0] <= i for change in known)
         if until != changes:
-            state._take_own(known[until - 1][1] if until else self._template._own)
+            template = self._template
+            own, settings = known[until - 1][1:] if until else (template._own, template._settings())
+            state._take_own(own)
+            state._take_settings(settings)
         state.time = float(self._trajectory.time[i])
         state.q = self._trajectory.q[i]
         state.u = self._trajectory.u[i]

@@ -72,6 +72,36 @@ def test_lock_at_sets_what_it_holds(model):
     assert np.array_equal(ball.get_lock_value_as_vector(state), ball.get_q(state))
 
 
+def test_a_locked_quaternion_has_length_1(make):
+    """As projection would have it: else each would undo what the other does. To the bit, whatever is done to the state."""
+    model = make.tree(3, kinds=(Ball, Free, Pin), chain=True)
+    state, system, matter = model.randomize(), model.system, model.matter
+    ball, free = body_of(model, Ball), body_of(model, Free)
+    long = np.array(state.q)
+    for body in (ball, free):
+        long[body._q_slice(state)][:4] *= 2.0
+    state.q = long
+    ball.lock(state)
+    free.lock_at(state, free.get_q(state))
+    for body in (ball, free):
+        held = body.get_lock_value_as_vector(state)
+        assert abs(np.linalg.norm(held[:4]) - 1.0) < 1e-15 and np.array_equal(held, body.get_q(state))
+    for _ in range(100):
+        q = np.concatenate([make.quaternion(), make.quaternion(), make.vector(4)])
+        state.q = q
+        ball.lock(state)
+        free.lock(state)
+        system.realize(state)
+        held = np.array(state.q)
+        system.project(state)
+        system.realize(state)
+        assert not system.prescribe(state) and np.array_equal(held, state.q)
+        assert not np.any(matter.calc_motion_errors(state, Stage.POSITION))
+    ensemble = mb.Ensemble(system, 9, state=state)
+    assert ensemble.project().all()
+    assert np.array_equal(ensemble.q, np.tile(state.q, (9, 1)))
+
+
 @pytest.mark.parametrize(("level", "refused"), [(POSITION, "qu"), (VELOCITY, "u"), (ACCELERATION, "")])
 def test_what_a_lock_holds_is_not_set_through_the_mobilizer(model, level, refused):
     state, body = model.state, body_of(model, Planar)
@@ -123,6 +153,37 @@ def test_assigned_values_stay_until_prescribe(model):
     assert not system.prescribe(state) and state.stage is Stage.ACCELERATION
     for stage in (Stage.POSITION, Stage.VELOCITY, Stage.ACCELERATION):
         assert not np.any(model.matter.calc_motion_errors(state, stage))
+
+
+class OfItsOwn(mb.Subsystem):
+    """Two q and three u that stay."""
+
+    def realize_topology(self, state):
+        self.allocate_q(state, [1.0, 2.0])
+        self.allocate_u(state, [3.0, 4.0, 5.0])
+
+
+def test_variables_of_subsystems_are_left_alone(make):
+    """Errors, lists and forces are of the bodies' q and u, whatever comes after them."""
+    model = make.tree(3, kinds=(Pin, Ball, Pin), chain=True)
+    model.system.adopt_subsystem(OfItsOwn())
+    state, system, matter = model.made().state, model.system, model.matter
+    ball = body_of(model, Ball)
+    nq, nu = len(state.q) - 2, len(state.u) - 3
+    ball.lock_at(state, (0.6, 0.8, 0.0, 0.0))
+    state.q, state.u = np.where(np.arange(nq + 2) < nq, 0.5, state.q), np.ones(nu + 3)
+    system.realize(state, Stage.POSITION)
+    part, speeds = ball._q_slice(state), ball._u_slice(state)
+    errors = matter.calc_motion_errors(state, Stage.POSITION)
+    assert errors == pytest.approx([-0.1, -0.3, 0.5, 0.5])
+    assert np.array_equal(matter.calc_motion_errors(state, Stage.VELOCITY), np.ones(3))
+    assert system.prescribe(state)
+    assert np.array_equal(state.q[part], (0.6, 0.8, 0.0, 0.0)) and not np.any(state.u[speeds])
+    assert np.array_equal(state.q[nq:], (1.0, 2.0)) and np.array_equal(state.u[nu:], np.ones(3))
+    system.realize(state)
+    assert matter.calc_motion_errors(state, Stage.ACCELERATION).shape == (3,)
+    assert len(matter.get_free_q_index(state)) == 2 and len(matter.get_free_u_index(state)) == 2
+    assert matter.find_motion_forces(state).shape == (nu,)
 
 
 def test_default_locks(make):
@@ -195,7 +256,7 @@ def test_methods_and_lists(model):
 
     for level, methods, free_q, free_u, free_udot in (
         (NO_LEVEL, (F, F, F), every_q, every_u, every_u),
-        (ACCELERATION, (F, F, P), every_q, every_u, without(every_u, u)),
+        (ACCELERATION, (F, F, Z), every_q, every_u, without(every_u, u)),
         (VELOCITY, (F, P, Z), every_q, without(every_u, u), without(every_u, u)),
         (POSITION, (P, Z, Z), without(every_q, q), without(every_u, u), without(every_u, u)),
     ):
@@ -220,6 +281,18 @@ def test_methods_and_lists(model):
         assert np.array_equal(
             matter.unpack_free_q(state, packed, -numbers), np.where(np.isin(every_q, free_q), 1, -1) * numbers
         )
+    # a lock that holds zero is told apart from one that holds a number, at the level that it holds
+    for level, value, methods in (
+        (POSITION, np.zeros(3), (P, Z, Z)),
+        (VELOCITY, np.zeros(3), (F, Z, Z)),
+        (VELOCITY, (0.0, 0.0, 1.0), (F, P, Z)),
+        (ACCELERATION, np.zeros(3), (F, F, Z)),
+        (ACCELERATION, (0.0, 0.0, 1.0), (F, F, P)),
+    ):
+        planar.lock_at(state, value, level)
+        model.system.realize(state, Stage.INSTANCE)
+        found = planar.get_q_motion_method(state), planar.get_u_motion_method(state), planar.get_u_dot_motion_method(state)
+        assert found == methods
     weld = body_of(model, Weld)
     weld.lock(state)
     assert weld.is_locked(state)
@@ -293,6 +366,8 @@ def test_bad_locks_leave_the_state_alone(model):
         (lambda: ball.lock_at(state, (1.0, 2.0, 3.0)), ValueError, "takes 4 numbers"),
         (lambda: ball.lock_at(state, (1.0, 2.0, 3.0, 4.0), VELOCITY), ValueError, "takes 3 numbers"),
         (lambda: ball.lock_at(state, np.zeros(4)), ValueError, "quaternion"),
+        (lambda: pin.lock_at(state, "a"), ValueError, f"value to lock of '{pin.name}' takes 1 numbers, got 'a'"),
+        (lambda: pin.lock_at(state, 1j), TypeError, f"value to lock of '{pin.name}' takes 1 numbers, got 1j"),
         (lambda: pin.lock_by_default("POSITION"), TypeError, "Level"),
         (lambda: model.system.prescribe(state, Stage.DYNAMICS), ValueError, "Stage"),
         (lambda: model.matter.calc_motion_errors(state, Stage.TIME), ValueError, "Stage"),
@@ -309,6 +384,10 @@ def test_bad_locks_leave_the_state_alone(model):
             call(fresh)
     with pytest.raises(StageError, match="TIME"):
         model.matter.calc_motion_errors(fresh, Stage.POSITION)
+    fresh.q = np.zeros(len(fresh.q))
+    with pytest.raises(ValueError, match=r"quaternion to lock .* is zero"):
+        ball.lock(fresh)
+    assert not ball.is_locked(fresh) and not np.any(fresh.q)
     fresh.q = np.full(len(fresh.q), np.nan)
     with pytest.raises(ValueError, match="finite"):
         pin.lock(fresh)

@@ -337,6 +337,8 @@ def test_bad_motions(make):
         (lambda: mb.motion.Sinusoid(pin, POSITION, np.inf, 1.0, 0.0), ValueError, "amplitude"),
         (lambda: mb.motion.Steady(pin, (1.0, 2.0)), ValueError, "at most 1"),
         (lambda: mb.motion.Steady(pin, np.nan), ValueError, "finite"),
+        (lambda: mb.motion.Steady(pin, "fast"), ValueError, "rates of .* are a number, or at most 1 of them, got 'fast'"),
+        (lambda: mb.motion.Sinusoid(pin, VELOCITY, "a", 1.0, 0.0), ValueError, "the amplitude has to be a number, got 'a'"),
         (lambda: mb.motion.Custom(pin, Ramp), TypeError, "CustomImplementation"),
     ):
         with pytest.raises(error, match=message):
@@ -463,6 +465,53 @@ def test_custom_is_like_built_in(make, close, level):
         close(other, one, 1e-9)
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_projection_takes_what_a_custom_motion_leaves_free(make, close, level):
+    """As with the same motion built in: at VELOCITY q is projected, at ACCELERATION u too, even where nothing else can move."""
+    model = make.tree(3, kinds=(Pin, Gimbal, Universal), chain=True)
+    body, matter, system = next(b for b in model.bodies if type(b) is Gimbal), model.matter, model.system
+    start = model.randomize(Stage.POSITION)
+    body.set_q(start, np.full(3, 0.4 * np.sin(1.7 * 0.7 - 0.3)))
+    system.realize(start, Stage.POSITION)
+    x, y, z = model.bodies[3].find_station_location_in_ground(start, (0.1, 0.2, 0.3))
+    mb.constraint.Rod(matter.ground, (x + 1.0, y, z), model.bodies[3], (0.1, 0.2, 0.3), 1.02)
+    results = []
+    for motion in (lambda: mb.motion.Sinusoid(body, level, 0.4, 1.7, -0.3), lambda: mb.motion.Custom(body, Ramp(level))):
+        motion()
+        state = system.realize_topology()
+        state.time, state.q, state.u = 0.7, start.q, np.ones(len(start.u))
+        for other in model.bodies[1:]:
+            if other is not body and level is not POSITION:
+                other.lock(state)
+        if level is VELOCITY:  # no speed is free
+            assert system.project_q(state, 1e-10)
+        else:
+            assert system.project(state, 1e-10)
+        system.realize(state)
+        results.append([state.q, state.u, state.u_dot, matter.find_motion_forces(state)])
+        body.clear_motion()
+    for one, other in zip(*results, strict=True):
+        close(other, one, 1e-9)
+
+
+def test_a_custom_motion_gives_a_quaternion_length_1(make):
+    """Or is told so: its rates are those of such a one. What differs by rounding is scaled."""
+    model = make.tree(1, kinds=(Free,))
+    ramp = Ramp()
+    mb.motion.Custom(model.bodies[1], ramp)
+    state = model.system.realize_topology()
+    before = np.array(state.y)
+    for quaternion in ((2.0, 1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0)):
+        ramp.calc_prescribed_position = lambda state, nq, q=quaternion: (*q, 1.0, 2.0, 3.0)
+        with pytest.raises(ModelError, match=rf"calc_prescribed_position of Ramp .* '{model.bodies[1].name}' .* length 1, got"):
+            model.system.prescribe(state)
+        assert np.array_equal(state.y, before)
+    ramp.calc_prescribed_position = lambda state, nq: (0.6 + 1e-9, 0.0, 0.8, 0.0, 1.0, 2.0, 3.0)
+    assert model.system.prescribe(state)
+    assert abs(np.linalg.norm(state.q[:4]) - 1.0) < 1e-15 and np.array_equal(state.q[4:], (1.0, 2.0, 3.0))
+    assert not np.any(model.matter.calc_motion_errors(state, Stage.POSITION))
+
+
 def test_custom_with_other_methods(make):
     """ZERO and DISCRETE hold, FREE does nothing; a lock overrides them."""
     model = make.tree(2, kinds=(Pin, Slider), chain=True)
@@ -510,6 +559,8 @@ def test_bad_custom_motions(make):
         ({"method": METHOD.FAST}, "FAST"),
         ({"calc_prescribed_position": lambda state, nq: np.zeros(2)}, "calc_prescribed_position of Ramp returns 1 number"),
         ({"calc_prescribed_position": lambda state, nq: np.nan}, "finite"),
+        ({"calc_prescribed_position": lambda state, nq: "x"}, "calc_prescribed_position of Ramp returns 1 number.* got 'x'"),
+        ({"calc_prescribed_position": lambda state, nq: 1j}, "calc_prescribed_position of Ramp returns 1 number.* got 1j"),
         ({"calc_prescribed_position_dot": lambda state, nq: np.zeros(3)}, "calc_prescribed_position_dot"),
     ):
         ramp.__dict__.update(change)

@@ -360,14 +360,15 @@ struct ConstrainedPlan {
     std::vector<Tie> ties;
     bool use_euler_angles = false;
     bool can_be_assembled = true;
+    bool can_be_singular = false;
 };
 
-// Mobilities between two bodies.
+// Mobilities between two bodies that no lock or motion holds.
 int mobilitiesBetween(const std::vector<Link>& links, int a, int b) {
     int total = 0;
     while (a != b) {
         int& far = a > b ? a : b;
-        total += mobilitiesOf(links[far - 1].kind);
+        if (links[far - 1].held.empty()) total += mobilitiesOf(links[far - 1].kind);
         far = links[far - 1].parent;
     }
     return total;
@@ -382,6 +383,7 @@ Bodies drawBodies(const std::vector<Link>& links, const ConstraintKind& kind, Rn
         bool good = kind.num_bodies < 2 || on[0] != on[1];
         if (good && kind.coordinates)
             for (const int b : on) good = good && b > 0 && ratesAreSpeeds(links[b - 1].kind);
+        if (good && kind.coordinates) good = links[on[0] - 1].held.empty();
         if (good && !kind.coordinates) good = mobilitiesBetween(links, on[0], on[1]) > kind.rows;
         if (good) return on;
     }
@@ -510,6 +512,13 @@ Object constrainedMatterResults(const Model& model, const State& s, const Packin
     out.add("calc_residual_force", v);
     matter.calcMobilizerReactionForces(s, A);
     out.add("calc_mobilizer_reaction_forces", A);
+    if (model.isHeld()) {
+        addHeldResults(model, s, packing, out);
+        matter.calcMInv(s, matrix);
+        out.add("calc_m_inv", matrix);
+        matter.multiplyByMInv(s, in.u_like, v);
+        out.add("multiply_by_m_inv", v);
+    }
     return out;
 }
 
@@ -528,12 +537,43 @@ void normalizeQuaternions(const Model& model, State& s) {
     }
 }
 
+bool isFree(const Model& model, const State& s, UIndex u) {
+    const Array_<UIndex>& free = model.matter.getFreeUIndex(s);
+    return std::find(free.begin(), free.end(), u) != free.end();
+}
+
+// What locks and motions exert, body by body; Ground's entry is null.
+Object heldMobodResults(const Model& model, const State& s) {
+    std::vector<Text> tau = {"null"}, reaction = {"null"};
+    for (int b = 1; b < model.nb(); ++b) {
+        const MobilizedBody& mobod = model.mobod(b);
+        tau.push_back(mobod.getNumU(s) ? json(mobod.getTauAsVector(s)) : Text("[]"));
+        reaction.push_back(json(mobod.findMobilizerReactionOnParentAtOriginInGround(s)));
+    }
+    Object out;
+    out.addText("get_tau_as_vector", list(tau)).addText("find_mobilizer_reaction_on_parent_at_origin_in_ground", list(reaction));
+    return out;
+}
+
+// Whether the equations are independent in what locks and motions leave free, and well so.
+bool isWellPosed(const Model& model, const State& s) {
+    Matrix A;
+    model.matter.calcProjectedMInv(s, A);
+    if (A.nrow() == 0) return true;
+    Vector values;
+    FactorSVD(A).getSingularValues(values);
+    Matrix m_inverse;
+    model.matter.calcMInv(s, m_inverse);
+    return values[values.size() - 1] > 1e-3 * values[0] && m_inverse.normRMS() < 100;
+}
+
 // Bring the state to where constraints hold, from as many random ones as it takes; then a little away from there.
 void drawNearAssembled(Model& model, const Packing& packing, State& s, Rng& random) {
     for (int attempt = 0; attempt < 1000; ++attempt) {
         drawCoordinates(model, s, random);
         s.updU() = random.vector(s.getNU(), 0.3);  // where |u| > 1 Simbody's projection has weights of its own
         try {
+            if (model.isHeld()) holdState(model, s, false, random);
             model.system.realize(s, Stage::Time);
             model.system.project(s, 1e-9);
         } catch (const std::exception&) {
@@ -543,7 +583,11 @@ void drawNearAssembled(Model& model, const Packing& packing, State& s, Rng& rand
         s.updQ() = packing.unpack(q);
         s.updU() += random.vector(s.getNU(), 0.1);
         normalizeQuaternions(model, s);
-        if (s.getU().normInf() > 0.9) continue;
+        if (model.isHeld()) model.system.realize(s, Stage::Instance);
+        Real largest = 0;  // of those that the projection may change
+        for (int i = 0; i < s.getNU(); ++i)
+            if (!model.isHeld() || isFree(model, s, UIndex(i))) largest = std::max(largest, std::abs(s.getU()[i]));
+        if (largest > 0.9) continue;
         return;
     }
     throw std::runtime_error("cannot be assembled");
@@ -572,15 +616,18 @@ Text makeConstrainedCase(const ConstrainedPlan& plan) {
         } else {
             drawCoordinates(model, s, random);
             s.updU() = random.vector(s.getNU());
+            if (model.isHeld()) holdState(model, s, true, random);
         }
         const Inputs inputs(model, packing, s.getNU(), random, 1);
         model.system.realize(s, Stage::Acceleration);
+        if (model.isHeld() && !plan.can_be_singular && !isWellPosed(model, s)) throw std::runtime_error("is not well posed");
         const int m = s.getNMultipliers();
         const Vector lambda = random.vector(m), delta_v = random.vector(m);
         Object results;
         results.add("state", stateResults(s, packing));
         results.addText("constraints", constraintResults(model, ties, s));
         results.add("matter", constrainedMatterResults(model, s, packing, inputs, lambda, delta_v));
+        if (model.isHeld()) results.add("mobod", heldMobodResults(model, s));
         state.add("time", s.getTime()).add("q", packing.pack(s.getQ())).add("u", Vector(s.getU()));
         state.add("u_like", inputs.u_like).add("known_udot", inputs.known_udot).add("f_mobility", inputs.f_mobility);
         state.add("F_body", inputs.F_body).add("lambda", lambda).add("delta_v", delta_v);
@@ -623,6 +670,53 @@ void writeConstrained(const Text& folder, const Text& name, const std::vector<Co
     out << Object().add("format", 1).add("source", "Simbody 3.7").addText("cases", list(cases, ",\n")).text() << "\n";
     if (!out.flush()) throw std::runtime_error("cannot write " + folder + "/" + name + ".json");
     std::cout << name << ": " << plans.size() << " cases" << std::endl;
+}
+
+// Half of the mobilizers locked or driven, in all the ways there are, and constraints on what is left; drawn until these can hold.
+Text heldAndTied(const Text& label, int num_bodies, const Names& kinds, bool euler, bool idle) {
+    for (char variant = 'a'; variant <= 'z'; ++variant) {
+        ConstrainedPlan plan = tied("held_" + label + "_" + variant, num_bodies, kinds, euler);
+        plan.can_be_singular = idle;
+        Rng random(seedOf("holds of " + plan.name));
+        int first = random.index(int(holds().size()));  // so that a few cases have every kind of hold
+        for (Link& link : plan.links) {
+            const Text hold = holds()[first++ % holds().size()];
+            const bool wanted = random.coin();
+            const bool sensible = ratesAreSpeeds(link.kind) || euler || hold != "sinusoid_position";
+            if (wanted && sensible) link.held = hold;
+        }
+        if (idle) {  // a constraint between bodies that nothing can move
+            plan.links[0].held = plan.links[1].held = plan.links[2].held = "lock_position";
+            plan.ties.push_back({"Rod", {1, 3}});
+            plan.can_be_assembled = false;
+        }
+        try {
+            return makeConstrainedCase(plan);
+        } catch (const std::exception&) {
+            continue;
+        }
+    }
+    throw std::runtime_error("no held case " + label);
+}
+
+void writeHeldConstraints(const Text& folder) {
+    std::vector<Text> cases;
+    const std::vector<std::pair<Text, Names>> sets = {
+        {"bodies", {"Ball", "Rod", "PointInPlane"}},
+        {"turns", {"ConstantOrientation", "PointOnLine"}},
+        {"weld", {"Weld", "NoSlip1D"}},
+        {"contacts", {"PointOnPlaneContact", "SphereOnPlaneContact_rolling"}},
+        {"rolling", {"SphereOnSphereContact_rolling", "LineOnLineContact_sliding"}},
+        {"coordinates", {"CoordinateCoupler", "SpeedCoupler", "ConstantAngle"}},
+        {"numbers", {"ConstantSpeed", "PrescribedMotion", "ConstantAcceleration", "Rod"}},
+    };
+    for (const auto& set : sets)
+        for (const bool euler : {false, true}) cases.push_back(heldAndTied(set.first, 6, set.second, euler, false));
+    cases.push_back(heldAndTied("idle", 5, {"Rod", "Ball"}, false, true));
+    std::ofstream out(folder + "/constraints_held.json", std::ios::binary);
+    out << Object().add("format", 1).add("source", "Simbody 3.7").addText("cases", list(cases, ",\n")).text() << "\n";
+    if (!out.flush()) throw std::runtime_error("cannot write " + folder + "/constraints_held.json");
+    std::cout << "constraints_held: " << cases.size() << " cases" << std::endl;
 }
 
 void writeConstraintFiles(const Text& folder) {
@@ -678,4 +772,5 @@ void writeConstraintFiles(const Text& folder) {
         redundant.push_back(twins);
     }
     writeConstrained(folder, "constraints_redundant", redundant);
+    writeHeldConstraints(folder);
 }

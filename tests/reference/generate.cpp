@@ -627,6 +627,21 @@ Object gravityResults(const Model& model, const State& s) {
         .add("calc_potential_energy_contribution", model.gravity.calcPotentialEnergyContribution(s));
 }
 
+// What locks and motions do.
+void addHeldResults(const Model& model, const State& s, const Packing& packing, Object& out) {
+    const SimbodyMatterSubsystem& matter = model.matter;
+    const auto places = [](const Array_<UIndex>& indices) { return std::vector<int>(indices.begin(), indices.end()); };
+    out.add("get_free_q_index", packing.places(matter.getFreeQIndex(s)));
+    out.add("get_free_u_index", places(matter.getFreeUIndex(s)));
+    out.add("get_free_u_dot_index", places(matter.getFreeUDotIndex(s)));
+    out.add("get_known_u_dot_index", places(matter.getKnownUDotIndex(s)));
+    out.add("get_motion_multipliers", matter.getMotionMultipliers(s));
+    Vector f;
+    matter.findMotionForces(s, f);
+    out.add("find_motion_forces", f);
+    out.add("calc_motion_power", matter.calcMotionPower(s));
+}
+
 Object matterResults(const Model& model, const State& s, const Packing& packing, const Inputs& in, bool with_matrices) {
     const SimbodyMatterSubsystem& matter = model.matter;
     Object out;
@@ -716,18 +731,7 @@ Object matterResults(const Model& model, const State& s, const Packing& packing,
     matter.calcTreeEquivalentMobilityForces(s, in.F_body, f);
     out.add("calc_tree_equivalent_mobility_forces", f);
 
-    // What locks and motions do.
-    if (model.isHeld()) {
-        const auto places = [](const Array_<UIndex>& indices) { return std::vector<int>(indices.begin(), indices.end()); };
-        out.add("get_free_q_index", packing.places(matter.getFreeQIndex(s)));
-        out.add("get_free_u_index", places(matter.getFreeUIndex(s)));
-        out.add("get_free_u_dot_index", places(matter.getFreeUDotIndex(s)));
-        out.add("get_known_u_dot_index", places(matter.getKnownUDotIndex(s)));
-        out.add("get_motion_multipliers", matter.getMotionMultipliers(s));
-        matter.findMotionForces(s, f);
-        out.add("find_motion_forces", f);
-        out.add("calc_motion_power", matter.calcMotionPower(s));
-    }
+    if (model.isHeld()) addHeldResults(model, s, packing, out);
 
     // Reactions to the motion under gravity.
     matter.calcMobilizerReactionForces(s, A_GB);

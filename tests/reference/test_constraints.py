@@ -94,6 +94,8 @@ def results_of(model, record):
     for key, value in results["matter"].items():
         arguments = [record[name] for name in ARGUMENTS.get(key, ())]
         yield f"matter.{key}", value, getattr(model.matter, key)(model.state, *arguments)
+    for key, value in results.get("mobod", {}).items():
+        yield f"mobod.{key}", value[1:], reference.ask_mobod(model, record, key)[1:]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -124,6 +126,18 @@ def test_projects_as_simbody_does(case):
         tolerance = PROJECTED_CURVED if curved else PROJECTED
         found = differences(record["q"], state.q, "q", PROJECTED) + differences(record["u"], state.u, "u", tolerance)
         assert not found
+
+
+def test_every_hold_has_cases():
+    """Locks and motions at every level, beside constraints."""
+    found = set()
+    for body in (body for case in CASES if case.is_held for body in case.data["bodies"]):
+        if "lock" in body:
+            found.add(("lock", body["lock"]["level"]))
+        elif "motion" in body:
+            found.add((body["motion"]["kind"], body["motion"].get("level", "velocity")))
+    levels = ("position", "velocity", "acceleration")
+    assert found == {(kind, level) for kind in ("lock", "Sinusoid") for level in levels} | {("Steady", "velocity")}
 
 
 def test_every_kind_has_cases():

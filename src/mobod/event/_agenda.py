@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,7 +111,7 @@ class Agenda:
             )
         least = type(state.stage).TIME
         return [
-            Watched(subsystem, info.get_event_id(), max(type(least)(stage), least), _slot(stage, i), None, info)
+            Watched(subsystem, info.get_event_id(), max(type(least)(stage), least), partial(_slot, stage, i), None, info)
             for (stage, i), info in zip(places, infos, strict=True)
         ]
 
@@ -137,16 +138,33 @@ class Agenda:
     def _call_of(self, one: Any) -> Call:
         if isinstance(one, EventReporter):
             return one, one.handle_event
-        return one, lambda state: one.handle_event(state, self._accuracy)
+        return one, partial(_handle, one, self._accuracy)
 
     def _call_of_subsystem(self, one: Any, cause: Cause, ids: list[int], reports: bool) -> Call:
         if reports:
-            return one, lambda state: one.report_events(state, cause, ids)
-        return one, lambda state: one.handle_events(state, cause, ids, self._accuracy)
+            return one, partial(_let_report, one, cause, ids)
+        return one, partial(_let_handle, one, cause, ids, self._accuracy)
 
 
-def _slot(stage: int, i: int) -> Callable[[Any], float]:
-    return lambda state: state._resources.slots[stage].item(i)
+# what is due stays with the stepper, and goes into checkpoints: functions of a module can be pickled
+
+
+def _handle(handler: EventHandler, accuracy: float, state: State) -> Any:
+    return handler.handle_event(state, accuracy)
+
+
+def _let_handle(subsystem: Any, cause: Cause, ids: list[int], accuracy: float, state: State) -> Any:
+    return subsystem.handle_events(state, cause, ids, accuracy)
+
+
+def _let_report(subsystem: Any, cause: Cause, ids: list[int], state: State) -> Any:
+    return subsystem.report_events(state, cause, ids)
+
+
+def _slot(stage: int, i: int, state: Any) -> float:
+    """The value of an event trigger."""
+    value: float = state._resources.slots[stage].item(i)
+    return value
 
 
 def _checked(time: float, now: float, include_now: bool, owner: Any, asked: str) -> float:

@@ -12,7 +12,7 @@ from .._jit import generic, routine
 from ..algebra import euler_xyz, quaternion, vec3
 from ..algebra.memory import load3
 from ..algebra.record import call_routine
-from ..algebra.scalar import load, store, zero
+from ..algebra.scalar import load, store, where, zero
 from ._access import copy, put3, put4, vector3, vector4
 from ._by_address import own_columns
 
@@ -24,6 +24,8 @@ QUATERNION = 1
 EULER = 2
 #: The kind has an N of its own, and its routine keeps that, its inverse and its rate in the record.
 MATRIX = 3
+#: (|q|^2 - 1)^2 of a quaternion of length 1: four numbers and their norm, each rounded.
+_ROUNDING = 4e-30
 
 
 @generic
@@ -232,10 +234,18 @@ def rare(model: Any, b: int, derivative: int) -> int:
 
 @generic
 def normalize(model: Any, b: int) -> None:
-    """Scale the quaternion of body b, where it has one, to length 1."""
+    """Scale the quaternion of body b, where it has one, to length 1.
+
+    One that has been scaled before stays to the bit, so that what a lock or a motion holds is still what it holds.
+    """
     if model.has_quaternion[b] == 1:
-        q = model.first_q[b]
-        put4(model.q, q, quaternion.normalize(vector4(model.q, q)))
+        first = model.first_q[b]
+        q = vector4(model.q, first)
+        off, unit = quaternion.norm_squared(q) - 1.0, quaternion.normalize(q)
+        keep = off * off <= _ROUNDING
+        w, x = where(keep, q[0], unit[0]), where(keep, q[1], unit[1])
+        y, z = where(keep, q[2], unit[2]), where(keep, q[3], unit[3])
+        put4(model.q, first, (w, x, y, z))
 
 
 @generic

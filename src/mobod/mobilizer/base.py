@@ -382,7 +382,10 @@ class MobilizedBody(Locking):
         return np.concatenate([Rotation.from_quaternion(q[:4]).to_body_fixed_xyz(), q[4:]])
 
     def _vector(self, what: str, value: ArrayLike, n: int) -> Array:
-        array = np.array(value, dtype=np.float64)
+        try:
+            array = np.array(value, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{what} of {self._name!r} takes {n} numbers, got {value!r}") from None
         if array.shape == () and n == 1:
             array = array.reshape(1)
         if array.shape != (n,):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ModelError
-from ..level import Level, Method, all_methods
+from ..level import Level, Method
 from ..stage import Stage
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .base import Facts
 
 Array = npt.NDArray[np.float64]
+#: How far from 1 the length of a quaternion that was normalized may be; such a one is kept to the bit.
+_ROUNDING = 8e-16
 
 
 class Locking:
@@ -41,9 +43,10 @@ class Locking:
     def lock(self, state: State, level: Level = Level.POSITION) -> None:
         """Hold q, or u, at its present value, or udot at zero; the state falls to MODEL at most.
 
-        It acts at once: at ``Level.POSITION`` u becomes zero. While the mobilizer is locked, setting through it what the lock
-        holds raises; values assigned to ``state.q`` or ``state.u`` stay until `MultibodySystem.prescribe` brings those of the
-        lock back, as integrators do at every step. A lock overrides the mobilizer's motion, and a lock before it.
+        It acts at once: at ``Level.POSITION`` u becomes zero, and a quaternion is scaled to length 1. While the mobilizer is
+        locked, setting through it what the lock holds raises; values assigned to ``state.q`` or ``state.u`` stay until
+        `MultibodySystem.prescribe` brings those of the lock back, as integrators do at every step. A lock overrides the
+        mobilizer's motion, and a lock before it.
 
         Parameters
         ----------
@@ -58,12 +61,12 @@ class Locking:
         TypeError, ValueError
             If *level* is none of the three.
         ValueError
-            If the value to be held is not finite.
+            If the value to be held is not finite, or has a quaternion of zeros.
         """
         level = _checked_level(level, f"lock of {self._name!r}")
         q, u = state._q[self._q_slice(state, "lock")], state._u[self._u_slice(state, "lock")]
         value = {Level.POSITION: q, Level.VELOCITY: u}.get(level, np.zeros(len(u)))
-        self._lock(state, self._vector("the value to lock", value, len(value)), level)
+        self._lock(state, self._value_to_lock(state, value, len(value), level), level)
 
     def lock_at(self, state: State, value: npt.ArrayLike, level: Level = Level.POSITION) -> None:
         """Hold q, u or udot at *value*; the state falls to MODEL at most.
@@ -87,13 +90,18 @@ class Locking:
         """
         level = _checked_level(level, f"lock_at of {self._name!r}")
         part = self._q_slice(state, "lock_at") if level is Level.POSITION else self._u_slice(state, "lock_at")
-        vector = self._vector("the value to lock", value, part.stop - part.start)
+        self._lock(state, self._value_to_lock(state, value, part.stop - part.start, level), level)
+
+    def _value_to_lock(self, state: State, value: npt.ArrayLike, n: int, level: Level) -> Array:
+        """*n* finite numbers, with a quaternion of length 1: projection would change any other, and so fight the lock."""
+        vector = self._vector("the value to lock", value, n)
         if level is Level.POSITION and self._index in state._tree.quaternions:
             norm = np.linalg.norm(vector[:4])
             if norm == 0.0:
                 raise ValueError(f"the quaternion to lock {self._name!r} at is zero; the identity is (1, 0, 0, 0)")
-            vector[:4] /= norm
-        self._lock(state, vector, level)
+            if abs(norm - 1.0) > _ROUNDING:
+                vector[:4] /= norm
+        return vector
 
     def _lock(self, state: State, value: Array, level: Level) -> None:
         q, u, b = self._q_slice(state), self._u_slice(state), self._index
@@ -203,9 +211,11 @@ class Locking:
             return Method.ZERO, Method.ZERO, Method.ZERO
         level = self.get_lock_level(state)
         if level is not Level.NO_LEVEL:
-            q, u, udot = all_methods(level, Method.PRESCRIBED)
-            zero = Method.ZERO  # above the level that is held nothing moves
-            return q, zero if level is Level.POSITION else u, udot if level is Level.ACCELERATION else zero
+            free, zero = Method.FREE, Method.ZERO  # above the level that is held nothing moves
+            if level is Level.POSITION:
+                return Method.PRESCRIBED, zero, zero
+            held = Method.PRESCRIBED if np.any(self.get_lock_value_as_vector(state)) else zero
+            return (free, held, zero) if level is Level.VELOCITY else (free, free, held)
         if self._driver is None:
             return Method.FREE, Method.FREE, Method.FREE
         return self._driver.calc_all_methods(state)
@@ -215,11 +225,11 @@ class Locking:
         return self._methods(state, "get_q_motion_method")[0]
 
     def get_u_motion_method(self, state: State) -> Method:
-        """How its u come about: FREE where they are integrated, ZERO of a position lock. Needs INSTANCE."""
+        """How its u come about: FREE where they are integrated, ZERO of a position lock, or one at speed 0. Needs INSTANCE."""
         return self._methods(state, "get_u_motion_method")[1]
 
     def get_u_dot_motion_method(self, state: State) -> Method:
-        """How its udot come about: FREE where they come from forces. Needs INSTANCE."""
+        """How its udot come about: FREE where they come from forces, ZERO of a lock that holds no other. Needs INSTANCE."""
         return self._methods(state, "get_u_dot_motion_method")[2]
 
     def get_tau_as_vector(self, state: State) -> Array:

@@ -7,5 +7,5 @@ SET_U = 1
 #: Write its udot into the field `known_u_dot`, at any level. Velocities are there, q_dot need not be.
 SET_U_DOT = 2
 
-#: Values of the field `known_level`, `Level` and 1.
+#: Values of the field `known_level`, `Level` and 1; of a motion in Python they are negative.
 FREE, ACCELERATION, VELOCITY, POSITION = 0, 1, 2, 3

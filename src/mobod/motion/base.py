@@ -192,7 +192,10 @@ def checked_level(level: Any, what: str) -> Level:
 
 def finite(what: str, value: Any) -> float:
     """A finite number; `ValueError` for any other."""
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{what} has to be a number, got {value!r}") from None
     if not np.isfinite(number):
         raise ValueError(f"{what} has to be finite, got {value}")
     return number

@@ -57,7 +57,7 @@ class CustomImplementation(abc.ABC):
         return Method.PRESCRIBED
 
     def calc_prescribed_position(self, state: State, nq: int) -> npt.ArrayLike:
-        """q ``(nq,)`` as a function of time. The state is at TIME."""
+        """q ``(nq,)`` as a function of time, a quaternion among them of length 1. The state is at TIME."""
         return self._missing("calc_prescribed_position", "POSITION")
 
     def calc_prescribed_position_dot(self, state: State, nq: int) -> npt.ArrayLike:
@@ -268,8 +268,12 @@ class Custom(Motion):
 
     def _ask(self, what: str, state: State, n: int) -> Array:
         """*n* finite numbers of a method of the user's."""
-        value = np.asarray(getattr(self._implementation, f"calc_prescribed_{what}")(state, n), dtype=np.float64)
+        given = getattr(self._implementation, f"calc_prescribed_{what}")(state, n)
         owner = f"calc_prescribed_{what} of {type(self._implementation).__name__}"
+        try:
+            value = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ModelError(f"{owner} returns {n} numbers for {self._mobod._name!r}, got {given!r}") from None
         if value.shape != (n,) and not (n == 1 and value.shape == ()):
             raise ModelError(f"{owner} returns {n} numbers for {self._mobod._name!r}, got shape {value.shape}")
         if not np.all(np.isfinite(value)):

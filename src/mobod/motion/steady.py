@@ -61,7 +61,10 @@ class Steady(Motion):
 
     @staticmethod
     def _all_rates(rates: npt.ArrayLike, n: int, mobod: Any) -> npt.NDArray[np.float64]:
-        array = np.asarray(rates, dtype=np.float64)
+        try:
+            array = np.asarray(rates, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"rates of {mobod._name!r} are a number, or at most {n} of them, got {rates!r}") from None
         if array.ndim > 1 or (array.ndim == 1 and len(array) > n):
             raise ValueError(f"rates of {mobod._name!r} are a number, or at most {n} of them, got shape {array.shape}")
         if not np.all(np.isfinite(array)):

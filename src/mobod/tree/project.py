@@ -62,10 +62,11 @@ def set_weights(block: Any, what: int) -> None:
     if what != PROJECT_Q:
         known = _KNOWN_U
     for b in range(1, model.nb):
+        level = model.known_level[b]
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
             w = load(model.speed_weight, i, 0) + zero(load(model.time, 0, 0))
             free = 1.0 / (w * w)
-            if model.known_level[b] >= known or (model.together[b] < 0 and model.known_level[b] == 0):
+            if level >= known or -level >= known:
                 free = zero(w)
             store(model.projection_weight, i, 0, free)
 

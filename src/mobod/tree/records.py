@@ -152,7 +152,7 @@ FIELDS = (
     _parameter("measure_numbers", "measure_numbers_size", 1, "factors, amplitudes, stations and so on"),
     # ---- locks and prescribed motions
     _index("lock_level", "nb", "Level at which it is locked, and 1; 0 where it is not"),
-    _index("known_level", "nb", "Level at which a lock or a compiled motion prescribes, and 1; 0 where neither does"),
+    _index("known_level", "nb", "Level at which a lock or motion prescribes, and 1; below 0 of one in Python; else 0"),
     _index("motion_enabled", "nb", "0 where its motion is disabled"),
     _index("moved", "nm", "the bodies that have a compiled motion, enabled or not"),
     _index("motion", "nb", "where the routine of its motion is, for the record's scalar; else 0"),

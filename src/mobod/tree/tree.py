@@ -408,7 +408,8 @@ def in_each_lane(array: npt.NDArray[Any], *groups: int) -> npt.NDArray[np.float6
 def how_known(body: MobilizedBody, free: int, lock: int, motion_is_on: bool, state: State | None) -> tuple[int, int]:
     """The fields `together`, which is *free* where motion is, and `known_level` of a body.
 
-    *lock* is the level of its lock and 1, or 0. A motion in Python is asked with the state, and is free without one.
+    *lock* is the level of its lock and 1, or 0. A motion in Python is asked with the state, and is free without one; its level,
+    below 0 as no routine is to be called for it, says what it leaves to be integrated, and a projection to change.
     """
     if body.facts.num_u == 0:
         return free, 0
@@ -418,11 +419,11 @@ def how_known(body: MobilizedBody, free: int, lock: int, motion_is_on: bool, sta
     if motion is None or not motion_is_on:
         return free, 0
     level, method = motion._rule(state)
-    of_u_dot = all_methods(level, method)[2]
+    methods = all_methods(level, method)
     together = free
-    if of_u_dot is not Method.FREE:
-        together = known.LOCKED if motion._is_steady or of_u_dot is not Method.PRESCRIBED else known.DRIVEN
-    return together, 0 if motion.routine is None else level + 1
+    if methods[2] is not Method.FREE:
+        together = known.LOCKED if motion._is_steady or methods[2] is not Method.PRESCRIBED else known.DRIVEN
+    return together, level + 1 if motion.routine is not None else methods.count(Method.FREE) - 3
 
 
 def _passage(kind: int, num_u: int) -> int:
