@@ -153,8 +153,8 @@ class MobilizedBody(Locking):
     changed. Other bodies are named by object, by index or by name; no such body is an `IndexError` or a `KeyError`. An argument
     of the wrong shape is a `ValueError`, one that is not numbers a `TypeError`; the state is then as it was.
 
-    Stations, vectors and points are ``(3,)``, or ``(n, 3)`` for several, and what comes back has that shape. Spatial vectors are
-    ``(2, 3)``: angular velocity (angle/time), acceleration (angle/time^2), momentum or torque first, then linear velocity
+    Stations, vectors and points are ``(3,)``, or ``(n, 3)`` for several, and what comes back has that shape. Spatial vectors
+    are ``(2, 3)``: angular velocity (angle/time), acceleration (angle/time^2), momentum or torque first, then linear velocity
     (length/time), acceleration (length/time^2), momentum or force. Arrays that come back are the caller's own, but those of
     ``upd_`` methods.
     """
@@ -1445,7 +1445,7 @@ class MobilizedBody(Locking):
         return Transform._trusted(R_GB @ np.asarray(X.R), p_GB + R_GB @ X.p)
 
     def find_frame_velocity_in_ground(self, state: State, frame_on_b: Transform) -> Array:
-        """Velocity ``(2, 3)`` in Ground of a frame fixed on the body: the body's turning, its origin's motion. Needs VELOCITY."""
+        """Velocity ``(2, 3)`` in Ground of a frame fixed on the body: of its turning and of its origin. Needs VELOCITY."""
         origin, asked = np.asarray(_frame("frame_on_b", frame_on_b).p), "find_frame_velocity_in_ground"
         v = self._moving_in_ground(state, asked, 1, origin)[1]
         return np.array([self._velocity(state, asked)[0], v])
