@@ -40,8 +40,8 @@ NEEDS = {
         calc_station_to_station_distance_time_derivative calc_body_moving_point_velocity_in_body
         calc_moving_point_to_point_distance_time_derivative""",
     Stage.ACCELERATION: """get_body_acceleration get_body_angular_acceleration get_body_origin_acceleration
-        get_mobilizer_acceleration get_u_dot get_one_u_dot get_u_dot_as_vector get_q_dot_dot get_one_q_dot_dot get_q_dot_dot_as_vector
-        get_tau_as_vector get_one_tau find_body_acceleration_in_another_body
+        get_mobilizer_acceleration get_u_dot get_one_u_dot get_u_dot_as_vector get_q_dot_dot get_one_q_dot_dot
+        get_q_dot_dot_as_vector get_tau_as_vector get_one_tau find_body_acceleration_in_another_body
         find_body_angular_acceleration_in_another_body find_body_origin_acceleration_in_another_body
         find_station_acceleration_in_ground find_station_acceleration_in_another_body
         find_frame_acceleration_in_ground find_station_location_velocity_and_acceleration_in_ground
@@ -242,3 +242,22 @@ def test_tau_of_each_body_is_its_part_of_all(model, close):
         part = body.get_tau_as_vector(model.state)
         assert np.array_equal(part, tau[first : first + n]) and part.base is None
         assert [body.get_one_tau(model.state, i) for i in range(n)] == part.tolist()
+
+
+def test_bodies_that_are_in_no_system_yet_refuse_every_state(model):
+    matter = mb.SimbodyMatterSubsystem()
+    body = mb.mobilizer.Pin(matter.ground, mb.body.Rigid())
+    model.randomize()
+    for ask in (
+        body.get_body_transform,
+        body.get_body_acceleration,
+        body.get_body_mass,
+        body.get_q,
+        body.find_mass_center_location_in_ground,
+        body.calc_body_momentum_about_body_origin_in_ground,
+        matter.calc_m,
+        matter.calc_kinetic_energy,
+        matter.calc_mobilizer_reaction_forces,
+    ):
+        with pytest.raises(mb.TopologyError, match="another system"):
+            ask(model.state)

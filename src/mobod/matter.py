@@ -111,6 +111,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         self._names: dict[str, MobilizedBody] = {}
         self._constraints = []
         self._system = None
+        self._token = object()  # what a state of its system, as this is now, has too; of an orphan none has it
         self._default_use_euler_angles = False
         self._show_default_geometry = True
         self._ground = Ground(self)
@@ -299,7 +300,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     def _positions(self, state: State, asked: str, needs: Stage = Stage.POSITION) -> Any:
         """The block of a state with positions; what is asked for may *need* more, which the refusal then says at once."""
-        if state._token is not self._system._topology_token:  # type: ignore[union-attr]
+        if state._token is not self._token:
             state._check_owner(self._system, asked)
         if not state._valid & _realize.POSITIONS:
             state._refuse(asked, needs)
@@ -307,7 +308,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     def _velocities(self, state: State, asked: str) -> Any:
         # one look where all is there, which is what operators are called with
-        if state._valid & 3 != 3 or state._token is not self._system._topology_token:  # type: ignore[union-attr]
+        if state._valid & 3 != 3 or state._token is not self._token:
             self._positions(state, asked, Stage.VELOCITY)
             if not state._valid & _realize.VELOCITIES:
                 state._refuse(asked, Stage.VELOCITY)
@@ -627,7 +628,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def calc_m(self, state: State) -> Array:
         """The mass matrix ``(nu, nu)``, symmetric and positive definite: the tree's, without constraints. Needs POSITION."""
         valid = state._valid
-        if not valid & 1 or state._token is not self._system._topology_token:  # type: ignore[union-attr]
+        if not valid & 1 or state._token is not self._token:
             self._positions(state, "calc_m")
         shape = state._tree.shape_of_m
         M = _empty(shape)

@@ -963,21 +963,21 @@ class MobilizedBody(Locking):
 
     def _pose(self, state: State, asked: str) -> tuple[Array, Array]:
         """R_GB and p_GB, in the record."""
-        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if not state._valid & 1 or state._token is not self._matter._token:
             state._need_positions(self, asked)
         b = self._index
         return state._R_GB[b], state._record.p_GB[b]
 
     def _velocity(self, state: State, asked: str) -> Array:
         """V_GB, in the record."""
-        if state._valid & 3 != 3 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if state._valid & 3 != 3 or state._token is not self._matter._token:
             state._need_velocities(self, asked)
         V: Array = state._V_GB[self._index]
         return V
 
     def _acceleration(self, state: State, asked: str) -> Array:
         """A_GB, in the record."""
-        if state._stage < 8 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if state._stage < 8 or state._token is not self._matter._token:
             state._need_accelerations(self, asked)
         A: Array = state._A_GB[self._index]
         return A
@@ -989,34 +989,34 @@ class MobilizedBody(Locking):
 
     def get_body_transform(self, state: State) -> Transform:
         """X_GB, the pose of the body's frame in Ground. Needs POSITION."""
-        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if not state._valid & 1 or state._token is not self._matter._token:
             state._need_positions(self, "get_body_transform")
         b = self._index
         return Transform._trusted(state._R_GB[b].copy(), state._record.p_GB[b].copy())
 
     def get_body_rotation(self, state: State) -> Rotation:
         """R_GB, the orientation of the body in Ground: ``R_GB @ v`` is in Ground what v is in the body. Needs POSITION."""
-        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if not state._valid & 1 or state._token is not self._matter._token:
             state._need_positions(self, "get_body_rotation")
         return Rotation._trusted(state._R_GB[self._index].copy())
 
     def get_body_origin_location(self, state: State) -> Array:
         """p_GB ``(3,)``, length: the body's origin from Ground's, in Ground. Needs POSITION."""
-        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if not state._valid & 1 or state._token is not self._matter._token:
             state._need_positions(self, "get_body_origin_location")
         p: Array = state._record.p_GB[self._index].copy()
         return p
 
     def get_mobilizer_transform(self, state: State) -> Transform:
         """X_FM, the pose of M in F, also where the mobilizer is reversed. Needs POSITION."""
-        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if not state._valid & 1 or state._token is not self._matter._token:
             state._need_positions(self, "get_mobilizer_transform")
         b = self._index
         return Transform._trusted(state._R_FM[b].copy(), state._record.p_FM[b].copy())
 
     def get_body_velocity(self, state: State) -> Array:
         """V_GB ``(2, 3)``: angular velocity, and velocity of the body's origin, in Ground. Needs VELOCITY."""
-        if state._valid & 3 != 3 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if state._valid & 3 != 3 or state._token is not self._matter._token:
             state._need_velocities(self, "get_body_velocity")
         V: Array = state._V_GB[self._index].copy()
         return V
@@ -1031,13 +1031,13 @@ class MobilizedBody(Locking):
 
     def get_mobilizer_velocity(self, state: State) -> Array:
         """V_FM ``(2, 3)``: velocity of M in F, expressed in F, also where the mobilizer is reversed. Needs VELOCITY."""
-        if state._valid & 3 != 3 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if state._valid & 3 != 3 or state._token is not self._matter._token:
             state._need_velocities(self, "get_mobilizer_velocity")
         return self._matter._mobilizer_velocity(state, self._index)
 
     def get_body_acceleration(self, state: State) -> Array:
         """A_GB ``(2, 3)``: angular acceleration, and acceleration of the body's origin, in Ground. Needs ACCELERATION."""
-        if state._stage < 8 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if state._stage < 8 or state._token is not self._matter._token:
             state._need_accelerations(self, "get_body_acceleration")
         A: Array = state._A_GB[self._index].copy()
         return A
@@ -1052,7 +1052,7 @@ class MobilizedBody(Locking):
 
     def get_mobilizer_acceleration(self, state: State) -> Array:
         """A_FM ``(2, 3)``: the derivative of V_FM, taken and expressed in F: H_FM udot + HDot_FM u. Needs ACCELERATION."""
-        if state._stage < 8 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if state._stage < 8 or state._token is not self._matter._token:
             state._need_accelerations(self, "get_mobilizer_acceleration")
         return self._matter._mobilizer_acceleration(state, self._index)
 
@@ -1061,7 +1061,7 @@ class MobilizedBody(Locking):
 
         `IndexError` where the mobilizer has no speed of that number.
         """
-        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if not state._valid & 1 or state._token is not self._matter._token:
             state._need_positions(self, "get_h_fm_col")
         at = self._which(state._tree.u_slices[self._index], ux, "u")
         H: Array = state._record.H_FM[at].reshape(2, 3).copy()
@@ -1072,7 +1072,7 @@ class MobilizedBody(Locking):
 
         The linear row is that of B's origin. `IndexError` where the mobilizer has no speed of that number.
         """
-        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if not state._valid & 1 or state._token is not self._matter._token:
             state._need_positions(self, "get_h_col")
         at = self._which(state._tree.u_slices[self._index], ux, "u")
         H: Array = state._record.H[at].reshape(2, 3).copy()
@@ -1087,13 +1087,13 @@ class MobilizedBody(Locking):
 
     def get_body_mass(self, state: State) -> float:
         """The body's mass; infinite for Ground. Needs INSTANCE."""
-        if state._stage < _INSTANCE or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if state._stage < _INSTANCE or state._token is not self._matter._token:
             state._need_instance(self, "get_body_mass")
         return float(state._record.mass[self._index, 0])
 
     def get_body_mass_center_station(self, state: State) -> Array:
         """The mass center ``(3,)`` from the body's origin, in the body's frame; length. Needs INSTANCE."""
-        if state._stage < _INSTANCE or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if state._stage < _INSTANCE or state._token is not self._matter._token:
             state._need_instance(self, "get_body_mass_center_station")
         c: Array = state._record.com[self._index].copy()
         return c
@@ -1107,14 +1107,14 @@ class MobilizedBody(Locking):
 
     def get_inboard_frame(self, state: State) -> Transform:
         """X_PF, the frame F on the parent, of this state. Needs INSTANCE."""
-        if state._stage < _INSTANCE or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if state._stage < _INSTANCE or state._token is not self._matter._token:
             state._need_instance(self, "get_inboard_frame")
         record, b = state._record, self._index
         return Transform._trusted(record.R_PF[b].reshape(3, 3).copy(), record.p_PF[b].copy())
 
     def get_outboard_frame(self, state: State) -> Transform:
         """X_BM, the frame M on the body, of this state. Needs INSTANCE."""
-        if state._stage < _INSTANCE or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if state._stage < _INSTANCE or state._token is not self._matter._token:
             state._need_instance(self, "get_outboard_frame")
         record, b = state._record, self._index
         return Transform._trusted(record.R_BM[b].reshape(3, 3).copy(), record.p_BM[b].copy())
