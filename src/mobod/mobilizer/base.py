@@ -968,6 +968,13 @@ class MobilizedBody(Locking):
         b = self._index
         return state._R_GB[b], state._record.p_GB[b]
 
+    def _rotation(self, state: State, asked: str) -> Array:
+        """R_GB, in the record."""
+        if not state._valid & 1 or state._token is not self._matter._token:
+            state._need_positions(self, asked)
+        R: Array = state._R_GB[self._index]
+        return R
+
     def _velocity(self, state: State, asked: str) -> Array:
         """V_GB, in the record."""
         if state._valid & 3 != 3 or state._token is not self._matter._token:
@@ -1209,13 +1216,13 @@ class MobilizedBody(Locking):
     def express_mass_properties_in_ground_frame(self, state: State) -> MassProperties:
         """The mass properties turned into Ground's axes, still about the body's origin. Needs POSITION."""
         asked = "express_mass_properties_in_ground_frame"
-        R_GB = self._pose(state, asked)[0]
+        R_GB = self._rotation(state, asked)
         return self._mass_properties(state, asked).reexpress(Rotation._trusted(R_GB.T.copy()))
 
     def express_mass_properties_in_another_body_frame(self, state: State, in_body_a: Any) -> MassProperties:
         """The mass properties turned into A's axes, still about this body's origin. Needs POSITION."""
         A, asked = self._other(in_body_a), "express_mass_properties_in_another_body_frame"
-        R_BA = self._pose(state, asked)[0].T @ A._pose(state, asked)[0]
+        R_BA = self._rotation(state, asked).T @ A._rotation(state, asked)
         return self._mass_properties(state, asked).reexpress(Rotation._trusted(R_BA))
 
     # ------------------------------------------------------------------------------------------ relative to another body
@@ -1253,8 +1260,8 @@ class MobilizedBody(Locking):
 
     def find_body_rotation_in_another_body(self, state: State, in_body_a: Any) -> Rotation:
         """R_AB, the orientation of this body in A. Needs POSITION."""
-        R_GA = self._other(in_body_a)._pose(state, "find_body_rotation_in_another_body")[0]
-        return Rotation._trusted(R_GA.T @ self._pose(state, "find_body_rotation_in_another_body")[0])
+        R_GA = self._other(in_body_a)._rotation(state, "find_body_rotation_in_another_body")
+        return Rotation._trusted(R_GA.T @ self._rotation(state, "find_body_rotation_in_another_body"))
 
     def find_body_origin_location_in_another_body(self, state: State, to_body_a: Any) -> Array:
         """p_AB ``(3,)``, length: this body's origin from A's, in A. Needs POSITION."""
@@ -1458,20 +1465,20 @@ class MobilizedBody(Locking):
 
     def express_vector_in_ground_frame(self, state: State, vector_in_b: ArrayLike) -> Array:
         """A vector ``(3,)``, or several ``(n, 3)``, given in the body's axes, in Ground's. Needs POSITION."""
-        R_GB = self._pose(state, "express_vector_in_ground_frame")[0]
+        R_GB = self._rotation(state, "express_vector_in_ground_frame")
         result: Array = _stations("vector_in_b", vector_in_b) @ R_GB.T
         return result
 
     def express_ground_vector_in_body_frame(self, state: State, vector_in_g: ArrayLike) -> Array:
         """A vector ``(3,)``, or several ``(n, 3)``, given in Ground's axes, in the body's. Needs POSITION."""
-        R_GB = self._pose(state, "express_ground_vector_in_body_frame")[0]
+        R_GB = self._rotation(state, "express_ground_vector_in_body_frame")
         result: Array = _stations("vector_in_g", vector_in_g) @ R_GB
         return result
 
     def express_vector_in_another_body_frame(self, state: State, vector_in_b: ArrayLike, in_body_a: Any) -> Array:
         """A vector ``(3,)``, or several ``(n, 3)``, given in this body's axes, in A's. Needs POSITION."""
         A, asked = self._other(in_body_a), "express_vector_in_another_body_frame"
-        R_GB, R_GA = self._pose(state, asked)[0], A._pose(state, asked)[0]
+        R_GB, R_GA = self._rotation(state, asked), A._rotation(state, asked)
         result: Array = _stations("vector_in_b", vector_in_b) @ R_GB.T @ R_GA
         return result
 
@@ -1510,7 +1517,7 @@ class MobilizedBody(Locking):
         """
         A, asked = self._other(in_body_a), "calc_body_inertia_about_another_body_station"
         station = _vec3("about_location_on_body_a", about_location_on_body_a)
-        R_BA = self._pose(state, asked)[0].T @ A._pose(state, asked)[0]
+        R_BA = self._rotation(state, asked).T @ A._rotation(state, asked)
         mass_properties = self._mass_properties(state, asked)
         central = mass_properties.central_inertia
         if self._index == 0:
@@ -1546,8 +1553,8 @@ class MobilizedBody(Locking):
         """
         A, asked = self._other(body_a), "calc_station_to_station_distance"
         p_B, p_A = _pairs(location_on_body_b, location_on_body_a)
-        (r,) = self._apart(state, A, asked, 0, (p_B,), (p_A,))
-        return _length(r)
+        (R_GB, p_GB), (R_GA, p_GA) = self._pose(state, asked), A._pose(state, asked)
+        return _length(p_GB + p_B @ R_GB.T - (p_GA + p_A @ R_GA.T))
 
     def calc_station_to_station_distance_time_derivative(
         self, state: State, location_on_body_b: ArrayLike, body_a: Any, location_on_body_a: ArrayLike
@@ -1863,7 +1870,7 @@ class MobilizedBody(Locking):
         asked = "apply_force_to_body_point"
         row = self._row(state, asked, body_forces_in_g)
         p, f = _vec3("point_in_b", point_in_b), _vec3("force_in_g", force_in_g)
-        r = self._pose(state, asked)[0] @ p
+        r = self._rotation(state, asked) @ p
         row[0] += f @ _turning(r)
         row[1] += f
         return body_forces_in_g
