@@ -1923,10 +1923,13 @@ def _floats(what: str, value: Any) -> Array:
     raise TypeError(f"{what} has to be real numbers, got {value!r}")
 
 
+_REALS = (float, int, np.floating, np.integer)  # a union would be made anew at each call
+
+
 def _number(what: str, value: Any) -> float:
     """One real number."""
-    if type(value) is float:
-        return value
+    if isinstance(value, _REALS):
+        return float(value)
     if np.ndim(value) == 0 and not isinstance(value, str | bytes) and not np.iscomplexobj(value):
         try:
             return float(value)
