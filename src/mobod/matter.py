@@ -111,6 +111,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         self._names: dict[str, MobilizedBody] = {}
         self._constraints = []
         self._system = None
+        self._token = object()  # what a state of its system, as this is now, has too; of an orphan none has it
         self._default_use_euler_angles = False
         self._show_default_geometry = True
         self._ground = Ground(self)
@@ -297,18 +298,18 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     # ------------------------------------------------------------------------------------------ lazy entries
 
-    def _positions(self, state: State, asked: str) -> Any:
-        """The block of a state with positions."""
-        if state._token is not self._system._topology_token:  # type: ignore[union-attr]
+    def _positions(self, state: State, asked: str, needs: Stage = Stage.POSITION) -> Any:
+        """The block of a state with positions; what is asked for may *need* more, which the refusal then says at once."""
+        if state._token is not self._token:
             state._check_owner(self._system, asked)
         if not state._valid & _realize.POSITIONS:
-            state._refuse(asked, Stage.POSITION)
+            state._refuse(asked, needs)
         return state._block
 
     def _velocities(self, state: State, asked: str) -> Any:
         # one look where all is there, which is what operators are called with
-        if state._valid & 3 != 3 or state._token is not self._system._topology_token:  # type: ignore[union-attr]
-            self._positions(state, asked)
+        if state._valid & 3 != 3 or state._token is not self._token:
+            self._positions(state, asked, Stage.VELOCITY)
             if not state._valid & _realize.VELOCITIES:
                 state._refuse(asked, Stage.VELOCITY)
         return state._block
@@ -448,7 +449,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     def calc_system_mass_center_acceleration_in_ground(self, state: State) -> Array:
         """Acceleration of the system's mass center. Needs ACCELERATION."""
-        self._positions(state, "calc_system_mass_center_acceleration_in_ground")
+        self._positions(state, "calc_system_mass_center_acceleration_in_ground", Stage.ACCELERATION)
         if state._stage < Stage.ACCELERATION:
             state._refuse("calc_system_mass_center_acceleration_in_ground", Stage.ACCELERATION)
         record = state._record
@@ -629,7 +630,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def calc_m(self, state: State) -> Array:
         """The mass matrix ``(nu, nu)``, symmetric and positive definite: the tree's, without constraints. Needs POSITION."""
         valid = state._valid
-        if not valid & 1 or state._token is not self._system._topology_token:  # type: ignore[union-attr]
+        if not valid & 1 or state._token is not self._token:
             self._positions(state, "calc_m")
         shape = state._tree.shape_of_m
         M = _empty(shape)
@@ -720,7 +721,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         udot : (nu,) array
         A_GB : (nb, 2, 3) array
         """
-        self._velocities(state, "calc_acceleration_ignoring_constraints")
+        self._positions(state, "calc_acceleration_ignoring_constraints", Stage.DYNAMICS)
         if state._stage < Stage.DYNAMICS:
             state._refuse("calc_acceleration_ignoring_constraints", Stage.DYNAMICS)
         block = self._articulated(state, "calc_acceleration_ignoring_constraints")
@@ -821,7 +822,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     def _accelerations(self, state: State, asked: str) -> Any:
         """The block of a state at ACCELERATION."""
-        block = self._positions(state, asked)
+        block = self._positions(state, asked, Stage.ACCELERATION)
         if state._stage < Stage.ACCELERATION:
             state._refuse(asked, Stage.ACCELERATION)
         return block

@@ -24,6 +24,7 @@ Array = npt.NDArray[np.float64]
 #: What stays valid when u, z or time changes.
 _KEPT_BY_U = ~(_realize.DEPENDS_ON_U | unchanged(Stage.VELOCITY))
 _KEPT_BY_Z = ~(_realize.FORCES | _realize.ACCELERATIONS | unchanged(Stage.DYNAMICS))
+_KINEMATICS = _realize.POSITIONS | _realize.VELOCITIES
 _KEPT_BY_TIME = ~(_realize.FORCES | _realize.ACCELERATIONS | unchanged(Stage.POSITION))
 
 # plain integers: comparing with an enum's members costs more than all the rest of a setter
@@ -684,12 +685,14 @@ class State:
             self._refuse(asked, Stage.POSITION)
 
     def _need_velocities(self, mobod: MobilizedBody, asked: str) -> None:
-        self._need_positions(mobod, asked)
-        if not self._valid & _realize.VELOCITIES:
+        if self._system is not mobod._matter._system or self._version != self._system._topology_version:
+            self._check_owner(mobod._matter._system, f"{asked} of {mobod._name!r}")
+        if self._valid & _KINEMATICS != _KINEMATICS:
             self._refuse(asked, Stage.VELOCITY)
 
     def _need_accelerations(self, mobod: MobilizedBody, asked: str) -> None:
-        self._need_positions(mobod, asked)
+        if self._system is not mobod._matter._system or self._version != self._system._topology_version:
+            self._check_owner(mobod._matter._system, f"{asked} of {mobod._name!r}")
         if self._stage < _ACCELERATION:
             self._refuse(asked, Stage.ACCELERATION)
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,7 +49,7 @@ ArrayLike = npt.ArrayLike
 
 __all__ = ["Direction", "Facts", "MobilizedBody"]
 
-_ACCELERATION = int(Stage.ACCELERATION)
+_INSTANCE, _VELOCITY, _ACCELERATION = int(Stage.INSTANCE), int(Stage.VELOCITY), int(Stage.ACCELERATION)
 
 
 class Direction(enum.Enum):
@@ -144,6 +145,18 @@ class MobilizedBody(Locking):
     ------
     ModelError
         If the name is taken, or a frame is not a rigid transform.
+
+    Notes
+    -----
+    Methods that take a state say which `Stage` they need. Below it they raise `StageError`, which names the call that gets
+    there; a state, or another body, of another system is a `TopologyError`, and so is a state made before the system's topology
+    changed. Other bodies are named by object, by index or by name; no such body is an `IndexError` or a `KeyError`. An argument
+    of the wrong shape is a `ValueError`, one that is not numbers a `TypeError`; the state is then as it was.
+
+    Stations, vectors and points are ``(3,)``, or ``(n, 3)`` for several, and what comes back has that shape. Spatial vectors
+    are ``(2, 3)``: angular velocity (angle/time), acceleration (angle/time^2), momentum or torque first, then linear velocity
+    (length/time), acceleration (length/time^2), momentum or force. Arrays that come back are the caller's own, but those of
+    ``upd_`` methods.
     """
 
     facts: Facts
@@ -188,7 +201,7 @@ class MobilizedBody(Locking):
             raise TypeError(f"body has to be a Body such as mobod.body.Rigid(mass_properties), not {body!r}")
         if not isinstance(direction, Direction):
             raise TypeError(f"direction has to be Direction.FORWARD or Direction.REVERSE, not {direction!r}")
-        self._X_PF, self._X_BM = _frame("X_PF", X_PF), _frame("X_BM", X_BM)
+        self._X_PF, self._X_BM = _frame_or_none("X_PF", X_PF), _frame_or_none("X_BM", X_BM)
         self._direction = direction
         self._body = body.copy()
         self._parent = parent
@@ -259,12 +272,16 @@ class MobilizedBody(Locking):
         return True
 
     def is_in_same_subsystem(self, mobod: MobilizedBody) -> bool:
-        """Whether *mobod* is part of the same matter subsystem."""
-        return mobod._matter is self._matter
+        """Whether *mobod* is part of the same matter subsystem; one named by its index, or its name, is."""
+        return self._meant(mobod)._matter is self._matter
 
     def is_same_mobilized_body(self, mobod: MobilizedBody) -> bool:
-        """Whether *mobod* is this very body, and not one like it."""
-        return mobod is self
+        """Whether *mobod* is this very body, and not one like it; it may be named by its index, or its name."""
+        return self._meant(mobod) is self
+
+    def _meant(self, mobod: Any) -> MobilizedBody:
+        """A body of any system, or one of this one's named by index or by name."""
+        return mobod if isinstance(mobod, MobilizedBody) else self._matter._body(mobod)
 
     def is_ground(self) -> bool:
         """Whether this is Ground, which is body 0 of its matter."""
@@ -275,7 +292,10 @@ class MobilizedBody(Locking):
         return self._level
 
     def clone_for_new_parent(self, parent: MobilizedBody) -> MobilizedBody:
-        """A new body of the same kind and settings on another parent, whose system it joins, under a name of its own."""
+        """A new body of the same kind and settings on another parent, whose system it joins, under a name of its own.
+
+        Its default q, default lock and decorations are copied too; its motion is not. `TopologyError` for Ground.
+        """
         return self._clone(parent, self._settings())
 
     def _clone(self, parent: MobilizedBody, settings: dict[str, Any]) -> MobilizedBody:
@@ -314,9 +334,14 @@ class MobilizedBody(Locking):
         return self._body
 
     def set_body(self, body: Body) -> MobilizedBody:
-        """Give it a copy of *body* instead of its own; a topological change. Returns the mobilized body."""
+        """Give it a copy of *body* instead of its own; a topological change. Returns the mobilized body.
+
+        `ModelError` for Ground, whose mass is infinite.
+        """
         if not isinstance(body, Body):
             raise TypeError(f"body has to be a Body such as mobod.body.Rigid(mass_properties), not {body!r}")
+        if self._index == 0:
+            raise ModelError("set_body: the body of Ground cannot be another one: its mass is infinite")
         self._body = body.copy()
         self._changed()
         return self
@@ -335,8 +360,13 @@ class MobilizedBody(Locking):
         """X_PF, the frame F on the parent, where no state says otherwise."""
         return self._X_PF
 
+    def _refuse_ground(self, asked: str) -> None:
+        if self._index == 0:
+            raise ModelError(f"{asked}: Ground has no mobilizer, hence no frames of one; move the frames of the bodies on it")
+
     def set_default_inboard_frame(self, X_PF: Transform) -> MobilizedBody:
-        """Change X_PF; a topological change. Returns the mobilized body."""
+        """Change X_PF; a topological change. Returns the mobilized body. `ModelError` for Ground, which has no mobilizer."""
+        self._refuse_ground("set_default_inboard_frame")
         self._X_PF = _frame("X_PF", X_PF)
         self._changed()
         return self
@@ -346,7 +376,8 @@ class MobilizedBody(Locking):
         return self._X_BM
 
     def set_default_outboard_frame(self, X_BM: Transform) -> MobilizedBody:
-        """Change X_BM; a topological change. Returns the mobilized body."""
+        """Change X_BM; a topological change. Returns the mobilized body. `ModelError` for Ground, which has no mobilizer."""
+        self._refuse_ground("set_default_outboard_frame")
         self._X_BM = _frame("X_BM", X_BM)
         self._changed()
         return self
@@ -402,17 +433,17 @@ class MobilizedBody(Locking):
         Returns its ordinal among the body's. Raises `TypeError` if it is not one of the kinds in `mobod.decoration`, as do
         `add_outboard_decoration` and `add_inboard_decoration`.
         """
-        ordinal = int(self._body.add_decoration(geometry, _frame("X_BD", X_BD)))
+        ordinal = int(self._body.add_decoration(geometry, _frame_or_none("X_BD", X_BD)))
         self._changed()
         return ordinal
 
     def add_outboard_decoration(self, geometry: Any, X_MD: Transform | None = None) -> int:
         """Fix a copy of *geometry* on the frame M at X_MD. A topological change. Returns its ordinal among those."""
-        return self._decorate(self._outboard_decorations, geometry, _frame("X_MD", X_MD))
+        return self._decorate(self._outboard_decorations, geometry, _frame_or_none("X_MD", X_MD))
 
     def add_inboard_decoration(self, geometry: Any, X_FD: Transform | None = None) -> int:
         """Fix a copy of *geometry* on the frame F at X_FD. A topological change. Returns its ordinal among the inboard ones."""
-        return self._decorate(self._inboard_decorations, geometry, _frame("X_FD", X_FD))
+        return self._decorate(self._inboard_decorations, geometry, _frame_or_none("X_FD", X_FD))
 
     def _decorate(self, decorations: list[tuple[Transform, Any]], geometry: Any, X: Transform) -> int:
         decorations.append((X, own_copy(geometry)))
@@ -491,14 +522,12 @@ class MobilizedBody(Locking):
         ------
         ValueError
             If there are not `nq` numbers. NaN is found when the state is realized.
+        TypeError
+            If they are not real numbers.
         ModelError
             If q is locked.
         """
-        part = self._q_slice(state, "set_q")
-        if state._has_locks:
-            self._refuse_locked(state, "q")
-        self._put(state._q, part, q, "q")
-        state._invalidate_q()
+        self._set(state, "set_q", "q", q)
 
     def get_u(self, state: State) -> Any:
         """Its speeds: a float for kinds with one, else an ``(nu,)`` array. Needs MODEL."""
@@ -510,35 +539,64 @@ class MobilizedBody(Locking):
         Raises
         ------
         ValueError
-            If there are not `nu` numbers.
+            If there are not `nu` numbers. NaN is found when the state is realized.
+        TypeError
+            If they are not real numbers.
         ModelError
             If u is locked.
         """
-        part = self._u_slice(state, "set_u")
+        self._set(state, "set_u", "u", u)
+
+    def _set(self, state: State, asked: str, what: str, value: ArrayLike) -> None:
+        of_q = what == "q"
+        part = self._q_slice(state, asked) if of_q else self._u_slice(state, asked)
         if state._has_locks:
-            self._refuse_locked(state, "u")
-        self._put(state._u, part, u, "u")
-        state._invalidate_u()
+            self._refuse_locked(state, what)
+        self._put(state._q if of_q else state._u, part, value, what)
+        if of_q:
+            state._invalidate_q()
+        else:
+            state._invalidate_u()
 
     def _put(self, target: Array, part: slice, value: ArrayLike, what: str) -> None:
         n = part.stop - part.start
-        array = np.asarray(value, dtype=np.float64)
+        array = _floats(f"{what} of {self._name!r}", value)
         if array.shape != (n,) and not (n == 1 and array.shape == ()):
             raise ValueError(f"{self._name!r} has {n} {what}, got shape {array.shape}")
         target[part] = array
 
+    def _rates_of_q(self, state: State, asked: str) -> Array:
+        part = self._q_slice(state, asked)
+        if state._stage < _VELOCITY:
+            state._refuse(asked, Stage.VELOCITY)
+        return state._q_dot_view[part]
+
+    def _rates_of_u(self, state: State, asked: str) -> Array:
+        part = self._u_slice(state, asked)
+        if state._stage < _ACCELERATION:
+            state._refuse(asked, Stage.ACCELERATION)
+        return state._u_dot_view[part]
+
+    def _second_rates_of_q(self, state: State, asked: str) -> Array:
+        part = self._q_slice(state, asked)
+        if state._stage < _ACCELERATION:
+            state._refuse(asked, Stage.ACCELERATION)
+        return state._q_dot_dot_view[part]
+
     def get_q_dot(self, state: State) -> Any:
-        """Rates of its coordinates. Needs VELOCITY."""
-        return self._one_or_all(state.q_dot[self._q_slice(state)])
+        """Rates of its coordinates: a float for kinds with one, else an ``(nq,)`` array. Needs VELOCITY."""
+        return self._one_or_all(self._rates_of_q(state, "get_q_dot"))
 
     def get_u_dot(self, state: State) -> Any:
-        """Rates of its speeds: its accelerations. Needs ACCELERATION."""
-        u_dot = state._u_dot_view if state._stage >= _ACCELERATION else state.u_dot  # which refuses; a property is a call more
-        return self._one_or_all(u_dot[state._tree_of(self, "u").u_slices[self._index]])
+        """Rates of its speeds, a float for kinds with one, else an ``(nu,)`` array: its accelerations. Needs ACCELERATION."""
+        part = state._tree_of(self, "get_u_dot").u_slices[self._index]
+        if state._stage < _ACCELERATION:
+            state._refuse("get_u_dot", Stage.ACCELERATION)
+        return self._one_or_all(state._u_dot_view[part])
 
     def get_q_dot_dot(self, state: State) -> Any:
-        """Second rates of its coordinates. Needs ACCELERATION."""
-        return self._one_or_all(state.q_dot_dot[self._q_slice(state)])
+        """Second rates of its coordinates: a float for kinds with one, else an ``(nq,)`` array. Needs ACCELERATION."""
+        return self._one_or_all(self._second_rates_of_q(state, "get_q_dot_dot"))
 
     def get_q_as_vector(self, state: State) -> Array:
         """Its coordinates, ``(nq,)``. Needs MODEL."""
@@ -550,103 +608,164 @@ class MobilizedBody(Locking):
 
     def get_q_dot_as_vector(self, state: State) -> Array:
         """Rates of its coordinates, ``(nq,)``. Needs VELOCITY."""
-        return state.q_dot[self._q_slice(state)].copy()
+        return self._rates_of_q(state, "get_q_dot_as_vector").copy()
 
     def get_u_dot_as_vector(self, state: State) -> Array:
         """Its accelerations, ``(nu,)``. Needs ACCELERATION."""
-        return state.u_dot[self._u_slice(state)].copy()
+        return self._rates_of_u(state, "get_u_dot_as_vector").copy()
 
     def get_q_dot_dot_as_vector(self, state: State) -> Array:
         """Second rates of its coordinates, ``(nq,)``. Needs ACCELERATION."""
-        return state.q_dot_dot[self._q_slice(state)].copy()
+        return self._second_rates_of_q(state, "get_q_dot_dot_as_vector").copy()
 
     def set_q_from_vector(self, state: State, v: ArrayLike) -> None:
-        """Set its coordinates from an ``(nq,)`` array."""
-        self.set_q(state, v)
+        """Set its coordinates from an ``(nq,)`` array; the state falls to TIME at most. Errors as those of `set_q`."""
+        self._set(state, "set_q_from_vector", "q", v)
 
     def set_u_from_vector(self, state: State, v: ArrayLike) -> None:
-        """Set its speeds from an ``(nu,)`` array; see `set_u`."""
-        self.set_u(state, v)
+        """Set its speeds from an ``(nu,)`` array; the state falls to POSITION at most. Errors as those of `set_u`."""
+        self._set(state, "set_u_from_vector", "u", v)
 
     def _which(self, part: slice, which: int, what: str) -> int:
         n = part.stop - part.start
-        if not 0 <= int(which) < n:
+        try:
+            i = index(which)
+        except TypeError:
+            raise TypeError(f"which of the {n} {what} of {self._name!r} is an integer, not {which!r}") from None
+        if not 0 <= i < n:
             raise IndexError(f"{self._name!r} has {n} {what}; there is no number {which}")
-        return part.start + int(which)
+        return int(part.start) + i
 
     def get_one_q(self, state: State, which: int) -> float:
-        """One of its coordinates, by its place among them. Needs MODEL."""
+        """One of its coordinates, by its place among them. Needs MODEL. `IndexError` if there is none of that number."""
         return float(state._q[self._which(self._q_slice(state, "get_one_q"), which, "q")])
 
     def get_one_u(self, state: State, which: int) -> float:
-        """One of its speeds, by its place among them. Needs MODEL."""
+        """One of its speeds, by its place among them. Needs MODEL. `IndexError` if there is none of that number."""
         return float(state._u[self._which(self._u_slice(state, "get_one_u"), which, "u")])
 
     def set_one_q(self, state: State, which: int, v: float) -> None:
-        """Set one coordinate; the state falls to TIME at most. `ModelError` where it is locked."""
+        """Set one coordinate; the state falls to TIME at most.
+
+        Raises
+        ------
+        IndexError
+            If there is none of that number.
+        TypeError
+            If *v* is not a number. NaN is found when the state is realized.
+        ModelError
+            If q is locked.
+        """
         at = self._which(self._q_slice(state, "set_one_q"), which, "q")
         if state._has_locks:
             self._refuse_locked(state, "q")
-        state._q[at] = v
+        state._q[at] = _number("q", v)
         state._invalidate_q()
 
     def set_one_u(self, state: State, which: int, v: float) -> None:
-        """Set one speed; the state falls to POSITION at most. `ModelError` where it is locked."""
+        """Set one speed; the state falls to POSITION at most.
+
+        Raises
+        ------
+        IndexError
+            If there is none of that number.
+        TypeError
+            If *v* is not a number. NaN is found when the state is realized.
+        ModelError
+            If u is locked.
+        """
         at = self._which(self._u_slice(state, "set_one_u"), which, "u")
         if state._has_locks:
             self._refuse_locked(state, "u")
-        state._u[at] = v
+        state._u[at] = _number("u", v)
         state._invalidate_u()
 
     def get_one_q_dot(self, state: State, which: int) -> float:
-        """Rate of one of its coordinates. Needs VELOCITY."""
-        return float(state.q_dot[self._which(self._q_slice(state), which, "q")])
+        """Rate of one of its coordinates, by its place. Needs VELOCITY. `IndexError` if there is none of that number."""
+        at = self._which(self._q_slice(state, "get_one_q_dot"), which, "q")
+        if state._stage < _VELOCITY:
+            state._refuse("get_one_q_dot", Stage.VELOCITY)
+        return float(state._q_dot_view[at])
 
     def get_one_u_dot(self, state: State, which: int) -> float:
-        """One of its accelerations, by its place. Needs ACCELERATION."""
-        return float(state.u_dot[self._which(self._u_slice(state), which, "u")])
+        """One of its accelerations, by its place. Needs ACCELERATION. `IndexError` if there is none of that number."""
+        at = self._which(self._u_slice(state, "get_one_u_dot"), which, "u")
+        if state._stage < _ACCELERATION:
+            state._refuse("get_one_u_dot", Stage.ACCELERATION)
+        return float(state._u_dot_view[at])
 
     def get_one_q_dot_dot(self, state: State, which: int) -> float:
-        """Second rate of one coordinate. Needs ACCELERATION."""
-        return float(state.q_dot_dot[self._which(self._q_slice(state), which, "q")])
+        """Second rate of one coordinate, by its place. Needs ACCELERATION. `IndexError` if there is none of that number."""
+        at = self._which(self._q_slice(state, "get_one_q_dot_dot"), which, "q")
+        if state._stage < _ACCELERATION:
+            state._refuse("get_one_q_dot_dot", Stage.ACCELERATION)
+        return float(state._q_dot_dot_view[at])
+
+    # Arrays like all q, or all u, are the whole system's, or the matter's alone: others than bodies may have some.
+
+    def _like_q(self, state: State, asked: str, array: Any) -> tuple[slice, tuple[int, ...]]:
+        """Its part of an array like q, and the shape that this has to have."""
+        tree, whole = state._tree_of(self, asked), state._q.shape
+        return tree.q_slices[self._index], whole if np.shape(array) == whole else (tree.nq,)
+
+    def _like_u(self, state: State, asked: str, array: Any) -> tuple[slice, tuple[int, ...]]:
+        """Its part of an array like u, and the shape that this has to have."""
+        tree, whole = state._tree_of(self, asked), state._u.shape
+        return tree.u_slices[self._index], whole if np.shape(array) == whole else (tree.nu,)
 
     def get_my_part_q(self, state: State, qlike: ArrayLike) -> Any:
-        """Its part of an ``(nq,)`` array of the whole system: a float for kinds with one coordinate."""
-        return self._one_or_all(_like(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[self._q_slice(state)])
+        """Its part of an ``(nq,)`` array of the whole system: a float for kinds with one coordinate. Needs MODEL."""
+        part, shape = self._like_q(state, "get_my_part_q", qlike)
+        return self._one_or_all(_like(qlike, shape, "qlike")[part])
 
     def get_my_part_u(self, state: State, ulike: ArrayLike) -> Any:
-        """Its part of an ``(nu,)`` array of the whole system: a float for kinds with one speed."""
-        return self._one_or_all(_like(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[self._u_slice(state)])
+        """Its part of an ``(nu,)`` array of the whole system: a float for kinds with one speed. Needs MODEL."""
+        part, shape = self._like_u(state, "get_my_part_u", ulike)
+        return self._one_or_all(_like(ulike, shape, "ulike")[part])
 
     def upd_my_part_q(self, state: State, qlike: Array) -> Array:
-        """Its part of an ``(nq,)`` float64 array of the whole system, as a writable view ``(n,)``."""
-        return _writable(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[self._q_slice(state)]
+        """Its part of an ``(nq,)`` float64 array of the whole system, as a writable view ``(n,)``. Needs MODEL.
+
+        `TypeError` if it is no float64 array, `ValueError` if it has another shape or is read-only, as ``state.q`` is.
+        """
+        part, shape = self._like_q(state, "upd_my_part_q", qlike)
+        return _writable(qlike, shape, "qlike")[part]
 
     def upd_my_part_u(self, state: State, ulike: Array) -> Array:
-        """Its part of an ``(nu,)`` float64 array of the whole system, as a writable view ``(n,)``."""
-        return _writable(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[self._u_slice(state)]
+        """Its part of an ``(nu,)`` float64 array of the whole system, as a writable view ``(n,)``. Needs MODEL.
+
+        Errors as those of `upd_my_part_q`.
+        """
+        part, shape = self._like_u(state, "upd_my_part_u", ulike)
+        return _writable(ulike, shape, "ulike")[part]
 
     def get_one_from_q_partition(self, state: State, which: int, qlike: ArrayLike) -> float:
-        """One entry of its part of an ``(nq,)`` array."""
-        return float(
-            _like(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[self._which(self._q_slice(state), which, "q")]
-        )
+        """One entry of its part of an ``(nq,)`` array. Needs MODEL. `IndexError` if there is none of that number."""
+        part, shape = self._like_q(state, "get_one_from_q_partition", qlike)
+        return float(_like(qlike, shape, "qlike")[self._which(part, which, "q")])
 
     def get_one_from_u_partition(self, state: State, which: int, ulike: ArrayLike) -> float:
-        """One entry of its part of an ``(nu,)`` array."""
-        return float(
-            _like(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[self._which(self._u_slice(state), which, "u")]
-        )
+        """One entry of its part of an ``(nu,)`` array. Needs MODEL. `IndexError` if there is none of that number."""
+        part, shape = self._like_u(state, "get_one_from_u_partition", ulike)
+        return float(_like(ulike, shape, "ulike")[self._which(part, which, "u")])
 
     def upd_one_from_q_partition(self, state: State, which: int, qlike: Array) -> Array:
-        """One entry of its part of an ``(nq,)`` float64 array, as a 0-d view: assign with ``view[...] = x``."""
-        at = self._which(self._q_slice(state), which, "q")
-        return _writable(qlike, _size(qlike, state.q.shape, state._tree.nq), "qlike")[at : at + 1].reshape(())
+        """One entry of its part of an ``(nq,)`` float64 array, as a 0-d view: assign with ``view[...] = x``. Needs MODEL.
+
+        `IndexError` if there is none of that number; otherwise errors as those of `upd_my_part_q`.
+        """
+        part, shape = self._like_q(state, "upd_one_from_q_partition", qlike)
+        at = self._which(part, which, "q")
+        return _writable(qlike, shape, "qlike")[at : at + 1].reshape(())
 
     def upd_one_from_u_partition(self, state: State, which: int, ulike: Array) -> Array:
-        """One entry of its part of an ``(nu,)`` float64 array, as a 0-d view: assign with ``view[...] = x``."""
-        at = self._which(self._u_slice(state), which, "u")
-        return _writable(ulike, _size(ulike, state.u.shape, state._tree.nu), "ulike")[at : at + 1].reshape(())
+        """One entry of its part of an ``(nu,)`` float64 array, as a 0-d view: assign with ``view[...] = x``. Needs MODEL.
+
+        `IndexError` if there is none of that number; otherwise errors as those of `upd_my_part_q`.
+        """
+        part, shape = self._like_u(state, "upd_one_from_u_partition", ulike)
+        at = self._which(part, which, "u")
+        return _writable(ulike, shape, "ulike")[at : at + 1].reshape(())
 
     # ------------------------------------------------------------------------------------------ fitting q and u
 
@@ -843,133 +962,198 @@ class MobilizedBody(Locking):
     # ------------------------------------------------------------------------------------------ state access
 
     # These are called once a body and step by those who draw or control: what is common is checked here, the rest in State.
+    # Those that others are made of take the name of the method that was *asked* for, so that errors name it, and give views.
 
-    def _rotation_array(self, state: State, asked: str) -> Array:
-        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+    def _pose(self, state: State, asked: str) -> tuple[Array, Array]:
+        """R_GB and p_GB, in the record."""
+        if not state._valid & 1 or state._token is not self._matter._token:
+            state._need_positions(self, asked)
+        b = self._index
+        return state._R_GB[b], state._record.p_GB[b]
+
+    def _rotation(self, state: State, asked: str) -> Array:
+        """R_GB, in the record."""
+        if not state._valid & 1 or state._token is not self._matter._token:
             state._need_positions(self, asked)
         R: Array = state._R_GB[self._index]
         return R
 
+    def _velocity(self, state: State, asked: str) -> Array:
+        """V_GB, in the record."""
+        if state._valid & 3 != 3 or state._token is not self._matter._token:
+            state._need_velocities(self, asked)
+        V: Array = state._V_GB[self._index]
+        return V
+
+    def _acceleration(self, state: State, asked: str) -> Array:
+        """A_GB, in the record."""
+        if state._stage < 8 or state._token is not self._matter._token:
+            state._need_accelerations(self, asked)
+        A: Array = state._A_GB[self._index]
+        return A
+
+    def _mass_properties(self, state: State, asked: str) -> MassProperties:
+        state._need_instance(self, asked)
+        record, b = state._record, self._index
+        return MassProperties._trusted(float(record.mass[b, 0]), record.com[b].copy(), _full(record.inertia[b]))
+
     def get_body_transform(self, state: State) -> Transform:
         """X_GB, the pose of the body's frame in Ground. Needs POSITION."""
-        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if not state._valid & 1 or state._token is not self._matter._token:
             state._need_positions(self, "get_body_transform")
         b = self._index
         return Transform._trusted(state._R_GB[b].copy(), state._record.p_GB[b].copy())
 
     def get_body_rotation(self, state: State) -> Rotation:
-        """R_GB, the orientation of the body in Ground. Needs POSITION."""
-        return Rotation._trusted(self._rotation_array(state, "get_body_rotation").copy())
+        """R_GB, the orientation of the body in Ground: ``R_GB @ v`` is in Ground what v is in the body. Needs POSITION."""
+        if not state._valid & 1 or state._token is not self._matter._token:
+            state._need_positions(self, "get_body_rotation")
+        return Rotation._trusted(state._R_GB[self._index].copy())
 
     def get_body_origin_location(self, state: State) -> Array:
-        """p_GB, the body's origin from Ground's, in Ground. Needs POSITION."""
-        state._need_positions(self, "get_body_origin_location")
+        """p_GB ``(3,)``, length: the body's origin from Ground's, in Ground. Needs POSITION."""
+        if not state._valid & 1 or state._token is not self._matter._token:
+            state._need_positions(self, "get_body_origin_location")
         p: Array = state._record.p_GB[self._index].copy()
         return p
 
     def get_mobilizer_transform(self, state: State) -> Transform:
-        """X_FM, the pose of M in F. Needs POSITION."""
-        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        """X_FM, the pose of M in F, also where the mobilizer is reversed. Needs POSITION."""
+        if not state._valid & 1 or state._token is not self._matter._token:
             state._need_positions(self, "get_mobilizer_transform")
         b = self._index
         return Transform._trusted(state._R_FM[b].copy(), state._record.p_FM[b].copy())
 
     def get_body_velocity(self, state: State) -> Array:
         """V_GB ``(2, 3)``: angular velocity, and velocity of the body's origin, in Ground. Needs VELOCITY."""
-        if state._valid & 3 != 3 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if state._valid & 3 != 3 or state._token is not self._matter._token:
             state._need_velocities(self, "get_body_velocity")
         V: Array = state._V_GB[self._index].copy()
         return V
 
     def get_body_angular_velocity(self, state: State) -> Array:
-        """w_GB, the angular velocity of the body in Ground. Needs VELOCITY."""
-        return self.get_body_velocity(state)[0]
+        """w_GB ``(3,)``, angle/time: the angular velocity of the body in Ground, expressed there. Needs VELOCITY."""
+        return self._velocity(state, "get_body_angular_velocity")[0].copy()
 
     def get_body_origin_velocity(self, state: State) -> Array:
-        """v_GB, of the body's origin, in Ground. Needs VELOCITY."""
-        return self.get_body_velocity(state)[1]
+        """v_GB ``(3,)``, length/time: of the body's origin, in Ground. Needs VELOCITY."""
+        return self._velocity(state, "get_body_origin_velocity")[1].copy()
 
     def get_mobilizer_velocity(self, state: State) -> Array:
-        """V_FM ``(2, 3)``: velocity of M in F, expressed in F. Needs VELOCITY."""
-        state._need_velocities(self, "get_mobilizer_velocity")
+        """V_FM ``(2, 3)``: velocity of M in F, expressed in F, also where the mobilizer is reversed. Needs VELOCITY."""
+        if state._valid & 3 != 3 or state._token is not self._matter._token:
+            state._need_velocities(self, "get_mobilizer_velocity")
         return self._matter._mobilizer_velocity(state, self._index)
 
     def get_body_acceleration(self, state: State) -> Array:
         """A_GB ``(2, 3)``: angular acceleration, and acceleration of the body's origin, in Ground. Needs ACCELERATION."""
-        if state._stage < 8 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if state._stage < 8 or state._token is not self._matter._token:
             state._need_accelerations(self, "get_body_acceleration")
         A: Array = state._A_GB[self._index].copy()
         return A
 
     def get_body_angular_acceleration(self, state: State) -> Array:
-        """Angular acceleration of the body, in Ground. Needs ACCELERATION."""
-        return self.get_body_acceleration(state)[0]
+        """The angular acceleration ``(3,)`` of the body in Ground, expressed there; angle/time^2. Needs ACCELERATION."""
+        return self._acceleration(state, "get_body_angular_acceleration")[0].copy()
 
     def get_body_origin_acceleration(self, state: State) -> Array:
-        """Acceleration of the body's origin, in Ground. Needs ACCELERATION."""
-        return self.get_body_acceleration(state)[1]
+        """The acceleration ``(3,)`` of the body's origin, in Ground; length/time^2. Needs ACCELERATION."""
+        return self._acceleration(state, "get_body_origin_acceleration")[1].copy()
 
     def get_mobilizer_acceleration(self, state: State) -> Array:
         """A_FM ``(2, 3)``: the derivative of V_FM, taken and expressed in F: H_FM udot + HDot_FM u. Needs ACCELERATION."""
-        state._need_accelerations(self, "get_mobilizer_acceleration")
+        if state._stage < 8 or state._token is not self._matter._token:
+            state._need_accelerations(self, "get_mobilizer_acceleration")
         return self._matter._mobilizer_acceleration(state, self._index)
 
     def get_h_fm_col(self, state: State, ux: int) -> Array:
-        """Column *ux* of H_FM ``(2, 3)``: velocity of M in F a unit of that speed, in F. Needs POSITION."""
-        state._need_positions(self, "get_h_fm_col")
-        H: Array = state._record.H_FM[self._which(self._u_slice(state), ux, "u")].reshape(2, 3).copy()
+        """Column *ux* of H_FM ``(2, 3)``: velocity of M in F a unit of that speed, in F. Needs POSITION.
+
+        `IndexError` where the mobilizer has no speed of that number.
+        """
+        if not state._valid & 1 or state._token is not self._matter._token:
+            state._need_positions(self, "get_h_fm_col")
+        at = self._which(state._tree.u_slices[self._index], ux, "u")
+        H: Array = state._record.H_FM[at].reshape(2, 3).copy()
         return H
 
     def get_h_col(self, state: State, ux: int) -> Array:
-        """Column *ux* of H_PB_G ``(2, 3)``: velocity of B in P a unit of that speed, in Ground. Needs POSITION."""
-        state._need_positions(self, "get_h_col")
-        H: Array = state._record.H[self._which(self._u_slice(state), ux, "u")].reshape(2, 3).copy()
+        """Column *ux* of H_PB_G ``(2, 3)``: velocity of B in P a unit of that speed, in Ground. Needs POSITION.
+
+        The linear row is that of B's origin. `IndexError` where the mobilizer has no speed of that number.
+        """
+        if not state._valid & 1 or state._token is not self._matter._token:
+            state._need_positions(self, "get_h_col")
+        at = self._which(state._tree.u_slices[self._index], ux, "u")
+        H: Array = state._record.H[at].reshape(2, 3).copy()
         return H
 
     def get_body_mass_properties(self, state: State) -> MassProperties:
-        """Mass, mass center and inertia about the body's origin, in the body's frame. Needs INSTANCE."""
-        state._need_instance(self, "get_body_mass_properties")
-        record, b = state._record, self._index
-        return MassProperties._trusted(float(record.mass[b, 0]), record.com[b].copy(), _full(record.inertia[b]))
+        """Mass, mass center and inertia about the body's origin, in the body's frame. Needs INSTANCE.
+
+        Those of this state, where `set_body_mass_properties` changed them. Ground's mass and inertia are infinite.
+        """
+        return self._mass_properties(state, "get_body_mass_properties")
 
     def get_body_mass(self, state: State) -> float:
         """The body's mass; infinite for Ground. Needs INSTANCE."""
-        state._need_instance(self, "get_body_mass")
+        if state._stage < _INSTANCE or state._token is not self._matter._token:
+            state._need_instance(self, "get_body_mass")
         return float(state._record.mass[self._index, 0])
 
     def get_body_mass_center_station(self, state: State) -> Array:
-        """The mass center from the body's origin, in the body's frame. Needs INSTANCE."""
-        state._need_instance(self, "get_body_mass_center_station")
+        """The mass center ``(3,)`` from the body's origin, in the body's frame; length. Needs INSTANCE."""
+        if state._stage < _INSTANCE or state._token is not self._matter._token:
+            state._need_instance(self, "get_body_mass_center_station")
         c: Array = state._record.com[self._index].copy()
         return c
 
     def get_body_unit_inertia_about_body_origin(self, state: State) -> UnitInertia:
-        """Inertia about the body's origin over its mass, in the body's frame. Needs INSTANCE."""
-        return self.get_body_mass_properties(state).unit_inertia
+        """Inertia about the body's origin over its mass, in the body's frame; length^2. Needs INSTANCE.
+
+        Zero where there is no mass; the identity for Ground, as Simbody has it.
+        """
+        return self._mass_properties(state, "get_body_unit_inertia_about_body_origin").unit_inertia
 
     def get_inboard_frame(self, state: State) -> Transform:
         """X_PF, the frame F on the parent, of this state. Needs INSTANCE."""
-        state._need_instance(self, "get_inboard_frame")
+        if state._stage < _INSTANCE or state._token is not self._matter._token:
+            state._need_instance(self, "get_inboard_frame")
         record, b = state._record, self._index
         return Transform._trusted(record.R_PF[b].reshape(3, 3).copy(), record.p_PF[b].copy())
 
     def get_outboard_frame(self, state: State) -> Transform:
         """X_BM, the frame M on the body, of this state. Needs INSTANCE."""
-        state._need_instance(self, "get_outboard_frame")
+        if state._stage < _INSTANCE or state._token is not self._matter._token:
+            state._need_instance(self, "get_outboard_frame")
         record, b = state._record, self._index
         return Transform._trusted(record.R_BM[b].reshape(3, 3).copy(), record.p_BM[b].copy())
 
     def set_inboard_frame(self, state: State, X_PF: Transform) -> None:
-        """Move the frame F on the parent in this state alone, which falls to MODEL at most; the default stays."""
+        """Move the frame F on the parent in this state alone, which falls to MODEL at most; the default stays.
+
+        Raises
+        ------
+        ModelError
+            If X_PF is not a rigid transform, and for Ground, which has no mobilizer.
+        """
         X = _frame("X_PF", X_PF)
         state._tree_of(self, "set_inboard_frame")
+        self._refuse_ground("set_inboard_frame")
         state._own_field("R_PF")[self._index] = np.asarray(X.R).ravel()
         state._own_field("p_PF")[self._index] = X.p
 
     def set_outboard_frame(self, state: State, X_BM: Transform) -> None:
-        """Move the frame M on the body in this state alone, which falls to MODEL at most; the default stays."""
+        """Move the frame M on the body in this state alone, which falls to MODEL at most; the default stays.
+
+        Raises
+        ------
+        ModelError
+            If X_BM is not a rigid transform, and for Ground, which has no mobilizer.
+        """
         X = _frame("X_BM", X_BM)
         state._tree_of(self, "set_outboard_frame")
+        self._refuse_ground("set_outboard_frame")
         state._own_field("R_BM")[self._index] = np.asarray(X.R).ravel()
         state._own_field("p_BM")[self._index] = X.p
         state._leave_out("plain_outboard", self._index, False)
@@ -1005,12 +1189,15 @@ class MobilizedBody(Locking):
 
     def get_body_spatial_inertia_in_ground(self, state: State) -> SpatialInertia:
         """Spatial inertia about the body's origin, expressed in Ground. Needs POSITION."""
-        state._need_positions(self, "get_body_spatial_inertia_in_ground")
+        return self._spatial_inertia(state, "get_body_spatial_inertia_in_ground")
+
+    def _spatial_inertia(self, state: State, asked: str) -> SpatialInertia:
+        state._need_positions(self, asked)
+        if self._index == 0:
+            return self._ground_spatial_inertia()
         record, b = state._record, self._index
         mass = float(record.mass[b, 0])
         unit = np.zeros((3, 3)) if mass == 0.0 else _full(record.inertia_G[b]) / mass
-        if self._index == 0:
-            return self._ground_spatial_inertia()
         return SpatialInertia._trusted(mass, record.com_G[b].copy(), unit)
 
     @staticmethod
@@ -1022,225 +1209,324 @@ class MobilizedBody(Locking):
 
         Ground's has infinity on the diagonal and zero elsewhere.
         """
-        if self._index == 0:
-            state._need_positions(self, "calc_body_spatial_inertia_matrix_in_ground")
-            return np.diag([np.inf] * 6)
-        return np.asarray(self.get_body_spatial_inertia_in_ground(state))
+        spatial_inertia = self._spatial_inertia(state, "calc_body_spatial_inertia_matrix_in_ground")
+        return np.diag([np.inf] * 6) if self._index == 0 else np.asarray(spatial_inertia)
 
     def calc_body_central_inertia(self, state: State) -> Inertia:
-        """Inertia about the mass center, in the body's frame. Needs INSTANCE."""
-        return self.get_body_mass_properties(state).central_inertia
+        """Inertia about the mass center, in the body's frame; mass*length^2, infinite for Ground. Needs INSTANCE."""
+        return self._mass_properties(state, "calc_body_central_inertia").central_inertia
 
     def express_mass_properties_in_ground_frame(self, state: State) -> MassProperties:
         """The mass properties turned into Ground's axes, still about the body's origin. Needs POSITION."""
-        return self.get_body_mass_properties(state).reexpress(~self.get_body_rotation(state))
+        asked = "express_mass_properties_in_ground_frame"
+        R_GB = self._rotation(state, asked)
+        return self._mass_properties(state, asked).reexpress(Rotation._trusted(R_GB.T.copy()))
 
     def express_mass_properties_in_another_body_frame(self, state: State, in_body_a: Any) -> MassProperties:
-        """The mass properties turned into A's axes, still about the body's origin. Needs POSITION."""
-        R_AB = self.find_body_rotation_in_another_body(state, in_body_a)
-        return self.get_body_mass_properties(state).reexpress(~R_AB)
+        """The mass properties turned into A's axes, still about this body's origin. Needs POSITION."""
+        A, asked = self._other(in_body_a), "express_mass_properties_in_another_body_frame"
+        R_BA = self._rotation(state, asked).T @ A._rotation(state, asked)
+        return self._mass_properties(state, asked).reexpress(Rotation._trusted(R_BA))
 
     # ------------------------------------------------------------------------------------------ relative to another body
 
     def _other(self, mobod: Any) -> MobilizedBody:
         return self._matter._body(mobod)
 
+    def _relative_velocity(self, state: State, A: MobilizedBody, asked: str) -> tuple[Array, Array, Array]:
+        """w_AB and v_AB, expressed in A, and R_AB."""
+        V_GB, V_GA = self._velocity(state, asked), A._velocity(state, asked)
+        (R_GB, p_GB), (R_GA, p_GA) = self._pose(state, asked), A._pose(state, asked)
+        V = V_GB - V_GA
+        V[1] -= (p_GB - p_GA) @ _turning(V_GA[0])
+        w, v = V @ R_GA
+        return w, v, R_GA.T @ R_GB
+
+    def _relative_acceleration(self, state: State, A: MobilizedBody, asked: str) -> tuple[Array, Array]:
+        """The angular acceleration of this body in A and that of its origin, expressed in A."""
+        A_GB, A_GA = self._acceleration(state, asked), A._acceleration(state, asked)
+        V_GB, V_GA = self._velocity(state, asked), A._velocity(state, asked)
+        (_, p_GB), (R_GA, p_GA) = self._pose(state, asked), A._pose(state, asked)
+        p, turning, V = p_GB - p_GA, _turning(V_GA[0]), V_GB - V_GA
+        # derivative in A of V_AB = V_B - V_A - (0, w_A x p): that in Ground, less w_A x V_AB
+        V_turned = V @ turning
+        relative = A_GB - A_GA - V_turned
+        relative[1] -= V_turned[1] + p @ (_turning(A_GA[0]) - turning @ turning)
+        w_dot, v_dot = relative @ R_GA
+        return w_dot, v_dot
+
     def find_body_transform_in_another_body(self, state: State, in_body_a: Any) -> Transform:
         """X_AB, the pose of this body in A. Needs POSITION."""
-        return ~self._other(in_body_a).get_body_transform(state) @ self.get_body_transform(state)
+        A, asked = self._other(in_body_a), "find_body_transform_in_another_body"
+        (R_GB, p_GB), (R_GA, p_GA) = self._pose(state, asked), A._pose(state, asked)
+        return Transform._trusted(R_GA.T @ R_GB, (p_GB - p_GA) @ R_GA)
 
     def find_body_rotation_in_another_body(self, state: State, in_body_a: Any) -> Rotation:
         """R_AB, the orientation of this body in A. Needs POSITION."""
-        R_GA = self._other(in_body_a)._rotation_array(state, "find_body_rotation_in_another_body")
-        return Rotation._trusted(R_GA.T @ self._rotation_array(state, "find_body_rotation_in_another_body"))
+        R_GA = self._other(in_body_a)._rotation(state, "find_body_rotation_in_another_body")
+        return Rotation._trusted(R_GA.T @ self._rotation(state, "find_body_rotation_in_another_body"))
 
     def find_body_origin_location_in_another_body(self, state: State, to_body_a: Any) -> Array:
-        """p_AB, this body's origin from A's, in A. Needs POSITION."""
-        return self.find_station_location_in_another_body(state, (0.0, 0.0, 0.0), to_body_a)
+        """p_AB ``(3,)``, length: this body's origin from A's, in A. Needs POSITION."""
+        asked = "find_body_origin_location_in_another_body"
+        R_GA, p_GA = self._other(to_body_a)._pose(state, asked)
+        result: Array = (self._pose(state, asked)[1] - p_GA) @ R_GA
+        return result
 
     def find_body_velocity_in_another_body(self, state: State, in_body_a: Any) -> Array:
         """V_AB ``(2, 3)``, velocity of this body in A, expressed in A. Needs VELOCITY."""
-        A = self._other(in_body_a)
-        R_GA = A._rotation_array(state, "find_body_velocity_in_another_body")
-        V_GB, V_GA = self.get_body_velocity(state), A.get_body_velocity(state)
-        p_AB_G = self.get_body_origin_location(state) - A.get_body_origin_location(state)
-        w = V_GB[0] - V_GA[0]
-        v = V_GB[1] - V_GA[1] - np.cross(V_GA[0], p_AB_G)
-        return np.array([w, v]) @ R_GA
+        w, v, _ = self._relative_velocity(state, self._other(in_body_a), "find_body_velocity_in_another_body")
+        return np.array([w, v])
 
     def find_body_angular_velocity_in_another_body(self, state: State, in_body_a: Any) -> Array:
-        """w_AB, the angular velocity of this body in A, expressed in A. Needs VELOCITY."""
-        return self.find_body_velocity_in_another_body(state, in_body_a)[0]
+        """w_AB ``(3,)``, angle/time: the angular velocity of this body in A, expressed in A. Needs VELOCITY."""
+        return self._relative_velocity(state, self._other(in_body_a), "find_body_angular_velocity_in_another_body")[0]
 
     def find_body_origin_velocity_in_another_body(self, state: State, in_body_a: Any) -> Array:
-        """v_AB, of this body's origin in A, expressed in A. Needs VELOCITY."""
-        return self.find_body_velocity_in_another_body(state, in_body_a)[1]
+        """v_AB ``(3,)``, length/time: of this body's origin in A, expressed in A. Needs VELOCITY."""
+        return self._relative_velocity(state, self._other(in_body_a), "find_body_origin_velocity_in_another_body")[1]
 
     def find_body_acceleration_in_another_body(self, state: State, in_body_a: Any) -> Array:
         """A_AB ``(2, 3)``, the derivative of V_AB in A, expressed in A. Needs ACCELERATION."""
-        A = self._other(in_body_a)
-        R_GA = A._rotation_array(state, "find_body_acceleration_in_another_body")
-        A_GB, A_GA = self.get_body_acceleration(state), A.get_body_acceleration(state)
-        V_GB, V_GA = self.get_body_velocity(state), A.get_body_velocity(state)
-        p = self.get_body_origin_location(state) - A.get_body_origin_location(state)
-        w_GA, b_GA = V_GA[0], A_GA[0]
-        p_dot = V_GB[1] - V_GA[1]
-        w = A_GB[0] - b_GA - np.cross(w_GA, V_GB[0] - w_GA)
-        # derivative in A of (v_B - v_A - w_A x p): that in Ground, less w_A x it
-        v = A_GB[1] - A_GA[1] - np.cross(b_GA, p) - np.cross(w_GA, p_dot)
-        v -= np.cross(w_GA, p_dot - np.cross(w_GA, p))
-        return np.array([w, v]) @ R_GA
+        asked = "find_body_acceleration_in_another_body"
+        return np.array(self._relative_acceleration(state, self._other(in_body_a), asked))
 
     def find_body_angular_acceleration_in_another_body(self, state: State, in_body_a: Any) -> Array:
-        """Angular acceleration of this body in A, expressed in A. Needs ACCELERATION."""
-        return self.find_body_acceleration_in_another_body(state, in_body_a)[0]
+        """Angular acceleration ``(3,)`` of this body in A, expressed in A; angle/time^2. Needs ACCELERATION."""
+        asked = "find_body_angular_acceleration_in_another_body"
+        return self._relative_acceleration(state, self._other(in_body_a), asked)[0]
 
     def find_body_origin_acceleration_in_another_body(self, state: State, in_body_a: Any) -> Array:
-        """Acceleration of this body's origin in A, expressed in A. Needs ACCELERATION."""
-        return self.find_body_acceleration_in_another_body(state, in_body_a)[1]
+        """Acceleration ``(3,)`` of this body's origin in A, expressed in A; length/time^2. Needs ACCELERATION."""
+        asked = "find_body_origin_acceleration_in_another_body"
+        return self._relative_acceleration(state, self._other(in_body_a), asked)[1]
 
     # ------------------------------------------------------------------------------------------ stations and frames
 
+    def _moving_in_ground(
+        self, state: State, asked: str, order: int, p: Array, v: Array | None = None, a: Array | None = None
+    ) -> list[Array]:
+        """Location of points p of this body in Ground, and as many derivatives as *order* says.
+
+        Where they move on the body, v and a are the derivatives of p there.
+        """
+        # what was asked for needs the highest, and is refused for that first
+        A = self._acceleration(state, asked) if order > 1 else None
+        V = self._velocity(state, asked) if order > 0 else None
+        R_GB, p_GB = self._pose(state, asked)
+        r = p @ R_GB.T
+        found = [p_GB + r]
+        if V is not None:
+            turning = _turning(V[0])
+            found.append(V[1] + r @ turning)
+            if v is not None:
+                v = v @ R_GB.T
+                found[1] += v
+        if A is not None:
+            found.append(A[1] + r @ (_turning(A[0]) + turning @ turning))
+            if v is not None:
+                found[2] += 2.0 * (v @ turning)
+            if a is not None:
+                found[2] += a @ R_GB.T
+        return found
+
     def find_station_location_in_ground(self, state: State, station_on_b: ArrayLike) -> Array:
-        """Where a station ``(3,)`` (or several, ``(n, 3)``) fixed on the body is, in Ground. Needs POSITION."""
-        R_GB = self._rotation_array(state, "find_station_location_in_ground")
-        result: Array = state._record.p_GB[self._index] + _stations(station_on_b) @ R_GB.T
+        """Where a station ``(3,)``, or each of several ``(n, 3)``, fixed on the body is, in Ground. Needs POSITION."""
+        R_GB, p_GB = self._pose(state, "find_station_location_in_ground")
+        result: Array = p_GB + _stations("station_on_b", station_on_b) @ R_GB.T
         return result
 
     def find_station_location_in_another_body(self, state: State, station_on_b: ArrayLike, to_body_a: Any) -> Array:
-        """Where a station of this body is, from A's origin, in A. Needs POSITION."""
-        A = self._other(to_body_a)
-        return A.find_station_at_ground_point(state, self.find_station_location_in_ground(state, station_on_b))
+        """Where a station ``(3,)`` of this body, or each of several ``(n, 3)``, is, from A's origin, in A. Needs POSITION."""
+        asked = "find_station_location_in_another_body"
+        return self._location_in(state, self._other(to_body_a), asked, _stations("station_on_b", station_on_b))
 
-    def find_station_velocity_in_ground(self, state: State, station_on_b: ArrayLike) -> Array:
-        """Velocity of a station fixed on the body, in Ground. Needs VELOCITY."""
-        V = self.get_body_velocity(state)
-        r = _stations(station_on_b) @ self._rotation_array(state, "find_station_velocity_in_ground").T
-        result: Array = V[1] + np.cross(V[0], r)
+    def _location_in(self, state: State, A: MobilizedBody, asked: str, p: Array) -> Array:
+        (R_GB, p_GB), (R_GA, p_GA) = self._pose(state, asked), A._pose(state, asked)
+        result: Array = (p_GB + p @ R_GB.T - p_GA) @ R_GA
         return result
 
+    def find_station_velocity_in_ground(self, state: State, station_on_b: ArrayLike) -> Array:
+        """Velocity of a station ``(3,)``, or of each of several ``(n, 3)``, fixed on the body, in Ground. Needs VELOCITY."""
+        return self._moving_in_ground(state, "find_station_velocity_in_ground", 1, _stations("station_on_b", station_on_b))[1]
+
     def find_station_velocity_in_another_body(self, state: State, station_on_b: ArrayLike, in_body_a: Any) -> Array:
-        """Velocity in A of a station fixed on this body, expressed in A. Needs VELOCITY."""
-        V_AB = self.find_body_velocity_in_another_body(state, in_body_a)
-        R_AB = np.asarray(self.find_body_rotation_in_another_body(state, in_body_a))
-        result: Array = V_AB[1] + np.cross(V_AB[0], _stations(station_on_b) @ R_AB.T)
+        """Velocity in A of a station ``(3,)``, or of each of several ``(n, 3)``, fixed on this body. Needs VELOCITY.
+
+        Expressed in A: the derivative there of `find_station_location_in_another_body`.
+        """
+        asked = "find_station_velocity_in_another_body"
+        return self._velocity_in(state, self._other(in_body_a), asked, _stations("station_on_b", station_on_b))
+
+    def _velocity_in(self, state: State, A: MobilizedBody, asked: str, p: Array, v: Array | None = None) -> Array:
+        """Velocity in A, expressed there, of points at p of this body, which move on it with v."""
+        w_AB, v_AB, R_AB = self._relative_velocity(state, A, asked)
+        result: Array = v_AB + (p @ R_AB.T) @ _turning(w_AB)
+        if v is not None:
+            result += v @ R_AB.T
         return result
 
     def find_station_acceleration_in_ground(self, state: State, station_on_b: ArrayLike) -> Array:
-        """Acceleration of a station fixed on the body, in Ground. Needs ACCELERATION."""
-        A = self.get_body_acceleration(state)
-        w = self.get_body_velocity(state)[0]
-        r = _stations(station_on_b) @ self._rotation_array(state, "find_station_acceleration_in_ground").T
-        result: Array = A[1] + np.cross(A[0], r) + np.cross(w, np.cross(w, r))
-        return result
+        """Acceleration of a station ``(3,)``, or of each of several ``(n, 3)``, in Ground. Needs ACCELERATION."""
+        return self._moving_in_ground(state, "find_station_acceleration_in_ground", 2, _stations("station_on_b", station_on_b))[
+            2
+        ]
 
     def find_station_acceleration_in_another_body(self, state: State, station_on_b: ArrayLike, in_body_a: Any) -> Array:
-        """Acceleration in A of a station fixed on this body, expressed in A. Needs ACCELERATION."""
-        A_AB = self.find_body_acceleration_in_another_body(state, in_body_a)
-        w = self.find_body_velocity_in_another_body(state, in_body_a)[0]
-        R_AB = np.asarray(self.find_body_rotation_in_another_body(state, in_body_a))
-        r = _stations(station_on_b) @ R_AB.T
-        result: Array = A_AB[1] + np.cross(A_AB[0], r) + np.cross(w, np.cross(w, r))
+        """Acceleration in A of a station ``(3,)``, or of each of several ``(n, 3)``, fixed on this body. Needs ACCELERATION.
+
+        Expressed in A: the second derivative there of `find_station_location_in_another_body`.
+        """
+        asked = "find_station_acceleration_in_another_body"
+        return self._acceleration_in(state, self._other(in_body_a), asked, _stations("station_on_b", station_on_b))
+
+    def _acceleration_in(
+        self, state: State, A: MobilizedBody, asked: str, p: Array, v: Array | None = None, a: Array | None = None
+    ) -> Array:
+        """Acceleration in A, expressed there, of points at p of this body, which move on it with v and a."""
+        w_dot, v_dot = self._relative_acceleration(state, A, asked)
+        w_AB, _, R_AB = self._relative_velocity(state, A, asked)
+        turning = _turning(w_AB)
+        result: Array = v_dot + (p @ R_AB.T) @ (_turning(w_dot) + turning @ turning)
+        if v is not None:
+            result += 2.0 * ((v @ R_AB.T) @ turning)
+        if a is not None:
+            result += a @ R_AB.T
         return result
 
     def find_station_location_and_velocity_in_ground(self, state: State, location_on_b: ArrayLike) -> tuple[Array, Array]:
-        """Location and velocity of a station, in Ground. Needs VELOCITY."""
-        return (
-            self.find_station_location_in_ground(state, location_on_b),
-            self.find_station_velocity_in_ground(state, location_on_b),
-        )
+        """Location and velocity of a station ``(3,)``, or of each of several ``(n, 3)``, in Ground. Needs VELOCITY."""
+        asked = "find_station_location_and_velocity_in_ground"
+        r, v = self._moving_in_ground(state, asked, 1, _stations("location_on_b", location_on_b))
+        return r, v
 
     def find_station_location_velocity_and_acceleration_in_ground(
         self, state: State, location_on_b: ArrayLike
     ) -> tuple[Array, Array, Array]:
-        """Location, velocity and acceleration of a station, in Ground. Needs ACCELERATION."""
-        return (
-            *self.find_station_location_and_velocity_in_ground(state, location_on_b),
-            self.find_station_acceleration_in_ground(state, location_on_b),
-        )
+        """Location, velocity and acceleration of a station ``(3,)``, or of each of several ``(n, 3)``, in Ground.
+
+        Needs ACCELERATION.
+        """
+        asked = "find_station_location_velocity_and_acceleration_in_ground"
+        r, v, a = self._moving_in_ground(state, asked, 2, _stations("location_on_b", location_on_b))
+        return r, v, a
 
     def find_mass_center_location_in_ground(self, state: State) -> Array:
-        """Where the body's mass center is, in Ground. Needs POSITION."""
-        return self.find_station_location_in_ground(state, state._record.com[self._index])
+        """Where the body's mass center is ``(3,)``, in Ground; length. Needs POSITION."""
+        R_GB, p_GB = self._pose(state, "find_mass_center_location_in_ground")
+        result: Array = p_GB + R_GB @ state._record.com[self._index]
+        return result
 
     def find_mass_center_location_in_another_body(self, state: State, to_body_a: Any) -> Array:
-        """Where the body's mass center is, from A's origin, in A. Needs POSITION."""
-        return self.find_station_location_in_another_body(state, state._record.com[self._index], to_body_a)
+        """Where the body's mass center is ``(3,)``, from A's origin, in A; length. Needs POSITION."""
+        A, asked = self._other(to_body_a), "find_mass_center_location_in_another_body"
+        self._pose(state, asked)  # a state of another system may not have such a body
+        return self._location_in(state, A, asked, state._record.com[self._index])
 
     def find_station_at_ground_point(self, state: State, location_in_g: ArrayLike) -> Array:
-        """The station of this body that is at a point given in Ground, in the body's frame. Needs POSITION."""
-        R_GB = self._rotation_array(state, "find_station_at_ground_point")
-        result: Array = (_stations(location_in_g) - state._record.p_GB[self._index]) @ R_GB
+        """The station ``(3,)``, or ``(n, 3)``, of this body that is at a point given in Ground. Needs POSITION."""
+        R_GB, p_GB = self._pose(state, "find_station_at_ground_point")
+        result: Array = (_stations("location_in_g", location_in_g) - p_GB) @ R_GB
         return result
 
     def find_station_at_another_body_station(self, state: State, from_body_a: Any, station_on_a: ArrayLike) -> Array:
-        """The station of this body where a station of A is. Needs POSITION."""
-        point = self._other(from_body_a).find_station_location_in_ground(state, station_on_a)
-        return self.find_station_at_ground_point(state, point)
+        """The station ``(3,)``, or ``(n, 3)``, of this body, in its frame, where a station of A is. Needs POSITION."""
+        A, asked = self._other(from_body_a), "find_station_at_another_body_station"
+        return A._location_in(state, self, asked, _stations("station_on_a", station_on_a))
 
     def find_station_at_another_body_origin(self, state: State, from_body_a: Any) -> Array:
-        """The station of this body where A's origin is. Needs POSITION."""
-        return self.find_station_at_another_body_station(state, from_body_a, (0.0, 0.0, 0.0))
+        """The station ``(3,)`` of this body, in its frame, where A's origin is. Needs POSITION."""
+        A, asked = self._other(from_body_a), "find_station_at_another_body_origin"
+        (R_GB, p_GB), (_, p_GA) = self._pose(state, asked), A._pose(state, asked)
+        result: Array = (p_GA - p_GB) @ R_GB
+        return result
 
     def find_station_at_another_body_mass_center(self, state: State, from_body_a: Any) -> Array:
-        """The station of this body where A's mass center is. Needs POSITION."""
-        A = self._other(from_body_a)
-        return self.find_station_at_another_body_station(state, A, state._record.com[A._index])
+        """The station ``(3,)`` of this body, in its frame, where A's mass center is. Needs POSITION."""
+        A, asked = self._other(from_body_a), "find_station_at_another_body_mass_center"
+        self._pose(state, asked)
+        A._pose(state, asked)
+        return A._location_in(state, self, asked, state._record.com[A._index])
 
     def find_frame_transform_in_ground(self, state: State, frame_on_b: Transform) -> Transform:
         """Pose in Ground of a frame fixed on the body. Needs POSITION."""
-        return self.get_body_transform(state) @ _frame("frame_on_b", frame_on_b)
+        X = _frame("frame_on_b", frame_on_b)
+        R_GB, p_GB = self._pose(state, "find_frame_transform_in_ground")
+        return Transform._trusted(R_GB @ np.asarray(X.R), p_GB + R_GB @ X.p)
 
     def find_frame_velocity_in_ground(self, state: State, frame_on_b: Transform) -> Array:
-        """Velocity ``(2, 3)`` in Ground of a frame fixed on the body. Needs VELOCITY."""
-        origin = np.asarray(_frame("frame_on_b", frame_on_b).p)
-        return np.array([self.get_body_angular_velocity(state), self.find_station_velocity_in_ground(state, origin)])
+        """Velocity ``(2, 3)`` in Ground of a frame fixed on the body: of its turning and of its origin. Needs VELOCITY."""
+        origin, asked = np.asarray(_frame("frame_on_b", frame_on_b).p), "find_frame_velocity_in_ground"
+        v = self._moving_in_ground(state, asked, 1, origin)[1]
+        return np.array([self._velocity(state, asked)[0], v])
 
     def find_frame_acceleration_in_ground(self, state: State, frame_on_b: Transform) -> Array:
         """Acceleration ``(2, 3)`` in Ground of a frame fixed on the body. Needs ACCELERATION."""
-        origin = np.asarray(_frame("frame_on_b", frame_on_b).p)
-        return np.array([self.get_body_angular_acceleration(state), self.find_station_acceleration_in_ground(state, origin)])
+        origin, asked = np.asarray(_frame("frame_on_b", frame_on_b).p), "find_frame_acceleration_in_ground"
+        a = self._moving_in_ground(state, asked, 2, origin)[2]
+        return np.array([self._acceleration(state, asked)[0], a])
 
     def express_vector_in_ground_frame(self, state: State, vector_in_b: ArrayLike) -> Array:
-        """A vector given in the body's axes, in Ground's. Needs POSITION."""
-        result: Array = _stations(vector_in_b) @ self._rotation_array(state, "express_vector_in_ground_frame").T
+        """A vector ``(3,)``, or several ``(n, 3)``, given in the body's axes, in Ground's. Needs POSITION."""
+        R_GB = self._rotation(state, "express_vector_in_ground_frame")
+        result: Array = _stations("vector_in_b", vector_in_b) @ R_GB.T
         return result
 
     def express_ground_vector_in_body_frame(self, state: State, vector_in_g: ArrayLike) -> Array:
-        """A vector given in Ground's axes, in the body's. Needs POSITION."""
-        result: Array = _stations(vector_in_g) @ self._rotation_array(state, "express_ground_vector_in_body_frame")
+        """A vector ``(3,)``, or several ``(n, 3)``, given in Ground's axes, in the body's. Needs POSITION."""
+        R_GB = self._rotation(state, "express_ground_vector_in_body_frame")
+        result: Array = _stations("vector_in_g", vector_in_g) @ R_GB
         return result
 
     def express_vector_in_another_body_frame(self, state: State, vector_in_b: ArrayLike, in_body_a: Any) -> Array:
-        """A vector given in this body's axes, in A's. Needs POSITION."""
-        A = self._other(in_body_a)
-        return A.express_ground_vector_in_body_frame(state, self.express_vector_in_ground_frame(state, vector_in_b))
+        """A vector ``(3,)``, or several ``(n, 3)``, given in this body's axes, in A's. Needs POSITION."""
+        A, asked = self._other(in_body_a), "express_vector_in_another_body_frame"
+        R_GB, R_GA = self._rotation(state, asked), A._rotation(state, asked)
+        result: Array = _stations("vector_in_b", vector_in_b) @ R_GB.T @ R_GA
+        return result
 
     # ------------------------------------------------------------------------------------------ momentum, distance
 
     def calc_body_momentum_about_body_origin_in_ground(self, state: State) -> Array:
-        """Angular momentum about the body's origin, and linear momentum ``(2, 3)``, in Ground. Needs VELOCITY."""
-        w, v = self.get_body_velocity(state)
-        record, b = state._record, self._index
-        mc = record.mass[b, 0] * record.com_G[b]
-        return np.array([_full(record.inertia_G[b]) @ w + np.cross(mc, v), record.mass[b, 0] * v + np.cross(w, mc)])
+        """Angular momentum about the body's origin, and linear momentum ``(2, 3)``, in Ground. Needs VELOCITY.
+
+        mass*length^2/time and mass*length/time; zero for Ground, which does not move.
+        """
+        return self._momentum(state, "calc_body_momentum_about_body_origin_in_ground")
 
     def calc_body_momentum_about_body_mass_center_in_ground(self, state: State) -> Array:
-        """Angular momentum about the mass center, and linear momentum ``(2, 3)``, in Ground. Needs VELOCITY."""
-        about_origin = self.calc_body_momentum_about_body_origin_in_ground(state)
-        about_origin[0] -= np.cross(state._record.com_G[self._index], about_origin[1])
-        return about_origin
+        """Angular momentum about the mass center, and linear momentum ``(2, 3)``, in Ground. Needs VELOCITY.
+
+        mass*length^2/time and mass*length/time; zero for Ground, which does not move.
+        """
+        momentum = self._momentum(state, "calc_body_momentum_about_body_mass_center_in_ground")
+        momentum[0] -= momentum[1] @ _turning(state._record.com_G[self._index])
+        return momentum
+
+    def _momentum(self, state: State, asked: str) -> Array:
+        w, v = self._velocity(state, asked)
+        if self._index == 0:
+            return np.zeros((2, 3))
+        record, b = state._record, self._index
+        mass, c = record.mass[b, 0], record.com_G[b]
+        return np.array([_full(record.inertia_G[b]) @ w + mass * (v @ _turning(c)), mass * (v + c @ _turning(w))])
 
     def calc_body_inertia_about_another_body_station(
         self, state: State, in_body_a: Any, about_location_on_body_a: ArrayLike
     ) -> Inertia:
-        """This body's inertia about a station of A, expressed in A. Needs POSITION."""
-        A = self._other(in_body_a)
-        mass = self.get_body_mass(state)
-        R_AB = self.find_body_rotation_in_another_body(state, A)
-        c = self.find_mass_center_location_in_another_body(state, A)
-        central = self.calc_body_central_inertia(state).reexpress(~R_AB)
-        return central.shift_from_centroid(_vec3("about_location_on_body_a", about_location_on_body_a) - c, mass)
+        """This body's inertia about a station ``(3,)`` of A, expressed in A; mass*length^2. Needs POSITION.
+
+        Infinite for Ground.
+        """
+        A, asked = self._other(in_body_a), "calc_body_inertia_about_another_body_station"
+        station = _vec3("about_location_on_body_a", about_location_on_body_a)
+        R_BA = self._rotation(state, asked).T @ A._rotation(state, asked)
+        mass_properties = self._mass_properties(state, asked)
+        central = mass_properties.central_inertia
+        if self._index == 0:
+            return central
+        c = self._location_in(state, A, asked, mass_properties.com)
+        return central.reexpress(Rotation._trusted(R_BA)).shift_from_centroid(station - c, mass_properties.mass)
 
     def calc_station_to_station_distance(
         self, state: State, location_on_body_b: ArrayLike, body_a: Any, location_on_body_a: ArrayLike
@@ -1259,29 +1545,52 @@ class MobilizedBody(Locking):
         Returns
         -------
         float, or (n,) array where one of the locations is (n, 3)
+            length.
+
+        Raises
+        ------
+        StageError
+            If the state is below POSITION.
+        ValueError
+            If the shapes are not those.
         """
-        r = self.find_station_location_in_ground(state, location_on_body_b)
-        return _length(r - self._other(body_a).find_station_location_in_ground(state, location_on_body_a))
+        A, asked = self._other(body_a), "calc_station_to_station_distance"
+        p_B, p_A = _pairs(location_on_body_b, location_on_body_a)
+        (R_GB, p_GB), (R_GA, p_GA) = self._pose(state, asked), A._pose(state, asked)
+        return _length(p_GB + p_B @ R_GB.T - (p_GA + p_A @ R_GA.T))
 
     def calc_station_to_station_distance_time_derivative(
         self, state: State, location_on_body_b: ArrayLike, body_a: Any, location_on_body_a: ArrayLike
     ) -> Any:
-        """Rate of that distance, a float or ``(n,)``; the relative speed where the points coincide. Needs VELOCITY."""
-        r, v = self.find_station_location_and_velocity_in_ground(state, location_on_body_b)
-        r_A, v_A = self._other(body_a).find_station_location_and_velocity_in_ground(state, location_on_body_a)
-        return _distance_rate(r - r_A, v - v_A)
+        """Rate of `calc_station_to_station_distance`, a float or ``(n,)``; length/time. Needs VELOCITY.
+
+        Where the points coincide, the distance has a kink: it is the relative speed then.
+        """
+        A, asked = self._other(body_a), "calc_station_to_station_distance_time_derivative"
+        p_B, p_A = _pairs(location_on_body_b, location_on_body_a)
+        return _distance_rate(*self._apart(state, A, asked, 1, (p_B,), (p_A,)))
 
     def calc_station_to_station_distance_2nd_time_derivative(
         self, state: State, location_on_body_b: ArrayLike, body_a: Any, location_on_body_a: ArrayLike
     ) -> Any:
-        """Second rate of that distance, a float or ``(n,)``. Needs ACCELERATION.
+        """Second rate of `calc_station_to_station_distance`, a float or ``(n,)``; length/time^2. Needs ACCELERATION.
 
         Where the points coincide: the relative acceleration along the relative velocity, or its size where that is zero.
         """
-        r, v, a = self.find_station_location_velocity_and_acceleration_in_ground(state, location_on_body_b)
-        A = self._other(body_a)
-        r_A, v_A, a_A = A.find_station_location_velocity_and_acceleration_in_ground(state, location_on_body_a)
-        return _distance_second_rate(r - r_A, v - v_A, a - a_A)
+        A, asked = self._other(body_a), "calc_station_to_station_distance_2nd_time_derivative"
+        p_B, p_A = _pairs(location_on_body_b, location_on_body_a)
+        return _distance_second_rate(*self._apart(state, A, asked, 2, (p_B,), (p_A,)))
+
+    def _apart(
+        self, state: State, A: MobilizedBody, asked: str, order: int, on_b: Sequence[Array], on_a: Sequence[Array]
+    ) -> list[Array]:
+        """Where points of this body are from points of A, in Ground, and as many derivatives as *order* says.
+
+        *on_b* and *on_a* are locations on the bodies, with their derivatives there where the points move.
+        """
+        of_b = self._moving_in_ground(state, asked, order, *on_b)
+        of_a = A._moving_in_ground(state, asked, order, *on_a)
+        return [b - a for b, a in zip(of_b, of_a, strict=True)]
 
     # ------------------------------------------------------------------------------------------ points that move on bodies
 
@@ -1312,9 +1621,7 @@ class MobilizedBody(Locking):
             If the shapes are not those, or differ.
         """
         p, v = _alike(location_on_body_b=location_on_body_b, velocity_on_body_b=velocity_on_body_b)
-        of_station = self.find_station_velocity_in_another_body(state, p, in_body_a)
-        result: Array = of_station + self.express_vector_in_another_body_frame(state, v, in_body_a)
-        return result
+        return self._velocity_in(state, self._other(in_body_a), "calc_body_moving_point_velocity_in_body", p, v)
 
     def calc_body_moving_point_acceleration_in_body(
         self,
@@ -1350,12 +1657,7 @@ class MobilizedBody(Locking):
             velocity_on_body_b=velocity_on_body_b,
             acceleration_on_body_b=acceleration_on_body_b,
         )
-        of_station = self.find_station_acceleration_in_another_body(state, p, in_body_a)
-        w_AB = self.find_body_angular_velocity_in_another_body(state, in_body_a)
-        v_A = self.express_vector_in_another_body_frame(state, v, in_body_a)
-        a_A = self.express_vector_in_another_body_frame(state, a, in_body_a)
-        result: Array = of_station + 2.0 * np.cross(w_AB, v_A) + a_A
-        return result
+        return self._acceleration_in(state, self._other(in_body_a), "calc_body_moving_point_acceleration_in_body", p, v, a)
 
     def calc_moving_point_to_point_distance_time_derivative(
         self,
@@ -1375,7 +1677,7 @@ class MobilizedBody(Locking):
             Of the point on this body, in this body's frame, as in `calc_body_moving_point_velocity_in_body`.
         body_a : MobilizedBody or int
         location_on_body_a, velocity_on_body_a : (3,) or (n, 3) array_like
-            Of the point on A, in A's frame.
+            Of the point on A, in A's frame; one for all of the others, or as many as these.
 
         Returns
         -------
@@ -1389,9 +1691,11 @@ class MobilizedBody(Locking):
         ValueError
             If the shapes are not those.
         """
-        r, v = self._moving_point(state, location_on_body_b, velocity_on_body_b)
-        r_A, v_A = self._other(body_a)._moving_point(state, location_on_body_a, velocity_on_body_a)
-        return _distance_rate(r - r_A, v - v_A)
+        A, asked = self._other(body_a), "calc_moving_point_to_point_distance_time_derivative"
+        on_b = _alike(location_on_body_b=location_on_body_b, velocity_on_body_b=velocity_on_body_b)
+        on_a = _alike(location_on_body_a=location_on_body_a, velocity_on_body_a=velocity_on_body_a)
+        _pairs(on_b[0], on_a[0])
+        return _distance_rate(*self._apart(state, A, asked, 1, on_b, on_a))
 
     def calc_moving_point_to_point_distance_2nd_time_derivative(
         self,
@@ -1413,7 +1717,7 @@ class MobilizedBody(Locking):
             Of the point on this body, in this body's frame, as in `calc_body_moving_point_acceleration_in_body`.
         body_a : MobilizedBody or int
         location_on_body_a, velocity_on_body_a, acceleration_on_body_a : (3,) or (n, 3) array_like
-            Of the point on A, in A's frame.
+            Of the point on A, in A's frame; one for all of the others, or as many as these.
 
         Returns
         -------
@@ -1428,21 +1732,19 @@ class MobilizedBody(Locking):
         ValueError
             If the shapes are not those.
         """
-        A, ground = self._other(body_a), self._matter.ground
-        a = self.calc_body_moving_point_acceleration_in_body(
-            state, location_on_body_b, velocity_on_body_b, acceleration_on_body_b, ground
+        A, asked = self._other(body_a), "calc_moving_point_to_point_distance_2nd_time_derivative"
+        on_b = _alike(
+            location_on_body_b=location_on_body_b,
+            velocity_on_body_b=velocity_on_body_b,
+            acceleration_on_body_b=acceleration_on_body_b,
         )
-        a_A = A.calc_body_moving_point_acceleration_in_body(
-            state, location_on_body_a, velocity_on_body_a, acceleration_on_body_a, ground
+        on_a = _alike(
+            location_on_body_a=location_on_body_a,
+            velocity_on_body_a=velocity_on_body_a,
+            acceleration_on_body_a=acceleration_on_body_a,
         )
-        r, v = self._moving_point(state, location_on_body_b, velocity_on_body_b)
-        r_A, v_A = A._moving_point(state, location_on_body_a, velocity_on_body_a)
-        return _distance_second_rate(r - r_A, v - v_A, a - a_A)
-
-    def _moving_point(self, state: State, location: ArrayLike, velocity: ArrayLike) -> tuple[Array, Array]:
-        """Location and velocity, in Ground, of a point that moves on this body."""
-        v = self.calc_body_moving_point_velocity_in_body(state, location, velocity, self._matter.ground)
-        return self.find_station_location_in_ground(state, location), v
+        _pairs(on_b[0], on_a[0])
+        return _distance_second_rate(*self._apart(state, A, asked, 2, on_b, on_a))
 
     # ------------------------------------------------------------------------------------------ reactions
 
@@ -1492,53 +1794,114 @@ class MobilizedBody(Locking):
     # ------------------------------------------------------------------------------------------ applying forces
 
     def apply_one_mobility_force(self, state: State, which: int, f: float, mobility_forces: Array) -> Array:
-        """Add *f* to one mobility's entry of ``(nu,)`` *mobility_forces*, in place; returns the array."""
+        """Add *f* to one mobility's entry of *mobility_forces*, in place; returns the array.
+
+        Parameters
+        ----------
+        state : State
+            At MODEL or above.
+        which : int
+            Which of this mobilizer's speeds.
+        f : float
+            Generalized force: its power is f times that speed.
+        mobility_forces : (nu,) float64 array
+
+        Raises
+        ------
+        IndexError
+            If there is no such speed.
+        TypeError, ValueError
+            If *f* is not a number, or *mobility_forces* is not such an array, or is read-only.
+        """
+        at = self._which(self._u_slice(state, "apply_one_mobility_force"), which, "u")
         _writable(mobility_forces, (state._tree.nu,), "mobility_forces")
-        mobility_forces[self._which(self._u_slice(state), which, "u")] += f
+        mobility_forces[at] += _number("f", f)
         return mobility_forces
 
     def apply_body_force(self, state: State, spatial_force_in_g: ArrayLike, body_forces_in_g: Array) -> Array:
-        """Add a spatial force ``(2, 3)`` at the body's origin to ``(nb, 2, 3)`` *body_forces_in_g*; returns the array."""
-        F = np.asarray(spatial_force_in_g, dtype=np.float64)
-        if F.shape != (2, 3):
-            raise ValueError(f"a spatial force has shape (2, 3), got {F.shape}")
-        self._row(state, body_forces_in_g)[...] += F
+        """Add a torque, and a force at the body's origin, to the body's row of *body_forces_in_g*; returns the array.
+
+        Parameters
+        ----------
+        state : State
+            At MODEL or above.
+        spatial_force_in_g : (2, 3) array_like
+            Torque, then force, in Ground.
+        body_forces_in_g : (nb, 2, 3) float64 array
+            Changed in place.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the shapes are not those, or *body_forces_in_g* is not a float64 array, or is read-only.
+        """
+        row = self._row(state, "apply_body_force", body_forces_in_g)
+        row += _like(spatial_force_in_g, (2, 3), "spatial_force_in_g")
         return body_forces_in_g
 
     def apply_body_torque(self, state: State, torque_in_g: ArrayLike, body_forces_in_g: Array) -> Array:
-        """Add a torque, in Ground, to the body's row of *body_forces_in_g*; returns the array."""
-        self._row(state, body_forces_in_g)[0] += _vec3("torque_in_g", torque_in_g)
+        """Add a torque ``(3,)``, in Ground, to the body's row of *body_forces_in_g*; returns the array.
+
+        As `apply_body_force`, with the same errors. Needs MODEL.
+        """
+        self._row(state, "apply_body_torque", body_forces_in_g)[0] += _vec3("torque_in_g", torque_in_g)
         return body_forces_in_g
 
     def apply_force_to_body_point(
         self, state: State, point_in_b: ArrayLike, force_in_g: ArrayLike, body_forces_in_g: Array
     ) -> Array:
-        """Add a force, in Ground, at a station of the body, to its row of *body_forces_in_g*. Needs POSITION."""
-        row = self._row(state, body_forces_in_g)
-        f = _vec3("force_in_g", force_in_g)
-        r = self.express_vector_in_ground_frame(state, _vec3("point_in_b", point_in_b))
-        row[0] += np.cross(r, f)
+        """Add a force at a station of the body to its row of *body_forces_in_g*; returns the array. Needs POSITION.
+
+        Parameters
+        ----------
+        state : State
+            At POSITION or above.
+        point_in_b : (3,) array_like
+            Where the force acts, in the body's frame.
+        force_in_g : (3,) array_like
+            The force, in Ground.
+        body_forces_in_g : (nb, 2, 3) float64 array
+            Changed in place.
+
+        Raises
+        ------
+        StageError
+            If the state is below POSITION.
+        TypeError, ValueError
+            If the shapes are not those, or *body_forces_in_g* is not a float64 array, or is read-only.
+        """
+        asked = "apply_force_to_body_point"
+        row = self._row(state, asked, body_forces_in_g)
+        p, f = _vec3("point_in_b", point_in_b), _vec3("force_in_g", force_in_g)
+        r = self._rotation(state, asked) @ p
+        row[0] += f @ _turning(r)
         row[1] += f
         return body_forces_in_g
 
-    def _row(self, state: State, body_forces: Array) -> Array:
-        nb = state._tree_of(self, "apply a force").nb
-        row: Array = _writable(body_forces, (nb, 2, 3), "body_forces")[self._index]
+    def _row(self, state: State, asked: str, body_forces: Array) -> Array:
+        nb = state._tree_of(self, asked).nb
+        row: Array = _writable(body_forces, (nb, 2, 3), "body_forces_in_g")[self._index]
         return row
 
     def convert_q_force_to_u_force(self, state: State, fq: ArrayLike) -> Array:
-        """Generalized forces on the coordinates ``(nq,)`` as forces on the speeds: N^T fq. Needs POSITION."""
+        """Generalized forces on this mobilizer's coordinates ``(nq,)`` as forces on its speeds ``(nu,)``: N^T fq.
+
+        Both have the same power: fq . qdot = fu . u. Needs POSITION. `ValueError` if there are not as many as coordinates.
+        """
         state._need_positions(self, "convert_q_force_to_u_force")
-        part = self._q_slice(state)
+        part = state._tree.q_slices[self._index]
         whole = np.zeros(state._tree.nq)
         self._put(whole, part, fq, "q")
-        result: Array = self._matter.multiply_by_n(state, True, whole)[self._u_slice(state)]
+        result: Array = self._matter.multiply_by_n(state, True, whole)[state._tree.u_slices[self._index]]
         return result
 
 
+def _frame_or_none(what: str, X: Any) -> Transform:
+    """A frame that may be left out: the identity then."""
+    return Transform() if X is None else _frame(what, X)
+
+
 def _frame(what: str, X: Any) -> Transform:
-    if X is None:
-        return Transform()
     if isinstance(X, Transform):
         return X
     if isinstance(X, Rotation):
@@ -1550,28 +1913,76 @@ def _frame(what: str, X: Any) -> Transform:
         raise ModelError(f"{what} has to be a Transform, got {X!r}: {error}") from None
 
 
+def _floats(what: str, value: Any) -> Array:
+    """An array of float64 of real numbers: np.asarray would take None for NaN, and drop imaginary parts."""
+    try:
+        given = np.asarray(value)
+        if given.dtype == np.float64:
+            return given
+        if given.dtype.kind in "fiub" or (given.dtype.kind == "O" and None not in given.ravel().tolist()):
+            return given.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} has to be an array of numbers, got {value!r}: {error}") from None
+    raise TypeError(f"{what} has to be real numbers, got {value!r}")
+
+
+_REALS = (float, int, np.floating, np.integer)  # a union would be made anew at each call
+
+
+def _number(what: str, value: Any) -> float:
+    """One real number."""
+    if isinstance(value, _REALS):
+        return float(value)
+    if np.ndim(value) == 0 and not isinstance(value, str | bytes) and not np.iscomplexobj(value):
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            pass  # below says it better
+    raise TypeError(f"{what} has to be a number, got {value!r}")
+
+
 def _vec3(what: str, v: ArrayLike) -> Array:
-    array = np.asarray(v, dtype=np.float64)
+    array = _floats(what, v)
     if array.shape != (3,):
         raise ValueError(f"{what} is a vector (3,), got shape {array.shape}")
     return array
 
 
-def _stations(points: ArrayLike) -> Array:
-    array = np.asarray(points, dtype=np.float64)
+def _stations(what: str, points: ArrayLike) -> Array:
+    """One vector ``(3,)``, or several ``(n, 3)``, also none."""
+    array = _floats(what, points)
+    if array.shape == (0,):
+        return array.reshape(0, 3)
     if array.shape[-1:] != (3,) or array.ndim > 2:
-        raise ValueError(f"a station is a vector (3,), or several are (n, 3); got shape {array.shape}")
+        raise ValueError(f"{what} is a vector (3,), or several are (n, 3); got shape {array.shape}")
     return array
 
 
 def _alike(**given: ArrayLike) -> list[Array]:
     """Vectors ``(3,)`` or ``(n, 3)``, all of one shape."""
-    arrays = {what: _stations(value) for what, value in given.items()}
+    arrays = {what: _stations(what, value) for what, value in given.items()}
     shapes = {array.shape for array in arrays.values()}
     if len(shapes) > 1:
         found = ", ".join(f"{what} {array.shape}" for what, array in arrays.items())
         raise ValueError(f"what is given of moving points has to have one shape, (3,) or (n, 3); got {found}")
     return list(arrays.values())
+
+
+def _pairs(on_b: ArrayLike, on_a: ArrayLike) -> tuple[Array, Array]:
+    """Points of two bodies, as many of the one as of the other, or one for all."""
+    p_B, p_A = _stations("location_on_body_b", on_b), _stations("location_on_body_a", on_a)
+    if p_B.ndim == p_A.ndim == 2 and len(p_B) != len(p_A) and 1 not in (len(p_B), len(p_A)):
+        raise ValueError(
+            "distances are between as many points of one body as of the other, or one (3,) and all of the other; got "
+            f"location_on_body_b {p_B.shape} and location_on_body_a {p_A.shape}"
+        )
+    return p_B, p_A
+
+
+def _turning(w: Array) -> Array:
+    """The matrix W with r @ W = w x r, for one r or for rows of several; np.cross takes ten times as long."""
+    x, y, z = w.tolist()
+    return np.array(((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0)))
 
 
 def _length(r: Array) -> Any:
@@ -1589,33 +2000,35 @@ def _distance_rate(r: Array, v: Array) -> Any:
 
 
 def _distance_second_rate(r: Array, v: Array, a: Array) -> Any:
-    """The second rate of |r|; where r is zero a.v / |v|, or |a| where that is zero too."""
+    """The second rate of |r|: a.n + v'.v' / |r|, n along r and v' across it; where r is zero a.v / |v|, or |a| if v is too.
+
+    v' itself is squared: |v|^2 - (v.n)^2 would leave of points that fly apart, or meet, little but rounding.
+    """
     d, speed = np.asarray(_length(r)), np.asarray(_length(v))
     apart, moving = d > 0.0, speed > 0.0
-    d_dot = _distance_rate(r, v)
-    far = (speed * speed + np.sum(r * a, axis=-1) - np.square(d_dot)) / np.where(apart, d, 1.0)
+    n = r / np.where(apart, d, 1.0)[..., None]
+    across = v - np.sum(v * n, axis=-1, keepdims=True) * n
+    far = np.sum(a * n, axis=-1) + np.sum(across * across, axis=-1) / np.where(apart, d, 1.0)
     near = np.where(moving, np.sum(a * v, axis=-1) / np.where(moving, speed, 1.0), _length(a))
     rate = np.where(apart, far, near)
     return float(rate) if r.ndim == 1 else rate
 
 
 def _like(array: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
-    value = np.asarray(array, dtype=np.float64)
+    value = _floats(what, array)
     if value.shape != shape:
         raise ValueError(f"{what} has to have shape {shape}, got {value.shape}")
     return value
 
 
-def _size(array: Any, whole: tuple[int, ...], matter: int) -> tuple[int, ...]:
-    """The shape an array of all q or u has to have: the whole system's, or the matter's alone."""
-    return whole if np.shape(array) == whole else (matter,)
-
-
 def _writable(array: Any, shape: tuple[int, ...], what: str) -> Array:
     if not isinstance(array, np.ndarray) or array.dtype != np.float64:
-        raise TypeError(f"{what} is changed in place, so it has to be a float64 array, not {type(array).__name__}")
+        got = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else f"a {type(array).__name__}"
+        raise TypeError(f"{what} is changed in place, so it has to be a float64 array, not {got}")
     if array.shape != shape:
         raise ValueError(f"{what} has to have shape {shape}, got {array.shape}")
+    if not array.flags.writeable:
+        raise ValueError(f"{what} is changed in place, and the array given is read-only; give a copy of it, and use that")
     return array
 
 

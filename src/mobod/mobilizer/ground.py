@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..body import Ground as GroundBody
+from ..errors import TopologyError
 from ..value import Transform
 from .base import Direction, Facts, MobilizedBody
 from .weld import hinge, transform
@@ -32,6 +33,10 @@ class Ground(MobilizedBody):
         self._index, self._name = matter._adopt(self, "ground")
         self._level = 0
         self._base = self
+
+    def clone_for_new_parent(self, parent: MobilizedBody) -> MobilizedBody:
+        """Refuse: Ground has no mobilizer, and each matter subsystem has one Ground."""
+        raise TopologyError("Ground cannot be cloned: it hangs on no parent; clone the bodies that hang on it")
 
     def __repr__(self) -> str:
         return "<Ground>"

@@ -20,6 +20,8 @@ Array = npt.NDArray[np.float64]
 #: How far from 1 the length of a quaternion that was normalized may be; such a one is kept to the bit.
 _ROUNDING = 8e-16
 
+_ACCELERATION = int(Stage.ACCELERATION)
+
 
 class Locking:
     """The part of `MobilizedBody` that locks it, and tells how its motion comes about."""
@@ -121,22 +123,25 @@ class Locking:
 
         Nothing happens where it is not locked. q and u stay as they are.
         """
-        if self.is_locked(state):
+        if self._lock_level(state, "unlock") is not Level.NO_LEVEL:
             state._own_field("lock_level")[self._index] = 0
             state._settle_motion(self)  # type: ignore[arg-type]
 
     def is_locked(self, state: State) -> bool:
         """Whether it is locked in this state. Needs MODEL."""
-        return self.get_lock_level(state) is not Level.NO_LEVEL
+        return self._lock_level(state, "is_locked") is not Level.NO_LEVEL
 
     def get_lock_level(self, state: State) -> Level:
         """The level at which it is locked in this state, ``NO_LEVEL`` where it is not. Needs MODEL."""
-        state._tree_of(self, "get_lock_level")  # type: ignore[arg-type]
-        return Level(int(state._field("lock_level")[self._index]) - 1)
+        return self._lock_level(state, "get_lock_level")
+
+    def _lock_level(self, state: State, asked: str) -> Level:
+        state._tree_of(self, asked)  # type: ignore[arg-type]
+        return Level(int(state._field("lock_level")[self._index]) - 1) if state._has_locks else Level.NO_LEVEL
 
     def get_lock_value_as_vector(self, state: State) -> Array:
         """The q, u or udot that the lock holds, ``(nq,)`` or ``(nu,)`` by its level; empty where there is none. Needs MODEL."""
-        level = self.get_lock_level(state)
+        level = self._lock_level(state, "get_lock_value_as_vector")
         if level is Level.NO_LEVEL:
             return np.zeros(0)
         if level is Level.POSITION:
@@ -237,15 +242,21 @@ class Locking:
 
         All zero where its motion is free. See `SimbodyMatterSubsystem.find_motion_forces`, which this takes its part of.
         """
-        part = self._u_slice(state, "get_tau_as_vector")
-        if state._stage < Stage.ACCELERATION:
-            state._refuse("get_tau_as_vector", Stage.ACCELERATION)
+        return self._tau(state, "get_tau_as_vector", self._u_slice(state, "get_tau_as_vector")).copy()
+
+    def _tau(self, state: State, asked: str, part: slice) -> Array:
+        """Its part of the multipliers of all motions; these take a sweep, which is left out where its own motion is free."""
+        if state._stage < _ACCELERATION:
+            state._refuse(asked, Stage.ACCELERATION)
+        if state._field("together")[self._index] >= 0:
+            return np.zeros(part.stop - part.start)
         return state._system.get_matter_subsystem().find_motion_forces(state)[part]
 
     def get_one_tau(self, state: State, which: int) -> float:
         """One of the numbers of `get_tau_as_vector`, by its place. Needs ACCELERATION."""
-        at = self._which(self._u_slice(state, "get_one_tau"), which, "u")
-        return float(self.get_tau_as_vector(state)[at - self._u_slice(state).start])
+        part = self._u_slice(state, "get_one_tau")
+        at = self._which(part, which, "u")
+        return float(self._tau(state, "get_one_tau", part)[at - part.start])
 
 
 def _checked_level(level: Any, what: str) -> Level:
