@@ -456,7 +456,7 @@ def test_no_particles_are_some_and_what_is_no_number_is_named(scene):
     ]:
         with pytest.raises(TypeError, match=message):
             call()
-    with pytest.raises(ValueError, match="locations must be an array of numbers; .* has rows of different lengths"):
+    with pytest.raises(ValueError, match=r"locations must be an array of numbers; .* has rows of different lengths"):
         matter.add_particles(1.0, [(1, 2, 3), (4, 5)])
     assert state.stage == Stage.ACCELERATION and matter.get_num_particles() == 5
     assert matter.add_particles([], []) == matter.add_particles(1.0, []) == range(5, 5)
@@ -466,5 +466,5 @@ def test_an_implicit_method_says_that_particles_are_too_many(rng):
     scene = Scene(rng, n=20_000)
     bdf = mb.integrator.BDF(scene.system, solver="scipy")
     stepper = mb.TimeStepper(scene.system, bdf)
-    with pytest.raises(mb.ModelError, match="120002, 120000 of them of 20000 particles, .* Take RungeKuttaMerson"):
+    with pytest.raises(mb.ModelError, match=r"120002, 120000 of them of 20000 particles, .* Take RungeKuttaMerson"):
         stepper.initialize(scene.state(Stage.MODEL))

@@ -294,6 +294,10 @@ def test_each_body_keeps_copies_and_adding_is_a_topological_change():
     pin.upd_outboard_decoration(1).color = "blue"
     assert pin.get_inboard_decoration(0).color == (0, 0, 1) and pin.get_outboard_decoration(1).color == (0, 0, 1)
     assert other.get_inboard_decoration(0).color is None and other.get_num_outboard_decorations() == 2
+    for get in (pin.get_inboard_decoration, pin.upd_outboard_decoration, pin.get_body().get_decoration):
+        for number in ("a", 0.0, True):
+            with pytest.raises(TypeError, match="goes by its ordinal, an integer, not by"):
+                get(number)
 
 
 def test_what_is_no_decoration_is_refused_and_nothing_is_added():

@@ -207,6 +207,12 @@ def test_short_trajectories_can_be_drawn(points, tmp_path):
     motion.animate(tmp_path / "a.gif")
 
 
+def test_snapshots_are_counted(motion):
+    for number, error in ((1.5, TypeError), ("5", TypeError), (-1, ValueError)):
+        with pytest.raises(error, match="snapshots must be"):
+            motion.plot(snapshots=number)
+
+
 def test_a_trajectory_without_a_system_has_graphs_but_no_film(tmp_path):
     motion = Trajectory(time=[0, 1], q=[[0], [1]], u=[[0], [1]], energy=[1, 1], coordinate_names=["a"], speed_names=["a"])
     assert len(motion.plot().axes) == 3

@@ -64,6 +64,8 @@ def plot_trajectory(
     trajectory: Trajectory, path: str | os.PathLike[str] | None = None, *, snapshots: int = 5
 ) -> TrajectoryFigure:
     """Draw a trajectory; see `Trajectory.plot`."""
+    if isinstance(snapshots, bool) or not hasattr(snapshots, "__index__"):
+        raise TypeError(f"snapshots must be an integer, how many; it is {snapshots!r}")
     if snapshots < 0:
         raise ValueError(f"snapshots must be zero or more; it is {snapshots}")
     pictured = trajectory.system is not None and snapshots > 0 and len(trajectory) > 0
