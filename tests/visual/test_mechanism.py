@@ -8,6 +8,7 @@ import mobod as mb
 from mobod import decoration
 from mobod.visual.mechanism import Mechanism, find_body_transforms
 from mobod.visual.scene import find_display_rotation, find_view
+from mobod.visual.shapes import GROUND
 
 
 class Parts:
@@ -134,6 +135,18 @@ def test_decorations_of_the_ground_are_drawn_on_whichever_frame_they_are():
     mechanism = parts.mechanism()
     points = mechanism.place_segments(find_body_transforms(parts.system, parts.state))
     assert_allclose(np.sort(points[:, 0, 0]), (0, 1, 2))
+
+
+def test_what_holds_a_decorated_body_does_not_hide_it():
+    parts = Parts()
+    wheel = mb.body.Rigid()
+    wheel.add_decoration(decoration.Sphere(0.1))
+    for x in (0, 10):
+        mb.mobilizer.Pin(parts.matter.ground, wheel, X_PF=mb.Transform((x, 0, 0)))
+    mechanism = parts.mechanism()
+    boxes = mechanism.place_faces(find_body_transforms(parts.system, parts.state))[mechanism.face_color[:, 0] == GROUND[0]]
+    assert len(boxes) == 24
+    assert 0.01 < np.abs(boxes[..., 1]).max() < 0.05
 
 
 def test_a_surface_of_very_many_triangles_is_drawn_with_fewer():

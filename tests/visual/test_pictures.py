@@ -207,6 +207,15 @@ def test_short_trajectories_can_be_drawn(points, tmp_path):
     motion.animate(tmp_path / "a.gif")
 
 
+def test_a_motion_of_a_system_that_was_changed_says_what_to_do():
+    system, matter = _system()
+    mb.mobilizer.Pin(matter.ground, mb.body.Rigid())
+    motion = mb.simulate(system, system.realize_topology(), 0.1)
+    matter.bodies[1].add_body_decoration(mb.decoration.Sphere(0.1))
+    with pytest.raises(mb.TopologyError, match=r"was changed after this motion, by a decoration .* simulate again"):
+        motion.plot()
+
+
 def test_snapshots_are_counted(motion):
     for number, error in ((1.5, TypeError), ("5", TypeError), (-1, ValueError)):
         with pytest.raises(error, match="snapshots must be"):
@@ -292,3 +301,17 @@ def test_pictures_are_loaded_only_when_asked_for():
 
 def run(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_translucent_surfaces_have_no_net_of_edges():
+    system, matter = _system()
+    for name, opacity in (("pale", 0.4), ("solid", 1.0)):
+        body = mb.body.Rigid()
+        body.add_decoration(mb.decoration.Brick((0.1, 0.1, 0.1), opacity=opacity))
+        mb.mobilizer.Free(matter.ground, body, name=name)
+    figure = mb.simulate(system, system.realize_topology(), 0.1).plot(snapshots=1)
+    (scene,) = [axes for axes in figure.axes if axes.name == "3d"]
+    figure.canvas.draw()
+    faces, edges = max(((one.get_facecolor(), one.get_edgecolor()) for one in scene.collections), key=lambda pair: len(pair[0]))
+    assert set(faces[:, 3]) == {0.4, 1.0}
+    assert np.array_equal(edges[:, 3], np.where(faces[:, 3] < 1.0, 0.0, 1.0))

@@ -270,7 +270,11 @@ class Scene:
             collection.set_verts(faces)
             if colors is not None:
                 collection.set_facecolor(colors)
-                collection.set_edgecolor(colors)  # closes the hair lines between neighbours
+                edges = (
+                    colors.copy()
+                )  # they close the hair lines between neighbours; what is translucent they would cover twice
+                edges[edges[:, 3] < 1.0, 3] = 0.0
+                collection.set_edgecolor(edges)
 
     def _set_up(self, labels: bool) -> None:
         from matplotlib.ticker import FuncFormatter, MaxNLocator

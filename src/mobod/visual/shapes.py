@@ -222,12 +222,19 @@ class ShapeMaker:
             return
         r = self._radius
         if link.parent == 0 and 0 not in self._decorated:
-            self._add(0, decoration.Brick((2.4 * r, 2.4 * r, 2.4 * r)), link.X_PF, GROUND)
+            half = min(2.4 * r, 0.1 * self._calc_extent(body)) if body in self._decorated else 2.4 * r
+            self._add(0, decoration.Brick((half, half, half)), link.X_PF, GROUND)
         if body not in self._decorated and not self._many:
             self._add(body, decoration.Sphere(1.7 * r), link.X_BM, JOINT)
         if link.nu <= 2:  # the rail of a slider; of no length as long as nothing slides
             ends = np.stack([link.X_PF[:3, 3], link.X_BM[:3, 3]])
             self.segments.append(Segment((link.parent, body), ends, GROUND))
+
+    def _calc_extent(self, body: int) -> float:
+        """Calculate how large the shape of a decorated body is, so that nothing hides it."""
+        points = [part.points.reshape(-1, 3) for part in self.faces if part.body == body]
+        points += [part.points for part in self.segments if part.bodies == (body, body)]
+        return float(np.linalg.norm(np.ptp(np.concatenate(points), axis=0)))
 
     def _draw_body(self, body: int, link: Link) -> None:
         start = link.X_BM[:3, 3]
