@@ -13,9 +13,11 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import mobod
+import mobod as mb
 from mobod import _jit
 
 PACKAGE = Path(mobod.__file__).parent
@@ -191,3 +193,17 @@ def test_a_kernel_keeps_its_name_its_docstring_and_its_source():
 
     assert multiply_by_n.__name__ == "multiply_by_n" and multiply_by_n.__doc__.startswith("out = N v")
     assert "multiply_by_n" in repr(multiply_by_n) and callable(multiply_by_n.python)
+
+
+def test_the_code_of_a_kernel_does_what_its_dispatcher_does(make):
+    from mobod.tree.mass_matrix import multiply_by_m
+
+    model = make.tree()
+    state = model.randomize()
+    model.system.realize(state, mb.Stage.POSITION)
+    a, by_code, by_dispatcher = make.vector(len(state.u)), np.empty(len(state.u)), np.empty(len(state.u))
+    code = multiply_by_m.code_for(state._block, a, by_code)
+    assert multiply_by_m.code is code
+    code(state._block, a, by_code)
+    multiply_by_m.dispatcher(state._block, a, by_dispatcher)
+    assert np.array_equal(by_code, by_dispatcher) and np.any(by_code)

@@ -1,5 +1,6 @@
 """The State: what assigning lowers, what reading gives, copies, and errors that leave it as it was."""
 
+import array
 import copy
 import pickle
 
@@ -35,6 +36,62 @@ def test_assigning_lowers_the_stage_to_what_does_not_depend_on_it(name, stage, m
         model.system.realize(state, reached)
         setattr(state, name, getattr(state, name))
         assert state.stage == min(reached, stage)
+
+
+def _read_only(values):
+    values.flags.writeable = False
+    return values
+
+
+@pytest.mark.parametrize("name", ["q", "u", "y"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        list,
+        tuple,
+        lambda v: np.repeat(v, 2)[::2],
+        lambda v: v[::-1].copy()[::-1],
+        lambda v: v.astype(">f8"),
+        lambda v: v.astype(object),
+        lambda v: memoryview(v),
+        lambda v: array.array("d", v),
+        lambda v: v.view(type("Subclass", (np.ndarray,), {})),
+        _read_only,
+    ],
+)
+def test_numbers_in_any_form_are_assigned(name, form, model):
+    state = model.system.realize_topology()
+    values = np.linspace(0.5, 2.5, len(getattr(state, name)))
+    setattr(state, name, form(values.copy()))
+    assert np.array_equal(getattr(state, name), values)
+    setattr(state, name, np.arange(len(values), dtype=np.int32))
+    assert np.array_equal(getattr(state, name), np.arange(len(values)))
+
+
+@pytest.mark.parametrize("name", ["q", "u", "y"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda v: v[:-1],
+        lambda v: np.append(v, 0.0),
+        lambda v: v[:, None],
+        lambda v: v[None],
+        lambda v: v[0],
+        lambda v: v[:1],
+        lambda v: np.array(1.0),
+        lambda v: 1.0,
+        lambda v: b"12345678" * len(v),
+    ],
+)
+def test_other_shapes_are_refused_and_change_nothing(name, form, model):
+    state = model.system.realize_topology()
+    values = np.linspace(0.5, 2.5, len(getattr(state, name)))
+    setattr(state, name, values)
+    model.system.realize(state, Stage.ACCELERATION)
+    before = snapshot(state)
+    with pytest.raises(ValueError, match=f"state.{name} has shape|could not convert"):
+        setattr(state, name, form(values))
+    assert same(snapshot(state)[:-1], before[:-1]) and state._valid == before[-1]
 
 
 @pytest.mark.parametrize(("name", "stage"), [("q", Stage.TIME), ("u", Stage.POSITION), ("z", Stage.VELOCITY)])

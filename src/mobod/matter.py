@@ -608,8 +608,9 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         M is that of the tree, in which constraints have no part.
         """
         block = self._positions(state, "multiply_by_m")
-        f = np.empty(state._tree.nu)
-        mass_matrix.multiply_by_m.dispatcher(block, self._mobility_vector(state, "a", a), f)
+        a, f = self._mobility_vector(state, "a", a), np.empty(state._tree.nu)
+        kernel = mass_matrix.multiply_by_m
+        (kernel.code or kernel.code_for(block, a, f))(block, a, f)
         return f
 
     def multiply_by_m_inv(self, state: State, v: ArrayLike) -> Array:
@@ -620,8 +621,9 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         prescribed motion M is that of the free mobilities: only their entries of v are read, the others come back as zeros.
         """
         block = self._articulated(state, "multiply_by_m_inv")
-        a = np.empty(state._tree.nu)
-        mass_matrix.multiply_by_m_inv.dispatcher(block, self._mobility_vector(state, "v", v), a)
+        v, a = self._mobility_vector(state, "v", v), np.empty(state._tree.nu)
+        kernel = mass_matrix.multiply_by_m_inv
+        (kernel.code or kernel.code_for(block, v, a))(block, v, a)
         return a
 
     def calc_m(self, state: State) -> Array:
@@ -633,7 +635,9 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         M = _empty(shape)
         if shape[0]:
             flat, wide = state._scratch or state._columns()
-            explicit_mass_matrix.calc_m.dispatcher(state._block, valid & 4 != 0, flat, wide, M)
+            kernel = explicit_mass_matrix.calc_m
+            code = kernel.code or kernel.code_for(state._block, True, flat, wide, M)
+            code(state._block, valid & 4 != 0, flat, wide, M)
             state._valid = valid | 4  # COMPOSITE
         return M
 
@@ -650,7 +654,9 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         if shape[0]:
             flat, wide = state._scratch or state._columns()
             address = 0 if state._valid & _realize.ARTICULATED else _realize.advance.address()
-            status = inverse_mass_matrix.calc_m_inv.dispatcher(block, address, state._valid, flat, wide, M_inv)
+            kernel = inverse_mass_matrix.calc_m_inv
+            code = kernel.code or kernel.code_for(block, address, state._valid, flat, wide, M_inv)
+            status = code(block, address, state._valid, flat, wide, M_inv)
             if status:
                 self.get_system()._explain(state, status)
             state._valid |= _realize.ARTICULATED
@@ -761,7 +767,8 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         if applied_mobility_forces is None and applied_body_forces is None:
             udot = self._mobility_vector(state, "known_udot", known_udot)
             residual = np.empty(tree.nu)
-            inverse_dynamics.calc_whole_force.dispatcher(block, udot, residual)
+            kernel = inverse_dynamics.calc_whole_force
+            (kernel.code or kernel.code_for(block, udot, residual))(block, udot, residual)
             return residual
         f, F = tree.no_mobility_forces, tree.no_body_forces
         if applied_mobility_forces is not None:

@@ -675,7 +675,8 @@ class MultibodySystem:
         """What realizes states: with users' compiled functions it looks at what these give, too."""
         checked = any(body._is_of_users_functions for body in self.get_matter_subsystem()._bodies)
         self._address = _realize.advance.address()
-        self._kernel = (_realize.realize_checked if checked else _realize.realize).dispatcher
+        kernel = _realize.realize_checked if checked else _realize.realize
+        self._kernel = kernel.code or kernel.code_for(np.zeros(1, np.int64), 0, 0, 0)
         return self._kernel
 
     def _add_custom_forces(self, state: State) -> None:

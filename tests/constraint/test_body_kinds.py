@@ -116,7 +116,7 @@ def test_duals_differentiate_the_accelerations(kind, make, close, derivative):
         assert _realize.realize(other, _realize.advance.address(with_tangents=False), 0, everything) == _realize.DONE
         return other.u_dot[:, 0].copy()
 
-    expected = derivative(u_dot)
+    expected = derivative(u_dot, 3e-5)  # short: near a singular pose of the constraint udot varies quickly
     close(record.u_dot.tangents[:, 0, 0], expected, 1e-6)  # multipliers amplify what differences leave
 
 
