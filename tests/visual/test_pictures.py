@@ -216,6 +216,23 @@ def test_a_motion_of_a_system_that_was_changed_says_what_to_do():
         motion.plot()
 
 
+@pytest.mark.parametrize("far", [0.0, 1234.0, -1e6])
+def test_numbers_of_axes_differ_however_far_away_the_mechanism_is(far):
+    system, matter = _system()
+    X_PF = mb.Transform((far, far, far))
+    arm = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(), X_PF=X_PF, X_BM=mb.Transform((0, 1, 0)), name="arm")
+    arm.add_body_decoration(mb.decoration.Line((0, 0, 0), (0, 1, 0)))
+    state = system.realize_topology()
+    arm.set_angle(state, 1.0)
+    figure = mb.simulate(system, state, 1.0).plot(snapshots=1)
+    figure.canvas.draw()
+    (scene,) = [axes for axes in figure.axes if axes.name == "3d"]
+    for axis in (scene.xaxis, scene.zaxis):  # of the display; the third is short, and has no numbers
+        numbers = [float(label.get_text()) for label in axis.get_ticklabels()]
+        assert len(numbers) > 1 and len(set(numbers)) == len(numbers)
+        assert np.abs(np.array(numbers) - far).max() < 2.0
+
+
 def test_snapshots_are_counted(motion):
     for number, error in ((1.5, TypeError), ("5", TypeError), (-1, ValueError)):
         with pytest.raises(error, match="snapshots must be"):

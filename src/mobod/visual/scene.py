@@ -6,7 +6,9 @@ what is hidden by its own solid is left out before. Lines are drawn over the fac
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -292,7 +294,7 @@ class Scene:
             if abs(row[aligned]) < 1.0 - 1e-9:  # gravity is oblique: no axis of Ground is along this one
                 axis.set_ticklabels([])
                 continue
-            axis.set_major_formatter(FuncFormatter(lambda value, _, sign=sign: f"{sign * value + 0.0:.3g}"))
+            axis.set_major_formatter(FuncFormatter(partial(_write_number, axis, sign)))
             axis.set_label_text("xyz"[aligned], fontsize=8, color=(0.35, 0.35, 0.35))
             axis.labelpad = -6
             if not labels:
@@ -301,6 +303,14 @@ class Scene:
         axes.grid(visible=True)
         for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
             axis._axinfo["grid"].update(color=(0.85, 0.85, 0.87, 1.0), linewidth=0.6)
+
+
+def _write_number(axis: Any, sign: float, value: float, _: int | None = None) -> str:
+    """Write a number of an axis with as many digits as tell it from its neighbours."""
+    low, high = axis.get_view_interval()
+    largest, span = max(abs(low), abs(high)), abs(high - low)
+    digits = 3 if span == 0.0 else max(3, math.ceil(math.log10(40.0 * largest / span)))
+    return f"{sign * value + 0.0:.{digits}g}"
 
 
 def _make_background(image: NDArray[np.uint8]) -> Any:
