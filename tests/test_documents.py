@@ -39,6 +39,21 @@ def test_the_first_example_of_the_readme_runs(tmp_path, monkeypatch):
     assert names["trajectory"].time[-1] == 20.0
 
 
+URDF = """<robot name="robot"><link name="trunk"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+
+
+def test_all_examples_of_the_readme_run_one_after_the_other(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "robot.urdf").write_text(URDF)
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL):
+        exec(compile(code, "README.md", "exec"), names)
+    names["ensemble"].realize()
+    assert not names["ensemble"].failed.any()
+    assert names["model"].system.get_matter_subsystem().get_num_bodies() == 2
+
+
 def test_the_examples_of_the_guide_to_custom_mobilizers_run(capsys):
     names = {}
     for code in re.findall(r"```python\n(.*?)```", (DOCS / "custom_mobilizers.md").read_text(), flags=re.DOTALL):
@@ -103,3 +118,19 @@ def test_the_page_on_measures_runs(capsys):
     assert names["lag"].get_value(state) == 0.0
     page = (DOCS / "measures.md").read_text()
     assert [kind for kind in names["measure"].__all__ if kind not in page] == []
+
+
+@pytest.mark.parametrize("page", ["particles", "decorations"])
+def test_the_pages_on_particles_and_decorations_run(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text, names = (DOCS / f"{page}.md").read_text(), {}
+    for code in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        exec(compile(code, f"{page}.md", "exec"), names)
+    (picture,) = tmp_path.glob("*.png")
+    assert picture.stat().st_size > 10_000
+    if page == "particles":
+        assert capsys.readouterr().out == "range(0, 1000) (201, 1000, 3)\nTrue\n"
+        methods = [name for name in dir(mobod.SimbodyMatterSubsystem) if "_particle_" in name and name.startswith("get_all")]
+        assert len(methods) == 4 and [name for name in methods if name not in text] == []
+    else:
+        assert [kind for kind in mobod.decoration.__all__ if kind != "Decoration" and f"`{kind}(" not in text] == []

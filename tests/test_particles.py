@@ -408,3 +408,63 @@ def test_a_locked_body_leaves_particles_alone(scene):
     trajectory = mb.simulate(scene.system, state, 1.0, accuracy=1e-9)
     assert np.ptp(trajectory.q) == 0.0
     assert_allclose(trajectory.particle_locations[-1], scene.r + scene.v + 0.5 * G, rtol=1e-11, atol=1e-11)
+
+
+# ------------------------------------------------------------------------------------------ found by attacks
+
+
+@pytest.mark.parametrize("mass", [0.0, -2.0, np.nan, np.inf])
+@pytest.mark.parametrize("interpreted", [False, True])
+def test_a_mass_that_cannot_be_is_found_when_the_state_is_realized(scene, mass, interpreted):
+    if interpreted:
+        mb.force.Custom(scene.forces, Springs(scene))
+    state = scene.state()
+    before = state.stage
+    scene.matter.upd_all_particle_masses(state)[3] = mass
+    with pytest.raises(ValueError, match=rf"masses\[3\] is {mass}"):
+        scene.system.realize(state)
+    assert state.stage == Stage.MODEL < before
+    scene.matter.upd_all_particle_masses(state)[3] = 2.0
+    scene.system.realize(state)
+    assert scene.matter.get_all_particle_masses(state)[3] == 2.0
+
+
+@pytest.mark.parametrize("number", [1.0, "a", None, True])
+def test_a_particle_goes_by_an_integer(scene, number):
+    state, matter = scene.state(), scene.matter
+    for call in (
+        lambda: matter.get_particle_location(state, number),
+        lambda: matter.get_particle_velocity(state, number),
+        lambda: matter.get_particle_acceleration(state, number),
+        lambda: matter.upd_particle_location(state, number),
+        lambda: matter.set_particle_velocity(state, number, (0, 0, 0)),
+        lambda: scene.gravity.get_particle_force(state, number),
+    ):
+        with pytest.raises(TypeError, match="a particle is named by its number, an integer, not by"):
+            call()
+    assert state.stage == Stage.ACCELERATION
+
+
+def test_no_particles_are_some_and_what_is_no_number_is_named(scene):
+    matter, state = scene.matter, scene.state()
+    for call, message in [
+        (lambda: matter.add_particles(1.0, "abc"), "locations must be numbers, not 'abc'"),
+        (lambda: matter.add_particles("a", [(1, 2, 3)]), "masses must be numbers, not 'a'"),
+        (lambda: matter.add_particles(1.0, [(1, 2, 3)], [("a", 2, 3)]), "velocities must be numbers"),
+        (lambda: matter.set_all_particle_locations(state, "abc"), "r must be numbers, not 'abc'"),
+        (lambda: matter.set_all_particle_masses(state, ["a"] * 5), "masses must be numbers"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            call()
+    with pytest.raises(ValueError, match=r"locations must be an array of numbers; .* has rows of different lengths"):
+        matter.add_particles(1.0, [(1, 2, 3), (4, 5)])
+    assert state.stage == Stage.ACCELERATION and matter.get_num_particles() == 5
+    assert matter.add_particles([], []) == matter.add_particles(1.0, []) == range(5, 5)
+
+
+def test_an_implicit_method_says_that_particles_are_too_many(rng):
+    scene = Scene(rng, n=20_000)
+    bdf = mb.integrator.BDF(scene.system, solver="scipy")
+    stepper = mb.TimeStepper(scene.system, bdf)
+    with pytest.raises(mb.ModelError, match=r"120002, 120000 of them of 20000 particles, .* Take RungeKuttaMerson"):
+        stepper.initialize(scene.state(Stage.MODEL))

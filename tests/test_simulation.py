@@ -113,3 +113,13 @@ def test_a_failure_is_the_integrators_error(make):
     state = model.made().randomize(mb.Stage.MODEL)
     with pytest.raises(mb.ConvergenceError, match="not finite"):
         mb.simulate(model.system, state, 1.0)
+
+
+def test_simulate_starts_from_a_state():
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.mobilizer.Pin(matter.ground, mb.body.Rigid())
+    state = system.realize_topology()
+    for wrong in (mb.Ensemble(system, 2, state=state), None, state.q):
+        with pytest.raises(TypeError, match="simulate starts from a State, such as"):
+            mb.simulate(system, wrong, 1.0)

@@ -118,6 +118,8 @@ class Body:
         IndexError
             If there is no such decoration.
         """
+        if isinstance(i, bool) or not hasattr(i, "__index__"):
+            raise TypeError(f"a decoration goes by its ordinal, an integer, not by {i!r}")
         if not 0 <= i < len(self._decorations):
             raise IndexError(f"decoration {i} does not exist; this body has {len(self._decorations)}, counted from 0")
         return self._decorations[i]

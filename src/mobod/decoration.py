@@ -8,6 +8,8 @@ nothing here knows of a drawing library. Shapes, their frames and their defaults
 from __future__ import annotations
 
 import copy
+import operator
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -81,7 +83,9 @@ class Field(Generic[S, T]):
         return cast(T, self._default)
 
     def __set__(self, instance: object, value: S) -> None:
-        instance.__dict__[self._name] = self._convert(value, f"{type(instance).__name__}.{self._name}")
+        kept = self._convert(value, f"{type(instance).__name__}.{self._name}")
+        cast("Decoration", instance)._accept(self._name, kept)
+        instance.__dict__[self._name] = kept
 
 
 def _positive(value: Any, name: str) -> float:
@@ -150,9 +154,9 @@ def _color(value: Any, name: str) -> Rgb | None:
 
 
 def _representation(value: Any, name: str) -> str:
-    if value not in REPRESENTATIONS:
+    if not isinstance(value, str) or value not in REPRESENTATIONS:
         raise ValueError(f"{name} must be one of {', '.join(REPRESENTATIONS)}; it is {value!r}")
-    return str(value)
+    return value
 
 
 def _transform(value: Any, name: str) -> Transform:
@@ -166,6 +170,8 @@ def _text(value: Any, name: str) -> str:
 
 
 def _path(value: Any, name: str) -> Path:
+    if not isinstance(value, (str, os.PathLike)) or not str(value):
+        raise TypeError(f"{name} must be the path of a file, not {value!r}")
     return Path(value)
 
 
@@ -179,7 +185,10 @@ def _points(value: Any, name: str) -> Array:
 
 
 def _faces(value: Any, name: str) -> tuple[tuple[int, ...], ...]:
-    faces = tuple(tuple(int(vertex) for vertex in face) for face in value)
+    try:
+        faces = tuple(tuple(operator.index(vertex) for vertex in face) for face in value)
+    except TypeError:
+        raise TypeError(f"{name} must be a sequence of faces, each of three or more integers; it is {value!r}") from None
     for number, face in enumerate(faces):
         if len(face) < 3:
             raise ValueError(f"{name} must have three vertices or more each; face {number} has {len(face)}")
@@ -221,6 +230,9 @@ class Decoration:
     def __post_init__(self) -> None:
         if type(self) is Decoration:
             raise TypeError("Decoration is not created by itself; use one of its kinds, such as decoration.Sphere")
+
+    def _accept(self, name: str, value: Any) -> None:
+        """Raise an error if a field cannot have this value beside the others; it is about to be kept."""
 
     def calc_mesh(self, resolution: float = 1.0) -> tuple[Array, Indices]:
         """Calculate the surface.
@@ -422,7 +434,7 @@ class Frame(Decoration):
 
 @dataclass(eq=False)
 class Text(Decoration):
-    """A short text that starts at the origin and faces whoever looks."""
+    """A short text that starts at the origin, and faces whoever looks; letters have one size, whatever `scale` is."""
 
     text: Field[str, str] = Field(_text, "")
 
@@ -442,9 +454,12 @@ class Mesh(Decoration):
     vertices: Field[ArrayLike, Array] = Field(_points)
     faces: Field[Iterable[Iterable[int]], tuple[tuple[int, ...], ...]] = Field(_faces)
 
-    def __post_init__(self) -> None:
-        count = len(self.vertices)
-        for number, face in enumerate(self.faces):
+    def _accept(self, name: str, value: Any) -> None:
+        vertices, faces = (value if name == one else self.__dict__.get(one) for one in ("vertices", "faces"))
+        if vertices is None or faces is None:
+            return
+        count = len(vertices)
+        for number, face in enumerate(faces):
             if min(face) < 0 or max(face) >= count:
                 raise ValueError(f"Mesh.faces must index the {count} vertices; face {number} is {face}")
 
@@ -463,8 +478,9 @@ class MeshFile(Decoration):
 
     path: Field[str | Path, Path] = Field(_path)
 
-    def __post_init__(self) -> None:
-        self._mesh: tuple[Array, Indices] | None = None
+    def _accept(self, name: str, value: Any) -> None:
+        if name == "path":
+            self._mesh: tuple[Array, Indices] | None = None
 
     @property
     def is_closed(self) -> bool:
@@ -507,9 +523,9 @@ def _revolve(profile: list[tuple[float, float]], count: int, axes: Array) -> tup
     triangles: list[Indices] = []
     for level, ((radius1, _), (radius2, _)) in enumerate(pairwise(profile)):
         low, high = level * count, (level + 1) * count
-        if radius1 > 0.0:
+        if radius1 != 0.0:  # negative: a torus whose tube is wider than its ring
             triangles.append(np.column_stack([low + here, low + there, high + here]))
-        if radius2 > 0.0:
+        if radius2 != 0.0:
             triangles.append(np.column_stack([low + there, high + there, high + here]))
     return points @ axes.T, np.concatenate(triangles)
 

@@ -45,8 +45,12 @@ def read_mesh(path: Path) -> tuple[Array, Indices]:
         If trimesh is needed and not installed.
     """
     reader = {".stl": _read_stl, ".obj": _read_obj, ".vtp": _read_vtp}.get(path.suffix.lower(), _read_with_trimesh)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; a mesh is a file, such as part.stl")
     vertices, triangles = reader(path)
-    if len(triangles) and (triangles.min() < 0 or triangles.max() >= len(vertices)):
+    if len(triangles) == 0:
+        raise ValueError(f"{path} has no faces")
+    if triangles.min() < 0 or triangles.max() >= len(vertices):
         raise ValueError(f"{path} has a face with a vertex that is not there")
     if not np.isfinite(vertices).all():
         raise ValueError(f"{path} has vertices that are not finite")
@@ -65,12 +69,14 @@ def triangulate(faces: Iterable[Iterable[int]]) -> Indices:
 def _read_stl(path: Path) -> tuple[Array, Indices]:
     data = path.read_bytes()
     count = int.from_bytes(data[80:84], "little")
-    if len(data) == 84 + _FACET.itemsize * count:  # binary files may begin with "solid" too: their length tells
+    # Binary files may begin with "solid" too: their length tells, for text says thousands of millions here. Some end in padding
+    if len(data) >= 84 + _FACET.itemsize * count:
         corners = np.frombuffer(data, _FACET, count, 84)["corners"].astype(np.float64).reshape(-1, 3)
     else:
-        lines = [line.split() for line in data.decode("ascii", errors="replace").splitlines()]
-        rows = [line[1:] for line in lines if line and line[0].lower() == "vertex"]
-        if not lines or not rows or lines[0][:1] != ["solid"] or len(rows) % 3:
+        text = data.removeprefix(b"\xef\xbb\xbf").decode("ascii", errors="replace").lower()
+        lines = [words for line in text.splitlines() if (words := line.split())]
+        rows = [line[1:] for line in lines if line[0] == "vertex"]
+        if not rows or lines[0][0] != "solid" or len(rows) % 3:
             raise ValueError(f"{path} is not an STL file: neither binary of the length it says, nor text of triangles")
         corners = _numbers(path, rows)
     vertices, index = np.unique(corners, axis=0, return_inverse=True)  # a facet repeats its corners
@@ -80,7 +86,12 @@ def _read_stl(path: Path) -> tuple[Array, Indices]:
 def _read_obj(path: Path) -> tuple[Array, Indices]:
     rows: list[list[str]] = []
     faces: list[list[int]] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+    before = ""
+    for number, part in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        line, before = before + part, ""
+        if line.rstrip().endswith("\\"):  # it goes on in the next
+            before = line.rstrip()[:-1] + " "
+            continue
         word, *rest = line.split("#")[0].split() or [""]
         if word == "v":
             rows.append(rest[:3])
@@ -123,14 +134,17 @@ def _vtk_array(path: Path, element: object) -> Array:
     kind = None if element is None else element.get("format", "ascii")  # type: ignore[attr-defined]
     if kind != "ascii":
         raise ValueError(f"{path} keeps its numbers as {kind or 'nothing'}; write it as text (ascii), or as STL or OBJ")
-    return _numbers(path, [(element.text or "").split()]).ravel()  # type: ignore[attr-defined]
+    words = (element.text or "").split()  # type: ignore[attr-defined]
+    return _numbers(path, [words], len(words)).ravel()
 
 
-def _numbers(path: Path, rows: Sequence[Sequence[str]]) -> Array:
+def _numbers(path: Path, rows: Sequence[Sequence[str]], width: int = 3) -> Array:
     try:
         array = np.array(rows, dtype=np.float64)
     except ValueError as error:
         raise ValueError(f"{path} has coordinates that are not numbers, or too few: {error}") from None
+    if len(array) and array.shape[1] != width:
+        raise ValueError(f"{path} has coordinates that are not numbers, or too few: vertices of {array.shape[1]}, not {width}")
     return array
 
 
@@ -139,5 +153,10 @@ def _read_with_trimesh(path: Path) -> tuple[Array, Indices]:
         import trimesh  # type: ignore[import-not-found, unused-ignore]
     except ImportError as error:
         raise ImportError(f"reading the mesh {path} needs trimesh: pip install trimesh; STL, OBJ and VTP do not") from error
-    mesh = trimesh.load(path, force="mesh")
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    try:
+        mesh = trimesh.load(path, force="mesh")
+    except Exception as error:  # its readers raise whatever they come upon
+        raise ValueError(f"trimesh cannot read {path}: {error!r}") from error
     return np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)

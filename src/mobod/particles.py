@@ -16,6 +16,7 @@ import numpy.typing as npt
 from .errors import ModelError
 from .stage import Stage
 from .subsystem import Subsystem
+from .value import _checked
 
 if TYPE_CHECKING:
     from .state import State
@@ -51,6 +52,8 @@ class ParticleSubsystem(Subsystem):
 
         Raises
         ------
+        TypeError
+            If something is no number.
         ValueError
             If the shapes do not fit together, or a number is not finite.
         ModelError
@@ -64,11 +67,12 @@ class ParticleSubsystem(Subsystem):
         >>> matter.add_particles(0.1, np.zeros((1000, 3)))
         range(0, 1000)
         """
-        r = np.array(locations, dtype=np.float64)
+        r = _checked.floats(locations, "locations")
+        r = r.reshape(0, 3) if r.shape == (0,) else r
         if r.ndim != 2 or r.shape[1] != 3:
             raise ValueError(f"locations of particles have shape (n, 3), one row a particle; got {r.shape}")
         _finite("locations", r)
-        m = np.array(masses, dtype=np.float64)
+        m = _checked.floats(masses, "masses")
         m = _masses(np.full(len(r), m) if m.shape == () else m, len(r))
         v = np.zeros_like(r)
         if velocities is not None:
@@ -86,6 +90,8 @@ class ParticleSubsystem(Subsystem):
 
     def _particle(self, p: int) -> int:
         """The number of a particle, checked."""
+        if isinstance(p, bool) or not hasattr(p, "__index__"):
+            raise TypeError(f"a particle is named by its number, an integer, not by {p!r}")
         i, n = p.__index__(), self.get_num_particles()
         if not 0 <= i < n:
             raise IndexError(f"there are {n} particles, numbered from 0; no number {p}")
@@ -118,14 +124,22 @@ class ParticleSubsystem(Subsystem):
             If one is not positive.
         """
         self._particle_state(state, "set_all_particle_masses", Stage.MODEL)
-        m = _masses(np.array(masses, dtype=np.float64), self.get_num_particles())
+        m = _masses(_checked.floats(masses, "masses"), self.get_num_particles())
         state._own_field("particle_mass")[:, 0] = m
 
     def upd_all_particle_masses(self, state: State) -> Array:
-        """A writable view ``(np,)``; the state falls to MODEL at most, now: fetch it again for each change."""
+        """A writable view ``(np,)``; the state falls to MODEL at most, now: fetch it again for each change.
+
+        `System.realize` raises `ModelError` where a mass that was written is not positive.
+        """
         self._particle_state(state, "upd_all_particle_masses", Stage.MODEL)
         mass: Array = state._own_field("particle_mass")[:, 0]
         return mass
+
+    def _check_particle_masses(self, state: State) -> None:
+        """Raise an error if somebody wrote a mass that cannot be into a view."""
+        if "particle_mass" in state._own:
+            _masses(state._own["particle_mass"][:, 0], self.get_num_particles())
 
     # ------------------------------------------------------------------------------------------ locations, velocities
 
@@ -223,7 +237,7 @@ def _masses(m: Array, n: int) -> Array:
 
 
 def _rows(what: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
-    array = np.array(value, dtype=np.float64)
+    array = _checked.floats(value, what)
     if array.shape != shape:
         raise ValueError(f"{what} has to have shape {shape}, got {array.shape}")
     return array

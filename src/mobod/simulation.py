@@ -21,13 +21,13 @@ from .ledger import Ledger
 from .record_file import EXTENSIONS, DiskArray, FileRows, import_h5py, read_recording
 from .recording import Recording
 from .rows import Rows
+from .state import State
 from .time_stepper import TimeStepper
 from .trajectory import Owned, Trajectory, check_extension, plain
 
 if TYPE_CHECKING:
     import os
 
-    from .state import State
     from .system import MultibodySystem
 
 
@@ -178,6 +178,8 @@ def simulate(
         integrator = RungeKuttaMerson
     if isinstance(integrator, type):
         integrator = integrator(system, accuracy=accuracy)
+    if not isinstance(state, State):
+        raise TypeError(f"simulate starts from a State, such as system.realize_topology() gives, not from {state!r}")
     state._check_owner(system, "simulate")
     times = _report_times(state.time, float(time), interval, integrator.final_time)
     recording = Recording(system, state, record, record_bodies)

@@ -502,7 +502,8 @@ class MultibodySystem:
         TopologyError
             If the state is another system's, or older than a change of this one.
         ModelError
-            If q, u or time is not finite, or a mobility has nothing to move. The state is then as it was.
+            If q, u or time is not finite, a mobility has nothing to move, or a particle's mass is not positive. The state is
+            then as it was.
         """
         # kept short: with the setters of q and u, this is all that Python adds to the kernel's time
         if state._token is not self._topology_token:
@@ -519,9 +520,12 @@ class MultibodySystem:
         reached = state._stage
         if reached >= level:
             return
-        if self._is_interpreted or reached < 2:
-            self._realize_interpreted(state, Stage(stage))
-            return
+        if self._is_interpreted or reached < 3:
+            if reached == 2:
+                self.get_matter_subsystem()._check_particle_masses(state)
+            if self._is_interpreted or reached < 2:
+                self._realize_interpreted(state, Stage(stage))
+                return
         valid = state._valid
         if wanted & ~valid:
             kernel = self._kernel

@@ -93,6 +93,7 @@ def test_colors_by_name_by_number_and_by_hexadecimal():
         (lambda: decoration.Cone(direction=(0, 0, 0)), "Cone.direction must have a direction"),
         (lambda: decoration.Mesh([(0, 0, 0)], [(0, 0, 1)]), r"must index the 1 vertices; face 0 is \(0, 0, 1\)"),
         (lambda: decoration.Mesh([(0, 0, 0)], [(0, 0)]), "three vertices or more each; face 0 has 2"),
+        (lambda: decoration.Sphere(representation=np.array(["surface", "hidden"])), "Sphere.representation must be one of"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(make, message):
@@ -105,6 +106,22 @@ def test_an_assignment_is_checked_too_and_a_failed_one_changes_nothing():
     with pytest.raises(ValueError, match=r"Sphere\.radius must be positive"):
         sphere.radius = -1.0
     assert sphere.radius == 2.0
+
+
+def test_faces_and_vertices_of_a_mesh_fit_together_whichever_is_assigned():
+    mesh = decoration.Mesh(*TETRAHEDRON)
+    with pytest.raises(ValueError, match=r"must index the 4 vertices; face 0 is \(0, 1, 99\)"):
+        mesh.faces = [(0, 1, 99)]
+    with pytest.raises(ValueError, match="must index the 3 vertices"):
+        mesh.vertices = np.eye(3)
+    assert_allclose(calc_volume(*mesh.calc_mesh()), 1 / 6)
+    for faces in ([(0, 1.7, 2)], ["012"], 3, [0, 1, 2]):
+        with pytest.raises(TypeError, match=r"Mesh\.faces must be a sequence of faces, each of three or more integers"):
+            mesh.faces = faces
+
+
+def test_a_torus_whose_tube_is_wider_than_its_ring_has_no_holes():
+    assert len(decoration.Torus(0.5, 1.0).calc_mesh()[1]) == len(decoration.Torus(1.0, 0.5).calc_mesh()[1])
 
 
 def test_the_base_class_and_wrong_types_are_refused():
@@ -179,6 +196,55 @@ def test_meshes_in_files_are_the_surfaces_that_were_written(name, write, tmp_pat
     assert_allclose(calc_volume(*read.calc_mesh()), 8 * 48.0)  # it is read once
 
 
+def test_a_mesh_file_with_another_path_is_read_anew(tmp_path):
+    for name, size in (("a.obj", 1), ("b.obj", 5)):
+        (tmp_path / name).write_text(f"v 0 0 0\nv {size} 0 0\nv 0 1 0\nf 1 2 3\n")
+    mesh = decoration.MeshFile(tmp_path / "a.obj")
+    assert mesh.calc_mesh()[0].max() == 1.0
+    mesh.path = tmp_path / "b.obj"
+    assert mesh.calc_mesh()[0].max() == 5.0
+
+
+def test_a_path_has_to_be_one_of_a_file(tmp_path):
+    for path in (None, 3, ""):
+        with pytest.raises(TypeError, match=r"MeshFile\.path must be the path of a file, not"):
+            decoration.MeshFile(path)
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        decoration.MeshFile(tmp_path).calc_mesh()
+
+
+def test_what_trimesh_stumbles_over_names_the_file(tmp_path, monkeypatch):
+    class Trimesh:
+        @staticmethod
+        def load(path, force):
+            raise KeyError("vertex")
+
+    monkeypatch.setitem(__import__("sys").modules, "trimesh", Trimesh)
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*arm\.ply"):
+        decoration.MeshFile(tmp_path / "arm.ply").calc_mesh()
+    (tmp_path / "arm.ply").write_text("ply")
+    with pytest.raises(ValueError, match=r"trimesh cannot read .*arm\.ply: KeyError"):
+        decoration.MeshFile(tmp_path / "arm.ply").calc_mesh()
+
+
+STL = stl_text(np.eye(3), np.array([[0, 1, 2]]))
+VARIANTS = [
+    ("upper.stl", STL.upper()),
+    ("blank.stl", b"\n\n" + STL),
+    ("mark.stl", b"\xef\xbb\xbf" + STL),
+    ("padded.stl", stl_binary(np.eye(3), np.array([[0, 1, 2]])) + b"\0\0"),
+    ("goes_on.obj", b"v 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 \\\n2 \\\n3\n"),
+]
+
+
+@pytest.mark.parametrize(("name", "content"), VARIANTS, ids=[case[0] for case in VARIANTS])
+def test_files_as_other_programs_write_them_are_read(name, content, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(content)
+    vertices, triangles = decoration.MeshFile(path).calc_mesh()
+    assert_array_equal(vertices[triangles], [np.eye(3)])
+
+
 BAD_FILES = [
     ("a.stl", b"not a mesh", "is not an STL file"),
     ("b.stl", b"solid x\nvertex 1 2 3\nendsolid", "is not an STL file"),
@@ -191,6 +257,10 @@ BAD_FILES = [
     ("i.vtp", b"<VTKFile/>", "has no points"),
     ("j.vtp", vtp(np.eye(3), np.array([[0, 1, 2]])).replace(b"ascii", b"appended"), "keeps its numbers as appended"),
     ("k.vtp", vtp(np.eye(3), np.array([[0, 1, 2]])).replace(b">3<", b">4<"), "do not fit together"),
+    ("m.stl", bytes(84), "has no faces"),
+    ("n.obj", b"v 0 0\nv 1 0\nv 0 1\nf 1 2 3\n", "vertices of 2, not 3"),
+    ("o.stl", STL.replace(b"0.0\n", b"0.0 0.0\n").replace(b"1.0\n", b"1.0 0.0\n"), "vertices of 4, not 3"),
+    ("p.obj", b"v 0 0 0\nf 1 \\\nx 3\n", "line 3 of .* is no face"),
     ("l.obj", b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "not finite"),
 ]
 
@@ -224,6 +294,10 @@ def test_each_body_keeps_copies_and_adding_is_a_topological_change():
     pin.upd_outboard_decoration(1).color = "blue"
     assert pin.get_inboard_decoration(0).color == (0, 0, 1) and pin.get_outboard_decoration(1).color == (0, 0, 1)
     assert other.get_inboard_decoration(0).color is None and other.get_num_outboard_decorations() == 2
+    for get in (pin.get_inboard_decoration, pin.upd_outboard_decoration, pin.get_body().get_decoration):
+        for number in ("a", 0.0, True):
+            with pytest.raises(TypeError, match="goes by its ordinal, an integer, not by"):
+                get(number)
 
 
 def test_what_is_no_decoration_is_refused_and_nothing_is_added():

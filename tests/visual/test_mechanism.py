@@ -8,6 +8,7 @@ import mobod as mb
 from mobod import decoration
 from mobod.visual.mechanism import Mechanism, find_body_transforms
 from mobod.visual.scene import find_display_rotation, find_view
+from mobod.visual.shapes import GROUND
 
 
 class Parts:
@@ -115,8 +116,67 @@ def test_a_mesh_that_cannot_be_read_becomes_a_stick(tmp_path):
     parts = Parts()
     body = rod()
     body.add_decoration(decoration.MeshFile(tmp_path / "missing.stl"))
+    mb.mobilizer.Pin(parts.matter.ground, body, name="arm")
+    mb.mobilizer.Pin(parts.matter.ground, body, name="other")
+    with pytest.warns(
+        UserWarning, match=r"'arm' cannot be read: .*missing\.stl.* left out of the picture; so are 1 more"
+    ) as told:
+        assert len(parts.mechanism().face_color) > 0
+    assert len(told) == 1 and told[0].filename == __file__
+
+
+def test_decorations_of_the_ground_are_drawn_on_whichever_frame_they_are():
+    parts = Parts()
+    mb.mobilizer.Pin(parts.matter.ground, mb.body.Rigid())
+    parts.matter.set_show_default_geometry(False)
+    ground = parts.matter.ground
+    for x, add in enumerate((ground.add_body_decoration, ground.add_outboard_decoration, ground.add_inboard_decoration)):
+        add(decoration.Line((0, 0, 0), (0, 1, 0)), mb.Transform((x, 0, 0)))
+    mechanism = parts.mechanism()
+    points = mechanism.place_segments(find_body_transforms(parts.system, parts.state))
+    assert_allclose(np.sort(points[:, 0, 0]), (0, 1, 2))
+
+
+def test_what_holds_a_decorated_body_does_not_hide_it():
+    parts = Parts()
+    wheel = mb.body.Rigid()
+    wheel.add_decoration(decoration.Sphere(0.1))
+    for x in (0, 10):
+        mb.mobilizer.Pin(parts.matter.ground, wheel, X_PF=mb.Transform((x, 0, 0)))
+    mechanism = parts.mechanism()
+    boxes = mechanism.place_faces(find_body_transforms(parts.system, parts.state))[mechanism.face_color[:, 0] == GROUND[0]]
+    assert len(boxes) == 24
+    assert 0.01 < np.abs(boxes[..., 1]).max() < 0.05
+
+
+def test_a_surface_of_very_many_triangles_is_drawn_with_fewer():
+    n = 200
+    x, y = np.meshgrid(np.linspace(0, 1, n), np.linspace(0, 1, n), indexing="ij")
+    corner = np.arange(n * n).reshape(n, n)
+    quads = np.stack([corner[:-1, :-1], corner[1:, :-1], corner[1:, 1:], corner[:-1, 1:]], axis=-1).reshape(-1, 4)
+    sheet = decoration.Mesh(np.stack([x, y, 0.2 * x], axis=-1).reshape(-1, 3), quads)
+    parts = Parts()
+    body = rod()
+    body.add_decoration(sheet)
     mb.mobilizer.Pin(parts.matter.ground, body)
-    assert len(parts.mechanism().face_color) > 0
+    parts.matter.set_show_default_geometry(False)
+    mechanism = parts.mechanism()
+    faces = mechanism.place_faces(find_body_transforms(parts.system, parts.state))
+    assert 2000 < len(faces) < 20_000 < len(sheet.calc_mesh()[1])
+    across = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
+    assert (across[:, 2] > 0.0).all()
+    # the outermost vertices move inward by half a cell
+    assert_allclose(across[:, 2].sum() / 2, 1.0, atol=0.03)
+    assert_allclose(np.ptp(faces.reshape(-1, 3), axis=0), (1, 1, 0.2), atol=0.02)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_the_view_does_not_depend_on_the_unit_of_length(size):
+    rng = np.random.default_rng(0)
+    particles = rng.normal(size=(1, 50, 3)) * (0.1, 1.0, 1.0) * size
+    parts = Parts(gravity=None)
+    view = find_view(parts.mechanism(), np.zeros((1, 0, 4, 4)), particles)
+    assert abs(view.toward_camera @ view.R_DG @ (1, 0, 0)) > 0.8
 
 
 def test_a_chain_has_a_tip_and_a_tree_its_mass_center():
@@ -135,9 +195,12 @@ def test_a_chain_has_a_tip_and_a_tree_its_mass_center():
     assert_allclose(mechanism.find_marker(X_GB[None]), [expected])
 
 
+@pytest.mark.parametrize("kind", [mb.force.Gravity, mb.force.UniformGravity])
 @pytest.mark.parametrize("gravity", [(0, -9.81, 0), (0, 0, -9.81), (0, 0, 3), (-2, 0, 0), (1, 2, 3), None])
-def test_gravity_points_down_on_the_picture(gravity):
-    parts = Parts(gravity)
+def test_gravity_points_down_on_the_picture(gravity, kind):
+    parts = Parts(None)
+    if gravity is not None:
+        kind(parts.forces, parts.matter, gravity)
     mb.mobilizer.Pin(parts.matter.ground, rod())
     up = parts.mechanism().up
     expected = (0, 1, 0) if gravity is None else -np.array(gravity) / np.linalg.norm(gravity)

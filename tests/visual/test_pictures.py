@@ -94,6 +94,89 @@ def test_a_plot_names_coordinates_and_energies(motion):
     np.testing.assert_array_equal(drift.lines[-1].get_ydata(), motion.energy - motion.energy[0])
 
 
+def _system():
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.8, 0))
+    return system, matter
+
+
+def test_names_and_texts_are_shown_as_they_are(tmp_path):
+    """Matplotlib reads mathematics between dollars, and leaves out of legends what begins with an underscore."""
+    system, matter = _system()
+    names = ["_arm", "$\\frac{$", "long " * 10]
+    for name in names:
+        body = mb.body.Rigid()
+        body.add_decoration(mb.decoration.Text("of $5 and $\\frac", opacity=0.5))
+        mb.mobilizer.Pin(matter.ground, body, X_BM=mb.Transform((0, 1, 0)), name=name)
+    figure = mb.simulate(system, system.realize_topology(), 0.1).plot(tmp_path / "names.png", snapshots=1)
+    (scene,) = [axes for axes in figure.axes if axes.name == "3d"]
+    assert [text.get_parse_math() for text in scene.texts] == [False] * 3
+    assert [text.get_color()[3] for text in scene.texts] == [0.5] * 3
+    (coordinates,) = [axes for axes in figure.axes if axes.get_title(loc="left").startswith("coordinates")]
+    shown = coordinates.get_legend().get_texts()
+    assert [text.get_text() for text in shown] == names and not any(text.get_parse_math() for text in shown)
+    assert coordinates.get_legend().get_window_extent().x1 < figure.bbox.width * 0.56
+
+
+def nothing(matter):
+    mb.mobilizer.Pin(matter.ground, mb.body.Rigid(), X_BM=mb.Transform((0, 1, 0)))
+    matter.set_show_default_geometry(False)
+
+
+def words(matter):
+    nothing(matter)
+    matter.bodies[1].add_body_decoration(mb.decoration.Text("here"))
+
+
+def falling(matter):
+    matter.add_particles(1.0, [(1, 2, 3)])
+
+
+def resting(matter):
+    falling(matter)
+    forces = matter._system.get_subsystem(1)
+    forces.get_force(0).set_disabled_by_default(True)
+
+
+@pytest.mark.parametrize("build", [nothing, words, falling, resting, lambda matter: None])
+def test_what_has_no_extent_can_be_drawn(build, tmp_path):
+    system, matter = _system()
+    build(matter)
+    motion = mb.simulate(system, system.realize_topology(), 0.3)
+    figure = motion.plot(tmp_path / "little.png")
+    for axes in (axes for axes in figure.axes if axes.name == "3d"):
+        limits = np.array([axes.get_xlim3d(), axes.get_ylim3d(), axes.get_zlim3d()])
+        assert np.isfinite(limits).all() and (np.ptp(limits, axis=1) > 0.0).all()
+        for dots in axes.lines:
+            points = np.array(dots.get_data_3d())
+            assert (points >= limits[:, :1]).all() and (points <= limits[:, 1:]).all()
+
+
+@pytest.mark.parametrize("turned", [0.0, 90.0])
+def test_numbers_and_texts_are_within_the_figure(turned):
+    """Of a pendulum seen from z, and from x, whose upright axis is at the left."""
+    from mpl_toolkits.mplot3d import proj3d
+
+    system, matter = _system()
+    X_PF = mb.Transform(mb.Rotation.about_axis(np.radians(turned), "y"))
+    arm = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(), X_PF=X_PF, X_BM=mb.Transform((0, 1, 0)))
+    arm.add_body_decoration(mb.decoration.Brick((0.1, 1.0, 0.1)))
+    arm.add_body_decoration(mb.decoration.Text("a text that goes on for quite a while"))
+    state = system.realize_topology()
+    arm.set_angle(state, 1.5)
+    figure = mb.simulate(system, state, 1.0).plot()
+    figure.canvas.draw()
+    for axes in (axes for axes in figure.axes if axes.name == "3d"):
+        for label in (axis.label for axis in (axes.xaxis, axes.yaxis, axes.zaxis)):
+            box = label.get_window_extent()
+            assert box.x0 >= 0.0 and box.x1 <= figure.bbox.width
+        (text,) = axes.texts
+        x, y, _ = proj3d.proj_transform(*text.get_position_3d(), axes.get_proj())
+        at, width = axes.transData.transform((x, y))[0], text.get_window_extent().width
+        assert 0.0 <= (at - width if text.get_horizontalalignment() == "right" else at) <= figure.bbox.width - width
+
+
 def test_of_many_coordinates_only_a_few_are_named():
     time = np.linspace(0, 1, 50)
     q = np.sin(time)[:, None] * np.arange(40)
@@ -122,6 +205,38 @@ def test_short_trajectories_can_be_drawn(points, tmp_path):
     )
     motion.plot(tmp_path / "a.png")
     motion.animate(tmp_path / "a.gif")
+
+
+def test_a_motion_of_a_system_that_was_changed_says_what_to_do():
+    system, matter = _system()
+    mb.mobilizer.Pin(matter.ground, mb.body.Rigid())
+    motion = mb.simulate(system, system.realize_topology(), 0.1)
+    matter.bodies[1].add_body_decoration(mb.decoration.Sphere(0.1))
+    with pytest.raises(mb.TopologyError, match=r"was changed after this motion, by a decoration .* simulate again"):
+        motion.plot()
+
+
+@pytest.mark.parametrize("far", [0.0, 1234.0, -1e6])
+def test_numbers_of_axes_differ_however_far_away_the_mechanism_is(far):
+    system, matter = _system()
+    X_PF = mb.Transform((far, far, far))
+    arm = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(), X_PF=X_PF, X_BM=mb.Transform((0, 1, 0)), name="arm")
+    arm.add_body_decoration(mb.decoration.Line((0, 0, 0), (0, 1, 0)))
+    state = system.realize_topology()
+    arm.set_angle(state, 1.0)
+    figure = mb.simulate(system, state, 1.0).plot(snapshots=1)
+    figure.canvas.draw()
+    (scene,) = [axes for axes in figure.axes if axes.name == "3d"]
+    for axis in (scene.xaxis, scene.zaxis):  # of the display; the third is short, and has no numbers
+        numbers = [float(label.get_text()) for label in axis.get_ticklabels()]
+        assert len(numbers) > 1 and len(set(numbers)) == len(numbers)
+        assert np.abs(np.array(numbers) - far).max() < 2.0
+
+
+def test_snapshots_are_counted(motion):
+    for number, error in ((1.5, TypeError), ("5", TypeError), (-1, ValueError)):
+        with pytest.raises(error, match="snapshots must be"):
+            motion.plot(snapshots=number)
 
 
 def test_a_trajectory_without_a_system_has_graphs_but_no_film(tmp_path):
@@ -203,3 +318,18 @@ def test_pictures_are_loaded_only_when_asked_for():
 
 def run(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_translucent_surfaces_have_no_net_of_edges():
+    system, matter = _system()
+    for name, opacity in (("pale", 0.4), ("solid", 1.0)):
+        body = mb.body.Rigid()
+        body.add_decoration(mb.decoration.Brick((0.1, 0.1, 0.1), opacity=opacity))
+        mb.mobilizer.Free(matter.ground, body, name=name)
+    figure = mb.simulate(system, system.realize_topology(), 0.1).plot(snapshots=1)
+    (scene,) = [axes for axes in figure.axes if axes.name == "3d"]
+    figure.canvas.draw()
+    drawn = [(one.get_facecolor(), one.get_edgecolor()) for one in scene.collections]
+    ((faces, edges),) = [(faces, edges) for faces, edges in drawn if 0.4 in faces[:, 3]]
+    assert set(faces[:, 3]) == {0.4, 1.0}
+    assert np.array_equal(edges[:, 3], np.where(faces[:, 3] < 1.0, 0.0, 1.0))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import ModelError
 from ..stage import Stage
 from ..tree.measures import begin_step
 from . import _implicit
@@ -31,6 +32,9 @@ _SOLVERS: dict[str, type[Cvode] | type[Scipy]] = {"cvode": Cvode, "scipy": Scipy
 _LARGEST_DRIFT = 0.01
 #: Times the accuracy: how far off the constraints' manifold the values of such a solver may get before it begins anew on it.
 _FAR = 10.0
+
+#: Variables whose matrix of derivatives, dense and kept several times, still fits: 0.8 GB each.
+_MOST = 10_000
 
 #: Flights between impacts that are less high than so many errors are within a step.
 _FLIGHT = 4.0
@@ -60,6 +64,8 @@ class BDF(Integrator):
         If the solver is another.
     ImportError
         If it is not installed.
+    ModelError
+        When a run begins with more than 10,000 variables: particles have six each.
 
     Notes
     -----
@@ -112,8 +118,14 @@ class BDF(Integrator):
     def _begin(self) -> None:
         state = self._state
         assert state is not None
+        ny, number = len(state._y), state._tree.num_particles
+        if ny > _MOST:
+            of_particles = f", {6 * number} of them of {number} particles" if number else ""
+            raise ModelError(
+                f"BDF solves for all variables at once: {ny}{of_particles}, whose matrix of derivatives takes "
+                f"{8e-9 * ny**2:.3g} GB; it is meant for {_MOST} at most. Take RungeKuttaMerson, or Verlet"
+            )
         self._solver, self._past, self._stop = None, None, -np.inf
-        ny = len(state._y)
         self._y, self._rates, self._moved, self._jacobian = np.zeros(ny), np.zeros(ny), np.zeros(ny), np.zeros((ny, ny))
         super()._begin()
 

@@ -451,6 +451,8 @@ class MobilizedBody(Locking):
         return len(decorations) - 1
 
     def _decoration(self, decorations: list[tuple[Transform, Any]], i: int, where: str) -> Any:
+        if isinstance(i, bool) or not hasattr(i, "__index__"):
+            raise TypeError(f"a decoration of {self._name!r} goes by its ordinal, an integer, not by {i!r}")
         if not 0 <= i < len(decorations):
             raise IndexError(f"{self._name!r} has {len(decorations)} {where} decorations, counted from 0; no number {i}")
         return decorations[i][1]

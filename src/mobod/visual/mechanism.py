@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..decoration import COLORS
 from ..force.gravity import Gravity
+from ..force.uniform_gravity import UniformGravity
 from ..forces import GeneralForceSubsystem
 from ..stage import Stage
 from .shapes import Link, Segment, ShapeMaker
@@ -122,7 +123,7 @@ class Mechanism:
         corners = self._box_corners @ np.swapaxes(X[..., :3, :3], -1, -2) + X[..., None, :3, 3]
         corners = np.asarray(corners.reshape(*X_GB.shape[:-3], -1, 3))
         if particles.shape[-2] == 0:
-            return corners
+            return corners if corners.shape[-2] else X_GB[..., :3, 3]  # of nothing that can be seen: where bodies are
         low, high = particles.min(axis=-2)[..., None, :], particles.max(axis=-2)[..., None, :]
         return np.concatenate([corners, np.where(CORNERS, high, low)], axis=-2)
 
@@ -194,13 +195,13 @@ def find_up(system: MultibodySystem, state: State) -> Array:
     return -total / norm if norm > 0.0 else np.array([0.0, 1.0, 0.0])
 
 
-def find_gravities(system: MultibodySystem) -> list[Gravity]:
-    """Find the system's `force.Gravity` elements."""
+def find_gravities(system: MultibodySystem) -> list[Gravity | UniformGravity]:
+    """Find the system's `force.Gravity` and `force.UniformGravity` elements."""
     parts = [system.get_subsystem(i) for i in range(system.get_num_subsystems())]
     found = [
         part.get_force(i) for part in parts if isinstance(part, GeneralForceSubsystem) for i in range(part.get_num_forces())
     ]
-    return [force for force in found if isinstance(force, Gravity)]
+    return [force for force in found if isinstance(force, (Gravity, UniformGravity))]
 
 
 def _read_links(system: MultibodySystem, state: State) -> list[Link]:
@@ -208,7 +209,8 @@ def _read_links(system: MultibodySystem, state: State) -> list[Link]:
     bodies = list(find_matter(system).bodies)
     for mobod in bodies:
         decorations = [(geometry, np.asarray(X)) for geometry, X in mobod.get_body().decorations]
-        if mobod.is_ground():
+        if mobod.is_ground():  # its frames F and M are its own
+            decorations += [(one, np.asarray(X)) for X, one in mobod._inboard_decorations + mobod._outboard_decorations]
             links.append(Link("ground", -1, 0, decorations=decorations))
             continue
         parent = int(mobod.get_parent_mobilized_body().get_mobilized_body_index())

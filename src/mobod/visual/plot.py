@@ -17,6 +17,7 @@ from .scene import Scene, find_center, find_close_view, find_view
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
     from ..trajectory import Trajectory
 
@@ -34,8 +35,8 @@ PART = 0.82
 LINE = 0.19
 """Height of a line of a legend, in inches."""
 
-COLUMNS = 3
-"""Of a legend of coordinates."""
+LETTERS = 78
+"""How many letters of a legend of coordinates fit beside each other."""
 
 BETWEEN = 50
 """How many poses are calculated from one snapshot to the next, for the path and for the view."""
@@ -63,6 +64,8 @@ def plot_trajectory(
     trajectory: Trajectory, path: str | os.PathLike[str] | None = None, *, snapshots: int = 5
 ) -> TrajectoryFigure:
     """Draw a trajectory; see `Trajectory.plot`."""
+    if isinstance(snapshots, bool) or not hasattr(snapshots, "__index__"):
+        raise TypeError(f"snapshots must be an integer, how many; it is {snapshots!r}")
     if snapshots < 0:
         raise ValueError(f"snapshots must be zero or more; it is {snapshots}")
     pictured = trajectory.system is not None and snapshots > 0 and len(trajectory) > 0
@@ -72,7 +75,7 @@ def plot_trajectory(
         _draw_snapshots(figure, trajectory, snapshots)
     height = figure.get_figheight()
     named = _choose_named(trajectory)
-    legend = LINE * math.ceil(len(named) / COLUMNS)
+    legend = LINE * math.ceil(len(named) / _count_columns([trajectory.coordinate_names[i] for i in named]))
     bottom, top = 0.55 / height, (GRAPHS - 0.35) / height
     _draw_coordinates(figure.add_axes((0.06, bottom, 0.425, top - bottom - legend / height)), trajectory, named)
     grid = figure.add_gridspec(2, 1, left=0.56, right=0.985, bottom=bottom, top=top, hspace=0.38, height_ratios=(3, 2))
@@ -105,7 +108,8 @@ def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int) -> None:
     before = 0
     for number, chosen in enumerate(range(0, len(times), BETWEEN)):
         shown = close.moved_to(find_center(mechanism, poses[chosen], particles[chosen], view)) if followed else view
-        place = (0.01 + (number + (1 - PART) / 2) * width, bottom, PART * width, height)
+        left = (1 - PART) * (0.8 if shown.has_numbers_left else 0.5)
+        place = (0.01 + (number + left) * width, bottom, PART * width, height)
         scene = Scene(figure, place, mechanism, shown, floor=not followed, labels=number == 0)
         path = trace[before : chosen + 1]
         if mechanism.tip is not None:
@@ -113,8 +117,7 @@ def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int) -> None:
         if followed:
             path = path[_inside(path @ shown.R_DG.T, shown.low, shown.high)]
         scene.show(poses[chosen], particles[chosen], path)
-        middle = 0.01 + (number + 0.5) * width
-        figure.text(middle, bottom + height, f"t = {times[chosen]:.3g}", fontsize=10, ha="center", va="bottom")
+        figure.text(place[0] + place[2] / 2, bottom + height, f"t = {times[chosen]:.3g}", fontsize=10, ha="center", va="bottom")
 
 
 def _inside(points: Array, low: Array, high: Array) -> NDArray[np.bool_]:
@@ -141,15 +144,17 @@ def _draw_coordinates(axes: Axes, trajectory: Trajectory, named: list[int]) -> N
     lines = [np.column_stack([trajectory.time, trajectory.q[:, i]]) for i in rest]
     colors = [colormaps["turbo"](0.05 + 0.9 * i / (count - 1)) for i in rest]
     axes.add_collection(LineCollection(lines, colors=colors, **pale))  # one artist: there may be thousands
+    shown: list[Line2D] = []
     for number, i in enumerate(named):
         style: dict[str, Any] = {"color": colormaps["tab10"](number), "label": trajectory.coordinate_names[i]}
-        axes.plot(trajectory.time, trajectory.q[:, i], lw=1.5, zorder=3, **style)
+        shown += axes.plot(trajectory.time, trajectory.q[:, i], lw=1.5, zorder=3, **style)
     axes.autoscale_view()
     which = f"; named are the {len(named)} of {count} that move most" if many else ""
-    _label(axes, f"coordinates (angles in rad){which}", trajectory, pad=6.0 + 72.0 * LINE * math.ceil(len(named) / COLUMNS))
+    columns = _count_columns([trajectory.coordinate_names[i] for i in named])
+    _label(axes, f"coordinates (angles in rad){which}", trajectory, pad=6.0 + 72.0 * LINE * math.ceil(len(named) / columns))
     axes.set_xlabel("time")
     if named:
-        axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), fontsize=8, ncols=COLUMNS, frameon=False)
+        _name(axes, shown, loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=columns)
 
 
 def _draw_energy(axes: Axes, trajectory: Trajectory) -> None:
@@ -178,12 +183,27 @@ def _draw_auxiliaries(axes: Axes, trajectory: Trajectory) -> None:
     """Draw z, one axis for all; those that move most are named."""
     motion = np.ptp(trajectory.z, axis=0) if len(trajectory) else np.zeros(trajectory.z.shape[1])
     named = set(np.argsort(-motion, kind="stable")[:SHOWN].tolist())
+    shown: list[Line2D] = []
     for i, name in enumerate(trajectory.auxiliary_names):
         style: dict[str, Any] = {"lw": 1.5, "label": name} if i in named else {"lw": 0.7, "alpha": 0.55}
-        axes.plot(trajectory.time, trajectory.z[:, i], **style)
+        line = axes.plot(trajectory.time, trajectory.z[:, i], **style)
+        shown += line if i in named else []
     _label(axes, "auxiliary variables", trajectory)
     axes.set_xlabel("time")
-    axes.legend(loc="best", fontsize=8, ncols=2, frameon=False)
+    _name(axes, shown, loc="best", ncols=2)
+
+
+def _name(axes: Axes, lines: list[Line2D], **where: Any) -> None:
+    """Draw a legend of lines that users have named: as they are, with whatever "$" and "_" mean to Matplotlib."""
+    legend = axes.legend(lines, [str(i) for i in range(len(lines))], fontsize=8, frameon=False, **where)
+    for text, line in zip(legend.get_texts(), lines, strict=True):
+        text.set_parse_math(False)
+        text.set_text(str(line.get_label()))
+
+
+def _count_columns(names: list[str]) -> int:
+    """Count the columns of a legend that leave room for the longest name."""
+    return max(1, min(3, LETTERS // max((len(name) for name in names), default=1)))
 
 
 def _label(axes: Axes, what: str, trajectory: Trajectory, pad: float = 6.0) -> None:

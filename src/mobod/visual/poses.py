@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import TopologyError
 from .mechanism import Mechanism, find_body_transforms
 
 if TYPE_CHECKING:
@@ -42,7 +43,12 @@ def calc_poses(trajectory: Trajectory, times: Array) -> tuple[Mechanism, Array, 
     if system is None or len(trajectory) == 0:
         raise ValueError("a picture of the mechanism needs a trajectory with a system and at least one time")
     state = trajectory.states[0]
-    mechanism = Mechanism.of(system, state)
+    try:
+        mechanism = Mechanism.of(system, state)
+    except TopologyError as error:
+        raise TopologyError(
+            f"{system!r} was changed after this motion, by a decoration for instance, and cannot draw it; simulate again"
+        ) from error
     own = trajectory.time
     after = np.clip(np.searchsorted(own, times, side="right"), 1, max(len(own) - 1, 1))
     before, after = after - 1, np.minimum(after, len(own) - 1)

@@ -6,7 +6,9 @@ what is hidden by its own solid is left out before. Lines are drawn over the fac
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -27,6 +29,7 @@ SHADOW = (0.86, 0.86, 0.87, 1.0)
 FLOOR = (0.955, 0.955, 0.96, 1.0)
 TRACE = (0.80, 0.15, 0.25)
 PARTICLE = (0.15, 0.35, 0.60)
+BESIDE = -14  # where an axis without numbers has its name, in points
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,11 @@ class View:
         azimuth, elevation = np.radians([self.azimuth, ELEVATION])
         flat = np.cos(elevation)
         return np.array([flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)])
+
+    @property
+    def has_numbers_left(self) -> bool:
+        """Whether Matplotlib draws the upright axis, and its numbers, at the left edge of the box."""
+        return self.azimuth % 180.0 < 90.0
 
     def calc_extent(self) -> tuple[float, float]:
         """Calculate how wide and how high the box looks; length."""
@@ -84,14 +92,16 @@ def find_view(mechanism: Mechanism, X_GB: Array, particles: Array) -> View:
     corners = mechanism.calc_corners(X_GB, particles) @ R_DG.T
     azimuth = _find_azimuth(corners.reshape(-1, 3)[:, :2])
     low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
-    return View(R_DG, azimuth, *_padded(low, high))
+    return View(R_DG, azimuth, *_padded(low, high, mechanism.size))
 
 
 def find_close_view(mechanism: Mechanism, X_GB: Array, particles: Array, view: View) -> View:
-    """Find a view large enough for the mechanism at any one pose, for following it on its way."""
+    """Find a view large enough for the mechanism at any one pose, for following it on its way; of a point the whole view."""
     corners = mechanism.calc_corners(X_GB, particles) @ view.R_DG.T
     size = np.ptp(corners, axis=1).max(axis=0)
-    return View(view.R_DG, view.azimuth, *_padded(-size / 2.0, size / 2.0))
+    if not size.any():
+        return view
+    return View(view.R_DG, view.azimuth, *_padded(-size / 2.0, size / 2.0, mechanism.size))
 
 
 def find_center(mechanism: Mechanism, X_GB: Array, particles: Array, view: View) -> Array:
@@ -100,19 +110,22 @@ def find_center(mechanism: Mechanism, X_GB: Array, particles: Array, view: View)
     return np.asarray((corners.min(axis=0) + corners.max(axis=0)) / 2.0)
 
 
-def _padded(low: Array, high: Array) -> tuple[Array, Array]:
-    """Leave a margin, and give what is flat some depth."""
-    size = high - low
-    half = np.maximum(0.53 * size, 0.12 * size.max())
-    middle = (low + high) / 2.0
-    middle[2] += max(float(half[2] - 0.5 * size[2]), 0.0) - 0.02 * size.max()  # the floor stays close below
+def _padded(low: Array, high: Array, least: float) -> tuple[Array, Array]:
+    """Leave a margin, and give what is flat some depth, and *least* to what is no more than a point."""
+    size, middle = high - low, (low + high) / 2.0
+    largest = float(size.max())
+    if largest <= 1e-9 * float(np.abs(middle).max()):  # rounding, or nothing at all
+        return middle - 0.5 * least, middle + 0.5 * least
+    half = np.maximum(0.53 * size, 0.12 * largest)
+    middle[2] += max(float(half[2] - 0.5 * size[2]), 0.0) - 0.02 * largest  # the floor stays close below
     return middle - half, middle + half
 
 
 def _find_azimuth(points: Array) -> float:
     """Find where to look from at horizontal points (n, 2): their broad side, 30 degrees off; -60 if they have none."""
-    moments, axes = np.linalg.eigh(np.cov(points.T))
-    if moments[1] < 1.8 * max(float(moments[0]), 1e-12):
+    moments, axes = np.linalg.eigh(np.cov(points.T, bias=True))  # divided by n: there may be one point
+    rounding = 1e-18 * float(np.square(points).max())
+    if moments[1] <= max(1.8 * float(moments[0]), rounding):
         return -60.0
     normal = float(np.degrees(np.arctan2(axes[1, 0], axes[0, 0])))
     normal = (normal + 135.0) % 180.0 - 135.0  # of the two sides the one nearer to -y and x
@@ -179,7 +192,8 @@ class Scene:
             self.axes.add_collection3d(collection, autolim=False)
         (self._dots,) = self.axes.plot([], [], [], ".", color=PARTICLE, markersize=3.0, zorder=5)
         self._texts = [
-            self.axes.text(0.0, 0.0, 0.0, text, color=color, fontsize=8, zorder=6) for _, _, text, color in mechanism.texts
+            self.axes.text(0.0, 0.0, 0.0, text, color=color, fontsize=8, zorder=6, parse_math=False)
+            for _, _, text, color in mechanism.texts
         ]
 
     def look(self, view: View) -> None:
@@ -198,6 +212,7 @@ class Scene:
             axis.get_major_locator().set_params(nbins=max(1, round(4.0 * length / size.max())))
             if length < 0.4 * size.max():  # no room for numbers
                 axis.set_major_formatter(NullFormatter())
+                axis.labelpad = BESIDE
         self._light = view.toward_camera + np.array([0.0, 0.0, 0.9])  # over the shoulder of who looks, from above
         side = np.cross([0.0, 0.0, 1.0], view.toward_camera)
         self._light -= 0.5 * side / np.linalg.norm(side)
@@ -225,6 +240,7 @@ class Scene:
         if self._texts:
             for text, point in zip(self._texts, self.mechanism.place_texts(X_GB) @ R.T, strict=True):
                 text.set_position_3d(point)
+                self._keep_inside(text, point)
 
     def freeze(self) -> None:
         """Keep what does not move as an image, so that each picture of many is drawn in half the time."""
@@ -240,13 +256,27 @@ class Scene:
         self.axes.set_axis_off()
         figure.add_artist(_make_background(image[::-1]))
 
+    def _keep_inside(self, text: Text3D, point: Array) -> None:
+        """Let a text end at its point, where it would be cut off at the figure's right edge."""
+        from mpl_toolkits.mplot3d.proj3d import proj_transform
+
+        x, y, _ = proj_transform(*point, self.axes.get_proj())
+        start = self.axes.transData.transform((x, y))[0]
+        width = text.get_window_extent().width
+        cut_off = start + width > self.axes.figure.bbox.width and width < start
+        text.set_horizontalalignment("right" if cut_off else "left")
+
     def _set_faces(self, collection: Any, faces: Array, colors: Array | None) -> None:
         collection.set_visible(len(faces) > 0)
         if len(faces):
             collection.set_verts(faces)
             if colors is not None:
                 collection.set_facecolor(colors)
-                collection.set_edgecolor(colors)  # closes the hair lines between neighbours
+                edges = (
+                    colors.copy()
+                )  # they close the hair lines between neighbours; what is translucent they would cover twice
+                edges[edges[:, 3] < 1.0, 3] = 0.0
+                collection.set_edgecolor(edges)
 
     def _set_up(self, labels: bool) -> None:
         from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -264,15 +294,23 @@ class Scene:
             if abs(row[aligned]) < 1.0 - 1e-9:  # gravity is oblique: no axis of Ground is along this one
                 axis.set_ticklabels([])
                 continue
-            axis.set_major_formatter(FuncFormatter(lambda value, _, sign=sign: f"{sign * value + 0.0:.3g}"))
+            axis.set_major_formatter(FuncFormatter(partial(_write_number, axis, sign)))
             axis.set_label_text("xyz"[aligned], fontsize=8, color=(0.35, 0.35, 0.35))
             axis.labelpad = -6
             if not labels:
                 axis.set_ticklabels([])
-                axis.labelpad = -14
+                axis.labelpad = BESIDE
         axes.grid(visible=True)
         for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
             axis._axinfo["grid"].update(color=(0.85, 0.85, 0.87, 1.0), linewidth=0.6)
+
+
+def _write_number(axis: Any, sign: float, value: float, _: int | None = None) -> str:
+    """Write a number of an axis with as many digits as tell it from its neighbours."""
+    low, high = axis.get_view_interval()
+    largest, span = max(abs(low), abs(high)), abs(high - low)
+    digits = 3 if span == 0.0 else max(3, math.ceil(math.log10(40.0 * largest / span)))
+    return f"{sign * value + 0.0:.{digits}g}"
 
 
 def _make_background(image: NDArray[np.uint8]) -> Any:

@@ -8,6 +8,7 @@ that has its mass and inertia.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import decoration
+from ..integrator.base import _callers_level
 
 Array: TypeAlias = NDArray[np.float64]
 Rgb: TypeAlias = tuple[float, float, float]
@@ -43,6 +45,12 @@ DOT = 5.0
 
 COARSE = 0.4
 """The lowest resolution of a shape."""
+
+FINE = 20_000
+"""A surface of more triangles than this is drawn with fewer."""
+
+CELLS = 64
+"""Into how many parts its extent is divided then: finer than what a picture of some hundred dots shows."""
 
 JOINT: Rgb = (0.25, 0.25, 0.28)
 GROUND: Rgb = (0.55, 0.55, 0.55)
@@ -126,7 +134,7 @@ class ShapeMaker:
     faces : list of Faces
     segments : list of Segment
     texts : list of (int, (3,) array, str, color)
-        Body, station, text.
+        Body, station, text; red, green, blue and opacity.
     size : float
         Extent of the whole; length.
     """
@@ -134,7 +142,7 @@ class ShapeMaker:
     def __init__(self, links: Sequence[Link], X_GB: Array, sticks: bool = True, ties: Sequence[Segment] = ()) -> None:
         self.faces: list[Faces]
         self.segments: list[Segment]
-        self.texts: list[tuple[int, Array, str, Rgb]]
+        self.texts: list[tuple[int, Array, str, tuple[float, ...]]]
         self._links = links
         self._many = len(links) > MANY
         shapes = sum(max(1, len(link.decorations)) for link in links)
@@ -144,6 +152,7 @@ class ShapeMaker:
             self._joints[link.parent].append(link.X_PF[:3, 3])
 
         self.size = 0.0
+        self._unreadable: dict[int, str] = {}  # decorations by their identity
         self._decorate_all(lambda mesh: COARSE)
         self.size = self._calc_size(X_GB)
         self._decorate_all(self._choose_resolution)
@@ -157,6 +166,10 @@ class ShapeMaker:
             for geometry in link.marks:
                 self._decorate(body, geometry, np.eye(4), self._choose_resolution)
         self.segments += ties
+        if self._unreadable:
+            first, *rest = self._unreadable.values()
+            more = f"; so are {len(rest)} more" if rest else ""
+            warnings.warn(f"a decoration of {first}. It is left out of the picture{more}", stacklevel=_callers_level())
 
     def _decorate_all(self, choose_resolution: Callable[[Array], float]) -> None:
         self.faces, self.segments, self.texts = [], [], []
@@ -175,13 +188,19 @@ class ShapeMaker:
     ) -> None:
         color = geometry.color or self._color(body)
         if isinstance(geometry, decoration.Text):
-            self.texts.append((body, _move(X_BD, geometry.X.p), geometry.text, geometry.color or JOINT))
+            of_text = (*(geometry.color or JOINT), geometry.opacity)
+            self.texts.append((body, _move(X_BD, geometry.X.p), geometry.text, of_text))
+        if id(geometry) in self._unreadable:
+            return
         try:
             outline = [geometry.calc_mesh(COARSE)[0], *geometry.calc_lines(COARSE)]
             resolution = choose_resolution(np.concatenate(outline))
             vertices, triangles = geometry.calc_mesh(resolution)
-        except (ImportError, OSError, ValueError):
-            return  # a mesh file that cannot be read: the body is drawn as a stick
+        except (ImportError, OSError, ValueError) as error:  # a mesh file that cannot be read: the body is drawn as a stick
+            self._unreadable[id(geometry)] = f"{self._links[body].name!r} cannot be read: {error}"
+            return
+        if len(triangles) > FINE:
+            vertices, triangles = _coarsen(vertices, triangles)
         points = _move(X_BD, vertices)
         lines = [_move(X_BD, line) for line in geometry.calc_lines(resolution)]
         if geometry.representation == "wireframe":
@@ -203,12 +222,19 @@ class ShapeMaker:
             return
         r = self._radius
         if link.parent == 0 and 0 not in self._decorated:
-            self._add(0, decoration.Brick((2.4 * r, 2.4 * r, 2.4 * r)), link.X_PF, GROUND)
+            half = min(2.4 * r, 0.1 * self._calc_extent(body)) if body in self._decorated else 2.4 * r
+            self._add(0, decoration.Brick((half, half, half)), link.X_PF, GROUND)
         if body not in self._decorated and not self._many:
             self._add(body, decoration.Sphere(1.7 * r), link.X_BM, JOINT)
         if link.nu <= 2:  # the rail of a slider; of no length as long as nothing slides
             ends = np.stack([link.X_PF[:3, 3], link.X_BM[:3, 3]])
             self.segments.append(Segment((link.parent, body), ends, GROUND))
+
+    def _calc_extent(self, body: int) -> float:
+        """Calculate how large the shape of a decorated body is, so that nothing hides it."""
+        points = [part.points.reshape(-1, 3) for part in self.faces if part.body == body]
+        points += [part.points for part in self.segments if part.bodies == (body, body)]
+        return float(np.linalg.norm(np.ptp(np.concatenate(points), axis=0)))
 
     def _draw_body(self, body: int, link: Link) -> None:
         start = link.X_BM[:3, 3]
@@ -298,6 +324,21 @@ def _between(start: Array, end: Array, radius: float) -> tuple[decoration.Cylind
     X = _at((start + end) / 2.0)
     X[:3, :3] = np.column_stack([np.cross(y, z), y, z])
     return decoration.Cylinder(radius, length / 2.0), X
+
+
+def _coarsen(vertices: Array, triangles: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
+    """Merge the vertices that share a cell of a grid into their mean (Rossignac and Borrel 1993)."""
+    low, extent = vertices.min(axis=0), float(np.ptp(vertices, axis=0).max())
+    cells = np.minimum((vertices - low) * (CELLS / (extent or 1.0)), CELLS - 1).astype(np.int64)
+    _, merged, counts = np.unique(cells @ (CELLS**2, CELLS, 1), return_inverse=True, return_counts=True)
+    means = np.column_stack([np.bincount(merged, column) for column in vertices.T]) / counts[:, None]
+    corners = merged[triangles]
+    first = np.argmin(corners, axis=1)[:, None]  # the same triangle by the same three, whichever was its first
+    corners = np.take_along_axis(corners, (first + np.arange(3)) % 3, axis=1)
+    a, b, c = corners.T
+    _, once = np.unique((a * len(means) + b) * len(means) + c, return_index=True)
+    flat = (a == b) | (b == c) | (c == a)
+    return means, corners[once[~flat[once]]]
 
 
 def _find_edges(points: Array, triangles: NDArray[np.int64]) -> list[Array]:
