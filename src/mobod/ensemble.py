@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import prescribing
+from ._numbers import numbers
 from .algebra.record import LANES, aligned_zeros, layout
 from .constrained import order_of_rows
 from .errors import MobodError, StageError
@@ -114,7 +115,7 @@ class Ensemble:
         return self._stage
 
     def _assign(self, name: str, target: Array, value: npt.ArrayLike, stage: Stage) -> None:
-        array = np.asarray(value, dtype=np.float64)
+        array = numbers(f"ensemble.{name}", value)
         shape = (self._n,) if name == "time" else (self._n, target.shape[1])
         if array.shape != shape:
             raise ValueError(f"ensemble.{name} has shape {shape}, got {array.shape}")
@@ -180,7 +181,7 @@ class Ensemble:
         return _read_only(self._particles[: self._n].reshape(self._n, 2, -1, 3)[:, which])
 
     def _assign_particles(self, name: str, which: int, value: npt.ArrayLike, stage: Stage) -> None:
-        array = np.asarray(value, dtype=np.float64)
+        array = numbers(f"ensemble.{name}", value)
         target = self._particles[: self._n].reshape(self._n, 2, -1, 3)[:, which]
         if array.shape != target.shape:
             raise ValueError(f"ensemble.{name} has shape {target.shape}, got {array.shape}")
@@ -670,7 +671,7 @@ class Ensemble:
         """An argument ``(n, ...)``: one a state, or one for all; zeros for None."""
         if value is None:
             return np.zeros((self._n, *shape))
-        array = np.asarray(value, dtype=np.float64)
+        array = numbers(what, value)
         if array.shape not in (shape, (self._n, *shape)):
             raise ValueError(f"{what} has shape {(self._n, *shape)}, or {shape} for all states alike; got {array.shape}")
         return np.broadcast_to(array, (self._n, *shape))

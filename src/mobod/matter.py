@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import prescribing
+from ._numbers import behaved, numbers
 from .constrained import Constrained
 from .errors import ModelError, TopologyError
 from .mobilizer.base import MobilizedBody, _full
@@ -111,6 +112,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         self._names: dict[str, MobilizedBody] = {}
         self._constraints = []
         self._system = None
+        self._topology_token = object()  # the system's, which keeps it so; at hand for what asks a state whose it is
         self._default_use_euler_angles = False
         self._show_default_geometry = True
         self._ground = Ground(self)
@@ -299,7 +301,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     def _positions(self, state: State, asked: str) -> Any:
         """The block of a state with positions."""
-        if state._token is not self._system._topology_token:  # type: ignore[union-attr]
+        if state._token is not self._topology_token:
             state._check_owner(self._system, asked)
         if not state._valid & _realize.POSITIONS:
             state._refuse(asked, Stage.POSITION)
@@ -307,7 +309,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     def _velocities(self, state: State, asked: str) -> Any:
         # one look where all is there, which is what operators are called with
-        if state._valid & 3 != 3 or state._token is not self._system._topology_token:  # type: ignore[union-attr]
+        if state._valid & 3 != 3 or state._token is not self._topology_token:
             self._positions(state, asked)
             if not state._valid & _realize.VELOCITIES:
                 state._refuse(asked, Stage.VELOCITY)
@@ -336,7 +338,10 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     def realize_composite_body_inertias(self, state: State) -> None:
         """Compute composite body inertias now. Needs position kinematics."""
-        block = self._positions(state, "realize_composite_body_inertias")
+        self._composite(state, "realize_composite_body_inertias")
+
+    def _composite(self, state: State, asked: str) -> None:
+        block = self._positions(state, asked)
         if not state._valid & _realize.COMPOSITE:
             composite_inertia.realize_composite(block)
             state._valid |= _realize.COMPOSITE
@@ -382,26 +387,29 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         """Make the next use compute it afresh; the state falls to POSITION at most."""
         self.invalidate_velocity_kinematics(state)
 
+    def _has(self, state: State, asked: str, bits: int) -> bool:
+        state._check_owner(self._system, asked)
+        return state._valid & bits == bits
+
     def is_position_kinematics_realized(self, state: State) -> bool:
-        """Whether poses and hinge columns are there."""
-        return bool(state._valid & _realize.POSITIONS)
+        """Whether poses and hinge columns are there, whatever the stage."""
+        return self._has(state, "is_position_kinematics_realized", _realize.POSITIONS)
 
     def is_velocity_kinematics_realized(self, state: State) -> bool:
         """Whether velocities are there, whatever the stage."""
-        return bool(state._valid & _realize.VELOCITIES)
+        return self._has(state, "is_velocity_kinematics_realized", _realize.VELOCITIES)
 
     def is_composite_body_inertias_realized(self, state: State) -> bool:
         """Whether composite inertias are there: only after they were asked for."""
-        return bool(state._valid & _realize.COMPOSITE)
+        return self._has(state, "is_composite_body_inertias_realized", _realize.COMPOSITE)
 
     def is_articulated_body_inertias_realized(self, state: State) -> bool:
         """Whether articulated inertias are there, whatever the stage."""
-        return bool(state._valid & _realize.ARTICULATED)
+        return self._has(state, "is_articulated_body_inertias_realized", _realize.ARTICULATED)
 
     def is_articulated_body_velocity_realized(self, state: State) -> bool:
         """Whether what velocities add to articulated bodies is there."""
-        both = _realize.ARTICULATED | _realize.VELOCITIES
-        return state._valid & both == both
+        return self._has(state, "is_articulated_body_velocity_realized", _realize.ARTICULATED | _realize.VELOCITIES)
 
     # ------------------------------------------------------------------------------------------ system-wide sums
 
@@ -427,6 +435,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     def calc_system_central_inertia_in_ground(self, state: State) -> Inertia:
         """Inertia of the system about its mass center, in Ground. Needs POSITION."""
+        self._positions(state, "calc_system_central_inertia_in_ground")
         return self.calc_system_mass_properties_in_ground(state).central_inertia
 
     def calc_system_momentum_about_ground_origin(self, state: State) -> Array:
@@ -437,17 +446,19 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     def calc_system_central_momentum(self, state: State) -> Array:
         """Angular momentum about the system's mass center, and linear momentum ``(2, 3)``. Needs VELOCITY."""
+        self._velocities(state, "calc_system_central_momentum")
         about_origin = self.calc_system_momentum_about_ground_origin(state)
         c = self.calc_system_mass_center_location_in_ground(state)
         about_origin[0] -= np.cross(c, about_origin[1])
         return about_origin
 
     def calc_system_mass_center_velocity_in_ground(self, state: State) -> Array:
-        """Velocity of the system's mass center. Needs VELOCITY."""
+        """Velocity of the system's mass center; NaN for a massless one. Needs VELOCITY."""
+        self._velocities(state, "calc_system_mass_center_velocity_in_ground")
         return _per_mass(self.calc_system_momentum_about_ground_origin(state)[1], self.calc_system_mass(state))
 
     def calc_system_mass_center_acceleration_in_ground(self, state: State) -> Array:
-        """Acceleration of the system's mass center. Needs ACCELERATION."""
+        """Acceleration of the system's mass center; NaN for a massless one. Needs ACCELERATION."""
         self._positions(state, "calc_system_mass_center_acceleration_in_ground")
         if state._stage < Stage.ACCELERATION:
             state._refuse("calc_system_mass_center_acceleration_in_ground", Stage.ACCELERATION)
@@ -516,9 +527,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         bodies, stations, bare = self._tasks(on_body_b, station_p_in_b)
         f = _like("f_GP", f_GP, (3,) if bare else (len(bodies), 3)).reshape(-1, 3)
         F = np.concatenate([np.zeros_like(f), f], axis=1)
-        return self._frame_jacobian_transpose(
-            state, "multiply_by_station_jacobian_transpose", bodies, stations, np.ascontiguousarray(F)
-        )
+        return self._frame_jacobian_transpose(state, "multiply_by_station_jacobian_transpose", bodies, stations, behaved(F))
 
     def calc_station_jacobian(self, state: State, on_body_b: Any, station_p_in_b: ArrayLike) -> Array:
         """The Jacobian of stations ``(3*nt, nu)``, rows task by task. Needs POSITION."""
@@ -538,9 +547,9 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     ) -> Array:
         """Generalized forces ``(nu,)`` of spatial forces at frames' origins: ``(nt, 2, 3)``, or ``(2, 3)``. Needs POSITION."""
         bodies, stations, bare = self._tasks(on_body_b, origin_ao_in_b)
-        F = _like("F_GAo", F_GAo, (2, 3) if bare else (len(bodies), 2, 3)).reshape(-1, 6)
+        F = _like("F_GAo", F_GAo, (2, 3) if bare else (len(bodies), 2, 3))
         return self._frame_jacobian_transpose(
-            state, "multiply_by_frame_jacobian_transpose", bodies, stations, np.ascontiguousarray(F)
+            state, "multiply_by_frame_jacobian_transpose", bodies, stations, behaved(F).reshape(-1, 6)
         )
 
     def calc_frame_jacobian(self, state: State, on_body_b: Any, origin_ao_in_b: ArrayLike) -> Array:
@@ -566,10 +575,10 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         else:
             indices = np.array([self._body(body)._index for body in several], dtype=np.int64)
         n = len(indices)
-        points = np.asarray(stations, dtype=np.float64)
+        points = numbers("stations", stations)
         if points.shape != (n, 3):
             points = _like("stations", points, (3,) if bare and points.ndim == 1 else (n, 3)).reshape(-1, 3)
-        return indices, np.ascontiguousarray(points), bare
+        return indices, behaved(points), bare
 
     def _times_frame_jacobian(self, state: State, asked: str, on_body_b: Any, stations: ArrayLike, u: ArrayLike) -> Array:
         block = self._positions(state, asked)
@@ -629,7 +638,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def calc_m(self, state: State) -> Array:
         """The mass matrix ``(nu, nu)``, symmetric and positive definite: the tree's, without constraints. Needs POSITION."""
         valid = state._valid
-        if not valid & 1 or state._token is not self._system._topology_token:  # type: ignore[union-attr]
+        if not valid & 1 or state._token is not self._topology_token:
             self._positions(state, "calc_m")
         shape = state._tree.shape_of_m
         M = _empty(shape)
@@ -677,22 +686,24 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         self._velocities(state, "multiply_by_n_dot")
         return self._rate_product(state, "multiply_by_n_dot", rates.multiply_by_n_dot, transpose, bool(transpose), v)
 
-    def _rate_product(self, state: State, asked: str, kernel: Any, transpose: bool, takes_q: bool, v: ArrayLike) -> Array:
+    def _rate_product(
+        self, state: State, asked: str, kernel: Any, transpose: bool, takes_q: bool, v: ArrayLike, what: str = "v"
+    ) -> Array:
         block = self._positions(state, asked)
         nq, nu = state._tree.nq, state._tree.nu
-        vector = np.ascontiguousarray(_like("v", v, (nq if takes_q else nu,)))
+        vector = behaved(_like(what, v, (nq if takes_q else nu,)))
         out = np.zeros(nu if takes_q else nq)
         kernel(block, bool(transpose), vector, out)
         return out
 
     def calc_q_dot(self, state: State, u: ArrayLike) -> Array:
         """Rates of q ``(nq,)`` that speeds *u* would give: N u. Needs POSITION."""
-        return self._rate_product(state, "calc_q_dot", rates.multiply_by_n, False, False, u)
+        return self._rate_product(state, "calc_q_dot", rates.multiply_by_n, False, False, u, "u")
 
     def calc_q_dot_dot(self, state: State, udot: ArrayLike) -> Array:
         """Second rates of q ``(nq,)`` that accelerations *udot* would give: N udot + NDot u. Needs VELOCITY."""
         self._velocities(state, "calc_q_dot_dot")
-        first = self._rate_product(state, "calc_q_dot_dot", rates.multiply_by_n, False, False, udot)
+        first = self._rate_product(state, "calc_q_dot_dot", rates.multiply_by_n, False, False, udot, "udot")
         return first + self.multiply_by_n_dot(state, False, state._u[: state._tree.nu])
 
     # ------------------------------------------------------------------------------------------ dynamics
@@ -903,12 +914,13 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     def calc_composite_body_inertias(self, state: State) -> list[SpatialInertia]:
         """The composite body inertia of each body, Ground first. Needs POSITION."""
+        self._composite(state, "calc_composite_body_inertias")
         return [self.get_composite_body_inertia(state, b) for b in range(len(self._bodies))]
 
     def get_composite_body_inertia(self, state: State, mobod: Any) -> SpatialInertia:
         """The body with all that hangs on it held rigid, about its origin; infinite for Ground. Needs POSITION."""
         b = self._body(mobod)._index
-        self.realize_composite_body_inertias(state)
+        self._composite(state, "get_composite_body_inertia")
         if b == 0:
             return MobilizedBody._ground_spatial_inertia()
         row = state._record.composite[b]
@@ -942,6 +954,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def get_mobilizer_coriolis_acceleration(self, state: State, mobod: Any) -> Array:
         """The body's own part ``(2, 3)`` of its total Coriolis acceleration, beyond its parent's. Needs VELOCITY."""
         body = self._body(mobod)
+        self._velocities(state, "get_mobilizer_coriolis_acceleration")
         total = self.get_total_coriolis_acceleration(state, body)
         if body._index == 0:
             return total
@@ -977,7 +990,9 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
             DeprecationWarning,
             stacklevel=2,
         )
-        if self._body(mobod)._index == 0:
+        b = self._body(mobod)._index
+        self._velocities(state, "get_mobilizer_centrifugal_forces")
+        if b == 0:
             return np.zeros((2, 3))
         P = np.asarray(self.get_articulated_body_inertia(state, mobod))
         a = self.get_mobilizer_coriolis_acceleration(state, mobod)
@@ -989,15 +1004,21 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         self, state: State, body_b: Any, station_on_b: ArrayLike, force_in_g: ArrayLike, body_forces_in_g: Array
     ) -> Array:
         """Add a force at a station to ``(nb, 2, 3)`` *body_forces_in_g*, in place; returns the array. Needs POSITION."""
-        return self._body(body_b).apply_force_to_body_point(state, station_on_b, force_in_g, body_forces_in_g)
+        body = self._body(body_b)
+        self._positions(state, "add_in_station_force")
+        return body.apply_force_to_body_point(state, station_on_b, force_in_g, body_forces_in_g)
 
     def add_in_body_torque(self, state: State, mobod: Any, torque_in_g: ArrayLike, body_forces_in_g: Array) -> Array:
         """Add a torque to ``(nb, 2, 3)`` *body_forces_in_g*, in place; returns the array."""
-        return self._body(mobod).apply_body_torque(state, torque_in_g, body_forces_in_g)
+        body = self._body(mobod)
+        state._tree_of(self._ground, "add_in_body_torque")
+        return body.apply_body_torque(state, torque_in_g, body_forces_in_g)
 
     def add_in_mobility_force(self, state: State, mobod: Any, which: int, f: float, mobility_forces: Array) -> Array:
         """Add to one mobility's entry of ``(nu,)`` *mobility_forces*, in place; returns the array."""
-        return self._body(mobod).apply_one_mobility_force(state, which, f, mobility_forces)
+        body = self._body(mobod)
+        state._tree_of(self._ground, "add_in_mobility_force")
+        return body.apply_one_mobility_force(state, which, f, mobility_forces)
 
     # ------------------------------------------------------------------------------------------ checks
 
@@ -1007,31 +1028,33 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         if value is None:
             return tree.no_mobility_forces
         nu = tree.nu
-        if type(value) is np.ndarray and value.shape == (nu,) and value.dtype is _FLOAT64 and value.flags.c_contiguous:
+        if type(value) is np.ndarray and value.shape == (nu,) and value.dtype is _FLOAT64 and value.flags.carray:
             return value  # as nearly all come: the conversions take as long as a sweep
-        array = np.asarray(value, dtype=np.float64)
+        array = numbers(what, value)
         if array.shape != (nu,):
             if array.size == 0:
                 return tree.no_mobility_forces
             raise ValueError(f"{what} has shape ({nu},), one number a mobility, got {array.shape}")
-        return np.ascontiguousarray(array)
+        return behaved(array)
 
     def _body_forces(self, state: State, what: str, value: ArrayLike | None) -> Array:
         """Rows of six, one a body, contiguous, only to be read; zeros for None or an empty array."""
         if value is None:
             return state._tree.no_body_forces
         nb = len(self._bodies)
-        array = np.asarray(value, dtype=np.float64)
+        array = numbers(what, value)
         if array.shape != (nb, 2, 3):
             if array.size == 0:
                 return state._tree.no_body_forces
             raise ValueError(f"{what} has shape ({nb}, 2, 3), one spatial vector a body, Ground first; got {array.shape}")
-        return np.ascontiguousarray(array).reshape(nb, 6)
+        return behaved(array).reshape(nb, 6)
 
 
 def _like(what: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
-    array = np.asarray(value, dtype=np.float64)
+    array = numbers(what, value)
     if array.shape != shape:
+        if not array.size and not shape[0]:  # an empty list, for no task at all
+            return array.reshape(shape)
         raise ValueError(f"{what} has to have shape {shape}, got {array.shape}")
     return array
 

@@ -247,6 +247,8 @@ class MultibodySystem:
     def _invalidate_topology(self) -> None:
         self._topology_version += 1
         self._topology_token = object()
+        if self._matter is not None:
+            self._matter._topology_token = self._topology_token
         self._topology_realized = False
         self._trees = {}
         self._kernel = None

@@ -842,14 +842,14 @@ class MobilizedBody(Locking):
     # These are called once a body and step by those who draw or control: what is common is checked here, the rest in State.
 
     def _rotation_array(self, state: State, asked: str) -> Array:
-        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if not state._valid & 1 or state._token is not self._matter._topology_token:
             state._need_positions(self, asked)
         R: Array = state._R_GB[self._index]
         return R
 
     def get_body_transform(self, state: State) -> Transform:
         """X_GB, the pose of the body's frame in Ground. Needs POSITION."""
-        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if not state._valid & 1 or state._token is not self._matter._topology_token:
             state._need_positions(self, "get_body_transform")
         b = self._index
         return Transform._trusted(state._R_GB[b].copy(), state._record.p_GB[b].copy())
@@ -866,14 +866,14 @@ class MobilizedBody(Locking):
 
     def get_mobilizer_transform(self, state: State) -> Transform:
         """X_FM, the pose of M in F. Needs POSITION."""
-        if not state._valid & 1 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if not state._valid & 1 or state._token is not self._matter._topology_token:
             state._need_positions(self, "get_mobilizer_transform")
         b = self._index
         return Transform._trusted(state._R_FM[b].copy(), state._record.p_FM[b].copy())
 
     def get_body_velocity(self, state: State) -> Array:
         """V_GB ``(2, 3)``: angular velocity, and velocity of the body's origin, in Ground. Needs VELOCITY."""
-        if state._valid & 3 != 3 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if state._valid & 3 != 3 or state._token is not self._matter._topology_token:
             state._need_velocities(self, "get_body_velocity")
         V: Array = state._V_GB[self._index].copy()
         return V
@@ -893,7 +893,7 @@ class MobilizedBody(Locking):
 
     def get_body_acceleration(self, state: State) -> Array:
         """A_GB ``(2, 3)``: angular acceleration, and acceleration of the body's origin, in Ground. Needs ACCELERATION."""
-        if state._stage < 8 or state._token is not self._matter._system._topology_token:  # type: ignore[union-attr]
+        if state._stage < 8 or state._token is not self._matter._topology_token:
             state._need_accelerations(self, "get_body_acceleration")
         A: Array = state._A_GB[self._index].copy()
         return A
