@@ -105,6 +105,11 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     -----
     The operators work on a realized state and leave what it holds alone. Vectors are ``(nu,)`` or ``(nq,)``, spatial vectors
     one a body ``(nb, 2, 3)``, Ground first, angular before linear, all expressed in Ground.
+
+    Each raises `StageError` for a state that has not got the stage it needs, `TopologyError` for a state or a body of another
+    system and for a state older than the last change of the topology, `ValueError` for an argument of another shape, and
+    `TypeError` or `ValueError` for what is no number. Nothing has changed then. NaN among arguments comes out again where
+    it matters. A product with M, M^-1, J or N takes O(n), an explicit matrix as long as its entries that may not be zero.
     """
 
     def __init__(self, system: MultibodySystem | None = None) -> None:
@@ -477,14 +482,20 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     # ------------------------------------------------------------------------------------------ Jacobians
 
     def multiply_by_system_jacobian(self, state: State, u: ArrayLike) -> Array:
-        """V = J u ``(nb, 2, 3)``: the bodies' velocities that speeds *u* ``(nu,)`` would give. Needs POSITION."""
+        """V = J u ``(nb, 2, 3)``: the bodies' velocities that speeds *u* ``(nu,)`` would give, in O(n). Needs POSITION.
+
+        Ground's row is zero. Source: Jain 2011, section 3.5.
+        """
         block = self._positions(state, "multiply_by_system_jacobian")
         V = np.empty((len(self._bodies), 2, 3))
         jacobian.multiply_by_system_jacobian(block, self._mobility_vector(state, "u", u), V.reshape(-1, 6))
         return V
 
     def multiply_by_system_jacobian_transpose(self, state: State, F_G: ArrayLike) -> Array:
-        """f = J^T F ``(nu,)`` of body forces ``(nb, 2, 3)``; Ground's row is ignored. Needs POSITION."""
+        """f = J^T F ``(nu,)`` of body forces *F_G* ``(nb, 2, 3)``, in O(n). Needs POSITION.
+
+        The forces are at the bodies' origins; Ground's row is ignored. Source: Jain 2011, section 3.5.
+        """
         block = self._positions(state, "multiply_by_system_jacobian_transpose")
         f = np.empty(state._tree.nu)
         jacobian.multiply_by_system_jacobian_transpose(block, self._body_forces(state, "F_G", F_G), f)
@@ -496,7 +507,10 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return self._frame_jacobian(state, "calc_system_jacobian", np.arange(nb), np.zeros((nb, 3)), 6)
 
     def calc_bias_for_system_jacobian(self, state: State) -> Array:
-        """Jdot u ``(nb, 2, 3)``: the bodies' accelerations if udot were zero. Needs VELOCITY."""
+        """Jdot u ``(nb, 2, 3)``: the bodies' accelerations if udot were zero. Needs VELOCITY.
+
+        A_GB = J udot + Jdot u; Ground's row is zero, and the flat form is ``.reshape(-1)``.
+        """
         self._velocities(state, "calc_bias_for_system_jacobian")
         bias: Array = state._record.coriolis.reshape(-1, 2, 3).copy()
         return bias
@@ -523,7 +537,16 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def multiply_by_station_jacobian_transpose(
         self, state: State, on_body_b: Any, station_p_in_b: ArrayLike, f_GP: ArrayLike
     ) -> Array:
-        """Generalized forces ``(nu,)`` of forces *f_GP*, in Ground, at stations: one a task, or one bare. Needs POSITION."""
+        """Generalized forces ``(nu,)`` of forces at stations. Needs POSITION.
+
+        Parameters
+        ----------
+        state : State
+        on_body_b, station_p_in_b
+            As `multiply_by_station_jacobian` takes them; forces on Ground count for nothing, tasks on one body add up.
+        f_GP : (nt, 3) array_like, or (3,) for one bare task
+            One force a task, in Ground.
+        """
         bodies, stations, bare = self._tasks(on_body_b, station_p_in_b)
         f = _like("f_GP", f_GP, (3,) if bare else (len(bodies), 3)).reshape(-1, 3)
         F = np.concatenate([np.zeros_like(f), f], axis=1)
@@ -535,7 +558,10 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return self._frame_jacobian(state, "calc_station_jacobian", bodies, stations, 3)
 
     def calc_bias_for_station_jacobian(self, state: State, on_body_b: Any, station_p_in_b: ArrayLike) -> Array:
-        """Accelerations of stations if udot were zero: ``(nt, 3)``, or ``(3,)`` for one bare task. Needs VELOCITY."""
+        """Accelerations of stations if udot were zero: ``(nt, 3)``, or ``(3,)`` for one bare task. Needs VELOCITY.
+
+        a0 + alpha0 x p + w x (w x p), of the body's bias (alpha0; a0), its angular velocity and the station, in Ground.
+        """
         return self._frame_bias(state, "calc_bias_for_station_jacobian", on_body_b, station_p_in_b)[..., 1, :].copy()
 
     def multiply_by_frame_jacobian(self, state: State, on_body_b: Any, origin_ao_in_b: ArrayLike, u: ArrayLike) -> Array:
@@ -545,7 +571,16 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def multiply_by_frame_jacobian_transpose(
         self, state: State, on_body_b: Any, origin_ao_in_b: ArrayLike, F_GAo: ArrayLike
     ) -> Array:
-        """Generalized forces ``(nu,)`` of spatial forces at frames' origins: ``(nt, 2, 3)``, or ``(2, 3)``. Needs POSITION."""
+        """Generalized forces ``(nu,)`` of spatial forces at frames' origins. Needs POSITION.
+
+        Parameters
+        ----------
+        state : State
+        on_body_b, origin_ao_in_b
+            As `multiply_by_station_jacobian` takes bodies and stations.
+        F_GAo : (nt, 2, 3) array_like, or (2, 3) for one bare task
+            Torque and force, in Ground, at the frame's origin.
+        """
         bodies, stations, bare = self._tasks(on_body_b, origin_ao_in_b)
         F = _like("F_GAo", F_GAo, (2, 3) if bare else (len(bodies), 2, 3))
         return self._frame_jacobian_transpose(
@@ -614,7 +649,8 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def multiply_by_m(self, state: State, a: ArrayLike) -> Array:
         """f = M a ``(nu,)``, in O(n). Needs POSITION.
 
-        M is that of the tree, in which constraints have no part.
+        M is that of the tree, in which neither constraints nor locks and motions have a part. Source: inverse dynamics without
+        velocities, Featherstone 2008, section 5.
         """
         block = self._positions(state, "multiply_by_m")
         a, f = self._mobility_vector(state, "a", a), np.empty(state._tree.nu)
@@ -636,7 +672,11 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return a
 
     def calc_m(self, state: State) -> Array:
-        """The mass matrix ``(nu, nu)``, symmetric and positive definite: the tree's, without constraints. Needs POSITION."""
+        """The mass matrix ``(nu, nu)``, symmetric and positive definite: the tree's, without constraints. Needs POSITION.
+
+        Locked and prescribed mobilities have their rows and columns as others do. Source: composite rigid bodies, Featherstone
+        2008, section 6.2.
+        """
         valid = state._valid
         if not valid & 1 or state._token is not self._topology_token:
             self._positions(state, "calc_m")
@@ -674,11 +714,18 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     # ------------------------------------------------------------------------------------------ q and u
 
     def multiply_by_n(self, state: State, transpose: bool, v: ArrayLike) -> Array:
-        """N v ``(nq,)`` of v ``(nu,)``, or N^T v ``(nu,)`` of v ``(nq,)``: q_dot = N u. Needs POSITION."""
+        """N v ``(nq,)`` of v ``(nu,)``, or N^T v ``(nu,)`` of v ``(nq,)``: q_dot = N u. Needs POSITION.
+
+        N is a block a body: one, but for quaternions and for angles whose rates are not the speeds. The q and u of other
+        subsystems are not among these.
+        """
         return self._rate_product(state, "multiply_by_n", rates.multiply_by_n, transpose, bool(transpose), v)
 
     def multiply_by_n_inv(self, state: State, transpose: bool, v: ArrayLike) -> Array:
-        """N^-1 v ``(nu,)`` of v ``(nq,)``, or its transpose times v ``(nu,)``: u = N^-1 q_dot. Needs POSITION."""
+        """N^-1 v ``(nu,)`` of v ``(nq,)``, or its transpose times v ``(nu,)``: u = N^-1 q_dot. Needs POSITION.
+
+        Of a quaternion it is a left inverse, N^-1 N = 1; what changes its norm gives no speed.
+        """
         return self._rate_product(state, "multiply_by_n_inv", rates.multiply_by_n_inv, transpose, not transpose, v)
 
     def multiply_by_n_dot(self, state: State, transpose: bool, v: ArrayLike) -> Array:
@@ -697,11 +744,11 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return out
 
     def calc_q_dot(self, state: State, u: ArrayLike) -> Array:
-        """Rates of q ``(nq,)`` that speeds *u* would give: N u. Needs POSITION."""
+        """Rates of q ``(nq,)`` that speeds *u* ``(nu,)`` would give: N u. Needs POSITION."""
         return self._rate_product(state, "calc_q_dot", rates.multiply_by_n, False, False, u, "u")
 
     def calc_q_dot_dot(self, state: State, udot: ArrayLike) -> Array:
-        """Second rates of q ``(nq,)`` that accelerations *udot* would give: N udot + NDot u. Needs VELOCITY."""
+        """Second rates of q ``(nq,)`` that accelerations *udot* ``(nu,)`` would give: N udot + NDot u. Needs VELOCITY."""
         self._velocities(state, "calc_q_dot_dot")
         first = self._rate_product(state, "calc_q_dot_dot", rates.multiply_by_n, False, False, udot, "udot")
         return first + self.multiply_by_n_dot(state, False, state._u[: state._tree.nu])
@@ -813,7 +860,11 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return residual
 
     def calc_body_acceleration_from_u_dot(self, state: State, known_udot: ArrayLike | None = None) -> Array:
-        """A_GB ``(nb, 2, 3)`` that *known_udot* gives: J udot + Jdot u; zero udot where None or empty. Needs VELOCITY."""
+        """A_GB ``(nb, 2, 3)`` that *known_udot* ``(nu,)`` gives: J udot + Jdot u, in O(n). Needs VELOCITY.
+
+        None or an empty array stands for zeros: what is left is `calc_bias_for_system_jacobian`. Locks and motions are not
+        asked what udot they prescribe.
+        """
         block = self._velocities(state, "calc_body_acceleration_from_u_dot")
         A = np.empty((len(self._bodies), 2, 3))
         udot = self._mobility_vector(state, "known_udot", known_udot)
@@ -821,7 +872,12 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return A
 
     def calc_tree_equivalent_mobility_forces(self, state: State, body_forces: ArrayLike | None = None) -> Array:
-        """Generalized forces ``(nu,)`` that replace *body_forces* and the forces of the velocities. Needs VELOCITY."""
+        """Generalized forces ``(nu,)`` that replace *body_forces* and the forces of the velocities, in O(n). Needs VELOCITY.
+
+        f = J^T (F - F0), with F0 = M_B a + b of each body: its spatial inertia times its total Coriolis acceleration, and its
+        gyroscopic force (`get_total_centrifugal_forces`). Then M udot = f, but for mobility forces and constraints. Body forces
+        ``(nb, 2, 3)`` are at the bodies' origins; Ground's row is ignored, None or an empty array stands for zeros.
+        """
         block = self._velocities(state, "calc_tree_equivalent_mobility_forces")
         f = np.empty(state._tree.nu)
         F = self._body_forces(state, "body_forces", body_forces)
@@ -913,12 +969,18 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     # ------------------------------------------------------------------------------------------ inertias and velocity terms
 
     def calc_composite_body_inertias(self, state: State) -> list[SpatialInertia]:
-        """The composite body inertia of each body, Ground first. Needs POSITION."""
+        """The composite body inertia of each body, Ground first, which is infinite. Needs POSITION.
+
+        See `get_composite_body_inertia`; all are computed in O(n) when one is first asked for.
+        """
         self._composite(state, "calc_composite_body_inertias")
         return [self.get_composite_body_inertia(state, b) for b in range(len(self._bodies))]
 
     def get_composite_body_inertia(self, state: State, mobod: Any) -> SpatialInertia:
-        """The body with all that hangs on it held rigid, about its origin; infinite for Ground. Needs POSITION."""
+        """The body with all that hangs on it held rigid, about its origin, in Ground; infinite for Ground. Needs POSITION.
+
+        Source: Featherstone 2008, section 6.2; Jain 2011, section 4.1.2.
+        """
         b = self._body(mobod)._index
         self._composite(state, "get_composite_body_inertia")
         if b == 0:
@@ -931,7 +993,8 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def get_articulated_body_inertia(self, state: State, mobod: Any) -> ArticulatedInertia:
         """The body with all that hangs on it free to move, about its origin, in Ground; infinite for Ground. Needs POSITION.
 
-        Of the tree: constraints hold nothing here.
+        Of the tree: constraints hold nothing here, but locked and prescribed mobilizers hold their bodies. Source: Featherstone
+        2008, section 7; Jain 2011, section 6.
         """
         b = self._body(mobod)._index
         self._articulated(state, "get_articulated_body_inertia")
@@ -945,14 +1008,18 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return ArticulatedInertia._trusted(np.block([[_full(row[:6]), F], [F.T, _full(row[15:])]]))
 
     def get_total_coriolis_acceleration(self, state: State, mobod: Any) -> Array:
-        """Acceleration ``(2, 3)`` of the body if udot were zero: one row of Jdot u. Needs VELOCITY."""
+        """Acceleration ``(2, 3)`` of the body if udot were zero, in Ground: its row of Jdot u. Needs VELOCITY."""
         b = self._body(mobod)._index
         self._velocities(state, "get_total_coriolis_acceleration")
         a: Array = state._record.coriolis[b].reshape(2, 3).copy()
         return a
 
     def get_mobilizer_coriolis_acceleration(self, state: State, mobod: Any) -> Array:
-        """The body's own part ``(2, 3)`` of its total Coriolis acceleration, beyond its parent's. Needs VELOCITY."""
+        """The body's own part ``(2, 3)`` of its total Coriolis acceleration, beyond its parent's. Needs VELOCITY.
+
+        What is left when the parent's total, shifted rigidly to this body's origin, is taken off: HDot_PB_G u and the change of
+        the shift.
+        """
         body = self._body(mobod)
         self._velocities(state, "get_mobilizer_coriolis_acceleration")
         total = self.get_total_coriolis_acceleration(state, body)
@@ -964,7 +1031,11 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return total
 
     def get_gyroscopic_force(self, state: State, mobod: Any) -> Array:
-        """[w x I w; m w x (w x c)] ``(2, 3)``, about the body's origin. Needs VELOCITY."""
+        """b = [w x I w; m w x (w x c)] ``(2, 3)``, about the body's origin, in Ground; zero for Ground. Needs VELOCITY.
+
+        The force that goes on with A_GB = 0: F = M_B A + b are Newton's and Euler's equations. Source: Featherstone 2008,
+        section 2.14.
+        """
         b = self._body(mobod)._index
         self._velocities(state, "get_gyroscopic_force")
         if b == 0:
@@ -974,7 +1045,10 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return np.array([np.cross(w, _full(record.inertia_G[b]) @ w), np.cross(w, np.cross(w, mc))])
 
     def get_total_centrifugal_forces(self, state: State, mobod: Any) -> Array:
-        """The force ``(2, 3)`` that the body's total Coriolis acceleration takes: M a + b, its own. Needs VELOCITY."""
+        """The force ``(2, 3)`` that the body takes if udot is zero: M_B a + b, of its own inertia, in Ground. Needs VELOCITY.
+
+        a is `get_total_coriolis_acceleration`, b `get_gyroscopic_force`; zero for Ground.
+        """
         b = self._body(mobod)._index
         self._velocities(state, "get_total_centrifugal_forces")
         F: Array = state._record.centrifugal[b].reshape(2, 3).copy()
@@ -983,7 +1057,8 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def get_mobilizer_centrifugal_forces(self, state: State, mobod: Any) -> Array:
         """P a + b ``(2, 3)``, with the articulated inertia and the mobilizer's own Coriolis acceleration. Deprecated.
 
-        What is meant nearly always is `get_total_centrifugal_forces`. Needs VELOCITY.
+        What is meant nearly always is `get_total_centrifugal_forces`. Needs VELOCITY. Articulated inertias are computed where
+        they are not there.
         """
         warnings.warn(
             "get_mobilizer_centrifugal_forces is deprecated; use get_total_centrifugal_forces",
