@@ -199,3 +199,36 @@ def test_mobilizer_centrifugal_forces_are_those_of_the_formula(model, close):
         expected += matter.get_gyroscopic_force(state, b).ravel()
         close(matter.get_mobilizer_centrifugal_forces(state, b).ravel(), expected, 1e-13)
     assert not matter.get_mobilizer_centrifugal_forces(state, 0).any()
+
+
+def test_a_mass_matrix_without_an_inverse_is_refused_by_the_mobility_s_name(make):
+    """They gave NaN, of whichever entries the massless pin had to do with; realizing accelerations said what is wrong."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    pin = mb.mobilizer.Pin(matter.ground, make.body())
+    loose = mb.mobilizer.Pin(pin, mb.body.Massless(), name="loose")
+    mb.mobilizer.Pin(matter.ground, make.body())
+    state = system.realize_topology()
+    system.realize(state, Stage.DYNAMICS)
+    for _ in range(2):  # what failed once is not taken for done
+        for call in (
+            lambda: matter.calc_m_inv(state),
+            lambda: matter.multiply_by_m_inv(state, np.ones(3)),
+            lambda: matter.get_articulated_body_inertia(state, 1),
+            lambda: matter.calc_acceleration(state),
+        ):
+            with pytest.raises(mb.ModelError, match="mobility 0 of 'loose' has no inertia to move"):
+                call()
+    loose.lock(state)  # then nobody asks what it weighs
+    system.realize(state, Stage.DYNAMICS)
+    for inverse in (matter.calc_m_inv(state), matter.calc_m_inv(state.copy())):
+        assert np.isfinite(inverse).all() and not inverse[1].any()
+    assert np.isfinite(matter.multiply_by_m_inv(state, np.ones(3))).all()
+
+
+def test_empty_arguments_of_an_ensemble_s_operators_stand_for_zeros(model):
+    ensemble = mb.Ensemble(model.system, 9, state=model.state)
+    ensemble.realize(Stage.VELOCITY)
+    expected = ensemble.calc_residual_force_ignoring_constraints()
+    assert np.array_equal(ensemble.calc_residual_force_ignoring_constraints([], [], []), expected)
+    assert not ensemble.multiply_by_m([]).any()

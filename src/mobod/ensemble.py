@@ -668,10 +668,12 @@ class Ensemble:
         return found[: self._n].reshape(self._n, *out)
 
     def _rows(self, what: str, value: npt.ArrayLike | None, shape: tuple[int, ...]) -> Array:
-        """An argument ``(n, ...)``: one a state, or one for all; zeros for None."""
+        """An argument ``(n, ...)``: one a state, or one for all; zeros for None or an empty array."""
         if value is None:
             return np.zeros((self._n, *shape))
         array = numbers(what, value)
+        if array.size == 0:
+            return np.zeros((self._n, *shape))
         if array.shape not in (shape, (self._n, *shape)):
             raise ValueError(f"{what} has shape {(self._n, *shape)}, or {shape} for all states alike; got {array.shape}")
         return np.broadcast_to(array, (self._n, *shape))
@@ -775,7 +777,7 @@ class Ensemble:
         Parameters
         ----------
         applied_mobility_forces : (n, nu) array_like, optional
-            Of every state, or ``(nu,)`` for all; zero where None, as the others.
+            Of every state, or ``(nu,)`` for all; zero where None or empty, as the others.
         applied_body_forces : (n, nb, 2, 3) array_like, optional
             At the bodies' origins, in Ground; or ``(nb, 2, 3)`` for all. Ground's row is ignored.
         known_udot : (n, nu) array_like, optional

@@ -324,7 +324,16 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         block = self._positions(state, asked)
         if not state._valid & _realize.ARTICULATED:
             self._realize(state, _realize.ARTICULATED)
+            if not np.isfinite(state._record.d_inverse).all():
+                self._refuse_singular(state)
         return block
+
+    def _refuse_singular(self, state: State) -> None:
+        """`ModelError` that names the free mobility which nothing holds back; a known one's number is left from before."""
+        free = np.repeat(state._field("together") >= 0, state._tree.num_u)
+        if not np.isfinite(state._record.d_inverse[: len(free), 0][free]).all():
+            state._valid &= ~_realize.ARTICULATED
+            self.get_system()._explain(state, _realize.BAD_U_DOT)
 
     def _realize(self, state: State, entry: int) -> None:
         self.get_system()._compute(state, entry)
@@ -664,6 +673,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         M is that of the tree, in which constraints have no part: accelerations that keep these are those of
         `calc_acceleration`, and changes of speed that keep them take `solve_for_constraint_impulses` too. With locks or
         prescribed motion M is that of the free mobilities: only their entries of v are read, the others come back as zeros.
+        `ModelError` names a free mobility that has no inertia to move: there is no inverse then.
         """
         block = self._articulated(state, "multiply_by_m_inv")
         v, a = self._mobility_vector(state, "v", v), np.empty(state._tree.nu)
@@ -695,7 +705,8 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
         It is that of the tree, in which constraints have no part; `calc_projected_m_inv` is what these see of it. Rows and
         columns of mobilities that a lock or a motion prescribes are zero. In O(nu^2), from articulated inertias, which are
-        computed where they are not there; M itself is not made.
+        computed where they are not there; M itself is not made. `ModelError` names a free mobility that has no inertia to move:
+        there is no inverse then.
         """
         block = self._positions(state, "calc_m_inv")
         shape = state._tree.shape_of_m
