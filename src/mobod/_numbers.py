@@ -23,4 +23,4 @@ def numbers(what: str, value: Any) -> Array:
 
 def behaved(array: Array) -> Array:
     """*array*, or a copy where it is strided, unaligned or read-only: for each such form Numba would compile a kernel anew."""
-    return array if array.flags.carray else np.array(array, order="C")
+    return array if array.flags.carray else array.copy()

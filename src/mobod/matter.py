@@ -1114,8 +1114,9 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         if value is None:
             return tree.no_mobility_forces
         nu = tree.nu
-        if type(value) is np.ndarray and value.shape == (nu,) and value.dtype is _FLOAT64 and value.flags.carray:
-            return value  # as nearly all come: the conversions take as long as a sweep
+        if type(value) is np.ndarray and value.shape == (nu,) and value.dtype is _FLOAT64:
+            # as nearly all come, the conversions taking as long as a sweep; copied for the reason that `behaved` gives
+            return value if value.flags.carray else value.copy()
         array = numbers(what, value)
         if array.shape != (nu,):
             if array.size == 0:
