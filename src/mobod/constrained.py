@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ._numbers import numbers
 from .errors import ModelError, TopologyError
 from .tree import constraint_operators as operators
 from .tree.constraint_fields import GROUPED, grouped
@@ -28,9 +29,9 @@ def order_of_rows(tree: Tree, enabled: npt.NDArray[Any]) -> Indices:
     """The kernels' rows of enabled constraints in the order of multipliers: of positions, velocities, accelerations."""
     fields, rows = tree.fields, []
     start = fields["first_row"].copy()
-    for numbers in (fields["num_p"], fields["num_v"], fields["num_a"]):
-        rows += [np.arange(first, first + n) for first, n, on in zip(start, numbers, enabled, strict=True) if on]
-        start = start + numbers
+    for counts in (fields["num_p"], fields["num_v"], fields["num_a"]):
+        rows += [np.arange(first, first + n) for first, n, on in zip(start, counts, enabled, strict=True) if on]
+        start = start + counts
     return np.concatenate(rows) if rows else np.zeros(0, np.int64)
 
 
@@ -144,7 +145,7 @@ class Constrained:
     def _spread(self, state: State, what: str, value: ArrayLike | None, rows: Indices) -> Array:
         """Numbers in the order of multipliers, or of the first of these, in the kernels' order."""
         out = self._blank(state)
-        array = np.zeros(len(rows)) if value is None or np.size(value) == 0 else np.asarray(value, dtype=np.float64)
+        array = np.zeros(len(rows)) if value is None or np.size(value) == 0 else numbers(what, value)
         if array.shape != (len(rows),):
             raise ValueError(f"{what} has shape ({len(rows)},), got {array.shape}")
         out[rows] = array
@@ -338,7 +339,7 @@ class Constrained:
         """
         Pq = self.calc_pq(state)
         self._check_bias("biasp", biasp, len(Pq))
-        vector = np.zeros(Pq.shape[1]) if qlike is None or np.size(qlike) == 0 else np.asarray(qlike, dtype=np.float64)
+        vector = np.zeros(Pq.shape[1]) if qlike is None or np.size(qlike) == 0 else numbers("qlike", qlike)
         if vector.shape != (Pq.shape[1],):
             raise ValueError(f"qlike has shape ({Pq.shape[1]},), got {vector.shape}")
         product: Array = Pq @ vector
@@ -356,7 +357,7 @@ class Constrained:
         None or empty stands for zeros.
         """
         Pq = self.calc_pq(state)
-        vector = np.zeros(len(Pq)) if lambdap is None or np.size(lambdap) == 0 else np.asarray(lambdap, dtype=np.float64)
+        vector = np.zeros(len(Pq)) if lambdap is None or np.size(lambdap) == 0 else numbers("lambdap", lambdap)
         if vector.shape != (len(Pq),):
             raise ValueError(f"lambdap has shape ({len(Pq)},), got {vector.shape}")
         product: Array = Pq.T @ vector

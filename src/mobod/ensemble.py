@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import prescribing
+from ._numbers import numbers
 from .algebra.record import LANES, aligned_zeros, layout
 from .constrained import order_of_rows
 from .errors import ConvergenceError, ModelError, StageError
@@ -117,7 +118,7 @@ class Ensemble:
         return self._stage
 
     def _assign(self, name: str, target: Array, value: npt.ArrayLike, stage: Stage) -> None:
-        array = np.asarray(value, dtype=np.float64)
+        array = numbers(f"ensemble.{name}", value)
         shape = (self._n,) if name == "time" else (self._n, target.shape[1])
         if array.shape != shape:
             raise ValueError(f"ensemble.{name} has shape {shape}, got {array.shape}")
@@ -183,7 +184,7 @@ class Ensemble:
         return _read_only(self._particles[: self._n].reshape(self._n, 2, -1, 3)[:, which])
 
     def _assign_particles(self, name: str, which: int, value: npt.ArrayLike, stage: Stage) -> None:
-        array = np.asarray(value, dtype=np.float64)
+        array = numbers(f"ensemble.{name}", value)
         target = self._particles[: self._n].reshape(self._n, 2, -1, 3)[:, which]
         if array.shape != target.shape:
             raise ValueError(f"ensemble.{name} has shape {target.shape}, got {array.shape}")
@@ -723,10 +724,12 @@ class Ensemble:
         return found[: self._n].reshape(self._n, *out)
 
     def _rows(self, what: str, value: npt.ArrayLike | None, shape: tuple[int, ...]) -> Array:
-        """An argument ``(n, ...)``: one a state, or one for all; zeros for None."""
+        """An argument ``(n, ...)``: one a state, or one for all; zeros for None or an empty array."""
         if value is None:
             return np.zeros((self._n, *shape))
-        array = np.asarray(value, dtype=np.float64)
+        array = numbers(what, value)
+        if array.size == 0:
+            return np.zeros((self._n, *shape))
         if array.shape not in (shape, (self._n, *shape)):
             raise ValueError(f"{what} has shape {(self._n, *shape)}, or {shape} for all states alike; got {array.shape}")
         return np.broadcast_to(array, (self._n, *shape))
@@ -830,7 +833,7 @@ class Ensemble:
         Parameters
         ----------
         applied_mobility_forces : (n, nu) array_like, optional
-            Of every state, or ``(nu,)`` for all; zero where None, as the others.
+            Of every state, or ``(nu,)`` for all; zero where None or empty, as the others.
         applied_body_forces : (n, nb, 2, 3) array_like, optional
             At the bodies' origins, in Ground; or ``(nb, 2, 3)`` for all. Ground's row is ignored.
         known_udot : (n, nu) array_like, optional

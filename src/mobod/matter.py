@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import prescribing
+from ._numbers import behaved, numbers
 from .constrained import Constrained
 from .errors import ModelError, TopologyError
 from .mobilizer.base import MobilizedBody, _full
@@ -104,6 +105,11 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     -----
     The operators work on a realized state and leave what it holds alone. Vectors are ``(nu,)`` or ``(nq,)``, spatial vectors
     one a body ``(nb, 2, 3)``, Ground first, angular before linear, all expressed in Ground.
+
+    Each raises `StageError` for a state that has not got the stage it needs, `TopologyError` for a state or a body of another
+    system and for a state older than the last change of the topology, `ValueError` for an argument of another shape, and
+    `TypeError` or `ValueError` for what is no number. Nothing has changed then. NaN among arguments comes out again where
+    it matters. A product with M, M^-1, J or N takes O(n), an explicit matrix as long as its entries that may not be zero.
     """
 
     def __init__(self, system: MultibodySystem | None = None) -> None:
@@ -318,7 +324,16 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         block = self._positions(state, asked)
         if not state._valid & _realize.ARTICULATED:
             self._realize(state, _realize.ARTICULATED)
+            if not np.isfinite(state._record.d_inverse).all():
+                self._refuse_singular(state)
         return block
+
+    def _refuse_singular(self, state: State) -> None:
+        """`ModelError` that names the free mobility which nothing holds back; a known one's number is left from before."""
+        free = np.repeat(state._field("together") >= 0, state._tree.num_u)
+        if not np.isfinite(state._record.d_inverse[: len(free), 0][free]).all():
+            state._valid &= ~_realize.ARTICULATED
+            self.get_system()._explain(state, _realize.BAD_U_DOT)
 
     def _realize(self, state: State, entry: int) -> None:
         self.get_system()._compute(state, entry)
@@ -337,7 +352,10 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     def realize_composite_body_inertias(self, state: State) -> None:
         """Compute composite body inertias now. Needs position kinematics."""
-        block = self._positions(state, "realize_composite_body_inertias")
+        self._composite(state, "realize_composite_body_inertias")
+
+    def _composite(self, state: State, asked: str) -> None:
+        block = self._positions(state, asked)
         if not state._valid & _realize.COMPOSITE:
             composite_inertia.realize_composite(block)
             state._valid |= _realize.COMPOSITE
@@ -383,26 +401,29 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         """Make the next use compute it afresh; the state falls to POSITION at most."""
         self.invalidate_velocity_kinematics(state)
 
+    def _has(self, state: State, asked: str, bits: int) -> bool:
+        state._check_owner(self._system, asked)
+        return state._valid & bits == bits
+
     def is_position_kinematics_realized(self, state: State) -> bool:
-        """Whether poses and hinge columns are there."""
-        return bool(state._valid & _realize.POSITIONS)
+        """Whether poses and hinge columns are there, whatever the stage."""
+        return self._has(state, "is_position_kinematics_realized", _realize.POSITIONS)
 
     def is_velocity_kinematics_realized(self, state: State) -> bool:
         """Whether velocities are there, whatever the stage."""
-        return bool(state._valid & _realize.VELOCITIES)
+        return self._has(state, "is_velocity_kinematics_realized", _realize.VELOCITIES)
 
     def is_composite_body_inertias_realized(self, state: State) -> bool:
         """Whether composite inertias are there: only after they were asked for."""
-        return bool(state._valid & _realize.COMPOSITE)
+        return self._has(state, "is_composite_body_inertias_realized", _realize.COMPOSITE)
 
     def is_articulated_body_inertias_realized(self, state: State) -> bool:
         """Whether articulated inertias are there, whatever the stage."""
-        return bool(state._valid & _realize.ARTICULATED)
+        return self._has(state, "is_articulated_body_inertias_realized", _realize.ARTICULATED)
 
     def is_articulated_body_velocity_realized(self, state: State) -> bool:
         """Whether what velocities add to articulated bodies is there."""
-        both = _realize.ARTICULATED | _realize.VELOCITIES
-        return state._valid & both == both
+        return self._has(state, "is_articulated_body_velocity_realized", _realize.ARTICULATED | _realize.VELOCITIES)
 
     # ------------------------------------------------------------------------------------------ system-wide sums
 
@@ -428,6 +449,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     def calc_system_central_inertia_in_ground(self, state: State) -> Inertia:
         """Inertia of the system about its mass center, in Ground. Needs POSITION."""
+        self._positions(state, "calc_system_central_inertia_in_ground")
         return self.calc_system_mass_properties_in_ground(state).central_inertia
 
     def calc_system_momentum_about_ground_origin(self, state: State) -> Array:
@@ -438,17 +460,19 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     def calc_system_central_momentum(self, state: State) -> Array:
         """Angular momentum about the system's mass center, and linear momentum ``(2, 3)``. Needs VELOCITY."""
+        self._velocities(state, "calc_system_central_momentum")
         about_origin = self.calc_system_momentum_about_ground_origin(state)
         c = self.calc_system_mass_center_location_in_ground(state)
         about_origin[0] -= np.cross(c, about_origin[1])
         return about_origin
 
     def calc_system_mass_center_velocity_in_ground(self, state: State) -> Array:
-        """Velocity of the system's mass center. Needs VELOCITY."""
+        """Velocity of the system's mass center; NaN for a massless one. Needs VELOCITY."""
+        self._velocities(state, "calc_system_mass_center_velocity_in_ground")
         return _per_mass(self.calc_system_momentum_about_ground_origin(state)[1], self.calc_system_mass(state))
 
     def calc_system_mass_center_acceleration_in_ground(self, state: State) -> Array:
-        """Acceleration of the system's mass center. Needs ACCELERATION."""
+        """Acceleration of the system's mass center; NaN for a massless one. Needs ACCELERATION."""
         self._positions(state, "calc_system_mass_center_acceleration_in_ground", Stage.ACCELERATION)
         if state._stage < Stage.ACCELERATION:
             state._refuse("calc_system_mass_center_acceleration_in_ground", Stage.ACCELERATION)
@@ -467,14 +491,20 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     # ------------------------------------------------------------------------------------------ Jacobians
 
     def multiply_by_system_jacobian(self, state: State, u: ArrayLike) -> Array:
-        """V = J u ``(nb, 2, 3)``: the bodies' velocities that speeds *u* ``(nu,)`` would give. Needs POSITION."""
+        """V = J u ``(nb, 2, 3)``: the bodies' velocities that speeds *u* ``(nu,)`` would give, in O(n). Needs POSITION.
+
+        Ground's row is zero. Source: Jain 2011, section 3.5.
+        """
         block = self._positions(state, "multiply_by_system_jacobian")
         V = np.empty((len(self._bodies), 2, 3))
         jacobian.multiply_by_system_jacobian(block, self._mobility_vector(state, "u", u), V.reshape(-1, 6))
         return V
 
     def multiply_by_system_jacobian_transpose(self, state: State, F_G: ArrayLike) -> Array:
-        """f = J^T F ``(nu,)`` of body forces ``(nb, 2, 3)``; Ground's row is ignored. Needs POSITION."""
+        """f = J^T F ``(nu,)`` of body forces *F_G* ``(nb, 2, 3)``, in O(n). Needs POSITION.
+
+        The forces are at the bodies' origins; Ground's row is ignored. Source: Jain 2011, section 3.5.
+        """
         block = self._positions(state, "multiply_by_system_jacobian_transpose")
         f = np.empty(state._tree.nu)
         jacobian.multiply_by_system_jacobian_transpose(block, self._body_forces(state, "F_G", F_G), f)
@@ -486,7 +516,10 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return self._frame_jacobian(state, "calc_system_jacobian", np.arange(nb), np.zeros((nb, 3)), 6)
 
     def calc_bias_for_system_jacobian(self, state: State) -> Array:
-        """Jdot u ``(nb, 2, 3)``: the bodies' accelerations if udot were zero. Needs VELOCITY."""
+        """Jdot u ``(nb, 2, 3)``: the bodies' accelerations if udot were zero. Needs VELOCITY.
+
+        A_GB = J udot + Jdot u; Ground's row is zero, and the flat form is ``.reshape(-1)``.
+        """
         self._velocities(state, "calc_bias_for_system_jacobian")
         bias: Array = state._record.coriolis.reshape(-1, 2, 3).copy()
         return bias
@@ -513,13 +546,20 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def multiply_by_station_jacobian_transpose(
         self, state: State, on_body_b: Any, station_p_in_b: ArrayLike, f_GP: ArrayLike
     ) -> Array:
-        """Generalized forces ``(nu,)`` of forces *f_GP*, in Ground, at stations: one a task, or one bare. Needs POSITION."""
+        """Generalized forces ``(nu,)`` of forces at stations. Needs POSITION.
+
+        Parameters
+        ----------
+        state : State
+        on_body_b, station_p_in_b
+            As `multiply_by_station_jacobian` takes them; forces on Ground count for nothing, tasks on one body add up.
+        f_GP : (nt, 3) array_like, or (3,) for one bare task
+            One force a task, in Ground.
+        """
         bodies, stations, bare = self._tasks(on_body_b, station_p_in_b)
         f = _like("f_GP", f_GP, (3,) if bare else (len(bodies), 3)).reshape(-1, 3)
         F = np.concatenate([np.zeros_like(f), f], axis=1)
-        return self._frame_jacobian_transpose(
-            state, "multiply_by_station_jacobian_transpose", bodies, stations, np.ascontiguousarray(F)
-        )
+        return self._frame_jacobian_transpose(state, "multiply_by_station_jacobian_transpose", bodies, stations, behaved(F))
 
     def calc_station_jacobian(self, state: State, on_body_b: Any, station_p_in_b: ArrayLike) -> Array:
         """The Jacobian of stations ``(3*nt, nu)``, rows task by task. Needs POSITION."""
@@ -527,7 +567,10 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return self._frame_jacobian(state, "calc_station_jacobian", bodies, stations, 3)
 
     def calc_bias_for_station_jacobian(self, state: State, on_body_b: Any, station_p_in_b: ArrayLike) -> Array:
-        """Accelerations of stations if udot were zero: ``(nt, 3)``, or ``(3,)`` for one bare task. Needs VELOCITY."""
+        """Accelerations of stations if udot were zero: ``(nt, 3)``, or ``(3,)`` for one bare task. Needs VELOCITY.
+
+        a0 + alpha0 x p + w x (w x p), of the body's bias (alpha0; a0), its angular velocity and the station, in Ground.
+        """
         return self._frame_bias(state, "calc_bias_for_station_jacobian", on_body_b, station_p_in_b)[..., 1, :].copy()
 
     def multiply_by_frame_jacobian(self, state: State, on_body_b: Any, origin_ao_in_b: ArrayLike, u: ArrayLike) -> Array:
@@ -537,11 +580,20 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def multiply_by_frame_jacobian_transpose(
         self, state: State, on_body_b: Any, origin_ao_in_b: ArrayLike, F_GAo: ArrayLike
     ) -> Array:
-        """Generalized forces ``(nu,)`` of spatial forces at frames' origins: ``(nt, 2, 3)``, or ``(2, 3)``. Needs POSITION."""
+        """Generalized forces ``(nu,)`` of spatial forces at frames' origins. Needs POSITION.
+
+        Parameters
+        ----------
+        state : State
+        on_body_b, origin_ao_in_b
+            As `multiply_by_station_jacobian` takes bodies and stations.
+        F_GAo : (nt, 2, 3) array_like, or (2, 3) for one bare task
+            Torque and force, in Ground, at the frame's origin.
+        """
         bodies, stations, bare = self._tasks(on_body_b, origin_ao_in_b)
-        F = _like("F_GAo", F_GAo, (2, 3) if bare else (len(bodies), 2, 3)).reshape(-1, 6)
+        F = _like("F_GAo", F_GAo, (2, 3) if bare else (len(bodies), 2, 3))
         return self._frame_jacobian_transpose(
-            state, "multiply_by_frame_jacobian_transpose", bodies, stations, np.ascontiguousarray(F)
+            state, "multiply_by_frame_jacobian_transpose", bodies, stations, behaved(F).reshape(-1, 6)
         )
 
     def calc_frame_jacobian(self, state: State, on_body_b: Any, origin_ao_in_b: ArrayLike) -> Array:
@@ -567,10 +619,10 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         else:
             indices = np.array([self._body(body)._index for body in several], dtype=np.int64)
         n = len(indices)
-        points = np.asarray(stations, dtype=np.float64)
+        points = numbers("stations", stations)
         if points.shape != (n, 3):
             points = _like("stations", points, (3,) if bare and points.ndim == 1 else (n, 3)).reshape(-1, 3)
-        return indices, np.ascontiguousarray(points), bare
+        return indices, behaved(points), bare
 
     def _times_frame_jacobian(self, state: State, asked: str, on_body_b: Any, stations: ArrayLike, u: ArrayLike) -> Array:
         block = self._positions(state, asked)
@@ -606,7 +658,8 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def multiply_by_m(self, state: State, a: ArrayLike) -> Array:
         """f = M a ``(nu,)``, in O(n). Needs POSITION.
 
-        M is that of the tree, in which constraints have no part.
+        M is that of the tree, in which neither constraints nor locks and motions have a part. Source: inverse dynamics without
+        velocities, Featherstone 2008, section 5.
         """
         block = self._positions(state, "multiply_by_m")
         a, f = self._mobility_vector(state, "a", a), np.empty(state._tree.nu)
@@ -620,6 +673,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         M is that of the tree, in which constraints have no part: accelerations that keep these are those of
         `calc_acceleration`, and changes of speed that keep them take `solve_for_constraint_impulses` too. With locks or
         prescribed motion M is that of the free mobilities: only their entries of v are read, the others come back as zeros.
+        `ModelError` names a free mobility that has no inertia to move: there is no inverse then.
         """
         block = self._articulated(state, "multiply_by_m_inv")
         v, a = self._mobility_vector(state, "v", v), np.empty(state._tree.nu)
@@ -628,7 +682,11 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return a
 
     def calc_m(self, state: State) -> Array:
-        """The mass matrix ``(nu, nu)``, symmetric and positive definite: the tree's, without constraints. Needs POSITION."""
+        """The mass matrix ``(nu, nu)``, symmetric and positive definite: the tree's, without constraints. Needs POSITION.
+
+        Locked and prescribed mobilities have their rows and columns as others do. Source: composite rigid bodies, Featherstone
+        2008, section 6.2.
+        """
         valid = state._valid
         if not valid & 1 or state._token is not self._token:
             self._positions(state, "calc_m")
@@ -647,7 +705,8 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
         It is that of the tree, in which constraints have no part; `calc_projected_m_inv` is what these see of it. Rows and
         columns of mobilities that a lock or a motion prescribes are zero. In O(nu^2), from articulated inertias, which are
-        computed where they are not there; M itself is not made.
+        computed where they are not there; M itself is not made. `ModelError` names a free mobility that has no inertia to move:
+        there is no inverse then.
         """
         block = self._positions(state, "calc_m_inv")
         shape = state._tree.shape_of_m
@@ -666,11 +725,18 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     # ------------------------------------------------------------------------------------------ q and u
 
     def multiply_by_n(self, state: State, transpose: bool, v: ArrayLike) -> Array:
-        """N v ``(nq,)`` of v ``(nu,)``, or N^T v ``(nu,)`` of v ``(nq,)``: q_dot = N u. Needs POSITION."""
+        """N v ``(nq,)`` of v ``(nu,)``, or N^T v ``(nu,)`` of v ``(nq,)``: q_dot = N u. Needs POSITION.
+
+        N is a block a body: one, but for quaternions and for angles whose rates are not the speeds. The q and u of other
+        subsystems are not among these.
+        """
         return self._rate_product(state, "multiply_by_n", rates.multiply_by_n, transpose, bool(transpose), v)
 
     def multiply_by_n_inv(self, state: State, transpose: bool, v: ArrayLike) -> Array:
-        """N^-1 v ``(nu,)`` of v ``(nq,)``, or its transpose times v ``(nu,)``: u = N^-1 q_dot. Needs POSITION."""
+        """N^-1 v ``(nu,)`` of v ``(nq,)``, or its transpose times v ``(nu,)``: u = N^-1 q_dot. Needs POSITION.
+
+        Of a quaternion it is a left inverse, N^-1 N = 1; what changes its norm gives no speed.
+        """
         return self._rate_product(state, "multiply_by_n_inv", rates.multiply_by_n_inv, transpose, not transpose, v)
 
     def multiply_by_n_dot(self, state: State, transpose: bool, v: ArrayLike) -> Array:
@@ -678,22 +744,24 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         self._velocities(state, "multiply_by_n_dot")
         return self._rate_product(state, "multiply_by_n_dot", rates.multiply_by_n_dot, transpose, bool(transpose), v)
 
-    def _rate_product(self, state: State, asked: str, kernel: Any, transpose: bool, takes_q: bool, v: ArrayLike) -> Array:
+    def _rate_product(
+        self, state: State, asked: str, kernel: Any, transpose: bool, takes_q: bool, v: ArrayLike, what: str = "v"
+    ) -> Array:
         block = self._positions(state, asked)
         nq, nu = state._tree.nq, state._tree.nu
-        vector = np.ascontiguousarray(_like("v", v, (nq if takes_q else nu,)))
+        vector = behaved(_like(what, v, (nq if takes_q else nu,)))
         out = np.zeros(nu if takes_q else nq)
         kernel(block, bool(transpose), vector, out)
         return out
 
     def calc_q_dot(self, state: State, u: ArrayLike) -> Array:
-        """Rates of q ``(nq,)`` that speeds *u* would give: N u. Needs POSITION."""
-        return self._rate_product(state, "calc_q_dot", rates.multiply_by_n, False, False, u)
+        """Rates of q ``(nq,)`` that speeds *u* ``(nu,)`` would give: N u. Needs POSITION."""
+        return self._rate_product(state, "calc_q_dot", rates.multiply_by_n, False, False, u, "u")
 
     def calc_q_dot_dot(self, state: State, udot: ArrayLike) -> Array:
-        """Second rates of q ``(nq,)`` that accelerations *udot* would give: N udot + NDot u. Needs VELOCITY."""
+        """Second rates of q ``(nq,)`` that accelerations *udot* ``(nu,)`` would give: N udot + NDot u. Needs VELOCITY."""
         self._velocities(state, "calc_q_dot_dot")
-        first = self._rate_product(state, "calc_q_dot_dot", rates.multiply_by_n, False, False, udot)
+        first = self._rate_product(state, "calc_q_dot_dot", rates.multiply_by_n, False, False, udot, "udot")
         return first + self.multiply_by_n_dot(state, False, state._u[: state._tree.nu])
 
     # ------------------------------------------------------------------------------------------ dynamics
@@ -803,7 +871,11 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return residual
 
     def calc_body_acceleration_from_u_dot(self, state: State, known_udot: ArrayLike | None = None) -> Array:
-        """A_GB ``(nb, 2, 3)`` that *known_udot* gives: J udot + Jdot u; zero udot where None or empty. Needs VELOCITY."""
+        """A_GB ``(nb, 2, 3)`` that *known_udot* ``(nu,)`` gives: J udot + Jdot u, in O(n). Needs VELOCITY.
+
+        None or an empty array stands for zeros: what is left is `calc_bias_for_system_jacobian`. Locks and motions are not
+        asked what udot they prescribe.
+        """
         block = self._velocities(state, "calc_body_acceleration_from_u_dot")
         A = np.empty((len(self._bodies), 2, 3))
         udot = self._mobility_vector(state, "known_udot", known_udot)
@@ -811,7 +883,12 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return A
 
     def calc_tree_equivalent_mobility_forces(self, state: State, body_forces: ArrayLike | None = None) -> Array:
-        """Generalized forces ``(nu,)`` that replace *body_forces* and the forces of the velocities. Needs VELOCITY."""
+        """Generalized forces ``(nu,)`` that replace *body_forces* and the forces of the velocities, in O(n). Needs VELOCITY.
+
+        f = J^T (F - F0), with F0 = M_B a + b of each body: its spatial inertia times its total Coriolis acceleration, and its
+        gyroscopic force (`get_total_centrifugal_forces`). Then M udot = f, but for mobility forces and constraints. Body forces
+        ``(nb, 2, 3)`` are at the bodies' origins; Ground's row is ignored, None or an empty array stands for zeros.
+        """
         block = self._velocities(state, "calc_tree_equivalent_mobility_forces")
         f = np.empty(state._tree.nu)
         F = self._body_forces(state, "body_forces", body_forces)
@@ -903,13 +980,20 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     # ------------------------------------------------------------------------------------------ inertias and velocity terms
 
     def calc_composite_body_inertias(self, state: State) -> list[SpatialInertia]:
-        """The composite body inertia of each body, Ground first. Needs POSITION."""
+        """The composite body inertia of each body, Ground first, which is infinite. Needs POSITION.
+
+        See `get_composite_body_inertia`; all are computed in O(n) when one is first asked for.
+        """
+        self._composite(state, "calc_composite_body_inertias")
         return [self.get_composite_body_inertia(state, b) for b in range(len(self._bodies))]
 
     def get_composite_body_inertia(self, state: State, mobod: Any) -> SpatialInertia:
-        """The body with all that hangs on it held rigid, about its origin; infinite for Ground. Needs POSITION."""
+        """The body with all that hangs on it held rigid, about its origin, in Ground; infinite for Ground. Needs POSITION.
+
+        Source: Featherstone 2008, section 6.2; Jain 2011, section 4.1.2.
+        """
         b = self._body(mobod)._index
-        self.realize_composite_body_inertias(state)
+        self._composite(state, "get_composite_body_inertia")
         if b == 0:
             return MobilizedBody._ground_spatial_inertia()
         row = state._record.composite[b]
@@ -920,7 +1004,8 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def get_articulated_body_inertia(self, state: State, mobod: Any) -> ArticulatedInertia:
         """The body with all that hangs on it free to move, about its origin, in Ground; infinite for Ground. Needs POSITION.
 
-        Of the tree: constraints hold nothing here.
+        Of the tree: constraints hold nothing here, but locked and prescribed mobilizers hold their bodies. Source: Featherstone
+        2008, section 7; Jain 2011, section 6.
         """
         b = self._body(mobod)._index
         self._articulated(state, "get_articulated_body_inertia")
@@ -934,15 +1019,20 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return ArticulatedInertia._trusted(np.block([[_full(row[:6]), F], [F.T, _full(row[15:])]]))
 
     def get_total_coriolis_acceleration(self, state: State, mobod: Any) -> Array:
-        """Acceleration ``(2, 3)`` of the body if udot were zero: one row of Jdot u. Needs VELOCITY."""
+        """Acceleration ``(2, 3)`` of the body if udot were zero, in Ground: its row of Jdot u. Needs VELOCITY."""
         b = self._body(mobod)._index
         self._velocities(state, "get_total_coriolis_acceleration")
         a: Array = state._record.coriolis[b].reshape(2, 3).copy()
         return a
 
     def get_mobilizer_coriolis_acceleration(self, state: State, mobod: Any) -> Array:
-        """The body's own part ``(2, 3)`` of its total Coriolis acceleration, beyond its parent's. Needs VELOCITY."""
+        """The body's own part ``(2, 3)`` of its total Coriolis acceleration, beyond its parent's. Needs VELOCITY.
+
+        What is left when the parent's total, shifted rigidly to this body's origin, is taken off: HDot_PB_G u and the change of
+        the shift.
+        """
         body = self._body(mobod)
+        self._velocities(state, "get_mobilizer_coriolis_acceleration")
         total = self.get_total_coriolis_acceleration(state, body)
         if body._index == 0:
             return total
@@ -952,7 +1042,11 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return total
 
     def get_gyroscopic_force(self, state: State, mobod: Any) -> Array:
-        """[w x I w; m w x (w x c)] ``(2, 3)``, about the body's origin. Needs VELOCITY."""
+        """b = [w x I w; m w x (w x c)] ``(2, 3)``, about the body's origin, in Ground; zero for Ground. Needs VELOCITY.
+
+        The force that goes on with A_GB = 0: F = M_B A + b are Newton's and Euler's equations. Source: Featherstone 2008,
+        section 2.14.
+        """
         b = self._body(mobod)._index
         self._velocities(state, "get_gyroscopic_force")
         if b == 0:
@@ -962,7 +1056,10 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         return np.array([np.cross(w, _full(record.inertia_G[b]) @ w), np.cross(w, np.cross(w, mc))])
 
     def get_total_centrifugal_forces(self, state: State, mobod: Any) -> Array:
-        """The force ``(2, 3)`` that the body's total Coriolis acceleration takes: M a + b, its own. Needs VELOCITY."""
+        """The force ``(2, 3)`` that the body takes if udot is zero: M_B a + b, of its own inertia, in Ground. Needs VELOCITY.
+
+        a is `get_total_coriolis_acceleration`, b `get_gyroscopic_force`; zero for Ground.
+        """
         b = self._body(mobod)._index
         self._velocities(state, "get_total_centrifugal_forces")
         F: Array = state._record.centrifugal[b].reshape(2, 3).copy()
@@ -971,14 +1068,17 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def get_mobilizer_centrifugal_forces(self, state: State, mobod: Any) -> Array:
         """P a + b ``(2, 3)``, with the articulated inertia and the mobilizer's own Coriolis acceleration. Deprecated.
 
-        What is meant nearly always is `get_total_centrifugal_forces`. Needs VELOCITY.
+        What is meant nearly always is `get_total_centrifugal_forces`. Needs VELOCITY. Articulated inertias are computed where
+        they are not there.
         """
         warnings.warn(
             "get_mobilizer_centrifugal_forces is deprecated; use get_total_centrifugal_forces",
             DeprecationWarning,
             stacklevel=2,
         )
-        if self._body(mobod)._index == 0:
+        b = self._body(mobod)._index
+        self._velocities(state, "get_mobilizer_centrifugal_forces")
+        if b == 0:
             return np.zeros((2, 3))
         P = np.asarray(self.get_articulated_body_inertia(state, mobod))
         a = self.get_mobilizer_coriolis_acceleration(state, mobod)
@@ -990,15 +1090,21 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         self, state: State, body_b: Any, station_on_b: ArrayLike, force_in_g: ArrayLike, body_forces_in_g: Array
     ) -> Array:
         """Add a force at a station to ``(nb, 2, 3)`` *body_forces_in_g*, in place; returns the array. Needs POSITION."""
-        return self._body(body_b).apply_force_to_body_point(state, station_on_b, force_in_g, body_forces_in_g)
+        body = self._body(body_b)
+        self._positions(state, "add_in_station_force")
+        return body.apply_force_to_body_point(state, station_on_b, force_in_g, body_forces_in_g)
 
     def add_in_body_torque(self, state: State, mobod: Any, torque_in_g: ArrayLike, body_forces_in_g: Array) -> Array:
         """Add a torque to ``(nb, 2, 3)`` *body_forces_in_g*, in place; returns the array."""
-        return self._body(mobod).apply_body_torque(state, torque_in_g, body_forces_in_g)
+        body = self._body(mobod)
+        state._tree_of(self._ground, "add_in_body_torque")
+        return body.apply_body_torque(state, torque_in_g, body_forces_in_g)
 
     def add_in_mobility_force(self, state: State, mobod: Any, which: int, f: float, mobility_forces: Array) -> Array:
         """Add to one mobility's entry of ``(nu,)`` *mobility_forces*, in place; returns the array."""
-        return self._body(mobod).apply_one_mobility_force(state, which, f, mobility_forces)
+        body = self._body(mobod)
+        state._tree_of(self._ground, "add_in_mobility_force")
+        return body.apply_one_mobility_force(state, which, f, mobility_forces)
 
     # ------------------------------------------------------------------------------------------ checks
 
@@ -1008,31 +1114,34 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         if value is None:
             return tree.no_mobility_forces
         nu = tree.nu
-        if type(value) is np.ndarray and value.shape == (nu,) and value.dtype is _FLOAT64 and value.flags.c_contiguous:
-            return value  # as nearly all come: the conversions take as long as a sweep
-        array = np.asarray(value, dtype=np.float64)
+        if type(value) is np.ndarray and value.shape == (nu,) and value.dtype is _FLOAT64:
+            # as nearly all come, the conversions taking as long as a sweep; copied for the reason that `behaved` gives
+            return value if value.flags.carray else value.copy()
+        array = numbers(what, value)
         if array.shape != (nu,):
             if array.size == 0:
                 return tree.no_mobility_forces
             raise ValueError(f"{what} has shape ({nu},), one number a mobility, got {array.shape}")
-        return np.ascontiguousarray(array)
+        return behaved(array)
 
     def _body_forces(self, state: State, what: str, value: ArrayLike | None) -> Array:
         """Rows of six, one a body, contiguous, only to be read; zeros for None or an empty array."""
         if value is None:
             return state._tree.no_body_forces
         nb = len(self._bodies)
-        array = np.asarray(value, dtype=np.float64)
+        array = numbers(what, value)
         if array.shape != (nb, 2, 3):
             if array.size == 0:
                 return state._tree.no_body_forces
             raise ValueError(f"{what} has shape ({nb}, 2, 3), one spatial vector a body, Ground first; got {array.shape}")
-        return np.ascontiguousarray(array).reshape(nb, 6)
+        return behaved(array).reshape(nb, 6)
 
 
 def _like(what: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
-    array = np.asarray(value, dtype=np.float64)
+    array = numbers(what, value)
     if array.shape != shape:
+        if not array.size and not shape[0]:  # an empty list, for no task at all
+            return array.reshape(shape)
         raise ValueError(f"{what} has to have shape {shape}, got {array.shape}")
     return array
 

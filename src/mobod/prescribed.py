@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import prescribing
+from ._numbers import numbers
 from .level import Method
 from .stage import Stage
 from .tree import inverse_dynamics, known
@@ -45,13 +46,16 @@ class Prescribed:
             by_body[b] = self._bodies[b]._methods(state, asked)[which] in methods
         return np.repeat(by_body, tree.num_u if which else tree.num_q)
 
+    def _free(self, state: State, asked: str, which: int) -> Indices:
+        return np.flatnonzero(self._selected(state, asked, which, (Method.FREE,)))
+
     def get_free_q_index(self, state: State) -> Indices:
         """Which q are free: integrated, rather than locked or prescribed, in ascending order. Needs INSTANCE."""
-        return np.flatnonzero(self._selected(state, "get_free_q_index", 0, (Method.FREE,)))
+        return self._free(state, "get_free_q_index", 0)
 
     def get_free_u_index(self, state: State) -> Indices:
         """Which u are free: integrated, rather than locked or prescribed, in ascending order. Needs INSTANCE."""
-        return np.flatnonzero(self._selected(state, "get_free_u_index", 1, (Method.FREE,)))
+        return self._free(state, "get_free_u_index", 1)
 
     def get_free_u_dot_index(self, state: State) -> Indices:
         """Which udot are free: found from forces, in ascending order. Needs INSTANCE."""
@@ -67,19 +71,21 @@ class Prescribed:
 
     def pack_free_q(self, state: State, all_q: npt.ArrayLike) -> Array:
         """The free ones of ``(nq,)`` numbers, in order, ``(nfq,)``. Needs INSTANCE."""
-        return _vector("all_q", all_q, state._tree.nq)[self.get_free_q_index(state)]
+        free = self._free(state, "pack_free_q", 0)
+        return _vector("all_q", all_q, state._tree.nq)[free]
 
     def unpack_free_q(self, state: State, packed_free_q: npt.ArrayLike, unpacked_free_q: npt.ArrayLike | None = None) -> Array:
         """A new array ``(nq,)``: free ones of *packed_free_q*, others of *unpacked_free_q*, or zero. Needs INSTANCE."""
-        return _unpacked("free_q", self.get_free_q_index(state), packed_free_q, unpacked_free_q, state._tree.nq)
+        return _unpacked("free_q", self._free(state, "unpack_free_q", 0), packed_free_q, unpacked_free_q, state._tree.nq)
 
     def pack_free_u(self, state: State, all_u: npt.ArrayLike) -> Array:
         """The free ones of ``(nu,)`` numbers, in order, ``(nfu,)``. Needs INSTANCE."""
-        return _vector("all_u", all_u, state._tree.nu)[self.get_free_u_index(state)]
+        free = self._free(state, "pack_free_u", 1)
+        return _vector("all_u", all_u, state._tree.nu)[free]
 
     def unpack_free_u(self, state: State, packed_free_u: npt.ArrayLike, unpacked_free_u: npt.ArrayLike | None = None) -> Array:
         """A new array ``(nu,)``: free ones of *packed_free_u*, others of *unpacked_free_u*, or zero. Needs INSTANCE."""
-        return _unpacked("free_u", self.get_free_u_index(state), packed_free_u, unpacked_free_u, state._tree.nu)
+        return _unpacked("free_u", self._free(state, "unpack_free_u", 1), packed_free_u, unpacked_free_u, state._tree.nu)
 
     # ------------------------------------------------------------------------------------------ errors
 
@@ -139,7 +145,9 @@ class Prescribed:
         They have the sign of Simbody's multipliers, M udot + tau = f - (forces of the velocities): the generalized forces that
         locks and motions exert are -tau. Found by inverse dynamics with the accelerations that there are, in O(n).
         """
-        asked = "find_motion_forces"
+        return self._motion_forces(state, "find_motion_forces")
+
+    def _motion_forces(self, state: State, asked: str) -> Array:
         state._tree_of(self._ground, asked)
         if state._stage < Stage.ACCELERATION:
             state._refuse(asked, Stage.ACCELERATION)
@@ -158,16 +166,16 @@ class Prescribed:
 
         `find_motion_forces` has them at their places.
         """
-        tau = self.find_motion_forces(state)
+        tau = self._motion_forces(state, "get_motion_multipliers")
         return tau[self._known(state, "get_motion_multipliers")]
 
     def calc_motion_power(self, state: State) -> float:
         """The power of all locks and motions, positive where they add energy: -tau . u. Needs ACCELERATION."""
-        return float(-(self.find_motion_forces(state) @ state._u[: state._tree.nu]))
+        return float(-(self._motion_forces(state, "calc_motion_power") @ state._u[: state._tree.nu]))
 
 
 def _vector(what: str, value: npt.ArrayLike, n: int) -> Array:
-    array = np.asarray(value, dtype=np.float64)
+    array = numbers(what, value)
     if array.shape != (n,):
         raise ValueError(f"{what} has shape ({n},), got {array.shape}")
     return array

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ._numbers import numbers
 from .algebra.record import LANES, Record, aligned_zeros
 from .errors import StageError, TopologyError
 from .resources import ERRORS, VARIABLES, Resources, Settings, own_copy, subsystem_order, unchanged
@@ -216,7 +217,7 @@ class State:
 
     @staticmethod
     def _checked(name: str, value: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
-        array = np.asarray(value, dtype=np.float64)
+        array = numbers(f"state.{name}", value)
         if array.shape != shape:
             raise ValueError(f"state.{name} has shape {shape}, got {array.shape}")
         return array

@@ -15,10 +15,10 @@ from .._jit import compiled, generic
 from ..algebra import spatial, vec3
 from ..algebra.memory import load3, load_spatial
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import load, one, store, zero
+from ..algebra.scalar import any_not_finite, load, one, store, zero
 from . import blocks, columns
 from .columns import RESULTS
-from .realize import ARTICULATED, DONE
+from .realize import ARTICULATED, BAD_U_DOT, DONE
 
 
 @generic
@@ -283,4 +283,10 @@ def calc_m_inv(block: Any, address: int, valid: int, flat: Any, wide: Any, M_inv
         else:
             outward_step(model, b, shift, wide)
         columns.spread(model, flat, b, model.end_of_base[b], M_inv)
-    return DONE
+    total = 0.0 * load(model.p_GB, 0, 0)
+    for i in range(model.nu):
+        total = total + 0.0 * load(M_inv, i, i)
+    status = DONE
+    if any_not_finite(total):
+        status = BAD_U_DOT
+    return status
