@@ -11,14 +11,34 @@ Array = npt.NDArray[np.float64]
 
 
 def numbers(what: str, value: Any) -> Array:
-    """*value* as float64, not copied where it is that; what is no real number is refused by the name of *what* it is for."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "cmMV":  # NumPy would drop an imaginary part, or a unit
-        raise TypeError(f"{what} has to be real numbers, got an array of {value.dtype}")
+    """*value* as float64, not copied where it is that; what is no real number is refused by the name of *what* it is for.
+
+    np.asarray would take None for NaN, and drop imaginary parts and units.
+    """
     try:
-        return np.asarray(value, dtype=np.float64)
+        given = np.asarray(value)
+        if given.dtype == np.float64:
+            return given
+        if given.dtype.kind in "fiub" or (given.dtype.kind == "O" and None not in given.ravel().tolist()):
+            return given.astype(np.float64)
     except (TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{what} has to be real numbers: {error}") from None
+        raise ValueError(f"{what} has to be an array of numbers, got {value!r}: {error}") from None
+    raise TypeError(f"{what} has to be real numbers, got {value!r}")
+
+
+_REALS = (float, int, np.floating, np.integer)  # a union would be made anew at each call
+
+
+def number(what: str, value: Any) -> float:
+    """One real number."""
+    if isinstance(value, _REALS):
+        return float(value)
+    if np.ndim(value) == 0 and not isinstance(value, str | bytes) and not np.iscomplexobj(value):
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            pass  # below says it better
+    raise TypeError(f"{what} has to be a number, got {value!r}")
 
 
 def behaved(array: Array) -> Array:

@@ -13,7 +13,8 @@ from . import prescribing
 from ._numbers import behaved, numbers
 from .constrained import Constrained
 from .errors import ModelError, TopologyError
-from .mobilizer.base import MobilizedBody, _full
+from .mobilizer._checked import full
+from .mobilizer.base import MobilizedBody
 from .mobilizer.ground import Ground
 from .particles import ParticleSubsystem
 from .prescribed import Prescribed
@@ -445,7 +446,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def calc_system_mass_properties_in_ground(self, state: State) -> MassProperties:
         """Mass, mass center and inertia of the system about the Ground origin, in Ground. Needs POSITION."""
         sums = self._mass_sums(state, "calc_system_mass_properties_in_ground")
-        return MassProperties._trusted(float(sums[0]), _per_mass(sums[1:4], sums[0]), _full(sums[4:]))
+        return MassProperties._trusted(float(sums[0]), _per_mass(sums[1:4], sums[0]), full(sums[4:]))
 
     def calc_system_central_inertia_in_ground(self, state: State) -> Inertia:
         """Inertia of the system about its mass center, in Ground. Needs POSITION."""
@@ -998,7 +999,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
             return MobilizedBody._ground_spatial_inertia()
         row = state._record.composite[b]
         mass = float(row[0])
-        unit = _full(row[4:]) / mass if mass > 0.0 else np.zeros((3, 3))
+        unit = full(row[4:]) / mass if mass > 0.0 else np.zeros((3, 3))
         return SpatialInertia._trusted(mass, row[1:4] / mass if mass > 0.0 else np.zeros(3), unit)
 
     def get_articulated_body_inertia(self, state: State, mobod: Any) -> ArticulatedInertia:
@@ -1016,7 +1017,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
             state._valid |= _STORED
         row = state._record.articulated[b]
         F = row[6:15].reshape(3, 3)
-        return ArticulatedInertia._trusted(np.block([[_full(row[:6]), F], [F.T, _full(row[15:])]]))
+        return ArticulatedInertia._trusted(np.block([[full(row[:6]), F], [F.T, full(row[15:])]]))
 
     def get_total_coriolis_acceleration(self, state: State, mobod: Any) -> Array:
         """Acceleration ``(2, 3)`` of the body if udot were zero, in Ground: its row of Jdot u. Needs VELOCITY."""
@@ -1053,7 +1054,7 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
             return np.zeros((2, 3))
         record = state._record
         w, mc = record.V_GB[b, :3], record.mass[b, 0] * record.com_G[b]
-        return np.array([np.cross(w, _full(record.inertia_G[b]) @ w), np.cross(w, np.cross(w, mc))])
+        return np.array([np.cross(w, full(record.inertia_G[b]) @ w), np.cross(w, np.cross(w, mc))])
 
     def get_total_centrifugal_forces(self, state: State, mobod: Any) -> Array:
         """The force ``(2, 3)`` that the body takes if udot is zero: M_B a + b, of its own inertia, in Ground. Needs VELOCITY.

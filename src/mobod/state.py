@@ -18,7 +18,7 @@ from .tree import realize as _realize
 from .tree.tree import INSTANCE_FIELDS, OF_MASS, OUTSIDE_MATTER, REMEMBERED, Tree, how_known
 
 if TYPE_CHECKING:
-    from .mobilizer.base import MobilizedBody
+    from .mobilizer.coordinates import Coordinates
     from .system import MultibodySystem
 
 Array = npt.NDArray[np.float64]
@@ -661,7 +661,7 @@ class State:
                 "call state = system.realize_topology() for a new one"
             )
 
-    def _tree_of(self, mobod: MobilizedBody, asked: str) -> Tree:
+    def _tree_of(self, mobod: Coordinates, asked: str) -> Tree:
         """The state's tree, for a body of its system, at MODEL or above."""
         if self._system is not mobod._matter._system or self._version != self._system._topology_version:
             self._check_owner(mobod._matter._system, f"{asked} of {mobod._name!r}")
@@ -674,24 +674,24 @@ class State:
             f"{asked} needs Stage.MODEL; this state is at {Stage(self._stage).name}; call system.realize_model(state)"
         )
 
-    def _need_instance(self, mobod: MobilizedBody, asked: str) -> None:
+    def _need_instance(self, mobod: Coordinates, asked: str) -> None:
         self._tree_of(mobod, asked)
         if self._stage < _INSTANCE:
             self._refuse(asked, Stage.INSTANCE)
 
-    def _need_positions(self, mobod: MobilizedBody, asked: str) -> None:
+    def _need_positions(self, mobod: Coordinates, asked: str) -> None:
         if self._system is not mobod._matter._system or self._version != self._system._topology_version:
             self._check_owner(mobod._matter._system, f"{asked} of {mobod._name!r}")
         if not self._valid & _realize.POSITIONS:
             self._refuse(asked, Stage.POSITION)
 
-    def _need_velocities(self, mobod: MobilizedBody, asked: str) -> None:
+    def _need_velocities(self, mobod: Coordinates, asked: str) -> None:
         if self._system is not mobod._matter._system or self._version != self._system._topology_version:
             self._check_owner(mobod._matter._system, f"{asked} of {mobod._name!r}")
         if self._valid & _KINEMATICS != _KINEMATICS:
             self._refuse(asked, Stage.VELOCITY)
 
-    def _need_accelerations(self, mobod: MobilizedBody, asked: str) -> None:
+    def _need_accelerations(self, mobod: Coordinates, asked: str) -> None:
         if self._system is not mobod._matter._system or self._version != self._system._topology_version:
             self._check_owner(mobod._matter._system, f"{asked} of {mobod._name!r}")
         if self._stage < _ACCELERATION:
@@ -757,7 +757,7 @@ class State:
         """An Instance field as it is in this state."""
         return self._own.get(name, self._tree.fields[name])
 
-    def _settle_motion(self, mobod: MobilizedBody, asked: bool = False) -> None:
+    def _settle_motion(self, mobod: Coordinates, asked: bool = False) -> None:
         """Let the sweeps know what a body's lock and motion, as they are now, make of its mobilizer.
 
         A custom motion is *asked* for its level when the state reaches INSTANCE; the stage stays.

@@ -17,10 +17,11 @@ from ..errors import ModelError
 from ..stage import Stage
 from ..value import Rotation, Transform
 from ._by_implementation import ByImplementation
+from ._checked import frame, vector
 from ._fitting import fit_q, fit_translation
 from ._interpreted import INTERPRETED, checked, not_a_function_of_q
 from ._users_functions import facts_of
-from .base import Array, ArrayLike, Direction, Facts, MobilizedBody, _frame, _vec3
+from .base import Array, ArrayLike, Direction, Facts, MobilizedBody
 from .compiled_functions import CompiledFunctions
 from .custom_implementation import MOST_SPEEDS, CustomImplementation
 
@@ -239,7 +240,7 @@ class Custom(MobilizedBody):
         Unless the implementation knows better: nearest in the sum of the squares of the angle between the orientations and
         of the distance between the origins, over their distance from F. Never an error for a request out of reach.
         """
-        X = _frame("X_FM", X_FM)
+        X = frame("X_FM", X_FM)
         mine = self._implementation
         if mine is not None and mine._overrides("set_q_to_fit_transform"):
             own = ~X if self._direction is Direction.REVERSE else X
@@ -256,7 +257,7 @@ class Custom(MobilizedBody):
 
     def set_q_to_fit_translation(self, state: State, p_FM: ArrayLike) -> None:
         """Set q so that the origin of M is in F as near to p_FM as can be found, without turning M if that can be."""
-        self.set_q(state, fit_translation(self, state, _vec3("p_FM", p_FM)))
+        self.set_q(state, fit_translation(self, state, vector("p_FM", p_FM)))
 
     def set_u_to_fit_velocity(self, state: State, V_FM: ArrayLike) -> None:
         """Set u so that the velocity of M in F is as near to V_FM ``(2, 3)`` as can be at the present q."""

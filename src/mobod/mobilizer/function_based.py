@@ -36,10 +36,11 @@ from ..function import Constant, Function, _switch
 from ..value import Rotation, Transform, _checked
 from ._access import store_transform, vector3
 from ._by_address import BY_ADDRESS, keep_bias, own_columns, own_columns_dot
+from ._checked import frame, vector
 from ._fitting import fit_q, fit_translation
 from ._function_motion import ByFunctions, FunctionMotion
 from ._interpreted import INTERPRETED
-from .base import Array, ArrayLike, Direction, Facts, MobilizedBody, _frame, _vec3
+from .base import Array, ArrayLike, Direction, Facts, MobilizedBody
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -293,7 +294,7 @@ class FunctionBased(MobilizedBody):
         Nearest in the sum of the squares of the angle between the orientations and of the distance between the origins, over
         their distance from F. Never an error for a request out of reach.
         """
-        X = _frame("X_FM", X_FM)
+        X = frame("X_FM", X_FM)
         R, p = np.asarray(X.R), np.asarray(X.p)
         self.set_q(state, fit_q(self, state, R, p))
         # beside a distance out of reach, the sum does not feel the last digits of an angle
@@ -309,7 +310,7 @@ class FunctionBased(MobilizedBody):
 
     def set_q_to_fit_translation(self, state: State, p_FM: ArrayLike) -> None:
         """Set q so that the origin of M is in F as near to p_FM as can be found, without turning M if that can be."""
-        self.set_q(state, fit_translation(self, state, _vec3("p_FM", p_FM)))
+        self.set_q(state, fit_translation(self, state, vector("p_FM", p_FM)))
 
 
 def _count(num_mobilities: int) -> int:

@@ -14,7 +14,7 @@ from ..stage import Stage
 if TYPE_CHECKING:
     from ..motion.base import Motion
     from ..state import State
-    from .base import Facts
+    from .facts import Facts
 
 Array = npt.NDArray[np.float64]
 #: How far from 1 the length of a quaternion that was normalized may be; such a one is kept to the bit.

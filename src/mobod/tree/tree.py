@@ -24,6 +24,7 @@ from .constraints import constrain, solve_rows, through_coordinates
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
     from ..mobilizer.base import MobilizedBody
+    from ..mobilizer.coordinates import Coordinates
     from ..state import State
 
 #: Fields of numbers that a state may own a copy of, and each lane of an Ensemble a value of its own.
@@ -405,7 +406,7 @@ def in_each_lane(array: npt.NDArray[Any], *groups: int) -> npt.NDArray[np.float6
     return out
 
 
-def how_known(body: MobilizedBody, free: int, lock: int, motion_is_on: bool, state: State | None) -> tuple[int, int]:
+def how_known(body: Coordinates, free: int, lock: int, motion_is_on: bool, state: State | None) -> tuple[int, int]:
     """The fields `together`, which is *free* where motion is, and `known_level` of a body.
 
     *lock* is the level of its lock and 1, or 0. A motion in Python is asked with the state, and is free without one; its level,

@@ -1,0 +1,176 @@
+"""Forces on one body: reactions of its mobilizer, and forces to be applied, added to arrays of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from .._numbers import number
+from ._checked import cross_by, like, vector, writable
+from .distances import Distances
+
+if TYPE_CHECKING:
+    from ..state import State
+    from .base import MobilizedBody
+
+Array = npt.NDArray[np.float64]
+ArrayLike = npt.ArrayLike
+
+
+class Loads(Distances):
+    """The part of `MobilizedBody` that tells its reactions and applies forces."""
+
+    if TYPE_CHECKING:
+
+        def get_parent_mobilized_body(self) -> MobilizedBody: ...  # noqa: D102
+
+    # ------------------------------------------------------------------------------------------ reactions
+
+    def find_mobilizer_reaction_on_body_at_m_in_ground(self, state: State) -> Array:
+        """What the mobilizer does to this body ``(2, 3)``: torque and force at M, in Ground. Needs ACCELERATION.
+
+        All that the parent exerts on the body through the mobilizer: the forces of constraint, the applied mobility forces, and
+        those that prescribe its motion. The cost is that of one body, however many there are. For Ground it is what
+        holds Ground, at its origin.
+
+        Raises
+        ------
+        StageError
+            If the state is below ACCELERATION.
+
+        See Also
+        --------
+        SimbodyMatterSubsystem.calc_mobilizer_reaction_forces : the same for all bodies.
+        """
+        asked = "find_mobilizer_reaction_on_body_at_m_in_ground"
+        return self._matter._find_reaction(state, asked, self._index, "on body at M")
+
+    def find_mobilizer_reaction_on_body_at_origin_in_ground(self, state: State) -> Array:
+        """What the mobilizer does to this body ``(2, 3)``, taken at the body's origin, in Ground. Needs ACCELERATION."""
+        asked = "find_mobilizer_reaction_on_body_at_origin_in_ground"
+        return self._matter._find_reaction(state, asked, self._index, "on body at its origin")
+
+    def find_mobilizer_reaction_on_parent_at_f_in_ground(self, state: State) -> Array:
+        """What the mobilizer does to the parent ``(2, 3)``: torque and force at F, in Ground. Needs ACCELERATION.
+
+        Equal and opposite to what it does to the body, taken at F. `TopologyError` for Ground, which has no parent.
+        """
+        return self._reaction_on_parent(state, "find_mobilizer_reaction_on_parent_at_f_in_ground", "on parent at F")
+
+    def find_mobilizer_reaction_on_parent_at_origin_in_ground(self, state: State) -> Array:
+        """What the mobilizer does to the parent ``(2, 3)``, taken at the parent's origin, in Ground. Needs ACCELERATION.
+
+        `TopologyError` for Ground, which has no parent.
+        """
+        asked = "find_mobilizer_reaction_on_parent_at_origin_in_ground"
+        return self._reaction_on_parent(state, asked, "on parent at its origin")
+
+    def _reaction_on_parent(self, state: State, asked: str, place: str) -> Array:
+        self.get_parent_mobilized_body()  # or say that Ground has none
+        return self._matter._find_reaction(state, asked, self._index, place)
+
+    # ------------------------------------------------------------------------------------------ applying forces
+
+    def apply_one_mobility_force(self, state: State, which: int, f: float, mobility_forces: Array) -> Array:
+        """Add *f* to one mobility's entry of *mobility_forces*, in place; returns the array.
+
+        Parameters
+        ----------
+        state : State
+            At MODEL or above.
+        which : int
+            Which of this mobilizer's speeds.
+        f : float
+            Generalized force: its power is f times that speed.
+        mobility_forces : (nu,) float64 array
+
+        Raises
+        ------
+        IndexError
+            If there is no such speed.
+        TypeError, ValueError
+            If *f* is not a number, or *mobility_forces* is not such an array, or is read-only.
+        """
+        at = self._which(self._u_slice(state, "apply_one_mobility_force"), which, "u")
+        writable(mobility_forces, (state._tree.nu,), "mobility_forces")
+        mobility_forces[at] += number("f", f)
+        return mobility_forces
+
+    def apply_body_force(self, state: State, spatial_force_in_g: ArrayLike, body_forces_in_g: Array) -> Array:
+        """Add a torque, and a force at the body's origin, to the body's row of *body_forces_in_g*; returns the array.
+
+        Parameters
+        ----------
+        state : State
+            At MODEL or above.
+        spatial_force_in_g : (2, 3) array_like
+            Torque, then force, in Ground.
+        body_forces_in_g : (nb, 2, 3) float64 array
+            Changed in place.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the shapes are not those, or *body_forces_in_g* is not a float64 array, or is read-only.
+        """
+        row = self._row(state, "apply_body_force", body_forces_in_g)
+        row += like(spatial_force_in_g, (2, 3), "spatial_force_in_g")
+        return body_forces_in_g
+
+    def apply_body_torque(self, state: State, torque_in_g: ArrayLike, body_forces_in_g: Array) -> Array:
+        """Add a torque ``(3,)``, in Ground, to the body's row of *body_forces_in_g*; returns the array.
+
+        As `apply_body_force`, with the same errors. Needs MODEL.
+        """
+        self._row(state, "apply_body_torque", body_forces_in_g)[0] += vector("torque_in_g", torque_in_g)
+        return body_forces_in_g
+
+    def apply_force_to_body_point(
+        self, state: State, point_in_b: ArrayLike, force_in_g: ArrayLike, body_forces_in_g: Array
+    ) -> Array:
+        """Add a force at a station of the body to its row of *body_forces_in_g*; returns the array. Needs POSITION.
+
+        Parameters
+        ----------
+        state : State
+            At POSITION or above.
+        point_in_b : (3,) array_like
+            Where the force acts, in the body's frame.
+        force_in_g : (3,) array_like
+            The force, in Ground.
+        body_forces_in_g : (nb, 2, 3) float64 array
+            Changed in place.
+
+        Raises
+        ------
+        StageError
+            If the state is below POSITION.
+        TypeError, ValueError
+            If the shapes are not those, or *body_forces_in_g* is not a float64 array, or is read-only.
+        """
+        asked = "apply_force_to_body_point"
+        row = self._row(state, asked, body_forces_in_g)
+        p, f = vector("point_in_b", point_in_b), vector("force_in_g", force_in_g)
+        r = self._rotation(state, asked) @ p
+        row[0] += f @ cross_by(r)
+        row[1] += f
+        return body_forces_in_g
+
+    def _row(self, state: State, asked: str, body_forces: Array) -> Array:
+        nb = state._tree_of(self, asked).nb
+        row: Array = writable(body_forces, (nb, 2, 3), "body_forces_in_g")[self._index]
+        return row
+
+    def convert_q_force_to_u_force(self, state: State, fq: ArrayLike) -> Array:
+        """Generalized forces on this mobilizer's coordinates ``(nq,)`` as forces on its speeds ``(nu,)``: N^T fq.
+
+        Both have the same power: fq . qdot = fu . u. Needs POSITION. `ValueError` if there are not as many as coordinates.
+        """
+        state._need_positions(self, "convert_q_force_to_u_force")
+        part = state._tree.q_slices[self._index]
+        whole = np.zeros(state._tree.nq)
+        self._put(whole, part, fq, "q")
+        result: Array = self._matter.multiply_by_n(state, True, whole)[state._tree.u_slices[self._index]]
+        return result
