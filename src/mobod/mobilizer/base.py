@@ -9,8 +9,8 @@ A new kind is a file beside this one (see CONTRIBUTING.md). It provides
    turns it), and `_singularity` where it has one;
 3. its name in ``__init__.py``.
 
-What users ask of one body is in files of its own, each a class that the next is derived from: `locking`, `coordinates`, `fitting`,
-`kinematics`, `inertia`, `distances`, `loads`.
+What users ask of one body is in files of its own, each a class that the next is derived from: `locking`, `coordinates`,
+`fitting`, `kinematics`, `inertia`, `distances`, `loads`.
 
 The few kinds that nearly every mechanism is made of have a number ``KIND`` and a branch in ``_switch.py`` instead of a routine.
 """
