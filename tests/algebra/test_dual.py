@@ -303,6 +303,18 @@ def test_what_is_not_finite_is_found_by_the_value(form, bad):
     assert not scalar.any_not_finite(Dual(1.0, (math.inf,)))
 
 
+def held(x):
+    a = x * Dual(x, (one(x),))
+    b, c = scalar.constant(a), scalar.constant(Dual(a, (a,)))
+    return b.value, b.tangents[0], c.value.value, c.value.tangents[0], c.tangents[0].value, (a + scalar.constant(a)).tangents[0]
+
+
+@each_form
+def test_a_constant_has_the_value_and_no_tangents(form):
+    x = np.linspace(0.5, 2.0, 8)
+    agree(form(held, (0,), x[None]), np.array([x * x, 0.0 * x, x * x, 0.0 * x, 0.0 * x, x]))
+
+
 # ---------------------------------------------------------------------------------------------- seeds
 
 

@@ -189,14 +189,14 @@ def test_nothing_compares_with_what_is_not_a_number(form):
 
 
 def arithmetic(a, b):
-    return a + b, a - b, a * b, a / b, -a, a + 2.0, 2.0 - a, 3.0 * b, 1.0 / b, scalar.zero(a), scalar.one(b)
+    return a + b, a - b, a * b, a / b, -a, a + 2.0, 2.0 - a, 3.0 * b, 1.0 / b, scalar.zero(a), scalar.one(b), scalar.constant(a)
 
 
 @each_form
 def test_arithmetic_is_that_of_numpy_to_the_bit(form):
     values = np.random.default_rng(4).normal(size=(2, 8))
     a, b = values
-    expected = [a + b, a - b, a * b, a / b, -a, a + 2.0, 2.0 - a, 3.0 * b, 1.0 / b, 0.0 * a, 0.0 * a + 1.0]
+    expected = [a + b, a - b, a * b, a / b, -a, a + 2.0, 2.0 - a, 3.0 * b, 1.0 / b, 0.0 * a, 0.0 * a + 1.0, a]
     assert np.array_equal(form(arithmetic, (0, 0), values), expected)
 
 

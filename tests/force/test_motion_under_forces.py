@@ -87,7 +87,7 @@ def test_what_a_bushing_dissipates_is_what_energy_is_lost(slider):
     assert bushing.get_dissipated_energy(end) == motion.z[-1, 0]
     assert np.allclose(bushing.get_q(end), [0, 0, 0, end.q[0], 0, 0]) and bushing.get_q_dot(end)[3] == pytest.approx(end.u[0])
     assert bushing.get_f(end)[3] == pytest.approx(-50 * end.q[0] - 4 * end.u[0])
-    with pytest.raises(mb.StageError, match=r"get_f needs Stage.POSITION"):
+    with pytest.raises(mb.StageError, match=r"get_f needs Stage.VELOCITY"):
         bushing.get_f(motion.states[0])
 
 

@@ -486,6 +486,11 @@ _define_by_rule(scalar.exp, dual.exp_rule)
 _define_by_rule(scalar.log, dual.log_rule)
 
 
+@overload(scalar.constant, jit_options=OPTIONS, strict=False)
+def _constant(x: Any) -> Any:
+    return (lambda x: scalar.zero(x) + scalar.constant(x.value)) if isinstance(x, DualType) else lambda x: x
+
+
 @overload(scalar.power, jit_options=OPTIONS, strict=False)
 def _power(x: Any, n: Any) -> Any:
     return dual.power_rule if isinstance(x, DualType) and isinstance(n, types.Float) else None

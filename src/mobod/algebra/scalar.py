@@ -45,6 +45,11 @@ def one(x: Any) -> Any:
     return 1.0 if isinstance(x, (float, int)) else 0.0 * x + 1.0
 
 
+def constant(x: Any) -> Any:
+    """The value of *x* as a number that depends on nothing: its tangents, where there are any, are zero."""
+    return zero(x) + constant(x.value) if hasattr(x, "tangents") else x
+
+
 def where(mask: Any, a: Any, b: Any) -> Any:
     """*a* where *mask* holds, else *b*; both are computed, and both must be finite."""
     for x in (a, b):

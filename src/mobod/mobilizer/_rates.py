@@ -12,7 +12,7 @@ from .._jit import generic, routine
 from ..algebra import euler_xyz, quaternion, vec3
 from ..algebra.memory import load3
 from ..algebra.record import call_routine
-from ..algebra.scalar import load, store, where, zero
+from ..algebra.scalar import constant, load, store, where, zero
 from ._access import copy, put3, put4, vector3, vector4
 from ._by_address import own_columns
 
@@ -236,16 +236,23 @@ def rare(model: Any, b: int, derivative: int) -> int:
 def normalize(model: Any, b: int) -> None:
     """Scale the quaternion of body b, where it has one, to length 1.
 
-    One that has been scaled before stays to the bit, so that what a lock or a motion holds is still what it holds.
+    One that has been scaled before stays to the bit, so that what a lock or a motion holds is still what it holds; its
+    tangents are those of scaling all the same.
     """
     if model.has_quaternion[b] == 1:
         first = model.first_q[b]
         q = vector4(model.q, first)
         off, unit = quaternion.norm_squared(q) - 1.0, quaternion.normalize(q)
         keep = off * off <= _ROUNDING
-        w, x = where(keep, q[0], unit[0]), where(keep, q[1], unit[1])
-        y, z = where(keep, q[2], unit[2]), where(keep, q[3], unit[3])
+        w, x = _kept(keep, q[0], unit[0]), _kept(keep, q[1], unit[1])
+        y, z = _kept(keep, q[2], unit[2]), _kept(keep, q[3], unit[3])
         put4(model.q, first, (w, x, y, z))
+
+
+@generic
+def _kept(keep: Any, old: Any, new: Any) -> Any:
+    """*new*; where *keep* holds, with the value of *old*, which is as near as rounding."""
+    return where(keep, constant(old) + (new - constant(new)), new)
 
 
 @generic
