@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+_FLOAT64 = np.dtype(np.float64)
 
 
 def numbers(what: str, value: Any) -> Array:
@@ -15,6 +16,8 @@ def numbers(what: str, value: Any) -> Array:
 
     np.asarray would take None for NaN, and drop imaginary parts and units.
     """
+    if type(value) is np.ndarray and value.dtype is _FLOAT64:  # as nearly all come
+        return value
     try:
         given = np.asarray(value)
         if given.dtype == np.float64:

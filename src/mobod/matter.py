@@ -46,6 +46,7 @@ Array = npt.NDArray[np.float64]
 _STORED = 1 << 16
 ArrayLike = npt.ArrayLike
 _empty = np.empty  # found in one step by what a microsecond matters to
+_SPATIAL = 2, 3
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -959,14 +960,14 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
 
     def _mobilizer_velocity(self, state: State, b: int) -> Array:
         """V_FM of body *b* of a state that is known to have velocities."""
-        out = np.empty((2, 3))
-        mobilizer_motion.find_velocity.dispatcher(state._block, b, out.reshape(1, 6))
+        out, kernel = _empty(_SPATIAL), mobilizer_motion.find_velocity
+        (kernel.code or kernel.code_for(state._block, b, out))(state._block, b, out)
         return out
 
     def _mobilizer_acceleration(self, state: State, b: int) -> Array:
         """A_FM of body *b* of a state that is known to have accelerations."""
-        out = np.empty((2, 3))
-        mobilizer_motion.find_acceleration.dispatcher(state._block, b, out.reshape(1, 6))
+        out, kernel = _empty(_SPATIAL), mobilizer_motion.find_acceleration
+        (kernel.code or kernel.code_for(state._block, b, out))(state._block, b, out)
         return out
 
     def _find_reaction(self, state: State, asked: str, b: int, place: str) -> Array:

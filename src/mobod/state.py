@@ -54,6 +54,8 @@ class State:
     # slots: setters and `realize` touch a dozen attributes a call, and a dictionary's take half as long again
     __slots__ = (
         "_A_GB",
+        "_H",
+        "_H_FM",
         "_R_FM",
         "_R_GB",
         "_V_GB",
@@ -112,6 +114,7 @@ class State:
         # with a body's rows in the shape that getters hand out: reshaping each time takes as long as all the rest
         self._R_GB, self._R_FM = record.R_GB.reshape(-1, 3, 3), record.R_FM.reshape(-1, 3, 3)
         self._V_GB, self._A_GB = record.V_GB.reshape(-1, 2, 3), record.A_GB.reshape(-1, 2, 3)
+        self._H, self._H_FM = record.H.reshape(-1, 2, 3), record.H_FM.reshape(-1, 2, 3)
         self._q, self._u, self._z = record.q[:, 0], record.u[:, 0], record.z[:, 0]
         self._y = record.y[:, 0]
         self._q_memory, self._u_memory = memoryview(self._q), memoryview(self._u)
@@ -663,7 +666,7 @@ class State:
 
     def _tree_of(self, mobod: Coordinates, asked: str) -> Tree:
         """The state's tree, for a body of its system, at MODEL or above."""
-        if self._system is not mobod._matter._system or self._version != self._system._topology_version:
+        if self._token is not mobod._matter._token:
             self._check_owner(mobod._matter._system, f"{asked} of {mobod._name!r}")
         if self._stage < _MODEL:
             self._refuse_model(asked)
@@ -680,19 +683,19 @@ class State:
             self._refuse(asked, Stage.INSTANCE)
 
     def _need_positions(self, mobod: Coordinates, asked: str) -> None:
-        if self._system is not mobod._matter._system or self._version != self._system._topology_version:
+        if self._token is not mobod._matter._token:
             self._check_owner(mobod._matter._system, f"{asked} of {mobod._name!r}")
         if not self._valid & _realize.POSITIONS:
             self._refuse(asked, Stage.POSITION)
 
     def _need_velocities(self, mobod: Coordinates, asked: str) -> None:
-        if self._system is not mobod._matter._system or self._version != self._system._topology_version:
+        if self._token is not mobod._matter._token:
             self._check_owner(mobod._matter._system, f"{asked} of {mobod._name!r}")
         if self._valid & _KINEMATICS != _KINEMATICS:
             self._refuse(asked, Stage.VELOCITY)
 
     def _need_accelerations(self, mobod: Coordinates, asked: str) -> None:
-        if self._system is not mobod._matter._system or self._version != self._system._topology_version:
+        if self._token is not mobod._matter._token:
             self._check_owner(mobod._matter._system, f"{asked} of {mobod._name!r}")
         if self._stage < _ACCELERATION:
             self._refuse(asked, Stage.ACCELERATION)

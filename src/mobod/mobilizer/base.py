@@ -394,6 +394,8 @@ class MobilizedBody(Loads):
         """X_PF, the frame F on the parent, of this state. Needs INSTANCE."""
         if state._stage < _INSTANCE or state._token is not self._matter._token:
             state._need_instance(self, "get_inboard_frame")
+        if "R_PF" not in state._own:
+            return self._X_PF
         record, b = state._record, self._index
         return Transform._trusted(record.R_PF[b].reshape(3, 3).copy(), record.p_PF[b].copy())
 
@@ -401,6 +403,8 @@ class MobilizedBody(Loads):
         """X_BM, the frame M on the body, of this state. Needs INSTANCE."""
         if state._stage < _INSTANCE or state._token is not self._matter._token:
             state._need_instance(self, "get_outboard_frame")
+        if "R_BM" not in state._own:
+            return self._X_BM
         record, b = state._record, self._index
         return Transform._trusted(record.R_BM[b].reshape(3, 3).copy(), record.p_BM[b].copy())
 

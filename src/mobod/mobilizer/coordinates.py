@@ -14,7 +14,6 @@ from ._checked import like, writable
 from .locking import Locking
 
 if TYPE_CHECKING:
-    from ..matter import SimbodyMatterSubsystem
     from ..state import State
 
 Array = npt.NDArray[np.float64]
@@ -28,7 +27,6 @@ class Coordinates(Locking):
 
     #: Whether one coordinate is handed out as an array too, and never as a float: of kinds whose number of coordinates varies.
     _always_arrays: bool = False
-    _matter: SimbodyMatterSubsystem
 
     def get_num_q(self, state: State) -> int:
         """How many coordinates it has in this state; angles in place of a quaternion make one less. Needs MODEL."""
@@ -248,6 +246,20 @@ class Coordinates(Locking):
 
     # Arrays like all q, or all u, are the whole system's, or the matter's alone: others than bodies may have some.
 
+    def _part_of_q(self, state: State, asked: str, qlike: ArrayLike) -> tuple[slice, Array]:
+        """Where its part of an array like q is, and the array."""
+        tree, array = state._tree_of(self, asked), numbers("qlike", qlike)
+        if array.shape != (tree.nq,):
+            like(array, state._q.shape if array.shape == state._q.shape else (tree.nq,), "qlike")
+        return tree.q_slices[self._index], array
+
+    def _part_of_u(self, state: State, asked: str, ulike: ArrayLike) -> tuple[slice, Array]:
+        """Where its part of an array like u is, and the array."""
+        tree, array = state._tree_of(self, asked), numbers("ulike", ulike)
+        if array.shape != (tree.nu,):
+            like(array, state._u.shape if array.shape == state._u.shape else (tree.nu,), "ulike")
+        return tree.u_slices[self._index], array
+
     def _like_q(self, state: State, asked: str, array: Any) -> tuple[slice, tuple[int, ...]]:
         """Its part of an array like q, and the shape that this has to have."""
         tree, whole = state._tree_of(self, asked), state._q.shape
@@ -260,13 +272,13 @@ class Coordinates(Locking):
 
     def get_my_part_q(self, state: State, qlike: ArrayLike) -> Any:
         """Its part of an ``(nq,)`` array of the whole system: a float for kinds with one coordinate. Needs MODEL."""
-        part, shape = self._like_q(state, "get_my_part_q", qlike)
-        return self._one_or_all(like(qlike, shape, "qlike")[part])
+        part, array = self._part_of_q(state, "get_my_part_q", qlike)
+        return self._one_or_all(array[part])
 
     def get_my_part_u(self, state: State, ulike: ArrayLike) -> Any:
         """Its part of an ``(nu,)`` array of the whole system: a float for kinds with one speed. Needs MODEL."""
-        part, shape = self._like_u(state, "get_my_part_u", ulike)
-        return self._one_or_all(like(ulike, shape, "ulike")[part])
+        part, array = self._part_of_u(state, "get_my_part_u", ulike)
+        return self._one_or_all(array[part])
 
     def upd_my_part_q(self, state: State, qlike: Array) -> Array:
         """Its part of an ``(nq,)`` float64 array of the whole system, as a writable view ``(n,)``. Needs MODEL.
@@ -286,13 +298,13 @@ class Coordinates(Locking):
 
     def get_one_from_q_partition(self, state: State, which: int, qlike: ArrayLike) -> float:
         """One entry of its part of an ``(nq,)`` array. Needs MODEL. `IndexError` if there is none of that number."""
-        part, shape = self._like_q(state, "get_one_from_q_partition", qlike)
-        return float(like(qlike, shape, "qlike")[self._which(part, which, "q")])
+        part, array = self._part_of_q(state, "get_one_from_q_partition", qlike)
+        return float(array[self._which(part, which, "q")])
 
     def get_one_from_u_partition(self, state: State, which: int, ulike: ArrayLike) -> float:
         """One entry of its part of an ``(nu,)`` array. Needs MODEL. `IndexError` if there is none of that number."""
-        part, shape = self._like_u(state, "get_one_from_u_partition", ulike)
-        return float(like(ulike, shape, "ulike")[self._which(part, which, "u")])
+        part, array = self._part_of_u(state, "get_one_from_u_partition", ulike)
+        return float(array[self._which(part, which, "u")])
 
     def upd_one_from_q_partition(self, state: State, which: int, qlike: Array) -> Array:
         """One entry of its part of an ``(nq,)`` float64 array, as a 0-d view: assign with ``view[...] = x``. Needs MODEL.

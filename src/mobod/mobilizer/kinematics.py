@@ -132,7 +132,7 @@ class Kinematics(Fitting):
         if not state._valid & 1 or state._token is not self._matter._token:
             state._need_positions(self, "get_h_fm_col")
         at = self._which(state._tree.u_slices[self._index], ux, "u")
-        H: Array = state._record.H_FM[at].reshape(2, 3).copy()
+        H: Array = state._H_FM[at].copy()
         return H
 
     def get_h_col(self, state: State, ux: int) -> Array:
@@ -143,7 +143,7 @@ class Kinematics(Fitting):
         if not state._valid & 1 or state._token is not self._matter._token:
             state._need_positions(self, "get_h_col")
         at = self._which(state._tree.u_slices[self._index], ux, "u")
-        H: Array = state._record.H[at].reshape(2, 3).copy()
+        H: Array = state._H[at].copy()
         return H
 
     # ------------------------------------------------------------------------------------------ relative to another body

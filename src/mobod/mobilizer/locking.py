@@ -12,6 +12,7 @@ from ..level import Level, Method
 from ..stage import Stage
 
 if TYPE_CHECKING:
+    from ..matter import SimbodyMatterSubsystem
     from ..motion.base import Motion
     from ..state import State
     from .facts import Facts
@@ -20,13 +21,14 @@ Array = npt.NDArray[np.float64]
 #: How far from 1 the length of a quaternion that was normalized may be; such a one is kept to the bit.
 _ROUNDING = 8e-16
 
-_ACCELERATION = int(Stage.ACCELERATION)
+_INSTANCE, _ACCELERATION = int(Stage.INSTANCE), int(Stage.ACCELERATION)
 
 
 class Locking:
     """The part of `MobilizedBody` that locks it, and tells how its motion comes about."""
 
     facts: Facts
+    _matter: SimbodyMatterSubsystem
     _name: str
     _index: int
     _default_lock_level: Level = Level.NO_LEVEL
@@ -211,10 +213,11 @@ class Locking:
 
     def _methods(self, state: State, asked: str) -> tuple[Method, Method, Method]:
         """The methods of q, u and udot."""
-        state._need_instance(self, asked)  # type: ignore[arg-type]
+        if state._stage < _INSTANCE or state._token is not self._matter._token:
+            state._need_instance(self, asked)  # type: ignore[arg-type]
         if self.facts.num_u == 0:
             return Method.ZERO, Method.ZERO, Method.ZERO
-        level = self.get_lock_level(state)
+        level = self._lock_level(state, asked) if state._has_locks else Level.NO_LEVEL
         if level is not Level.NO_LEVEL:
             free, zero = Method.FREE, Method.ZERO  # above the level that is held nothing moves
             if level is Level.POSITION:
@@ -242,15 +245,15 @@ class Locking:
 
         All zero where its motion is free. See `SimbodyMatterSubsystem.find_motion_forces`, which this takes its part of.
         """
-        return self._tau(state, "get_tau_as_vector", self._u_slice(state, "get_tau_as_vector")).copy()
+        return self._tau(state, "get_tau_as_vector", self._u_slice(state, "get_tau_as_vector"))
 
     def _tau(self, state: State, asked: str, part: slice) -> Array:
         """Its part of the multipliers of all motions; these take a sweep, which is left out where its own motion is free."""
         if state._stage < _ACCELERATION:
             state._refuse(asked, Stage.ACCELERATION)
-        if state._field("together")[self._index] >= 0:
+        if state._record.together[self._index] >= 0:
             return np.zeros(part.stop - part.start)
-        return state._system.get_matter_subsystem().find_motion_forces(state)[part]
+        return state._system.get_matter_subsystem().find_motion_forces(state)[part].copy()
 
     def get_one_tau(self, state: State, which: int) -> float:
         """One of the numbers of `get_tau_as_vector`, by its place. Needs ACCELERATION."""

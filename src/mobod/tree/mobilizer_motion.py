@@ -7,7 +7,7 @@ from typing import Any
 
 from .._jit import compiled, generic
 from ..algebra import vec3
-from ..algebra.memory import load_spatial, store_spatial
+from ..algebra.memory import load_spatial, store3
 from ..algebra.record import attach
 from ..algebra.scalar import load, zero
 
@@ -26,16 +26,18 @@ def combination(model: Any, b: int, rows: Any, factors: Any) -> Any:
 
 @compiled
 def find_velocity(block: Any, b: int, out: Any) -> None:
-    """V_FM of body b into one row. Needs velocities."""
+    """V_FM of body b into two rows, angular and linear. Needs velocities."""
     model = attach(block)
     w, v = combination(model, b, model.H_FM, model.u)
-    store_spatial(out, 0, w, v)
+    store3(out, 0, 0, w)
+    store3(out, 1, 0, v)
 
 
 @compiled
 def find_acceleration(block: Any, b: int, out: Any) -> None:
-    """A_FM of body b into one row. Needs accelerations."""
+    """A_FM of body b into two rows. Needs accelerations."""
     model = attach(block)
     w, v = combination(model, b, model.H_FM, model.u_dot)
     w2, v2 = load_spatial(model.bias_FM, b)
-    store_spatial(out, 0, vec3.add(w, w2), vec3.add(v, v2))
+    store3(out, 0, 0, vec3.add(w, w2))
+    store3(out, 1, 0, vec3.add(v, v2))
