@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 ArrayLike = npt.ArrayLike
 
-_VELOCITY, _ACCELERATION = int(Stage.VELOCITY), int(Stage.ACCELERATION)
+_MODEL, _VELOCITY, _ACCELERATION = int(Stage.MODEL), int(Stage.VELOCITY), int(Stage.ACCELERATION)
 
 
 class Coordinates(Locking):
@@ -171,6 +171,8 @@ class Coordinates(Locking):
 
     def _which(self, part: slice, which: int, what: str) -> int:
         n = part.stop - part.start
+        if type(which) is int and 0 <= which < n:
+            return which + part.start
         try:
             i = index(which)
         except TypeError:
@@ -248,14 +250,18 @@ class Coordinates(Locking):
 
     def _part_of_q(self, state: State, asked: str, qlike: ArrayLike) -> tuple[slice, Array]:
         """Where its part of an array like q is, and the array."""
-        tree, array = state._tree_of(self, asked), numbers("qlike", qlike)
+        if state._token is not self._matter._token or state._stage < _MODEL:
+            state._tree_of(self, asked)
+        tree, array = state._tree, numbers("qlike", qlike)
         if array.shape != (tree.nq,):
             like(array, state._q.shape if array.shape == state._q.shape else (tree.nq,), "qlike")
         return tree.q_slices[self._index], array
 
     def _part_of_u(self, state: State, asked: str, ulike: ArrayLike) -> tuple[slice, Array]:
         """Where its part of an array like u is, and the array."""
-        tree, array = state._tree_of(self, asked), numbers("ulike", ulike)
+        if state._token is not self._matter._token or state._stage < _MODEL:
+            state._tree_of(self, asked)
+        tree, array = state._tree, numbers("ulike", ulike)
         if array.shape != (tree.nu,):
             like(array, state._u.shape if array.shape == state._u.shape else (tree.nu,), "ulike")
         return tree.u_slices[self._index], array

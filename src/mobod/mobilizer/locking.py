@@ -217,7 +217,8 @@ class Locking:
             state._need_instance(self, asked)  # type: ignore[arg-type]
         if self.facts.num_u == 0:
             return Method.ZERO, Method.ZERO, Method.ZERO
-        level = self._lock_level(state, asked) if state._has_locks else Level.NO_LEVEL
+        locks = "lock_level" in state._own or state._tree.has_default_locks
+        level = self._lock_level(state, asked) if locks else Level.NO_LEVEL
         if level is not Level.NO_LEVEL:
             free, zero = Method.FREE, Method.ZERO  # above the level that is held nothing moves
             if level is Level.POSITION:
@@ -245,21 +246,21 @@ class Locking:
 
         All zero where its motion is free. See `SimbodyMatterSubsystem.find_motion_forces`, which this takes its part of.
         """
-        return self._tau(state, "get_tau_as_vector", self._u_slice(state, "get_tau_as_vector"))
+        part = self._u_slice(state, "get_tau_as_vector")
+        if self._is_free(state, "get_tau_as_vector"):
+            return np.zeros(part.stop - part.start)
+        return self._matter.find_motion_forces(state)[part].copy()
 
-    def _tau(self, state: State, asked: str, part: slice) -> Array:
-        """Its part of the multipliers of all motions; these take a sweep, which is left out where its own motion is free."""
+    def _is_free(self, state: State, asked: str) -> bool:
+        """Whether its motion is free: its multipliers are zero then, and the sweep that finds all is left out."""
         if state._stage < _ACCELERATION:
             state._refuse(asked, Stage.ACCELERATION)
-        if state._record.together[self._index] >= 0:
-            return np.zeros(part.stop - part.start)
-        return state._system.get_matter_subsystem().find_motion_forces(state)[part].copy()
+        return bool(state._record.together[self._index] >= 0)
 
     def get_one_tau(self, state: State, which: int) -> float:
         """One of the numbers of `get_tau_as_vector`, by its place. Needs ACCELERATION."""
-        part = self._u_slice(state, "get_one_tau")
-        at = self._which(part, which, "u")
-        return float(self._tau(state, "get_one_tau", part)[at - part.start])
+        at = self._which(self._u_slice(state, "get_one_tau"), which, "u")
+        return 0.0 if self._is_free(state, "get_one_tau") else float(self._matter.find_motion_forces(state)[at])
 
 
 def _checked_level(level: Any, what: str) -> Level:

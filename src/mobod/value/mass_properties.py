@@ -55,15 +55,17 @@ class MassProperties(Immutable):
     array([1., 0., 1.])
     """
 
-    __slots__ = ("_com", "_inertia", "_mass")
+    __slots__ = ("_com", "_inertia", "_mass", "_unit")
     _mass: float
     _com: Array
     _inertia: Array
+    _unit: UnitInertia | None
 
     def __init__(self, mass: float, com: ArrayLike, inertia: Inertia | UnitInertia | ArrayLike) -> None:
         self._mass, self._com, self._inertia = check_mass_properties(mass, com, inertia)
         self._com.setflags(write=False)
         self._inertia.setflags(write=False)
+        self._unit = None
 
     @classmethod
     def _trusted(cls, mass: float, com: Array, inertia: Array) -> Self:
@@ -77,6 +79,7 @@ class MassProperties(Immutable):
         self._mass = mass
         self._com = com
         self._inertia = inertia
+        self._unit = None
         return self
 
     @property
@@ -97,7 +100,9 @@ class MassProperties(Immutable):
     @property
     def unit_inertia(self) -> UnitInertia:
         """Inertia about B's origin of each unit of mass, expressed in B; length^2. Zero if there is no mass."""
-        return UnitInertia._trusted(unit_of(self._mass, self._inertia))
+        if self._unit is None:
+            self._unit = UnitInertia._trusted(unit_of(self._mass, self._inertia))
+        return self._unit
 
     @property
     def central_inertia(self) -> Inertia:
