@@ -74,7 +74,8 @@ _PLACES_OF_SIX = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
 
 def full(six: Sequence[float] | Array) -> Array:
     """3 x 3 from xx yy zz xy xz yz."""
-    return np.asarray(six).take(_PLACES_OF_SIX)
+    matrix: Array = np.asarray(six)[_PLACES_OF_SIX]
+    return matrix
 
 
 def cross_by(w: Array) -> Array:
