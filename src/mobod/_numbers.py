@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ def numbers(what: str, value: Any) -> Array:
         if given.dtype.kind in "fiub" or (given.dtype.kind == "O" and None not in given.ravel().tolist()):
             return given.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{what} has to be an array of numbers, got {value!r}: {error}") from None
-    raise TypeError(f"{what} has to be real numbers, got {value!r}")
+        raise ValueError(f"{what} has to be real numbers, got {reprlib.repr(value)}: {error}") from None
+    raise TypeError(f"{what} has to be real numbers, got {reprlib.repr(value)}")
 
 
 _REALS = (float, int, np.floating, np.integer)  # a union would be made anew at each call
