@@ -131,14 +131,17 @@ def clear(out: Any) -> None:
 @generic
 def spread(model: Any, flat: Any, b: int, end: int, out: Any) -> None:
     """Results of body b's mobilities up to column *end*, into both halves of the symmetric matrix *out*, which is clear."""
-    first, in_order = model.first_place[b], model.in_order[b]
-    for place in range(first, first + model.num_u[b]):
-        i = model.mobility_at[place]
-        for j in range(place, min(in_order, end)):
-            x, k = load(flat, RESULTS + place, j), model.mobility_at[j]
-            store(out, i, k, x)
-            store(out, k, i, x)
-        for k in range(max(in_order, place), end):
-            x = load(flat, RESULTS + place, k)
-            store(out, i, k, x)
-            store(out, k, i, x)
+    first = model.first_place[b]
+    if first >= model.in_order[b]:
+        for i in range(first, first + model.num_u[b]):
+            for k in range(i, end):
+                x = load(flat, RESULTS + i, k)
+                store(out, i, k, x)
+                store(out, k, i, x)
+    else:
+        for place in range(first, first + model.num_u[b]):
+            i = model.mobility_at[place]
+            for j in range(place, end):
+                x, k = load(flat, RESULTS + place, j), model.mobility_at[j]
+                store(out, i, k, x)
+                store(out, k, i, x)
