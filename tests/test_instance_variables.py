@@ -237,3 +237,15 @@ def test_what_cannot_differ_from_state_to_state_is_refused_and_nothing_changes(m
     ensemble.time = ensemble.time
     ensemble.realize()
     assert np.array_equal(ensemble.u_dot, before)
+
+
+def test_a_body_that_is_changed_afterwards_changes_no_state():
+    """A `Body` handed out can be changed, of which nobody hears: states go on with what the system was built of."""
+    system, _ = branched(mb.MassProperties(0.7, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    middle = system.matter.get_mobilized_body("middle")
+    body, state = middle.upd_body(), system.realize_topology()
+    system.realize(state, Stage.INSTANCE)
+    before = middle.get_body_mass_properties(state), middle.calc_body_central_inertia(state)
+    body.set_default_rigid_body_mass_properties(mb.MassProperties(7.0, (1, 0, 0), mb.UnitInertia(3, 3, 3)))
+    assert middle.get_body_mass(state) == middle.get_body_mass_properties(state).mass == 0.7
+    assert (middle.get_body_mass_properties(state), middle.calc_body_central_inertia(state)) == before

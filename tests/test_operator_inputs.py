@@ -232,3 +232,42 @@ def test_empty_arguments_of_an_ensemble_s_operators_stand_for_zeros(model):
     expected = ensemble.calc_residual_force_ignoring_constraints()
     assert np.array_equal(ensemble.calc_residual_force_ignoring_constraints([], [], []), expected)
     assert not ensemble.multiply_by_m([]).any()
+
+
+@pytest.mark.parametrize("kind", [mb.mobilizer.Gimbal, mb.mobilizer.Bushing])
+def test_products_with_the_inverse_refuse_singular_angles_as_the_matrix_does(kind):
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    body = kind(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 2, 2.5))))
+    state = system.realize_topology()
+    n = len(state.u)
+    body.set_one_q(state, 1, np.pi / 2)
+    system.realize(state, Stage.POSITION)
+    for _ in range(2):
+        for call in (lambda: matter.multiply_by_m_inv(state, np.ones(n)), lambda: matter.calc_m_inv(state)):
+            with pytest.raises(mb.ModelError, match=r"mobility 2 of .* moves nothing that its others do not"):
+                call()
+    body.set_one_q(state, 1, 0.3)
+    system.realize(state, Stage.POSITION)
+    assert np.isnan(matter.multiply_by_m_inv(state, np.full(n, np.nan))).all(), "what was given so"
+
+
+def test_a_quaternion_of_zeros_is_named():
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.mobilizer.Free(matter.ground, mb.body.Rigid(), name="plate")
+    state = system.realize_topology()
+    state.q = np.zeros(7)
+    with pytest.raises(mb.ModelError, match=r"quaternion of 'plate', q\[0\] to q\[3\], is zero"):
+        system.realize(state)
+
+
+@pytest.mark.parametrize("bad", [object(), [object()], "3", None])
+def test_what_is_no_number_is_a_type_error(bad, model):
+    state = model.state
+    before = state.y.copy(), state.time
+    body = next(body for body in model.bodies if body.facts.num_u > 1)
+    for call in (lambda: body.set_q(state, bad), lambda: setattr(state, "time", bad), lambda: setattr(state, "q", bad)):
+        with pytest.raises(TypeError, match=r"has to be (a number|real numbers)"):
+            call()
+    assert np.array_equal(state.y, before[0]) and state.time == before[1]

@@ -468,3 +468,18 @@ def test_an_implicit_method_says_that_particles_are_too_many(rng):
     stepper = mb.TimeStepper(scene.system, bdf)
     with pytest.raises(mb.ModelError, match=r"120002, 120000 of them of 20000 particles, .* Take RungeKuttaMerson"):
         stepper.initialize(scene.state(Stage.MODEL))
+
+
+@pytest.mark.parametrize("mass", [0.0, -1.0, np.nan])
+def test_a_mass_that_cannot_be_is_found_by_an_ensemble_too(scene, mass):
+    state = scene.state()
+    ensemble = mb.Ensemble(scene.system, 3, state=state)
+
+    def write(one, value):
+        scene.matter.upd_all_particle_masses(one)[0] = value
+
+    with pytest.raises(ValueError, match=r"masses\[0\] is"):
+        ensemble.set_each(write, [1.0, mass, 1.0])
+    write(state, mass)
+    with pytest.raises(ValueError, match=r"masses\[0\] is"):
+        mb.Ensemble(scene.system, 3, state=state)

@@ -125,6 +125,32 @@ def test_a_custom_force_that_changes_the_state_is_refused():
     assert state.u[0] == 1.0 and state.stage == Stage.ACCELERATION
 
 
+@pytest.mark.parametrize("what", ["z", "another force"])
+def test_a_custom_force_that_changes_what_forces_read_is_refused(what):
+    plant = Plant()
+    others = mb.force.DiscreteForces(plant.forces, plant.system.matter)
+    if what == "z":
+        mb.force.Thermostat(plant.forces, plant.system.matter, 1.0, 1.0, 1.0, 0)
+
+    class Push(mb.force.CustomImplementation):
+        change = True
+
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            if self.change and what == "z":
+                state.z = np.full(len(state.z), 0.5)
+            elif self.change:
+                others.set_one_mobility_force(state, plant.slider, 0, 5.0)
+
+    push = Push()
+    mb.force.Custom(plant.forces, push, name="push")
+    state = plant.system.realize_topology()
+    with pytest.raises(mb.StageError, match=r"push.*has changed the state"):
+        plant.system.realize(state)
+    push.change = False
+    plant.system.realize(state)
+    assert state.stage == Stage.ACCELERATION and (what == "z" or state.u_dot[0] != 0.0)
+
+
 def test_a_part_that_realizes_the_state_it_is_given_is_refused():
     class Push(mb.force.CustomImplementation):
         def calc_force(self, state, body_forces, particle_forces, mobility_forces):

@@ -21,12 +21,15 @@ def numbers(what: str, value: Any) -> Array:
         return value
     try:
         given = np.asarray(value)
-        if given.dtype == np.float64:
-            return given
-        if given.dtype.kind in "fiub" or (given.dtype.kind == "O" and None not in given.ravel().tolist()):
-            return given.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except ValueError as error:  # rows of different lengths
         raise ValueError(f"{what} has to be real numbers, got {reprlib.repr(value)}: {error}") from None
+    if given.dtype == np.float64:
+        return given
+    if given.dtype.kind in "fiub" or (given.dtype.kind == "O" and None not in given.ravel().tolist()):
+        try:
+            return given.astype(np.float64)
+        except (TypeError, ValueError):
+            pass  # below says it
     raise TypeError(f"{what} has to be real numbers, got {reprlib.repr(value)}")
 
 

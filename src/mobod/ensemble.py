@@ -80,6 +80,7 @@ class Ensemble:
         if state.stage < Stage.MODEL:
             raise StageError("an ensemble needs a state at Stage.MODEL; call system.realize_model(state)")
         self._system, self._n = system, int(n)
+        system.get_matter_subsystem()._check_particle_masses(state)
         self._template = state.copy()
         self._version = system._topology_version
         self._threads = _count(threads)
@@ -234,6 +235,7 @@ class Ensemble:
         template = self._template
         template._check_owner(self._system, "Ensemble.set_each")
         scratch, changed, of_subsystems = template.copy(), {}, dict(self._of_subsystems)
+        copied = set()
         shortcuts = {name: np.ones(template._tree.nb, np.int64) for name in SHORTCUTS}
         for i, value in enumerate(each):
             if template._resources is not None:
@@ -254,8 +256,10 @@ class Ensemble:
             for key in [key for key, count in _changes(scratch).items() if count != before.get(key)]:
                 assert template._resources is not None and scratch._resources is not None
                 shared = template._resources.part(key[0]).variables[key[1]].value
-                values = of_subsystems[key] = list(of_subsystems.get(key, [shared] * self._n))
-                values[i] = scratch._resources.part(key[0]).variables[key[1]].value
+                if key not in copied:
+                    of_subsystems[key] = list(of_subsystems.get(key, [shared] * self._n))
+                    copied.add(key)
+                of_subsystems[key][i] = scratch._resources.part(key[0]).variables[key[1]].value
             for name, flags in shortcuts.items():
                 flags &= scratch._field(name)
         for array in changed.values():  # what fills up the last group is finite at least
@@ -307,7 +311,8 @@ class Ensemble:
             state._invalidate_from(variable.invalidates)
 
     def _check_shared(self, state: State) -> None:
-        """Refuse what a setter may not change."""
+        """Refuse what a setter may not change, or not to this."""
+        self._system.get_matter_subsystem()._check_particle_masses(state)
         before = self._template
         weights = [{} if one._resources is None else one._resources.weights for one in (state, before)]
         if any(not np.array_equal(w, weights[1].get(name, np.ones(len(w)))) for name, w in weights[0].items()):

@@ -165,7 +165,13 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
             return mobod
         if isinstance(mobod, str):
             return self.bodies[mobod]
-        return self.get_mobilized_body(mobod)
+        try:
+            i = mobod.__index__()
+        except AttributeError:
+            raise TypeError(f"a body is named by object, index or name, not by {mobod!r}") from None
+        if not 0 <= i < len(self._bodies):
+            raise IndexError(f"there are {len(self._bodies)} bodies, Ground included; no number {i}")
+        return self._bodies[i]
 
     def _singularities(self, state: State) -> dict[str, str]:
         """By the body's name, what to say of each mobilizer that is near a singular configuration."""
@@ -190,18 +196,12 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         """Body 0; the same object as `get_ground` gives."""
         return self._ground
 
-    def get_mobilized_body(self, index: int) -> MobilizedBody:
-        """A body by its index, Ground being 0; `IndexError` out of range."""
-        try:
-            i = index.__index__()
-        except AttributeError:
-            raise TypeError(f"a body is named by object, index or name, not by {index!r}") from None
-        if not 0 <= i < len(self._bodies):
-            raise IndexError(f"there are {len(self._bodies)} bodies, Ground included; no number {i}")
-        return self._bodies[i]
+    def get_mobilized_body(self, index: int | str) -> MobilizedBody:
+        """A body by its index, Ground being 0, or by its name; `IndexError`, or `KeyError`, where there is none."""
+        return self._body(index)
 
-    def upd_mobilized_body(self, index: int) -> MobilizedBody:
-        """A body by its index; the same object as `get_mobilized_body` gives."""
+    def upd_mobilized_body(self, index: int | str) -> MobilizedBody:
+        """A body by its index or name; the same object as `get_mobilized_body` gives."""
         return self.get_mobilized_body(index)
 
     def get_num_bodies(self) -> int:
@@ -363,7 +363,11 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
             state._valid |= _realize.COMPOSITE
 
     def realize_articulated_body_inertias(self, state: State) -> None:
-        """Compute articulated body inertias now. Needs position kinematics."""
+        """Compute articulated body inertias now. Needs position kinematics.
+
+        `ModelError` names a free mobility that has nothing to move, where there is one: what is inboard of it has no
+        articulated inertia.
+        """
         self._articulated(state, "realize_articulated_body_inertias")
 
     def realize_articulated_body_velocity(self, state: State) -> None:
@@ -681,6 +685,8 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
         v, a = self._mobility_vector(state, "v", v), np.empty(state._tree.nu)
         kernel = mass_matrix.multiply_by_m_inv
         (kernel.code or kernel.code_for(block, v, a))(block, v, a)
+        if state._tree.turns and not np.isfinite(a).all() and np.isfinite(v).all():  # angles at their singular place
+            self.get_system()._explain(state, _realize.BAD_U_DOT)
         return a
 
     def calc_m(self, state: State) -> Array:
@@ -1006,8 +1012,8 @@ class SimbodyMatterSubsystem(Prescribed, Constrained, ParticleSubsystem):
     def get_articulated_body_inertia(self, state: State, mobod: Any) -> ArticulatedInertia:
         """The body with all that hangs on it free to move, about its origin, in Ground; infinite for Ground. Needs POSITION.
 
-        Of the tree: constraints hold nothing here, but locked and prescribed mobilizers hold their bodies. Source: Featherstone
-        2008, section 7; Jain 2011, section 6.
+        Of the tree: constraints hold nothing here, but locked and prescribed mobilizers hold their bodies. `ModelError` names a
+        free mobility that has nothing to move. Source: Featherstone 2008, section 7; Jain 2011, section 6.
         """
         b = self._body(mobod)._index
         self._articulated(state, "get_articulated_body_inertia")

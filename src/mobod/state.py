@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._numbers import numbers
+from ._numbers import number, numbers
 from .algebra.record import LANES, Record, aligned_zeros
 from .errors import StageError, TopologyError
 from .resources import ERRORS, VARIABLES, Resources, Settings, own_copy, subsystem_order, unchanged
@@ -156,10 +156,7 @@ class State:
 
     @time.setter
     def time(self, value: float) -> None:
-        try:
-            self._record.time[0, 0] = float(value)
-        except (TypeError, ValueError):
-            raise TypeError(f"state.time has to be a number, not {value!r}") from None
+        self._record.time[0, 0] = number("state.time", value)
         if self._stage > _INSTANCE:
             self._stage = _INSTANCE
         self._valid &= 0 if self._tree.depends_on_time else _KEPT_BY_TIME
@@ -177,7 +174,7 @@ class State:
         # nothing else, in half the time that an array needs to be asked for its shape and copied.
         try:
             self._q_memory[:] = value  # type: ignore[assignment]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, BufferError):
             self._q[:] = self._checked("q", value, self._q.shape)
         self._valid = 0
         if self._stage > _TIME:
@@ -192,7 +189,7 @@ class State:
     def u(self, value: npt.ArrayLike) -> None:
         try:
             self._u_memory[:] = value  # type: ignore[assignment]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, BufferError):
             self._u[:] = self._checked("u", value, self._u.shape)
         self._valid &= _KEPT_BY_U
         if self._stage > _POSITION:

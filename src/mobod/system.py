@@ -20,7 +20,7 @@ from .measure.integrate import Integrate
 from .measure.memory import Memory
 from .mobilizer._interpreted import write_position, write_velocity
 from .motion import Custom
-from .resources import subsystem_order
+from .resources import subsystem_order, unchanged
 from .stage import Stage
 from .state import State
 from .subsystem import HOOKS, Subsystem
@@ -549,10 +549,11 @@ class MultibodySystem:
                     "hook or a calc_ method of a part of yours asks for more; use what is there, do it at a later stage's "
                     "hook, or realize state.copy()"
                 )
-            resources.realizing = True
         # what INSTANCE's hooks allocate goes again if they fail
         allocated = resources.snapshot() if resources is not None and before[0] < Stage.INSTANCE else {}
         try:
+            if resources is not None:
+                resources.realizing = True
             for step in range(max(state._stage, Stage.MODEL) + 1, stage + 1):
                 wanted, name = _WANTED_OF[step] & ~state._valid, Stage(step).name.lower()
                 told = False
@@ -711,11 +712,16 @@ class MultibodySystem:
         body_forces, particle_forces = record.body_forces.reshape(-1, 2, 3), record.particle_forces.reshape(-1, 3)
         mobility_forces = record.mobility_forces[:, 0]
         state._stage = int(Stage.VELOCITY)
+        # which z, or another force's parameters, take away without lowering the stage
+        untouched = unchanged(Stage.DYNAMICS) & ~unchanged(Stage.ACCELERATION)
+        before = state._valid & untouched
+        state._valid |= untouched
         for force in self._custom_forces:
             if not force.is_disabled(state):
                 force._add_force(state, body_forces, particle_forces, mobility_forces)
-                if state._stage < Stage.VELOCITY:
+                if state._stage < Stage.VELOCITY or not state._valid & untouched:
                     _refuse_change(state, Stage.DYNAMICS, force)
+        state._valid &= ~untouched | before
         body_forces[0] = 0.0
 
     def _explain(self, state: State, status: int) -> None:
@@ -754,6 +760,13 @@ class MultibodySystem:
             prescribing.check(self, state)
             b = int(np.searchsorted(state._tree.first_u, driven[0], side="right")) - 1
             raise ModelError(f"{matter._bodies[b]._driver!r} prescribes no finite accelerations at time {record.time[0, 0]}")
+        for b in state._tree.quaternions:
+            at = state._tree.first_q[b]
+            if not state._q[at : at + 4].any():
+                raise ModelError(
+                    f"the quaternion of {matter._bodies[b]._name!r}, q[{at}] to q[{at + 3}], is zero and stands for no "
+                    "orientation; (1, 0, 0, 0) is the identity's"
+                )
         loose = np.flatnonzero(~np.isfinite(record.d_inverse[:, 0]) & (of_mobility >= 0))
         if len(loose):
             i = int(loose[-1])

@@ -32,7 +32,7 @@ class HasInertia(Kinematics):
         if state._stage < _INSTANCE or state._token is not self._matter._token:
             state._need_instance(self, asked)
         if "mass" not in state._own:
-            return self._body.get_default_rigid_body_mass_properties()
+            return state._tree.mass_properties[self._index]
         record, b = state._record, self._index
         return MassProperties._trusted(float(record.mass[b, 0]), record.com[b].copy(), full(record.inertia[b]))
 

@@ -47,7 +47,7 @@ def step(model: Any, b: int, row: int) -> None:
         p_BM_G = mat33.mul_vec(R_GB, load3(model.p_BM, b, 0))
         store3(model.p_BM_G, b, 0, p_BM_G)
     p_PM_G = mat33.mul_vec(R_GP, load3(model.p_PF, b, 0))
-    if passage <= SLIDE:
+    if passage <= SLIDE:  # ANY and SLIDE, which alone move the origin of M
         p_PM_G = vec3.add(p_PM_G, mat33.mul_vec(R_GF, load3(model.p_FM, row, 0)))
     p_PB_G = vec3.sub(p_PM_G, p_BM_G)
     store9(model.R_GB, b, 0, R_GB)

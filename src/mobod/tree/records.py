@@ -178,7 +178,7 @@ FIELDS = (
     _state("y_dot", "ny", 1, "= q_dot and the rates of all else in y, end to end"),
     _state("q_dot_dot", "whole_nq", 1, "N udot + NDot u"),
     # ---- position kinematics
-    _state("sine", "angles_size", 1, "of each q that is an angle, of one state; of more `angles` keeps none"),
+    _state("sine", "angles_size", 1, "of each q that is an angle, of one state; records of more leave it alone"),
     _state("cosine", "angles_size", 1, "likewise"),
     _state("R_FM", "nb", 9, "orientation of M in F"),
     _state("p_FM", "nb", 3, "origin of M from F's, in F"),

@@ -139,6 +139,8 @@ class Tree:
         unit_columns = [_unit_columns(body) for body in bodies]
         #: The field `together` of mobilizers that are free.
         self.together_if_free = [_block(body, columns) for body, columns in zip(bodies, unit_columns, strict=True)]
+        #: Whether there are angles about M's origin: the mass matrix is singular where two of their axes are one.
+        self.turns = any(t in (blocks.TURNING, blocks.MOVING) for t in self.together_if_free)
         #: Whether a default state has locks.
         self.has_default_locks = any(body._default_lock_level >= 0 for body in bodies)
         integers: dict[str, list[int]] = {
@@ -190,7 +192,8 @@ class Tree:
             together, level = how_known(body, self.together_if_free[b], lock, on, None)
             integers["together"].append(together)
             integers["known_level"].append(level)
-        mass_properties = [body._body.get_default_rigid_body_mass_properties() for body in bodies]
+        #: Of each body as the tree was built: a `Body` can be changed afterwards, without anybody hearing of it.
+        self.mass_properties = [body._body.get_default_rigid_body_mass_properties() for body in bodies]
         inboard = [body.get_default_inboard_frame() for body in bodies]
         outboard = [body.get_default_outboard_frame() for body in bodies]
         numbers: dict[str, Any] = {
@@ -198,9 +201,9 @@ class Tree:
             "p_PF": [np.asarray(X.p) for X in inboard],
             "R_BM": [np.asarray(X.R).ravel() for X in outboard],
             "p_BM": [np.asarray(X.p) for X in outboard],
-            "mass": [[m.mass] for m in mass_properties],
-            "com": [np.asarray(m.com) for m in mass_properties],
-            "inertia": [_six(np.asarray(m.inertia)) for m in mass_properties],
+            "mass": [[m.mass] for m in self.mass_properties],
+            "com": [np.asarray(m.com) for m in self.mass_properties],
+            "inertia": [_six(np.asarray(m.inertia)) for m in self.mass_properties],
             "parameters": np.array([x for run in parameters for x in run], np.float64).reshape(-1, 1),
             "force_numbers": np.array([x for force in forces for x in force.numbers], np.float64).reshape(-1, 1),
             "particle_mass": np.array(particles[0], np.float64).reshape(-1, 1),
@@ -210,7 +213,7 @@ class Tree:
         }
         # two shortcuts that robots' files make worthwhile: links whose frame is the joint's, and links without mass
         integers["plain_outboard"] = [int(np.array_equal(np.asarray(X), np.eye(4))) for X in outboard]
-        integers["massless"] = [int(m.mass == 0.0) for m in mass_properties]
+        integers["massless"] = [int(m.mass == 0.0) for m in self.mass_properties]
         self._constraint_routines = [
             (c, one.routine) for c, one in enumerate(constraints) if one.routine is not None and one._interpreter is None
         ]
@@ -472,10 +475,15 @@ def depth_first_fields(parents: Sequence[int], first_u: Sequence[int], num_u: Se
         end_place[parents[b]] = max(end_place[parents[b]], end_place[b])
     for b in order[1:]:
         end_of_base[b] = end_of_base[parents[b]] if parents[b] else end_place[b]
-    in_order = end_of_base.copy()
+    in_order = [0] * nb
     for b in order[1:]:
-        while in_order[b] > first_place[b] and mobility_at[in_order[b] - 1] == in_order[b] - 1:
-            in_order[b] -= 1
+        if parents[b]:
+            in_order[b] = in_order[parents[b]]
+            continue
+        place = end_of_base[b]
+        while place > first_place[b] and mobility_at[place - 1] == place - 1:
+            place -= 1
+        in_order[b] = place
     return {
         "depth_first": order,
         "first_place": first_place,
