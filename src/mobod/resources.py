@@ -387,6 +387,8 @@ def own_copy(value: Any, system: MultibodySystem) -> Any:
         return value
     if type(value) is np.ndarray and not value.dtype.hasobject:
         return value.copy(order="K")
+    if type(value) in (tuple, list) and all(one is None or type(one) in _IMMUTABLE for one in value):
+        return type(value)(value)  # no need to look for parts of the system, of which there may be thousands
     return _copy.deepcopy(value, _parts(system))
 
 

@@ -24,7 +24,7 @@ QUATERNION = 1
 EULER = 2
 #: The kind has an N of its own, and its routine keeps that, its inverse and its rate in the record.
 MATRIX = 3
-#: (|q|^2 - 1)^2 of a quaternion of length 1: four numbers and their norm, each rounded.
+#: (|q|^2 - 1)^2 of a quaternion of length 1: four numbers and their norm, each rounded. `locking` has it as a length.
 _ROUNDING = 4e-30
 
 
