@@ -308,3 +308,22 @@ def test_without_a_system_only_the_energy_is_looked_at(tmp_path):
     alone, again = mb.Trajectory.load(tmp_path / "run.npz"), mb.Trajectory.load(tmp_path / "run.npz", system=system)
     assert alone.audit.energy_error == run.energy_drift and "has no system" in alone.audit.unaccounted[0]
     assert again.audit.work == run.audit.work
+
+
+def test_what_is_known_badly_is_not_called_an_error():
+    """An arm whose stops work within a report: the balance from reports is off, and the run is not."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.8, 0))
+    link = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    arm = mb.mobilizer.Pin(matter.ground, link, X_BM=mb.Transform((0, 1, 0)))
+    mb.force.MobilityLinearStop(forces, arm, 0, 1e5, 5.0, -0.3, 0.3)
+    state = system.realize_topology()
+    arm.set_angle(state, 0.29)
+    arm.set_rate(state, 3.0)
+    rough = mb.simulate(system, state, 2.0, report_interval=0.05).audit
+    fine = mb.simulate(system, state, 2.0, report_interval=0.05, audit="steps").audit
+    assert rough.work_is_sampled and not fine.work_is_sampled
+    assert fine.energy_error < 0.01 * fine.energy_scale < rough.energy_error
+    assert all("audit='steps'" in text for text in rough.warnings if "energy" in text) and rough.warnings

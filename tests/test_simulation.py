@@ -123,3 +123,22 @@ def test_simulate_starts_from_a_state():
     for wrong in (mb.Ensemble(system, 2, state=state), None, state.q):
         with pytest.raises(TypeError, match="simulate starts from a State, such as"):
             mb.simulate(system, wrong, 1.0)
+
+
+def test_an_integrator_goes_by_its_name(model):
+    named = mb.simulate(model.system, model.state, 0.1, integrator="Verlet", accuracy=1e-3)
+    given = mb.simulate(model.system, model.state, 0.1, integrator=mb.integrator.Verlet, accuracy=1e-3)
+    assert np.array_equal(named.q, given.q)
+    with pytest.raises(ValueError, match="no integrator 'Euler'; there are BDF, ExplicitEuler"):
+        mb.simulate(model.system, model.state, 0.1, integrator="Euler")
+    with pytest.raises(TypeError, match="integrator is one such as"):
+        mb.simulate(model.system, model.state, 0.1, integrator=3)
+
+
+def test_arguments_in_the_wrong_order_are_named(model):
+    with pytest.raises(TypeError, match="time has to be a number, got '1'"):
+        mb.simulate(model.system, model.state, "1")
+    with pytest.raises(TypeError, match="realize takes a State, then a Stage"):
+        model.system.realize(mb.Stage.POSITION, model.state)
+    with pytest.raises(TypeError, match=r"realize takes a Stage such as mobod.Stage.POSITION, not 'POSITION'"):
+        model.system.realize(model.state, "POSITION")

@@ -54,6 +54,8 @@ class Audit:
     energy_uncertainty : float
         How much of `energy_error` may be due to integrating work from the reports; zero where there is none, or where it was
         integrated in every step.
+    work_is_sampled : bool
+        Whether work was integrated from the power at reports, and not in every step.
     position_residual, velocity_residual : float
         Largest of `State.q_err` and `State.u_err`.
     residual_time : float
@@ -76,6 +78,7 @@ class Audit:
     energy_error: float = 0.0
     energy_scale: float = 0.0
     energy_uncertainty: float = 0.0
+    work_is_sampled: bool = False
     position_residual: float = 0.0
     velocity_residual: float = 0.0
     residual_time: float = 0.0
@@ -238,7 +241,7 @@ def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:
     work = integrals + stored - stored[0]
     for account, amount in zip(accounts, work[-1], strict=True):
         audit.work[account.name] = audit.work.get(account.name, 0.0) + float(amount)
-    audit.energy_uncertainty = float(uncertainty)
+    audit.energy_uncertainty, audit.work_is_sampled = float(uncertainty), True
     audit.energy_error = float(np.abs(change[chosen] - work.sum(axis=1)).max())
     audit.energy_scale = max(audit.energy_scale, float(np.abs(work).max()))
 
@@ -269,10 +272,17 @@ def _on_energy(audit: Audit, statistics: dict[str, Any]) -> list[str]:
     accuracy, fixed, scale = float(statistics.get("accuracy", np.nan)), statistics.get("fixed_step_size"), audit.energy_scale
     explained = (min(EXPLAINED * accuracy, WORTH) if np.isfinite(accuracy) and not fixed else 1e-3) * scale
     found = []
-    if scale > 0.0 and audit.energy_error - audit.energy_uncertainty > explained:
+    if audit.energy_uncertainty > 0.01 * scale > 0.0:
+        found.append(
+            f"work is known to {audit.energy_uncertainty / scale:.1e} of the energy's scale only: reports are too far apart "
+            "for it; simulate with audit='steps', or a smaller report_interval"
+        )
+    elif scale > 0.0 and audit.energy_error - audit.energy_uncertainty > explained:
         what = f"energy is off by {audit.energy_error / scale:.1e} of its scale"
         if audit.unaccounted:
             found.append(f"{what}, which may be what is left out above")
+        elif audit.work_is_sampled:
+            found.append(f"{what}: work may have been done between reports, and missed; audit='steps' tells")
         elif fixed:
             found.append(f"{what}: steps of {fixed:g} are too long; try {fixed / 4.0:.2g}, or no fixed_step_size")
         else:
@@ -280,11 +290,6 @@ def _on_energy(audit: Audit, statistics: dict[str, Any]) -> list[str]:
                 f"{what}, more than an accuracy of {accuracy:g} explains: a force may be discontinuous, or its potential "
                 f"energy not that of the force; try accuracy={_power_of_ten(accuracy / 100.0):g}"
             )
-    if audit.energy_uncertainty > 0.01 * scale > 0.0:
-        found.append(
-            f"work is known to {audit.energy_uncertainty / scale:.1e} of the energy's scale only: reports are too far apart "
-            "for it; simulate with audit='steps', or a smaller report_interval"
-        )
     return found
 
 

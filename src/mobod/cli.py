@@ -162,7 +162,10 @@ def _summarize(trajectory: Trajectory) -> str:
     energy, work = f"energy drift     {trajectory.energy_drift:.3g}{relative}", trajectory.audit.work
     if work:  # a drift would say little
         done = sum(work.values())
-        energy = f"energy change    {trajectory.audit.energy_change:.3g}; forces and motions did {done:.3g}"
+        audit = trajectory.audit
+        energy = f"energy change    {audit.energy_change:.3g}; forces and motions did {done:.3g}"
+        if audit.work_is_sampled and audit.energy_error > 0.01 * audit.energy_scale:
+            energy += " as far as reports show; --audit looks at every step"
     return "\n".join(
         [
             f"time simulated   {span:g} in {wall:.3g} s: {span / wall:,.3g} a second",

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from . import integrator as integrators
+from ._numbers import number
 from ._run import Keeper, Run, steps_by_report
 from .checkpoint import CheckpointError, integrator_keywords, load_checkpoint, save_checkpoint
 from .error_estimate import ErrorEstimate, ErrorRows
@@ -71,7 +73,7 @@ def simulate(
     state: State,
     time: float,
     *,
-    integrator: Integrator | type[Integrator] | None = None,
+    integrator: Integrator | type[Integrator] | str | None = None,
     accuracy: float = 1e-4,
     report_interval: float | None = None,
     progress: bool | Callable[[float, float], Any] | None = None,
@@ -93,8 +95,9 @@ def simulate(
         Where to start; left as it is.
     time : float
         How long, from the state's time on; an integrator's final time ends it before.
-    integrator : Integrator or class, optional
-        `RungeKuttaMerson` unless given; one that is given brings its own accuracy.
+    integrator : Integrator, class or str, optional
+        `RungeKuttaMerson` unless given; one of `mobod.integrator`, its class, or its name such as ``"BDF"``. One that is made
+        brings its own accuracy.
     accuracy : float
         Largest local error of a step, where no integrator is given.
     report_interval : float, optional
@@ -158,6 +161,7 @@ def simulate(
     >>> trajectory.quantities["kinetic_energy"].shape
     (201,)
     """
+    time = number("time", time)
     if not 0.0 < time < np.inf:
         raise ValueError(f"time has to be positive and finite, got {time}")
     interval = time / 200.0 if report_interval is None else float(report_interval)
@@ -176,8 +180,12 @@ def simulate(
         import_h5py("record_to")
     if integrator is None:
         integrator = RungeKuttaMerson
-    if isinstance(integrator, type):
+    if isinstance(integrator, str):
+        integrator = _integrator_named(integrator)
+    if isinstance(integrator, type) and issubclass(integrator, Integrator):
         integrator = integrator(system, accuracy=accuracy)
+    if not isinstance(integrator, Integrator):
+        raise TypeError(f"integrator is one such as mobod.integrator.BDF(system), its class or its name, not {integrator!r}")
     if not isinstance(state, State):
         raise TypeError(f"simulate starts from a State, such as system.realize_topology() gives, not from {state!r}")
     state._check_owner(system, "simulate")
@@ -265,6 +273,14 @@ def simulate(
             trajectory, system, state, times, integrator, 0.01 if estimate_error is True else float(estimate_error)
         )
     return trajectory
+
+
+def _integrator_named(name: str) -> type[Integrator]:
+    kinds = {kind: getattr(integrators, kind) for kind in integrators.__all__ if kind != "Integrator"}
+    if name not in kinds:
+        raise ValueError(f"there is no integrator {name!r}; there are {', '.join(kinds)}")
+    found: type[Integrator] = kinds[name]
+    return found
 
 
 def _report_times(begin: float, time: float, interval: float, final: float | None) -> npt.NDArray[np.float64]:

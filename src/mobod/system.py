@@ -506,7 +506,11 @@ class MultibodySystem:
             then as it was.
         """
         # kept short: with the setters of q and u, this is all that Python adds to the kernel's time
-        if state._token is not self._topology_token:
+        try:
+            token = state._token
+        except AttributeError:
+            raise TypeError(f"realize takes a State, then a Stage; the first is {state!r}") from None
+        if token is not self._topology_token:
             state._check_owner(self, "realize")
         if stage is _ACCELERATION:
             level, wanted = 8, _EVERYTHING
@@ -515,7 +519,7 @@ class MultibodySystem:
         elif stage is _POSITION:
             level, wanted = 5, _PLACES
         else:
-            level = int(Stage(stage))
+            level = int(_stage_of(stage))
             wanted = _WANTED_OF[level]
         reached = state._stage
         if reached >= level:
@@ -1034,6 +1038,13 @@ class MultibodySystem:
         state._check_owner(self, asked)
         if not state._valid & _realize.FORCES:
             state._refuse(asked, Stage.DYNAMICS)
+
+
+def _stage_of(stage: Any) -> Stage:
+    try:
+        return Stage(stage)
+    except ValueError:
+        raise TypeError(f"realize takes a Stage such as mobod.Stage.POSITION, not {stage!r}") from None
 
 
 def _refuse_change(state: State, stage: int, part: Any) -> None:
