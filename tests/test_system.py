@@ -200,3 +200,15 @@ def test_a_copied_system_still_has_its_default_state(again, model):
     assert system.system_topology_has_been_realized()
     assert np.array_equal(system.get_default_state().q, model.system.get_default_state().q)
     assert len(mb.Ensemble(system, 3)) == 3
+
+
+def test_a_custom_force_that_is_no_number_is_named_from_the_start(make):
+    class Bad(mb.force.CustomImplementation):
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            mobility_forces[0] += np.nan
+
+    model = make.tree()
+    mb.force.Custom(mb.GeneralForceSubsystem(model.system), Bad(), name="bad")
+    state = model.system.realize_topology()
+    with pytest.raises(mb.ModelError, match=r"'bad'> gives a force that is infinite or not a number"):
+        model.system.realize(state)

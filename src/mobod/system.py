@@ -789,7 +789,7 @@ class MultibodySystem:
                 )
         for force in self._forces():
             applied = (np.zeros((state._tree.nb, 2, 3)), np.zeros((len(matter._particles[0]), 3)), np.zeros(state._tree.nu))
-            if not force.is_disabled(state) and force._implementation is None:
+            if not force.is_disabled(state) and (force._implementation is None or state._stage >= Stage.VELOCITY):
                 force._add_force(state, *applied)
             if not all(np.isfinite(part).all() for part in applied):
                 raise ModelError(f"accelerations are not finite: {force!r} gives a force that is infinite or not a number")
