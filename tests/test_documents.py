@@ -134,3 +134,21 @@ def test_the_pages_on_particles_and_decorations_run(page, tmp_path, monkeypatch,
         assert len(methods) == 4 and [name for name in methods if name not in text] == []
     else:
         assert [kind for kind in mobod.decoration.__all__ if kind != "Decoration" and f"`{kind}(" not in text] == []
+
+
+@pytest.mark.parametrize("page", ["dynamics", "ensembles"])
+def test_the_pages_on_dynamics_and_ensembles_run(page, capsys):
+    text, names = (DOCS / f"{page}.md").read_text(), {}
+    for code in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        exec(compile(code, f"{page}.md", "exec"), names)
+    said = capsys.readouterr().out
+    if page == "dynamics":
+        assert "the motors exert [19.6  4.9]" in said and "power of the motor: 16.8" in said
+        kind = mobod.SimbodyMatterSubsystem
+    else:
+        assert "(1000, 2)\nTrue\n" in said
+        kind = mobod.Ensemble
+        operators = [name for name in dir(kind) if name.startswith(("calc_", "multiply_"))]
+        assert len(operators) > 10 and [name for name in operators if f"`{name}`" not in text] == []
+    named = re.findall(r"`((?:calc|multiply|find)_\w+)", text)
+    assert named and [name for name in named if not hasattr(kind, name)] == []
