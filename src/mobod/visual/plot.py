@@ -32,6 +32,9 @@ GRAPHS = 4.4
 PART = 0.82
 """Of the width of a snapshot, that its box fills; the rest is for numbers."""
 
+NUMBERED = 0.76
+"""The same where each snapshot has numbers of its own."""
+
 LINE = 0.19
 """Height of a line of a legend, in inches."""
 
@@ -47,8 +50,8 @@ NAMED = 10
 SHOWN = 6
 """How many are named then."""
 
-FOLLOW = 2.0
-"""What moves by more than this many times its own size is followed by the view."""
+FOLLOW = 3.0
+"""The view follows a mechanism if the box of its whole motion is more than this many times as large as that of itself."""
 
 
 class TrajectoryFigure(Figure):
@@ -98,19 +101,20 @@ def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int) -> None:
     mechanism, poses, particles = calc_poses(trajectory, times)
     view = find_view(mechanism, poses, particles)
     close = find_close_view(mechanism, poses, particles, view)
-    followed = bool(((view.high - view.low) > FOLLOW * (close.high - close.low)).any())
+    followed = bool((view.high - view.low).max() > FOLLOW * (close.high - close.low).max())
     trace = mechanism.find_marker(poses)
     wide, high = (close if followed else view).calc_extent()
-    strip = min(max(PART * WIDTH / count * high / wide, 1.2), 5.0)
+    part = NUMBERED if followed else PART
+    strip = min(max(part * WIDTH / count * high / wide, 1.2), 5.0)
     figure.set_figheight(GRAPHS + strip + 0.8)
     width, height = 0.98 / count, strip / figure.get_figheight()
     bottom = (GRAPHS + 0.3) / figure.get_figheight()
     before = 0
     for number, chosen in enumerate(range(0, len(times), BETWEEN)):
         shown = close.moved_to(find_center(mechanism, poses[chosen], particles[chosen], view)) if followed else view
-        left = (1 - PART) * (0.8 if shown.has_numbers_left else 0.5)
-        place = (0.01 + (number + left) * width, bottom, PART * width, height)
-        scene = Scene(figure, place, mechanism, shown, floor=not followed, labels=number == 0)
+        left = (1 - part) * (0.8 if shown.has_numbers_left else 0.3 if followed else 0.5)
+        place = (0.01 + (number + left) * width, bottom, part * width, height)
+        scene = Scene(figure, place, mechanism, shown, floor=not followed, labels=followed or number == 0)
         path = trace[before : chosen + 1]
         if mechanism.tip is not None:
             before = chosen  # a tip's whole path would be a tangle; a mass center's is smooth
@@ -118,6 +122,9 @@ def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int) -> None:
             path = path[_inside(path @ shown.R_DG.T, shown.low, shown.high)]
         scene.show(poses[chosen], particles[chosen], path)
         figure.text(place[0] + place[2] / 2, bottom + height, f"t = {times[chosen]:.3g}", fontsize=10, ha="center", va="bottom")
+    if followed:  # what moves looks at rest then, but for the numbers
+        style: dict[str, Any] = {"fontsize": 8, "color": "#777777", "ha": "left", "va": "top"}
+        figure.text(0.01, 1.0 - 0.08 / figure.get_figheight(), "view follows: each picture has its own numbers", **style)
 
 
 def _inside(points: Array, low: Array, high: Array) -> NDArray[np.bool_]:
