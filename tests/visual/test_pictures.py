@@ -114,12 +114,13 @@ def test_every_kind_of_decoration_is_on_the_picture(tmp_path):
 
 def test_a_plot_names_coordinates_and_energies(motion):
     figure = motion.plot(snapshots=0)
-    coordinates, energy, drift = figure.axes
+    coordinates, energy, change = figure.axes
     assert [text.get_text() for text in coordinates.get_legend().get_texts()] == ["upper", "lower"]
     assert [text.get_text() for text in energy.get_legend().get_texts()] == ["kinetic", "potential", "total"]
     total = energy.lines[0].get_ydata() + energy.lines[1].get_ydata()
     np.testing.assert_allclose(total, motion.energy, atol=1e-12)
-    np.testing.assert_array_equal(drift.lines[-1].get_ydata(), motion.energy - motion.energy[0])
+    assert change.get_title(loc="left") == "change of the total energy"
+    np.testing.assert_array_equal(change.lines[-1].get_ydata(), motion.energy - motion.energy[0])
 
 
 def _system():

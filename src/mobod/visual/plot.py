@@ -85,10 +85,10 @@ def plot_trajectory(
     energy = figure.add_subplot(grid[0])
     _draw_energy(energy, trajectory)
     below = figure.add_subplot(grid[1], sharex=energy)
-    if trajectory.z.shape[1]:  # what has z of its own seldom keeps its energy, so that a drift would say little
+    if trajectory.z.shape[1]:  # what has z of its own seldom keeps its energy, so that its change would say little
         _draw_auxiliaries(below, trajectory)
     else:
-        _draw_drift(below, trajectory)
+        _draw_change(below, trajectory)
     if path is not None:
         figure.savefig(path)
     return figure
@@ -177,12 +177,13 @@ def _draw_energy(axes: Axes, trajectory: Trajectory) -> None:
     axes.legend(loc="lower right", bbox_to_anchor=(1.01, 0.97), fontsize=8, ncols=3, frameon=False)
 
 
-def _draw_drift(axes: Axes, trajectory: Trajectory) -> None:
-    drift = trajectory.energy - trajectory.energy[0] if len(trajectory) else trajectory.energy
+def _draw_change(axes: Axes, trajectory: Trajectory) -> None:
+    """Draw by how much the total differs from its start: by what is dissipated and what motors do, or by errors alone."""
+    change = trajectory.energy - trajectory.energy[0] if len(trajectory) else trajectory.energy
     axes.axhline(0.0, color="#bbbbbb", lw=0.8)
-    axes.plot(trajectory.time, drift, color="#c03d3e", lw=1.2)
+    axes.plot(trajectory.time, change, color="#c03d3e", lw=1.2)
     axes.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
-    _label(axes, "drift of the total", trajectory)
+    _label(axes, "change of the total energy", trajectory)
     axes.set_xlabel("time")
 
 
