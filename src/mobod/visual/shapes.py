@@ -1,8 +1,8 @@
 """Shapes of bodies: their decorations, or sticks for bodies that have none.
 
 A body without decorations is a stick from its own joint to each joint that it carries and to each point by which a
-constraint holds it, or to its mass center at the end of a branch, with a ball for its mass. Where there is no stick to draw, as for one free body, it is the ellipsoid
-that has its mass and inertia.
+constraint holds it, or to its mass center at the end of a branch, with a ball for its mass. Where there is no stick to
+draw, as for one free body, it is the ellipsoid that has its mass and inertia.
 """
 
 from __future__ import annotations
