@@ -182,6 +182,16 @@ def test_what_has_no_extent_can_be_drawn(build, tmp_path):
             assert (points >= limits[:, :1]).all() and (points <= limits[:, 1:]).all()
 
 
+def test_a_plot_of_particles_alone_has_no_graph_of_coordinates():
+    system, matter = _system()
+    falling(matter)
+    figure = mb.simulate(system, system.realize_topology(), 0.3).plot()
+    flat = [axes for axes in figure.axes if axes.name != "3d"]
+    assert [axes.get_title(loc="left") for axes in flat] == ["energy", "change of the total energy"]
+    for axes in flat:  # they have all of the width
+        assert axes.get_position().x0 < 0.1 and axes.get_position().x1 > 0.95
+
+
 @pytest.mark.parametrize("turned", [0.0, 90.0])
 def test_numbers_and_texts_are_within_the_figure(turned):
     """Of a pendulum seen from z, and from x, whose upright axis is at the left."""

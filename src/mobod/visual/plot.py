@@ -80,8 +80,11 @@ def plot_trajectory(
     named = _choose_named(trajectory)
     legend = LINE * math.ceil(len(named) / _count_columns([trajectory.coordinate_names[i] for i in named]))
     bottom, top = 0.55 / height, (GRAPHS - 0.35) / height
-    _draw_coordinates(figure.add_axes((0.06, bottom, 0.425, top - bottom - legend / height)), trajectory, named)
-    grid = figure.add_gridspec(2, 1, left=0.56, right=0.985, bottom=bottom, top=top, hspace=0.38, height_ratios=(3, 2))
+    left = 0.06
+    if trajectory.coordinate_names:  # particles have none
+        _draw_coordinates(figure.add_axes((left, bottom, 0.425, top - bottom - legend / height)), trajectory, named)
+        left = 0.56
+    grid = figure.add_gridspec(2, 1, left=left, right=0.985, bottom=bottom, top=top, hspace=0.38, height_ratios=(3, 2))
     energy = figure.add_subplot(grid[0])
     _draw_energy(energy, trajectory)
     below = figure.add_subplot(grid[1], sharex=energy)
