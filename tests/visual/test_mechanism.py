@@ -8,7 +8,7 @@ import mobod as mb
 from mobod import decoration
 from mobod.visual.mechanism import Mechanism, find_body_transforms
 from mobod.visual.scene import find_display_rotation, find_view
-from mobod.visual.shapes import GROUND
+from mobod.visual.shapes import GROUND, PALETTE
 
 
 class Parts:
@@ -47,6 +47,49 @@ def test_an_undecorated_link_is_a_stick_from_joint_to_joint_and_to_the_last_mass
     level = parts.points(mechanism, upper=np.pi / 2)
     assert_allclose(level[:, 0].max(), 1.5, atol=0.1)
     assert np.abs(level[:, 1]).max() < 0.1
+
+
+def sticks_end_at(parts, body, station, **q):
+    """Whether a default shape of a body is at a station of it, at some pose; its constraints' marks have other colours."""
+    mechanism = parts.mechanism()
+    points = parts.points(mechanism, **q).reshape(-1, 3, 3)
+    color = {"coupler": PALETTE[1], "rocker": PALETTE[2], "arm": PALETTE[0]}[body]
+    mine = points[(mechanism.face_color[:, :3] == color).all(axis=1)].reshape(-1, 3)
+    place = parts.matter.bodies[body].find_station_location_in_ground(parts.state, station)
+    return bool(np.linalg.norm(mine - place, axis=1).min() < 0.05)
+
+
+def test_sticks_of_a_closed_loop_go_to_the_constraint_that_closes_it():
+    parts = Parts()
+    crank = mb.mobilizer.Pin(parts.matter.ground, rod(), name="crank")
+    coupler = mb.mobilizer.Pin(crank, rod(), X_PF=mb.Transform((0, -1, 0)), name="coupler")
+    rocker = mb.mobilizer.Pin(parts.matter.ground, rod(), X_PF=mb.Transform((1, 0, 0)), name="rocker")
+    ball = mb.constraint.Ball(coupler, (0, -1, 0), rocker, (0, -1, 0))
+    for body in ("coupler", "rocker"):
+        assert sticks_end_at(parts, body, (0, -1, 0), crank=0.3, coupler=np.pi / 2 - 0.3, rocker=0.3)
+    ball.set_disabled_by_default(True)
+    for body in ("coupler", "rocker"):
+        assert not sticks_end_at(parts, body, (0, -1, 0))
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [
+        lambda ground, arm: mb.constraint.Ball(ground, (1, 0, 0), arm, (1, 0, 0)),
+        lambda ground, arm: mb.constraint.Rod(ground, (3, 0, 0), arm, (1, 0, 0), 2.0),
+        lambda ground, arm: mb.constraint.Weld(ground, mb.Transform((1, 0, 0)), arm, mb.Transform((1, 0, 0))),
+        lambda ground, arm: mb.constraint.PointOnLine(ground, (1, 0, 0), (0, 0, 0), arm, (1, 0, 0)),
+        lambda ground, arm: mb.constraint.PointInPlane(ground, (1, 0, 0), 1.0, arm, (1, 0, 0)),
+    ],
+)
+def test_sticks_go_to_points_by_which_constraints_hold_a_body_and_to_its_mass_center(hold):
+    parts = Parts()
+    arm = mb.mobilizer.Pin(parts.matter.ground, rod(), name="arm")
+    assert not sticks_end_at(parts, "arm", (1, 0, 0))
+    hold(parts.matter.ground, arm)
+    assert sticks_end_at(parts, "arm", (1, 0, 0))
+    middles = parts.points(parts.mechanism()).reshape(-1, 3, 3).mean(axis=1)  # of triangles, long ones on a stick
+    assert ((np.abs(middles[:, 0]) < 0.05) & (middles[:, 1] < -0.1) & (middles[:, 1] > -0.4)).any()
 
 
 def test_a_decorated_body_is_drawn_by_its_decorations_alone_wherever_they_are_attached():

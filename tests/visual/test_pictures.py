@@ -48,6 +48,34 @@ def test_a_plot_shows_the_mechanism_at_each_of_several_times(motion, tmp_path):
         assert count_like(panel, ORANGE) > 100
 
 
+def drop(seconds):
+    """The snapshots of a ball of radius 0.3 that falls, and the texts of the figure."""
+    system, matter = _system()
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.3)))
+    mb.mobilizer.Free(matter.ground, body, name="ball")
+    figure = mb.simulate(system, system.realize_topology(), seconds).plot()
+    figure.canvas.draw()
+    return [axes for axes in figure.axes if axes.name == "3d"], [text.get_text() for text in figure.texts]
+
+
+def test_snapshots_that_follow_a_fall_say_so_and_each_has_its_numbers():
+    scenes, texts = drop(2.0)
+    assert len(scenes) == 5 and "view follows: each picture has its own numbers" in texts
+    for scene, time in zip(scenes, np.linspace(0.0, 2.0, 5), strict=True):
+        numbers = [float(label.get_text()) for label in scene.zaxis.get_ticklabels()]
+        assert len(numbers) > 1
+        assert abs(np.mean(numbers) + 4.9 * time**2) < 0.6
+        assert scene.zaxis.label.get_window_extent().x1 <= scene.figure.bbox.width
+
+
+def test_snapshots_of_a_short_fall_share_their_box():
+    scenes, texts = drop(0.4)  # 0.78 m
+    assert len(texts) == 5 and all(text.startswith("t = ") for text in texts)
+    for scene in scenes[1:]:
+        for limits in ("get_xlim3d", "get_ylim3d", "get_zlim3d"):
+            assert getattr(scene, limits)() == getattr(scenes[0], limits)()
+
+
 def test_every_kind_of_decoration_is_on_the_picture(tmp_path):
     """Each of its own colour, in a column of its own, front to the viewer."""
     from test_decoration import TETRAHEDRON, stl_text
@@ -86,12 +114,13 @@ def test_every_kind_of_decoration_is_on_the_picture(tmp_path):
 
 def test_a_plot_names_coordinates_and_energies(motion):
     figure = motion.plot(snapshots=0)
-    coordinates, energy, drift = figure.axes
+    coordinates, energy, change = figure.axes
     assert [text.get_text() for text in coordinates.get_legend().get_texts()] == ["upper", "lower"]
     assert [text.get_text() for text in energy.get_legend().get_texts()] == ["kinetic", "potential", "total"]
     total = energy.lines[0].get_ydata() + energy.lines[1].get_ydata()
     np.testing.assert_allclose(total, motion.energy, atol=1e-12)
-    np.testing.assert_array_equal(drift.lines[-1].get_ydata(), motion.energy - motion.energy[0])
+    assert change.get_title(loc="left") == "change of the total energy"
+    np.testing.assert_array_equal(change.lines[-1].get_ydata(), motion.energy - motion.energy[0])
 
 
 def _system():
@@ -151,6 +180,16 @@ def test_what_has_no_extent_can_be_drawn(build, tmp_path):
         for dots in axes.lines:
             points = np.array(dots.get_data_3d())
             assert (points >= limits[:, :1]).all() and (points <= limits[:, 1:]).all()
+
+
+def test_a_plot_of_particles_alone_has_no_graph_of_coordinates():
+    system, matter = _system()
+    falling(matter)
+    figure = mb.simulate(system, system.realize_topology(), 0.3).plot()
+    flat = [axes for axes in figure.axes if axes.name != "3d"]
+    assert [axes.get_title(loc="left") for axes in flat] == ["energy", "change of the total energy"]
+    for axes in flat:  # they have all of the width
+        assert axes.get_position().x0 < 0.1 and axes.get_position().x1 > 0.95
 
 
 @pytest.mark.parametrize("turned", [0.0, 90.0])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..decoration import COLORS
+from ..decoration import COLORS, Point, Sphere
 from ..force.gravity import Gravity
 from ..force.uniform_gravity import UniformGravity
 from ..forces import GeneralForceSubsystem
@@ -237,7 +237,11 @@ def _read_links(system: MultibodySystem, state: State) -> list[Link]:
 
 
 def _read_constraints(system: MultibodySystem, state: State, links: Sequence[Link]) -> list[Segment]:
-    """Put the decorations of the enabled constraints on the links of their bodies; return the lines between bodies."""
+    """Put the decorations of the enabled constraints on the links of their bodies; return the lines between bodies.
+
+    The points by which they hold a body are put on its link too: a point or a ball that is drawn on it, and the end of a
+    line to another body. A line, a plane or a frame alone tells of no point.
+    """
     ties: list[Segment] = []
     matter = find_matter(system)
     for i in range(matter.get_num_constraints()):
@@ -246,10 +250,17 @@ def _read_constraints(system: MultibodySystem, state: State, links: Sequence[Lin
             continue
         links[0].marks += constraint._calc_decorations(state)
         for body, geometry in constraint._marks(state):
-            links[body.get_mobilized_body_index()].marks.append(geometry)
+            link = links[body.get_mobilized_body_index()]
+            link.marks.append(geometry)
+            if isinstance(geometry, Point):
+                link.held.append(np.asarray(geometry.X @ geometry.point, dtype=np.float64))
+            elif isinstance(geometry, Sphere):
+                link.held.append(np.asarray(geometry.X.p, dtype=np.float64))
         for one, point, other, other_point, color in constraint._lines(state):
             bodies = one.get_mobilized_body_index(), other.get_mobilized_body_index()
             ends = np.array([point, other_point], dtype=np.float64)
+            for index, end in zip(bodies, ends, strict=True):
+                links[index].held.append(end)
             ties.append(Segment(bodies, ends, COLORS[color], 2.5))
     return ties
 

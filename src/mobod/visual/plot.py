@@ -32,6 +32,9 @@ GRAPHS = 4.4
 PART = 0.82
 """Of the width of a snapshot, that its box fills; the rest is for numbers."""
 
+NUMBERED = 0.76
+"""The same where each snapshot has numbers of its own."""
+
 LINE = 0.19
 """Height of a line of a legend, in inches."""
 
@@ -47,8 +50,8 @@ NAMED = 10
 SHOWN = 6
 """How many are named then."""
 
-FOLLOW = 2.0
-"""What moves by more than this many times its own size is followed by the view."""
+FOLLOW = 3.0
+"""The view follows a mechanism if the box of its whole motion is more than this many times as large as that of itself."""
 
 
 class TrajectoryFigure(Figure):
@@ -77,15 +80,18 @@ def plot_trajectory(
     named = _choose_named(trajectory)
     legend = LINE * math.ceil(len(named) / _count_columns([trajectory.coordinate_names[i] for i in named]))
     bottom, top = 0.55 / height, (GRAPHS - 0.35) / height
-    _draw_coordinates(figure.add_axes((0.06, bottom, 0.425, top - bottom - legend / height)), trajectory, named)
-    grid = figure.add_gridspec(2, 1, left=0.56, right=0.985, bottom=bottom, top=top, hspace=0.38, height_ratios=(3, 2))
+    left = 0.06
+    if trajectory.coordinate_names:  # particles have none
+        _draw_coordinates(figure.add_axes((left, bottom, 0.425, top - bottom - legend / height)), trajectory, named)
+        left = 0.56
+    grid = figure.add_gridspec(2, 1, left=left, right=0.985, bottom=bottom, top=top, hspace=0.38, height_ratios=(3, 2))
     energy = figure.add_subplot(grid[0])
     _draw_energy(energy, trajectory)
     below = figure.add_subplot(grid[1], sharex=energy)
-    if trajectory.z.shape[1]:  # what has z of its own seldom keeps its energy, so that a drift would say little
+    if trajectory.z.shape[1]:  # what has z of its own seldom keeps its energy, so that its change would say little
         _draw_auxiliaries(below, trajectory)
     else:
-        _draw_drift(below, trajectory)
+        _draw_change(below, trajectory)
     if path is not None:
         figure.savefig(path)
     return figure
@@ -98,19 +104,20 @@ def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int) -> None:
     mechanism, poses, particles = calc_poses(trajectory, times)
     view = find_view(mechanism, poses, particles)
     close = find_close_view(mechanism, poses, particles, view)
-    followed = bool(((view.high - view.low) > FOLLOW * (close.high - close.low)).any())
+    followed = bool((view.high - view.low).max() > FOLLOW * (close.high - close.low).max())
     trace = mechanism.find_marker(poses)
     wide, high = (close if followed else view).calc_extent()
-    strip = min(max(PART * WIDTH / count * high / wide, 1.2), 5.0)
+    part = NUMBERED if followed else PART
+    strip = min(max(part * WIDTH / count * high / wide, 1.2), 5.0)
     figure.set_figheight(GRAPHS + strip + 0.8)
     width, height = 0.98 / count, strip / figure.get_figheight()
     bottom = (GRAPHS + 0.3) / figure.get_figheight()
     before = 0
     for number, chosen in enumerate(range(0, len(times), BETWEEN)):
         shown = close.moved_to(find_center(mechanism, poses[chosen], particles[chosen], view)) if followed else view
-        left = (1 - PART) * (0.8 if shown.has_numbers_left else 0.5)
-        place = (0.01 + (number + left) * width, bottom, PART * width, height)
-        scene = Scene(figure, place, mechanism, shown, floor=not followed, labels=number == 0)
+        left = (1 - part) * (0.8 if shown.has_numbers_left else 0.3 if followed else 0.5)
+        place = (0.01 + (number + left) * width, bottom, part * width, height)
+        scene = Scene(figure, place, mechanism, shown, floor=not followed, labels=followed or number == 0)
         path = trace[before : chosen + 1]
         if mechanism.tip is not None:
             before = chosen  # a tip's whole path would be a tangle; a mass center's is smooth
@@ -118,6 +125,9 @@ def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int) -> None:
             path = path[_inside(path @ shown.R_DG.T, shown.low, shown.high)]
         scene.show(poses[chosen], particles[chosen], path)
         figure.text(place[0] + place[2] / 2, bottom + height, f"t = {times[chosen]:.3g}", fontsize=10, ha="center", va="bottom")
+    if followed:  # what moves looks at rest then, but for the numbers
+        style: dict[str, Any] = {"fontsize": 8, "color": "#777777", "ha": "left", "va": "top"}
+        figure.text(0.01, 1.0 - 0.08 / figure.get_figheight(), "view follows: each picture has its own numbers", **style)
 
 
 def _inside(points: Array, low: Array, high: Array) -> NDArray[np.bool_]:
@@ -170,12 +180,13 @@ def _draw_energy(axes: Axes, trajectory: Trajectory) -> None:
     axes.legend(loc="lower right", bbox_to_anchor=(1.01, 0.97), fontsize=8, ncols=3, frameon=False)
 
 
-def _draw_drift(axes: Axes, trajectory: Trajectory) -> None:
-    drift = trajectory.energy - trajectory.energy[0] if len(trajectory) else trajectory.energy
+def _draw_change(axes: Axes, trajectory: Trajectory) -> None:
+    """Draw by how much the total differs from its start: by what is dissipated and what motors do, or by errors alone."""
+    change = trajectory.energy - trajectory.energy[0] if len(trajectory) else trajectory.energy
     axes.axhline(0.0, color="#bbbbbb", lw=0.8)
-    axes.plot(trajectory.time, drift, color="#c03d3e", lw=1.2)
+    axes.plot(trajectory.time, change, color="#c03d3e", lw=1.2)
     axes.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
-    _label(axes, "drift of the total", trajectory)
+    _label(axes, "change of the total energy", trajectory)
     axes.set_xlabel("time")
 
 

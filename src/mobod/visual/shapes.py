@@ -1,8 +1,8 @@
 """Shapes of bodies: their decorations, or sticks for bodies that have none.
 
-A body without decorations is a stick from its own joint to each joint that it carries, or to its mass center at the
-end of a branch, with a ball for its mass. Where there is no stick to draw, as for one free body, it is the ellipsoid
-that has its mass and inertia.
+A body without decorations is a stick from its own joint to each joint that it carries and to each point by which a
+constraint holds it, or to its mass center at the end of a branch, with a ball for its mass. Where there is no stick to
+draw, as for one free body, it is the ellipsoid that has its mass and inertia.
 """
 
 from __future__ import annotations
@@ -81,6 +81,8 @@ class Link:
         What the body looks like, each with its placement in B.
     marks : list of decoration
         What else is drawn on it, in B, and says nothing of what the body looks like: constraints.
+    held : list of (3,) array
+        Stations, in B, by which constraints hold it; a stick goes to each.
     """
 
     name: str
@@ -93,6 +95,7 @@ class Link:
     inertia: Array | None = None
     decorations: list[tuple[decoration.Decoration, Array]] = field(default_factory=list)
     marks: list[decoration.Decoration] = field(default_factory=list)
+    held: list[Array] = field(default_factory=list)
 
 
 class Faces(NamedTuple):
@@ -154,9 +157,9 @@ class ShapeMaker:
         self.size = 0.0
         self._unreadable: dict[int, str] = {}  # decorations by their identity
         self._decorate_all(lambda mesh: COARSE)
+        self._decorated = {part.body for part in self.faces} | {part.bodies[0] for part in self.segments}
         self.size = self._calc_size(X_GB)
         self._decorate_all(self._choose_resolution)
-        self._decorated = {part.body for part in self.faces} | {part.bodies[0] for part in self.segments}
         self._radius = self._choose_radius()
         for body, link in enumerate(links[1:] if sticks else [], start=1):
             self._draw_joint(body, link)
@@ -238,8 +241,7 @@ class ShapeMaker:
 
     def _draw_body(self, body: int, link: Link) -> None:
         start = link.X_BM[:3, 3]
-        ends = self._joints[body] or [link.com]
-        ends = [end for end in ends if np.linalg.norm(end - start) > 1e-3 * self.size]
+        ends = [end for end in self._find_ends(body) if np.linalg.norm(end - start) > 1e-3 * self.size]
         for end in ends:
             cylinder, X = _between(start, end, self._radius)
             self._add(body, cylinder, X, self._color(body))
@@ -249,6 +251,19 @@ class ShapeMaker:
             self._add(body, decoration.Sphere(radius), _at(link.com), self._color(body))
         elif link.mass > 0.0 and not ends:
             self._draw_ellipsoid(body, link)
+
+    def _find_ends(self, body: int) -> list[Array]:
+        """Find where a body's sticks go from its own joint."""
+        link = self._links[body]
+        ends = list(self._joints[body])
+        for station in link.held:  # several constraints may hold it there, or a joint and a constraint
+            if all(np.linalg.norm(station - end) > 1e-3 * self.size for end in ends):
+                ends.append(station)
+        start = link.X_BM[:3, 3]
+        # what carries no joint is held by a stick to its mass center too, unless another passes there
+        if not self._joints[body] and all(_calc_distance(link.com, start, end) > 1e-3 * self.size for end in ends):
+            ends.append(link.com)
+        return ends
 
     def _draw_ellipsoid(self, body: int, link: Link) -> None:
         X, radii = _at(link.com), np.zeros(3)
@@ -281,6 +296,8 @@ class ShapeMaker:
         gyration = 0.0
         for body, link in enumerate(self._links):
             stations = [*self._joints[body], link.X_BM[:3, 3], link.com] if body else self._fixed_joints()
+            if body not in self._decorated:
+                stations += link.held
             points.append(_move(X_GB[body], np.reshape(stations, (-1, 3))))
             if link.inertia is not None and link.mass > 0.0:
                 gyration = max(gyration, float(np.sqrt(np.trace(link.inertia) / link.mass)))
@@ -295,7 +312,7 @@ class ShapeMaker:
         lengths = [
             float(np.linalg.norm(end - link.X_BM[:3, 3]))
             for body, link in enumerate(self._links)
-            for end in (self._joints[body] or [link.com])
+            for end in self._find_ends(body)
             if body
         ]
         lengths = [length for length in lengths if length > 1e-3 * self.size]
@@ -306,6 +323,13 @@ class ShapeMaker:
 def _move(X: Array, points: Array) -> Array:
     """Measure points (..., 3) in the frame that X (4, 4) is given in."""
     return np.asarray(points @ X[:3, :3].T + X[:3, 3])
+
+
+def _calc_distance(point: Array, start: Array, end: Array) -> float:
+    """Calculate how far a point is from the line between two others."""
+    along = end - start
+    part = np.clip((point - start) @ along / max(float(along @ along), 1e-300), 0.0, 1.0)
+    return float(np.linalg.norm(point - start - part * along))
 
 
 def _at(p: Array) -> Array:
