@@ -396,7 +396,7 @@ def test_every_example_that_the_command_lists_is_there_by_name():
         assert callable(module.build) and module.__doc__ and module is getattr(mb.examples, name)
     with pytest.raises(AttributeError, match="no example 'pander'; did you mean 'panda'"):
         mb.examples.pander  # noqa: B018
-    with pytest.raises(AttributeError, match="no example 'xyzzy'; there are .*four_bar"):
+    with pytest.raises(AttributeError, match=r"no example 'xyzzy'; there are .*four_bar"):
         mb.examples.xyzzy  # noqa: B018
 
 
