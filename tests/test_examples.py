@@ -8,6 +8,7 @@ from scipy.interpolate import CubicSpline
 from scipy.special import ellipk
 
 import mobod as mb
+from mobod.cli_models import Choices, find_examples, load_model
 from mobod.examples import (
     bricard,
     chain,
@@ -386,3 +387,23 @@ def test_tracked_markers_leave_the_noise_that_is_in_them():
     assert np.abs(q[:, 4] - truth[:, 4]).max() < np.radians(5)  # the elbow, from markers some centimeters apart
     assert np.sqrt(np.mean((q[:, 4] - truth[:, 4]) ** 2)) < np.radians(1.5)
     assert (q[:, 4] >= 0).all()
+
+
+def test_every_example_that_the_command_lists_is_there_by_name():
+    assert set(dir(mb.examples)) == set(find_examples())
+    for name in dir(mb.examples):
+        module = getattr(mb.examples, name)
+        assert callable(module.build) and module.__doc__ and module is getattr(mb.examples, name)
+    with pytest.raises(AttributeError, match="no example 'pander'; did you mean 'panda'"):
+        mb.examples.pander  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no example 'xyzzy'; there are .*four_bar"):
+        mb.examples.xyzzy  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["panda", "g1"])
+def test_a_robot_is_built_as_the_command_starts_it(name):
+    system, state = getattr(mb.examples, name).build()
+    loaded = load_model(name, Choices())
+    assert_allclose(state.q, loaded.state.q, rtol=0.0, atol=0.0)
+    assert loaded.time == getattr(mb.examples, name).TIME and loaded.system is not system
+    assert system.get_matter_subsystem().get_num_bodies() > 8

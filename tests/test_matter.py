@@ -347,6 +347,13 @@ def test_bodies_are_found_by_index_and_by_name(make):
     assert bodies[lower.name] is lower, "a missing name is made"
     with pytest.raises(KeyError, match="upper"):
         bodies["uper"]
+    with pytest.raises(KeyError, match="no body 'xyzzy'; there are ground, upper"):
+        bodies["xyzzy"]
+    for wrong in (9, 3, -4):
+        with pytest.raises(IndexError, match=f"there are 3 bodies, Ground included, numbers 0 to 2; no number {wrong}"):
+            bodies[wrong]
+    with pytest.raises(TypeError, match=r"index, its name or a slice, not by 1\.5"):
+        bodies[1.5]
     with pytest.raises(IndexError):
         model.matter.get_mobilized_body(3)
     with pytest.raises(IndexError):

@@ -335,3 +335,25 @@ def test_the_page_on_recording_is_true(tmp_path, monkeypatch, capsys):
         exec(compile(code, "recording.md", "exec"), found)
     said = capsys.readouterr().out
     assert "(201, 3) (201, 4, 4)" in said and "401 times from 0 to 4" in said and "global error" in said
+
+
+def test_what_motors_exert_is_recorded_by_name():
+    system, _ = mb.examples.double_pendulum.build()
+    bodies = system.matter.bodies
+    mb.motion.Sinusoid(bodies["upper"], mb.Motion.Level.POSITION, 0.4, 3.0, 0.2)
+    state = system.realize_topology()
+    state.u = [0.0, 2.0]
+    names = ["motion_forces", "motion_power", "kinetic_energy"]
+    run = mb.simulate(system, state, 0.5, accuracy=1e-8, report_interval=0.1, record=names)
+    forces, power = run.quantities["motion_forces"], run.quantities["motion_power"]
+    assert forces.shape == (6, 2) and power.shape == (6,) and np.abs(forces[:, 0]).min() > 0.0
+    assert not forces[:, 1].any() and not np.signbit(forces[:, 1]).any(), "the lower arm is free"
+    np.testing.assert_allclose(power, (forces * run.u).sum(axis=1), rtol=1e-12, atol=1e-12)
+    for i, state in enumerate(run.states):
+        system.realize(state)
+        np.testing.assert_array_equal(forces[i], -system.matter.find_motion_forces(state))
+    columns = list(run._columns())
+    assert ["quantity.motion_forces[0]", "quantity.motion_forces[1]", "quantity.motion_power"] == [
+        name for name in columns if "motion" in name
+    ]
+    assert run.speed_names == ("upper", "lower")

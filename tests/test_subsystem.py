@@ -1057,3 +1057,52 @@ def test_what_is_not_finite_is_named(plant):
     with pytest.raises(mb.ConvergenceError, match="wall"):
         stepper.step_to(1.0)
     assert_allclose(stepper.time, 0.5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("realise_dynamics", "realize_dynamics"),
+        ("realize_dynamic", "realize_dynamics"),
+        ("realize_postion", "realize_position"),
+    ],
+)
+def test_a_hook_misspelt_is_a_warning(name, near):
+    with pytest.warns(UserWarning, match=rf"Typist\.{name} is no hook of a Subsystem.*did you mean {near}\?") as found:
+        type(mb.Subsystem)("Typist", (mb.Subsystem,), {name: lambda self, state: None, "__module__": __name__})
+    assert len(found) == 1 and found[0].filename == __file__
+
+
+def test_hooks_and_methods_of_ones_own_are_no_warning(recwarn):
+    class Right(mb.Subsystem):
+        realise_count = 3  # no method
+
+        def realize_dynamics(self, state):
+            """A hook."""
+
+        def _realize_more(self, state):
+            """Its own."""
+
+    class Further(Right):
+        def realize_dynamics(self, state):
+            """The hook once more."""
+
+    assert not recwarn.list
+
+
+def test_a_hook_misspelt_in_an_implementation_is_a_warning_once(make):
+    class Push(mb.force.CustomImplementation):
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            mobility_forces += 1.0
+
+        def realise_velocity(self, state):
+            """Never called."""
+
+    model = make.tree(1)
+    mb.force.Custom(model.forces, Push())
+    with pytest.warns(
+        UserWarning, match=r"Push\.realise_velocity is no hook of a custom impl.*mean realize_velocity\?"
+    ) as found:
+        for _ in range(2):
+            model.system.realize_topology()
+    assert len(found) == 1 and found[0].filename == __file__

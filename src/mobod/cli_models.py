@@ -71,7 +71,7 @@ def list_examples() -> None:
     examples = find_examples()
     width = max(len(name) for name in examples)
     for name, path in sorted(examples.items()):
-        print(f"  {name:<{width}}  {_describe(path)}")
+        print(f"  {name:<{width}}  {describe_example(path)}")
 
 
 def find_examples() -> dict[str, Path]:
@@ -80,14 +80,14 @@ def find_examples() -> dict[str, Path]:
     return {path.stem: path for path in files}
 
 
-def _describe(path: Path) -> str:
+def describe_example(path: Path) -> str:
     """Read one line on what an example is."""
     if path.suffix == ".py":
         return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
-    return str(_read_settings(path).get("title", f"A robot: {path.name}"))
+    return str(read_settings(path).get("title", f"A robot: {path.name}"))
 
 
-def _read_settings(path: Path) -> dict[str, Any]:
+def read_settings(path: Path) -> dict[str, Any]:
     """Read how a bundled robot starts: a JSON file beside it."""
     beside = path.with_suffix(".json")
     settings: dict[str, Any] = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else {}
@@ -127,7 +127,7 @@ def load_model(model: str, choices: Choices) -> Loaded:
                 )
         return _load_python(path, choices.gravity)
     if extension in URDF:
-        return _load_robot(path, choices, _read_settings(path) if path.parent == EXAMPLES else {})
+        return _load_robot(path, choices, read_settings(path) if path.parent == EXAMPLES else {})
     if extension == ".xacro":
         raise CommandError(f"{model} is a template; make a URDF file of it: xacro {model} > {path.stem}.urdf")
     raise CommandError(f"{model}: MODEL must end in .urdf or .py, or be a run file, .toml")

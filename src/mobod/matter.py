@@ -77,9 +77,16 @@ class Bodies(Sequence[MobilizedBody]):
                 import difflib
 
                 near = difflib.get_close_matches(key, self._names)
-                hint = f"; did you mean {near[0]!r}?" if near else ""
-                raise KeyError(f"there is no body {key!r}{hint}") from None
-        return self._bodies[key]
+                some = ", ".join(list(self._names)[:8]) + (", ..." if len(self._names) > 8 else "")
+                hint = f"did you mean {near[0]!r}?" if near else f"there are {some}"
+                raise KeyError(f"there is no body {key!r}; {hint}") from None
+        try:
+            return self._bodies[key]
+        except IndexError:
+            n = len(self._bodies)
+            raise IndexError(f"there are {n} bodies, Ground included, numbers 0 to {n - 1}; no number {key}") from None
+        except TypeError:
+            raise TypeError(f"a body is found by its index, its name or a slice, not by {key!r}") from None
 
     def __len__(self) -> int:
         return len(self._bodies)

@@ -30,10 +30,14 @@ NAMED: dict[str, Callable[[Any, Any], Any]] = {
     "central_momentum": lambda system, state: system.matter.calc_system_central_momentum(state),
     "u_dot": lambda system, state: state.u_dot,
     "mobility_forces": lambda system, state: system.get_mobility_forces(state),
+    "motion_forces": lambda system, state: -system.matter.find_motion_forces(state) + 0.0,  # no -0.0 where nothing acts
+    "motion_power": lambda system, state: system.matter.calc_motion_power(state),
     "reactions": lambda system, state: system.matter.calc_mobilizer_reaction_forces(state),
 }
 """Quantities that can be asked for by these names: momenta are (angular; linear), ``(2, 3)``, about Ground's origin or the mass
-center; reactions ``(nb, 2, 3)``."""
+center; reactions ``(nb, 2, 3)``. ``motion_forces`` ``(nu,)`` are what locks and motions exert, such as a motor's torque: -tau
+of `SimbodyMatterSubsystem.find_motion_forces`, zero at free mobilities; ``motion_power`` is their power, positive where they
+add energy."""
 
 
 class Recording:

@@ -187,7 +187,10 @@ def simulate(
     if not isinstance(integrator, Integrator):
         raise TypeError(f"integrator is one such as mobod.integrator.BDF(system), its class or its name, not {integrator!r}")
     if not isinstance(state, State):
-        raise TypeError(f"simulate starts from a State, such as system.realize_topology() gives, not from {state!r}")
+        # an Ensemble, which is above this module
+        is_many = callable(getattr(state, "get_state", None))
+        many = "; simulate the states of an ensemble one at a time: ensemble.get_state(i)" if is_many else ""
+        raise TypeError(f"simulate starts from a State, such as system.realize_topology() gives, not from {state!r}{many}")
     state._check_owner(system, "simulate")
     times = _report_times(state.time, float(time), interval, integrator.final_time)
     recording = Recording(system, state, record, record_bodies)

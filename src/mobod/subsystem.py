@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from typing import TYPE_CHECKING
+import warnings
+from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
 from .errors import ModelError, TopologyError
@@ -23,6 +25,20 @@ if TYPE_CHECKING:
 HOOKS = {stage: f"realize_{stage.name.lower()}" for stage in Stage if stage > Stage.EMPTY}
 
 
+def warn_of_misspelt_hooks(kind: type, what: str, stacklevel: int) -> None:
+    """Warn of methods of the class *kind*, *what* it is, that look like hooks, and that nobody would ever call."""
+    above = kind.__mro__[1:]
+    for name, value in vars(kind).items():
+        if name.startswith(("realise_", "realize_")) and callable(value) and not any(name in vars(one) for one in above):
+            near = difflib.get_close_matches(name.replace("realise_", "realize_"), HOOKS.values(), 1, 0.0)[0]
+            warnings.warn(
+                f"{kind.__qualname__}.{name} is no hook of a {what}, and nothing calls it; did you mean {near}? "
+                "If it is a method of your own, give it a name that does not begin with realize_",
+                UserWarning,
+                stacklevel=stacklevel + 1,
+            )
+
+
 class Subsystem(StateAccess):
     """A part of a system with resources of its own in each state. Base class of the matter, the forces, and of yours.
 
@@ -36,7 +52,8 @@ class Subsystem(StateAccess):
        `upd_q_dot_dot` at ACCELERATION; rates that nobody writes are zero. A hook writes all of them each time it is called:
        what it leaves out once it has written it, be it a rate, an error or a trigger, is as it was in the realization before;
     4. no hook changes what its stage depends on (time, q, u, discrete variables, ...), or realizes the state it is given:
-       both are a `StageError`. Values change in `handle_events`, and between steps by variables that update themselves.
+       both are a `StageError`. Values change in `handle_events`, and between steps by variables that update themselves;
+    5. a method of another name that begins with ``realize_`` or ``realise_`` is taken for a hook misspelt: a `UserWarning`.
 
     Events of its own: triggers that `allocate_event_triggers_by_stage` allocates and a hook writes are watched by a
     `TimeStepper`, and times that `calc_time_of_next_scheduled_event` and `calc_time_of_next_scheduled_report` tell are stopped
@@ -70,6 +87,11 @@ class Subsystem(StateAccess):
     >>> round(float(trajectory.z[-1, 0]), 6)
     0.735759
     """
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        if not cls.__module__.startswith("mobod."):  # the package's own have more to realize, by these names
+            warn_of_misspelt_hooks(cls, "Subsystem", stacklevel=2)
 
     def __init__(self, system: MultibodySystem | None = None, name: str = "subsystem") -> None:
         self._name = name

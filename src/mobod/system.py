@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from .motion import Custom
 from .resources import subsystem_order, unchanged
 from .stage import Stage
 from .state import State
-from .subsystem import HOOKS, Subsystem
+from .subsystem import HOOKS, Subsystem, warn_of_misspelt_hooks
 from .tree import blocks, constraints, momentum, rates
 from .tree import realize as _realize
 from .tree.known import DRIVEN
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
+#: Users' classes whose hooks' names have been looked at.
+_SPELT: weakref.WeakSet[type] = weakref.WeakSet()
 #: What each stage wants of the kernels.
 _WANTED = {
     Stage.POSITION: _realize.POSITIONS,
@@ -320,6 +323,7 @@ class MultibodySystem:
         motions = [body._driver for body in matter._bodies]
         self._custom_motions = [motion for motion in motions if isinstance(motion, Custom) and motion.routine is None]
         interpreted = self._interpreted_bodies or self._interpreted_constraints
+        self._warn_of_misspelt_hooks()
         self._is_interpreted = bool(self._custom_forces or interpreted or self._custom_motions or hooks)
         acting = [subsystem._find_acting_measures() for subsystem in self._subsystems]
         if any(acting) and not self._compile_measures(tree):
@@ -373,6 +377,17 @@ class MultibodySystem:
                 acting.append(measure)
                 at += measure._default.size if isinstance(measure, Integrate) else 0
         return Program(acting, tree, places)
+
+    def _warn_of_misspelt_hooks(self) -> None:
+        """Warn of methods of users' implementations that look like hooks and are none, once a class."""
+        parts = [*self._custom_forces, *self._custom_motions, *self._interpreted_bodies]
+        parts += [one._interpreter for one in self._interpreted_constraints]
+        found = [getattr(part, "_implementation", None) for part in parts]
+        kinds = {kind for one in found if one is not None for kind in type(one).__mro__}
+        for kind in kinds.difference(_SPELT):
+            if not kind.__module__.startswith(("mobod.", "builtins")):
+                _SPELT.add(kind)
+                warn_of_misspelt_hooks(kind, "custom implementation", stacklevel=3)
 
     def _settle(self, state: State, stage: Stage) -> None:
         """Realize TOPOLOGY or MODEL by telling users' own parts, which see the state one stage below."""

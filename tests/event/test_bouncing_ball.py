@@ -190,6 +190,13 @@ def test_what_makes_no_sense_is_refused(ball):
         mb.event.PlaneDistance(model.ball, normal=(0, 0, 0))
     with pytest.raises(ValueError, match="three finite numbers"):
         mb.event.PlaneDistance(model.ball, station=(0, 0))
+    for kind in (mb.event.PlaneDistance, mb.event.Coordinate, mb.event.Speed):
+        with pytest.raises(
+            TypeError, match=rf"mobod of a {kind.__name__} has to be a body, such as matter.bodies\['name'\], not 0"
+        ):
+            kind(0)
+    with pytest.raises(TypeError, match=r"body2 of a Gap has to be a body, .* not 'ball'"):
+        mb.event.Gap(model.ball, "ball", 1.0)
     with pytest.raises(ValueError, match="finite"):
         mb.event.Coordinate(model.ball, value=np.nan)
     with pytest.raises(ValueError, match="window has to be positive"):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..stage import Stage
-from .witness import Witness
+from .witness import Witness, check_body
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -32,6 +32,7 @@ class Coordinate(Witness):
     has_rate = True
 
     def __init__(self, mobod: MobilizedBody, which_q: int = 0, value: float = 0.0, *, upper: bool = False) -> None:
+        check_body("mobod", "Coordinate", mobod)
         self._mobod, self._which, self._value = mobod, int(which_q), _finite(value)
         self._sign = -1.0 if upper else 1.0
 

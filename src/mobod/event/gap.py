@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..stage import Stage
 from .plane_distance import _vector
-from .witness import Witness
+from .witness import Witness, check_body
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -39,6 +39,8 @@ class Gap(Witness):
         station1: npt.ArrayLike = (0.0, 0.0, 0.0),
         station2: npt.ArrayLike = (0.0, 0.0, 0.0),
     ) -> None:
+        check_body("body1", "Gap", body1)
+        check_body("body2", "Gap", body2)
         if not 0.0 < length < np.inf:
             raise ValueError(f"the length at which a gap is closed has to be positive and finite, got {length}")
         self._bodies, self._length = (body1, body2), float(length)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..stage import Stage
-from .witness import Witness
+from .witness import Witness, check_body
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -29,6 +29,13 @@ class PlaneDistance(Witness):
         Distance of the plane from Ground's origin, along the normal.
     radius : float
         Of the ball around the point: its lowest point is watched. Its turning is not, which is of no account without friction.
+
+    Raises
+    ------
+    TypeError
+        If *mobod* is no body.
+    ValueError
+        If numbers are not finite, the normal has no direction, or the radius is negative.
     """
 
     required_stage = Stage.POSITION
@@ -42,6 +49,7 @@ class PlaneDistance(Witness):
         height: float = 0.0,
         radius: float = 0.0,
     ) -> None:
+        check_body("mobod", "PlaneDistance", mobod)
         self._mobod, self._b = mobod, mobod.get_mobilized_body_index()
         self._station, n = _vector("station", station), _vector("normal", normal)
         length = float(np.linalg.norm(n))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..stage import Stage
 from .coordinate import _finite
-from .witness import Witness
+from .witness import Witness, check_body
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -28,6 +28,7 @@ class Speed(Witness):
     has_rate = True
 
     def __init__(self, mobod: MobilizedBody, which_u: int = 0, value: float = 0.0) -> None:
+        check_body("mobod", "Speed", mobod)
         self._mobod, self._which, self._value = mobod, int(which_u), _finite(value)
 
     def __repr__(self) -> str:

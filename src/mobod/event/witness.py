@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from ..state import State
 
 
+def check_body(name: str, what: str, body: Any) -> None:
+    """Refuse what is no body for the argument *name* of the witness *what*."""
+    from ..mobilizer.base import MobilizedBody
+
+    if not isinstance(body, MobilizedBody):
+        raise TypeError(f"{name} of a {what} has to be a body, such as matter.bodies['name'], not {body!r}")
+
+
 class Witness(abc.ABC):
     """A function of the state for `StopWhen`, `LockWhen` and `ImpactWhen` to watch.
 

@@ -1,0 +1,29 @@
+"""A bundled robot as a module: what a Python file is to its example, for a URDF file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..state import State
+    from ..system import MultibodySystem
+
+
+def make_robot(path: Path) -> ModuleType:
+    """A module with ``build() -> (system, state)`` and TIME, of a URDF file and of the JSON file beside it."""
+    from ..cli_models import describe_example, read_settings
+
+    def build() -> tuple[MultibodySystem, State]:
+        """The robot with the damping and the limits of its file, and the pose it starts from."""
+        from ..cli_models import Choices, load_model
+
+        loaded = load_model(str(path), Choices())
+        return loaded.system, loaded.state
+
+    module = ModuleType(f"{__package__}.{path.stem}", describe_example(path))
+    module.__dict__.update(build=build, __file__=str(path))
+    if (time := read_settings(path).get("time")) is not None:
+        module.__dict__["TIME"] = float(time)
+    return module
