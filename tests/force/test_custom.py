@@ -225,7 +225,7 @@ def test_a_force_that_is_not_finite_is_found(model):
     mb.force.Custom(model.forces, Infinite())
     state = model.system.realize_topology()
     model.system.realize(state, Stage.DYNAMICS)
-    with pytest.raises(mb.ModelError, match="force is infinite"):
+    with pytest.raises(mb.ModelError, match="force that is infinite"):
         model.system.realize(state)
     assert state.stage == Stage.DYNAMICS
 
