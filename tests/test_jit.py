@@ -95,6 +95,7 @@ def test_importing_the_package_imports_neither_numba_nor_scipy(tmp_path):
 def test_a_second_process_loads_what_the_first_compiled(tmp_path):
     out, err = run(NORMALIZE, tmp_path)
     assert out == NORMALIZED and "compiling" in err and str(tmp_path) in err, "a first run says that it compiles"
+    assert "for the first time" in err and "once" not in err, "another kind of part compiles again"
     kept = files(tmp_path)
     assert kept and all(len(file.parent.name) == 24 for file in kept)
     stamps = [file.stat().st_mtime_ns for file in kept]

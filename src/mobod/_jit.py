@@ -438,10 +438,11 @@ def _remove_old_versions(folder: Path, days: float = 60.0) -> None:
 
 @functools.cache
 def _announce() -> None:
-    """Say once a process that the first run compiles, and that later ones will not."""
+    """Say once a process that it compiles what no run before it has needed, and that later ones will not."""
     if not os.environ.get("MOBOD_QUIET"):
         print(
-            f"mobod: compiling for this machine (seconds to half a minute, once; kept in {cache_folder().parent})",
+            "mobod: compiling what this model needs for the first time on this machine (seconds to half a minute for each new "
+            f"kind of part; kept in {cache_folder().parent})",
             file=sys.stderr,
             flush=True,
         )
