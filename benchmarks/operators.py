@@ -74,7 +74,7 @@ def calls_of_pinocchio(engine: Pinocchio) -> Calls:
     """Operators of (q, v, v_dot), in Pinocchio's coordinates. `rnea` has gravity in it, which costs it nothing."""
     import pinocchio as pin
 
-    model, data = engine._model, engine._data
+    model, data = engine.pin_model, engine.pin_data
 
     def inverse_dynamics(q, v, v_dot):
         return pin.rnea(model, data, q, v, v_dot)

@@ -11,6 +11,10 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from kinds.mobilizers import MOBILIZERS
+
+# tests run in parallel as it is
+os.environ.setdefault("MOBOD_WORKERS", "0")
 
 SEED = int(os.environ.get("MOBOD_TEST_SEED", "0")) or int.from_bytes(os.urandom(3))
 
@@ -26,22 +30,6 @@ def rng(request):
 def make(rng):
     """Random parts of models, and models."""
     return Make(rng)
-
-
-#: Random values of what a kind's constructor takes besides.
-SETTINGS = {
-    "Screw": lambda rng: {"pitch": rng.uniform(-1.0, 1.0)},
-    "SphericalCoords": lambda rng: {
-        "azimuth_offset": rng.uniform(-1.0, 1.0),
-        "azimuth_negated": bool(rng.integers(2)),
-        "zenith_offset": rng.uniform(-1.0, 1.0),
-        "zenith_negated": bool(rng.integers(2)),
-        "radial_axis": "xz"[rng.integers(2)],
-        "radial_negated": bool(rng.integers(2)),
-    },
-    "Ellipsoid": lambda rng: {"radii": rng.uniform(0.3, 1.2, 3)},
-    "CantileverFreeBeam": lambda rng: {"length": rng.uniform(0.5, 1.5)},
-}
 
 
 class Make:
@@ -68,7 +56,7 @@ class Make:
         return mb.Transform(self.rotation(), self.vector(size=size))
 
     def mass_properties(self):
-        """Those of a cloud of points whose center is off the origin: physical by construction, trap #334 included."""
+        """Those of a cloud of points whose center is off the origin: physical by construction."""
         points = self.rng.uniform(-0.5, 0.5, (6, 3)) + self.vector(size=0.5)
         masses = self.rng.uniform(0.1, 0.4, 6)
         inertia = np.einsum("n,nij->ij", masses, [p @ p * np.eye(3) - np.outer(p, p) for p in points])
@@ -83,7 +71,7 @@ class Make:
 
     def settings(self, kind):
         """Random values of what the kind's constructor takes besides."""
-        return SETTINGS[kind.__name__](self.rng) if kind.__name__ in SETTINGS else {}
+        return MOBILIZERS[kind].settings(self.rng) if kind in mb.mobilizer.KINDS else {}
 
     def mobilized_body(self, kind, parent, *, body=None, direction=None):
         """A body of the given kind at random frames, with random settings."""
@@ -180,7 +168,7 @@ def close():
 
 
 def assert_close(actual, expected, tolerance, scale=None):
-    """Equal to *tolerance* of the largest entry of *expected* (or of *scale*), as API.md measures agreement."""
+    """Equal to *tolerance* of the largest entry of *expected* (or of *scale*)."""
     actual, expected = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
     assert actual.shape == expected.shape
     size = np.abs(expected).max(initial=0.0) if scale is None else scale

@@ -8,7 +8,6 @@ from scipy.interpolate import CubicSpline
 from scipy.special import ellipk
 
 import mobod as mb
-from mobod.cli_models import Choices, find_examples, load_model
 from mobod.examples import (
     bricard,
     chain,
@@ -24,6 +23,7 @@ from mobod.examples import (
     tautochrone,
     tumbling_handle,
 )
+from mobod.importer.named_models import Choices, find_examples, load_model
 
 CLOSED = [four_bar, slider_crank, stewart, bricard, gear_train]
 EXAMPLES = [double_pendulum, tumbling_handle, chain, knee, tautochrone, marker_tracking, *CLOSED]

@@ -32,11 +32,11 @@ def mobod_compiled_loop(system, state, n: int) -> float:
     ACCELERATION with nothing of it valid beforehand; the peers' loops also move q[0] and u[0] by
     1e-7 so that their caches notice, which costs them two additions.
     """
-    from mobod.system import _WANTED_OF
+    from mobod.state import validity
     from mobod.tree import realize
 
-    repeat, block, address = realize.repeat.dispatcher, state._block, realize.advance.address()
-    wanted = _WANTED_OF[_import()[0].Stage.ACCELERATION]
+    repeat, block, address = realize.repeat.dispatcher, state.block, realize.advance.address()
+    wanted = validity.WANTED[_import()[0].Stage.ACCELERATION]
     repeat(block, address, wanted, 1)
     start = perf_counter()
     status = repeat(block, address, wanted, n)

@@ -193,19 +193,19 @@ class Pinocchio(Engine):
             raise Unavailable(f"Pinocchio's Data would take {gigabytes:.0f} GB")
         pin_model = robot(model) if model.urdf else build(model)
         self.coordinates = Coordinates(model, pin_model)
-        self._model, self._data = pin_model, pin_model.createData()
+        self.pin_model, self.pin_data = pin_model, pin_model.createData()
         self._tau = np.zeros(pin_model.nv)
         self.calls = {"aba, world convention": pin.aba, "aba, local convention": pin.aba}
         self._ties = ()
         if model.ties:
             self._ties = ties(model, pin_model)
-            pin.initConstraintDynamics(pin_model, self._data, *self._ties[:2])
+            pin.initConstraintDynamics(pin_model, self.pin_data, *self._ties[:2])
             self.calls = {"constraintDynamics": pin.constraintDynamics}
 
     def arguments(self, name: str, q: Array, u: Array) -> tuple:
         """Model, data, q, v and forces; the local convention is the default and not passed."""
         world = (_import().Convention.WORLD,) if "world" in name else ()
-        return self._model, self._data, *self.coordinates.native(q, u), self._tau, *world, *self._ties
+        return self.pin_model, self.pin_data, *self.coordinates.native(q, u), self._tau, *world, *self._ties
 
     @property
     def tolerance(self) -> float:

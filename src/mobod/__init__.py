@@ -4,57 +4,57 @@ Bodies connected by mobilizers in a tree, minimal coordinates, O(n) recursive dy
 stage: the concepts of Simbody, written in Python and compiled by Numba. ``import mobod as mb``; the README has a first example.
 """
 
-from . import (
-    assembler,
-    body,
-    constraint,
-    decoration,
-    event,
-    examples,
-    force,
-    function,
-    integrator,
-    measure,
-    mobilizer,
-    motion,
-)
-from ._version import __version__
-from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
-from .body import Body
-from .checkpoint import CheckpointError
-from .constraint.base import Constraint
-from .ensemble import Ensemble
-from .errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
-from .event import EventHandler, EventReporter
-from .force.base import Force
-from .forces import GeneralForceSubsystem
-from .function import Function
-from .importer import Model, load_urdf
-from .integrator import Integrator
-from .matter import SimbodyMatterSubsystem
-from .measure.base import Measure
-from .mobilizer.base import Direction, MobilizedBody
-from .motion.base import Motion
-from .simulation import simulate
-from .stage import Stage
-from .state import State
-from .step_status import StepStatus
-from .subsystem import Subsystem
-from .system import MultibodySystem
-from .time_stepper import TimeStepper
-from .trajectory import Trajectory
-from .value import (
-    ArticulatedInertia,
-    Inertia,
-    MassProperties,
-    Rotation,
-    SpatialInertia,
-    Transform,
-    UnitInertia,
-)
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, Any
 
-#: The short name of `MobilizedBody`.
-Mobod = MobilizedBody
+if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+    raise ImportError("mobod is compiled by Numba, and NUMBA_DISABLE_JIT is set in the environment; unset it")
+
+from ._version import __version__
+
+if TYPE_CHECKING:  # what checkers and editors see; at run time a name is imported when it is first used
+    from . import (
+        assembler,
+        body,
+        constraint,
+        decoration,
+        event,
+        examples,
+        force,
+        function,
+        integrator,
+        measure,
+        mobilizer,
+        motion,
+    )
+    from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
+    from .body import Body
+    from .constraint.base import Constraint
+    from .ensemble.ensemble import Ensemble
+    from .errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
+    from .event import EventHandler, EventReporter
+    from .force.base import Force
+    from .force.subsystem import GeneralForceSubsystem
+    from .function import Function
+    from .importer import Model, load_urdf
+    from .integrator import Integrator
+    from .measure.base import Measure
+    from .mobilizer.base import Direction, MobilizedBody
+    from .mobilizer.base import MobilizedBody as Mobod
+    from .motion.base import Motion
+    from .simulation.checkpoint import CheckpointError
+    from .simulation.simulate import simulate
+    from .simulation.step_status import StepStatus
+    from .simulation.time_stepper import TimeStepper
+    from .simulation.trajectory import Trajectory
+    from .state.state import State
+    from .state.subsystem import Subsystem
+    from .system.matter import SimbodyMatterSubsystem
+    from .system.system import MultibodySystem
+    from .value import ArticulatedInertia, Inertia, MassProperties, Rotation, SpatialInertia, Transform, UnitInertia
+    from .value.stage import Stage
 
 __all__ = [
     "ArticulatedInertia",
@@ -112,3 +112,54 @@ __all__ = [
     "motion",
     "simulate",
 ]
+
+#: Where the names are that are no module.
+_WHERE = {
+    "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
+    "body": "Body",
+    "constraint.base": "Constraint",
+    "ensemble.ensemble": "Ensemble",
+    "errors": "ConvergenceError MobodError ModelError StageError TopologyError",
+    "event": "EventHandler EventReporter",
+    "force.base": "Force",
+    "force.subsystem": "GeneralForceSubsystem",
+    "function": "Function",
+    "importer": "Model load_urdf",
+    "integrator": "Integrator",
+    "measure.base": "Measure",
+    "mobilizer.base": "Direction MobilizedBody",
+    "motion.base": "Motion",
+    "simulation.checkpoint": "CheckpointError",
+    "simulation.simulate": "simulate",
+    "simulation.step_status": "StepStatus",
+    "simulation.time_stepper": "TimeStepper",
+    "simulation.trajectory": "Trajectory",
+    "state.state": "State",
+    "state.subsystem": "Subsystem",
+    "system.matter": "SimbodyMatterSubsystem",
+    "system.system": "MultibodySystem",
+    "value": "ArticulatedInertia Inertia MassProperties Rotation SpatialInertia Transform UnitInertia",
+    "value.stage": "Stage",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Mobod":  # the short name of `MobilizedBody`
+        return __getattr__("MobilizedBody")
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    where = _MODULE_OF.get(name)
+    if where is None:
+        from .value.attributes import missing_name
+
+        raise AttributeError(missing_name(sys.modules[__name__], name))
+    value = globals()[name] = getattr(importlib.import_module(f".{where}", __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+_MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}
+_MODULES = frozenset(__all__) - frozenset(_MODULE_OF) - {"Mobod", "__version__"}

@@ -7,15 +7,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from .decoration import own_copy
+from .decoration.geometry import own_copy
 from .errors import ModelError
 from .value import Inertia, MassProperties, Transform
+from .value.attributes import Sealed
+from .value.frames import frame_or_none
 
 ROUNDING = 1e-9
 """Part of the larger numbers that rounding explains, in what should be zero."""
 
 
-class Body:
+class Body(Sealed):
     """A body's frame, with its mass properties and its decorations; the base of ``mb.body.Rigid`` and its kin.
 
     Not created by itself. A body is a pattern: each mobilized body takes a copy of it, so one may be used for many.
@@ -28,10 +30,11 @@ class Body:
     def __init__(self, mass_properties: MassProperties) -> None:
         if type(self) is Body:
             raise TypeError("Body is the base of all kinds of bodies; create a body.Rigid, Massless, Particle or Linear")
-        self._mass_properties = self._checked(mass_properties)
+        self._mass_properties = self.checked(mass_properties)
         self._decorations: list[tuple[Any, Transform]] = []
 
-    def _checked(self, mass_properties: MassProperties) -> MassProperties:
+    def checked(self, mass_properties: MassProperties) -> MassProperties:
+        """Check what is given, for a body of this kind."""
         if not isinstance(mass_properties, MassProperties):
             raise TypeError(f"mass_properties must be MassProperties(mass, com, inertia), not {mass_properties!r}")
         self._check(mass_properties)
@@ -68,7 +71,7 @@ class Body:
         ModelError
             If a body of this kind cannot have them.
         """
-        self._mass_properties = self._checked(mass_properties)
+        self._mass_properties = self.checked(mass_properties)
         return self
 
     def add_decoration(self, geometry: Any, X_BD: Transform | None = None) -> int:
@@ -91,7 +94,7 @@ class Body:
         TypeError
             If *geometry* is not one of the kinds in ``mb.decoration``.
         """
-        self._decorations.append((own_copy(geometry), Transform() if X_BD is None else Transform(X_BD)))
+        self._decorations.append((own_copy(geometry), frame_or_none("X_BD", X_BD)))
         return len(self._decorations) - 1
 
     def get_num_decorations(self) -> int:
@@ -169,7 +172,7 @@ class Massless(Body):
     """A frame without mass; another body with mass has to hang on it, or dynamics has nothing to push."""
 
     def __init__(self) -> None:
-        super().__init__(MassProperties._trusted(0.0, np.zeros(3), np.zeros((3, 3))))
+        super().__init__(MassProperties.trusted(0.0, np.zeros(3), np.zeros((3, 3))))
 
     def _check(self, mass_properties: MassProperties) -> None:
         if mass_properties.mass != 0.0:
@@ -241,7 +244,7 @@ class Ground(Body):
     """The body that everything else is measured from: its mass is infinite. The matter subsystem makes the only one."""
 
     def __init__(self) -> None:
-        super().__init__(MassProperties._trusted(math.inf, np.zeros(3), np.diag(np.full(3, math.inf))))
+        super().__init__(MassProperties.trusted(math.inf, np.zeros(3), np.diag(np.full(3, math.inf))))
 
     def _check(self, mass_properties: MassProperties) -> None:
         if not math.isinf(mass_properties.mass):

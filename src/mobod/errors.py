@@ -5,10 +5,7 @@ A failed call leaves its state as it was. Messages name what was asked, what was
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .diagnosis import Diagnosis
+from typing import Any
 
 
 class MobodError(Exception):
@@ -16,6 +13,10 @@ class MobodError(Exception):
 
     ``ValueError``, ``TypeError`` and ``IndexError`` are raised beside it, where Python users expect them.
     """
+
+
+class CommandError(Exception):
+    """What the user of a command asked for cannot be done; the message says why, in one line."""
 
 
 class StageError(MobodError, RuntimeError):
@@ -47,4 +48,4 @@ class ConvergenceError(MobodError, RuntimeError):
         Where constraints could not be satisfied, what `MultibodySystem.diagnose_constraints` says of the state at the end.
     """
 
-    diagnosis: Diagnosis | None = None
+    diagnosis: Any = None

@@ -8,20 +8,20 @@ import copy
 import math
 import pickle
 
-import compiling
 import numpy as np
 import pytest
-from compiling import FORMS
+import three_forms
+from three_forms import FORMS
 
-import mobod._jit as jit
 from mobod.algebra import dual, scalar
 from mobod.algebra.dual import Dual, hessian, jacobian, seed
 from mobod.algebra.record import DualRows
 from mobod.algebra.scalar import atan2, cos, exp, log, one, power, sin, sincos, sqrt, tan, where, zero
+from mobod.compiling import engine
 
 TOLERANCE, DIFFERENCE = 1e-12, 1e-9
 each_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-compiled_form = pytest.mark.parametrize("form", [compiling.float64, compiling.lanes], ids=["float64", "lanes"])
+compiled_form = pytest.mark.parametrize("form", [three_forms.float64, three_forms.lanes], ids=["float64", "lanes"])
 
 
 def functions(x, y):
@@ -147,9 +147,9 @@ def eight_tangents(x, y):
 def callable_from_compiled_code():
     from numba.extending import register_jitable
 
-    jit._numba()
+    engine.numba()
     for function in (functions, with_first, with_second, first):
-        register_jitable(**jit.OPTIONS)(function)
+        register_jitable(**engine.OPTIONS)(function)
 
 
 @each_form
@@ -414,7 +414,7 @@ def make_of_value(make, constant):
 @pytest.mark.parametrize("function", [math.sin, math.sqrt, math.atan2, np.sin, np.exp, np.arctan2, math.pow])
 @pytest.mark.parametrize("kind", ["duals", "lanes"])
 def test_compiled_functions_of_math_say_what_to_use(function, kind):
-    numba = jit._numba()
+    numba = engine.numba()
     two = function in (math.atan2, np.arctan2, math.pow)
     arguments = "x, x" if two else "x"
     given = "Dual(load(rows, 0, 0), (1.0,))" if kind == "duals" else "load(rows, 0, 0)"
@@ -436,7 +436,7 @@ def test_compiled_functions_of_math_say_what_to_use(function, kind):
     ],
 )
 def test_compiled_what_makes_no_sense_is_refused(expression, words):
-    numba = jit._numba()
+    numba = engine.numba()
     names = {"Dual": Dual}
     exec(f"def kernel(x):\n    return ({expression}).value", names)
     with pytest.raises(numba.TypingError, match=words):
@@ -460,7 +460,7 @@ def test_fields_of_duals_compiled_and_in_plain_python(rng):
     rows.values[:], rows.tangents[:] = rng.normal(size=(2, 9)), rng.normal(size=(2, 9, 8))
     expected = (rows.values * rows.values[:, :1])[:, ::-1]
     tangents = (rows.values[..., None] * rows.tangents[:, :1] + rows.values[:, :1, None] * rows.tangents)[:, ::-1]
-    kernel = jit._numba().njit(**jit.OPTIONS)(turn)
+    kernel = engine.numba().njit(**engine.OPTIONS)(turn)
     for run, taken in ((turn, lambda field: field), (kernel, lambda field: field.array)):
         out = DualRows.zeros(3, 9)
         out.tangents[2] = 5.0

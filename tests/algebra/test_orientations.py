@@ -3,9 +3,9 @@
 Tolerances: 1e-13 for numbers of order one; 1e-9 against fourth-order differences.
 """
 
-import compiling
 import numpy as np
 import pytest
+import three_forms
 
 from mobod.algebra import euler_xyz, quaternion, rotation
 
@@ -130,6 +130,6 @@ FUNCTIONS = [
 @pytest.mark.parametrize(("function", "shapes"), FUNCTIONS, ids=lambda x: getattr(x, "__name__", ""))
 def test_all_three_forms_agree(function, shapes, rng, close):
     numbers = rng.uniform(-1.2, 1.2, (sum(shapes), 8))
-    results = dict(compiling.in_every_form(function, shapes, numbers))
+    results = dict(three_forms.in_every_form(function, shapes, numbers))
     close(results["float64"], results["python"], 1e-13)
     close(results["lanes"], results["python"], 1e-13)

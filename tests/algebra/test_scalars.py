@@ -1,15 +1,15 @@
 """The primitives of a scalar, in plain Python, compiled, and in lanes: sine and cosine, square root, where, comparisons."""
 
-import compiling
 import numpy as np
 import pytest
-from compiling import FORMS
+import three_forms
+from three_forms import FORMS
 
 from mobod.algebra import scalar
 
 EPS = np.finfo(float).eps
 each_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-compiled_form = pytest.mark.parametrize("form", [compiling.float64, compiling.lanes], ids=["float64", "lanes"])
+compiled_form = pytest.mark.parametrize("form", [three_forms.float64, three_forms.lanes], ids=["float64", "lanes"])
 
 
 def eights(values):
@@ -54,15 +54,15 @@ def test_sine_and_cosine_of_what_is_not_finite_are_not_numbers(form):
 
 def test_one_state_and_lanes_give_the_same_bits():
     for block in eights(np.concatenate([ANGLES["turns"], ANGLES["many turns"]])):
-        assert np.array_equal(compiling.float64(scalar.sincos, (0,), block), compiling.lanes(scalar.sincos, (0,), block))
+        assert np.array_equal(three_forms.float64(scalar.sincos, (0,), block), three_forms.lanes(scalar.sincos, (0,), block))
 
 
 @pytest.mark.parametrize("stranger", [np.nan, np.inf, 1e9])
 def test_a_strange_lane_spoils_no_other(stranger):
     angles = np.linspace(-3.0, 3.0, 8)[None].copy()
-    good = compiling.lanes(scalar.sincos, (0,), angles)
+    good = three_forms.lanes(scalar.sincos, (0,), angles)
     angles[0, 5] = stranger
-    with_it = compiling.lanes(scalar.sincos, (0,), angles)
+    with_it = three_forms.lanes(scalar.sincos, (0,), angles)
     others = np.arange(8) != 5
     assert np.abs(with_it[:, others] - good[:, others]).max() <= EPS
     assert np.all(np.isnan(with_it[:, 5])) == (not np.isfinite(stranger))
@@ -70,11 +70,11 @@ def test_a_strange_lane_spoils_no_other(stranger):
 
 def test_a_strange_lane_changes_no_bit_of_another():
     for block in eights(np.linspace(-3.0, 3.0, 400)):
-        good = compiling.lanes(scalar.sincos, (0,), block)
+        good = three_forms.lanes(scalar.sincos, (0,), block)
         strange = block.copy()
         strange[0, 5] = 1e9
         others = np.arange(8) != 5
-        assert np.array_equal(compiling.lanes(scalar.sincos, (0,), strange)[:, others], good[:, others])
+        assert np.array_equal(three_forms.lanes(scalar.sincos, (0,), strange)[:, others], good[:, others])
 
 
 @each_form
@@ -114,13 +114,13 @@ def test_elementary_functions_are_right_to_the_last_bits(form, rng):
 
 def test_elementary_functions_of_one_state_and_of_lanes_give_the_same_bits(rng):
     values = np.array([rng.uniform(-20.0, 20.0, 8), rng.uniform(0.1, 30.0, 8)])
-    assert np.array_equal(compiling.float64(elementary, (0, 0), values), compiling.lanes(elementary, (0, 0), values))
+    assert np.array_equal(three_forms.float64(elementary, (0, 0), values), three_forms.lanes(elementary, (0, 0), values))
 
 
 def test_elementary_functions_in_plain_python_take_arrays_of_lanes(rng):
     values = np.array([rng.uniform(-1.4, 1.4, 8), rng.uniform(0.1, 3.0, 8)])
     together = elementary(*values)
-    assert np.allclose(together, compiling.python(elementary, (0, 0), values), rtol=5.0 * EPS, atol=0.0)
+    assert np.allclose(together, three_forms.python(elementary, (0, 0), values), rtol=5.0 * EPS, atol=0.0)
 
 
 def of_integers(x):
@@ -177,7 +177,7 @@ def test_where_chooses_lane_by_lane(function, form):
     rng = np.random.default_rng(3)
     values = rng.integers(0, 3, (4, 8)) * 0.5  # with ties
     values[2:] = rng.normal(size=(2, 8))
-    assert np.array_equal(form(function, (0, 0, 0, 0), values), compiling.python(function, (0, 0, 0, 0), values))
+    assert np.array_equal(form(function, (0, 0, 0, 0), values), three_forms.python(function, (0, 0, 0, 0), values))
 
 
 @each_form
@@ -209,13 +209,13 @@ def test_division_by_zero_is_infinite_and_no_error(form):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_any_lane_that_is_not_finite_is_found(bad):
-    import mobod._jit as jit
     from mobod.algebra.scalar import any_not_finite, load
+    from mobod.compiling import engine
 
     def found(rows):
         return any_not_finite(load(rows, 0, 0))
 
-    compiled = jit._numba().njit(**jit.OPTIONS)(found)
+    compiled = engine.numba().njit(**engine.OPTIONS)(found)
     huge = np.full((1, 1, 8), 1.7e308)
     assert not compiled(huge) and not compiled(huge[..., 0].copy()) and not found(huge)
     for lane in range(8):
@@ -234,15 +234,15 @@ def test_a_loaded_lane_is_no_view_of_its_field():
 
 
 def test_gathering_and_scattering_are_each_others_inverse():
-    import mobod._jit as jit
     from mobod.algebra.scalar import gather, scatter
+    from mobod.compiling import engine
 
     def transpose(rows, out):
         for column in range(3):
             scatter(out, 8, column, gather(rows, 0, column))
 
     rows = np.random.default_rng(5).normal(size=(8, 3))
-    for run in (transpose, jit._numba().njit(**jit.OPTIONS)(transpose)):
+    for run in (transpose, engine.numba().njit(**engine.OPTIONS)(transpose)):
         out = np.zeros((16, 3))
         run(rows, out)
         assert np.array_equal(out[8:], rows) and not out[:8].any()

@@ -3,8 +3,8 @@
 Tolerance: 1e-13 of the product of the sizes that go in, tens of roundings.
 """
 
-import compiling
 import numpy as np
+import three_forms
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -45,7 +45,7 @@ def check(function, shapes, data, expected, scale_of=None):
     """Every form of *function* equals *expected* of the same arguments."""
     wanted = np.array([np.hstack([np.ravel(x) for x in expected(*parts(case, shapes))]) for case in data.T]).T
     size = max(1.0, np.abs(data).max()) ** 3  # no function here multiplies more than three of its numbers
-    for form, result in compiling.in_every_form(function, shapes, data):
+    for form, result in three_forms.in_every_form(function, shapes, data):
         assert np.abs(result - wanted).max() <= ROUNDING * size, (function.__name__, form)
 
 
@@ -78,7 +78,7 @@ VECTORS = [
         lambda m, mc, I, w, v: [full(I) @ w + np.cross(mc, v), m * v + np.cross(w, mc)],
     ),
     (
-        spatial.shift_inertia,  # trap #334: with the mass center anywhere
+        spatial.shift_inertia,  # with the mass center anywhere
         (0, 3, 6, 3),
         lambda m, mc, I, r: [
             mc + m * r,
@@ -182,7 +182,7 @@ def test_freeing_directions_is_the_schur_complement(rng):
         # orthonormal columns: no pivot h^T P h is then below P's smallest eigenvalue, a half
         H = np.linalg.qr(rng.normal(size=(8, 6, n)))[0]
         data = np.array([np.concatenate([np.ravel(x) for x in unpacked(p)]) for p in P]).T
-        for _, form in compiling.FORMS.items():
+        for _, form in three_forms.FORMS.items():
             rows = data
             for i in range(n):
                 given_now = np.vstack([rows, H[:, :, i].T])

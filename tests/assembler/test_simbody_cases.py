@@ -70,7 +70,7 @@ def test_goals_and_what_is_reached(case):
     assert assembler.calc_current_error_norm() < 1e-8
     assert_allclose(assembler.calc_current_goal(), goal, rtol=1e-12)
     for body in case["locked"]:
-        part = system.matter.bodies[body]._q_slice(state)
+        part = system.matter.bodies[body].q_slice(state)
         assert np.array_equal(start[part], state.q[part])
     for record in case["restricted"]:
         q = system.matter.bodies[record["body"]].get_one_q(state, record["q"])

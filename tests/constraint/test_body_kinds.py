@@ -1,14 +1,15 @@
-"""Constraints between bodies: laws that every kind obeys."""
+"""Constraints between bodies: laws that every kind obeys. Its record is in ``tests/kinds/constraints.py``."""
 
 import numpy as np
 import pytest
-from body_kinds import KINDS, Pair
 from numpy.testing import assert_allclose
 
 import mobod as mb
+from kinds.constraints import OF_BODIES, Pair
+from mobod.state import validity
 from mobod.tree import realize as _realize
 
-each_kind = pytest.mark.parametrize("kind", KINDS)
+each_kind = pytest.mark.parametrize("kind", OF_BODIES)
 
 
 @each_kind
@@ -27,7 +28,7 @@ def test_g_and_offsets_are_derivatives_of_the_errors(kind, make, close, derivati
 
     rate = derivative(lambda h: errors(h, "position"))
     close(constraint.calc_position_constraint_matrix_p(state) @ state.u, rate, 1e-9, 1.0)  # truncation, rounding over h
-    if not kind.startswith("NoSlip1D"):  # whose aerr is that of material points: see its file
+    if pair.record.acceleration_is_of_errors:
         rate = derivative(lambda h: errors(h, "velocity"))
         close(matter.calc_constraint_acceleration_errors(state, udot), rate, 1e-8, 1.0)
 
@@ -101,16 +102,16 @@ def test_duals_differentiate_the_accelerations(kind, make, close, derivative):
     pair = Pair(make, kind)
     state = pair.randomize()
     dq, du = make.vector(len(state.q)), make.vector(len(state.u))
-    record = state._tree.new_record(with_tangents=True)
+    record = state.tree.new_record(with_tangents=True)
     for name in ("time", "q", "u"):
-        getattr(record, name)[:] = getattr(state._record, name)
+        getattr(record, name)[:] = getattr(state.record, name)
     record.q.tangents[:, 0, 0], record.u.tangents[:, 0, 0] = dq, du
-    everything = 63 & ~_realize.COMPOSITE
+    everything = validity.EVERYTHING
     address = _realize.advance.address(with_tangents=True)
     assert _realize.realize(record, address, 0, everything) == _realize.DONE
 
     def u_dot(h):
-        other = state._record.copy()
+        other = state.record.copy()
         other.q[:, 0] += h * dq
         other.u[:, 0] += h * du
         assert _realize.realize(other, _realize.advance.address(with_tangents=False), 0, everything) == _realize.DONE
@@ -142,7 +143,7 @@ def test_projection_leaves_locked_coordinates_alone(kind, make):
     pair = Pair(make, kind)
     state = pair.assemble()
     state.q = state.q + make.vector(len(state.q), 0.01)
-    pair.system._normalize_quaternions(state)
+    pair.system.normalize_quaternions(state)
     pair.system.realize(state, mb.Stage.POSITION)
     base = pair.matter.bodies[1]
     base.lock(state)
@@ -174,6 +175,6 @@ def test_the_same_twice_shares_the_load(kind, make, close):
 def _again(make, pair, kind):
     """The pair's constraint once more: the same numbers between the same bodies."""
     _, base, left, right, _ = pair.matter.bodies
-    again = KINDS[kind](make, left, right, base)
-    again._values[:] = pair.constraint._values
+    again = pair.build(make, left, right, base)
+    again.default_numbers[:] = pair.constraint.default_numbers
     return again

@@ -1,54 +1,40 @@
-"""Constraints between bodies: their parameters, what they refuse, what they do at degenerate places, how they are drawn."""
+"""Constraints' parameters; those between bodies: what they refuse, what they do at degenerate places, how they are drawn."""
 
 import numpy as np
 import pytest
-from body_kinds import KINDS, Pair
 from numpy.testing import assert_allclose
 
 import mobod as mb
+from kinds.constraints import CONSTRAINTS, OF_BODIES, Pair, Tree
 from mobod import constraint as con
 from mobod.visual.mechanism import Mechanism
 
-#: Of kinds with parameters that a state can change: what they are called, and other values.
-SETTABLE = {
-    "Rod": {"point_on_body1": (1, 2, 3), "point_on_body2": (0.1, 0.2, 0.3), "rod_length": 2.5},
-    "Ball": {"point_on_body1": (1, 2, 3), "point_on_body2": (0.1, 0.2, 0.3)},
-    "NoSlip1D": {"contact_point": (1, 2, 3), "direction": (0, 0.6, 0.8)},
-    "SphereOnPlaneContact": {"plane_frame": mb.Transform((1, 2, 3)), "sphere_center": (1, 2, 3), "sphere_radius": 0.7},
-    "SphereOnSphereContact": {"center_on_f": (1, 2, 3), "radius_on_f": 0.7, "center_on_b": (3, 2, 1), "radius_on_b": 0.9},
-    "LineOnLineContact": {
-        "edge_frame_f": mb.Transform((1, 2, 3)),
-        "half_length_f": 0.7,
-        "edge_frame_b": mb.Transform((3, 2, 1)),
-        "half_length_b": 0.9,
-    },
-}
-#: Those of other kinds, which a change of the topology alone can change.
-DEFAULTS = {
-    "Weld": {"frame_on_body1": mb.Transform((1, 2, 3)), "frame_on_body2": mb.Transform((3, 2, 1))},
-    "PointInPlane": {"plane_normal": (0, 0.6, 0.8), "plane_height": -2.0, "follower_point": (1, 2, 3)},
-    "PointOnLine": {"line_direction": (0, 0.6, 0.8), "point_on_line": (3, 2, 1), "follower_point": (1, 2, 3)},
-    "ConstantAngle": {"base_axis": (0, 0.6, 0.8), "follower_axis": (0.6, 0.8, 0), "angle": 0.5},
-    "ConstantOrientation": {"base_rotation": mb.Rotation.about_axis(0.3, "x"), "follower_rotation": mb.Rotation()},
-    "PointOnPlaneContact": {"plane_frame": mb.Transform((1, 2, 3)), "follower_point": (1, 2, 3)},
-}
+
+def each(field):
+    """All kinds' names of a field of their records, and other values for them."""
+    found = [(r.kind.__name__, n, v) for r in CONSTRAINTS.values() for n, v in getattr(r, field).items()]
+    return pytest.mark.parametrize(("kind", "name", "value"), found, ids=lambda x: x if isinstance(x, str) else "")
 
 
-def pairs_of(table):
-    return [
-        pytest.param(kind, name, value, id=f"{kind}-{name}") for kind, found in table.items() for name, value in found.items()
-    ]
+def part_of(make, kind):
+    """A constraint of a kind in a system, and a way to draw states of it."""
+    if kind in OF_BODIES:
+        pair = Pair(make, kind)
+        return pair.system, pair.constraint, pair.randomize
+    model = Tree()
+    (constraint,) = (one for one in model.matter.constraints if type(one).__name__ == kind)
+    return model.system, constraint, lambda: model.randomize(make)
 
 
 def same(actual, expected):
     assert_allclose(np.asarray(actual), np.asarray(expected), atol=1e-15)
 
 
-@pytest.mark.parametrize(("kind", "name", "value"), pairs_of(SETTABLE))
+@each("parameters")
 def test_a_state_has_its_own(kind, name, value, make):
     """Set in one state: that state falls, is governed by it, and no other is; as if it had been made so."""
-    pair = Pair(make, kind)
-    state, constraint = pair.randomize(), pair.constraint
+    system, constraint, randomize = part_of(make, kind)
+    state = randomize()
     other = state.copy()
     default = getattr(constraint, f"get_default_{name}")()
     getattr(constraint, f"set_{name}")(state, value)
@@ -56,26 +42,26 @@ def test_a_state_has_its_own(kind, name, value, make):
     same(getattr(constraint, f"get_{name}")(state), value)
     same(getattr(constraint, f"get_{name}")(other), default)
     same(getattr(constraint, f"get_default_{name}")(), default)
-    pair.system.realize(state)
+    system.realize(state)
     assert getattr(constraint, f"set_default_{name}")(value) is constraint
-    fresh = pair.system.realize_topology()
+    fresh = system.realize_topology()
     same(getattr(constraint, f"get_{name}")(fresh), value)
-    fresh.q, fresh.u = state.q, state.u
-    pair.system.realize(fresh)
+    fresh.time, fresh.q, fresh.u = state.time, state.q, state.u
+    system.realize(fresh)
     assert np.array_equal(fresh.u_dot, state.u_dot)
 
 
-@pytest.mark.parametrize(("kind", "name", "value"), pairs_of(DEFAULTS))
+@each("defaults")
 def test_defaults(kind, name, value, make):
-    pair = Pair(make, kind)
-    old = pair.state
-    assert getattr(pair.constraint, f"set_default_{name}")(value) is pair.constraint
-    same(getattr(pair.constraint, f"get_default_{name}")(), value)
+    system, constraint, randomize = part_of(make, kind)
+    old = randomize()
+    assert getattr(constraint, f"set_default_{name}")(value) is constraint
+    same(getattr(constraint, f"get_default_{name}")(), value)
     with pytest.raises(mb.MobodError, match="realize_topology"):
-        pair.system.realize(old)
-    fresh = pair.system.realize_topology()
-    same(getattr(pair.constraint, f"get_{name}")(fresh), value)
-    pair.randomize(fresh)
+        system.realize(old)
+    fresh = system.realize_topology()
+    same(getattr(constraint, f"get_{name}")(fresh), value)
+    system.realize(fresh)
 
 
 def test_what_is_refused(make):
@@ -84,11 +70,15 @@ def test_what_is_refused(make):
     p, X, e = (0, 0, 0), mb.Transform(), (1, 0, 0)
     number = pair.matter.get_num_constraints()
     for error, match, attempt in (
-        (ValueError, "station1.*three", lambda: con.Rod(left, (0, 0), right, p, 1.0)),
+        (ValueError, "station1 .*shape", lambda: con.Rod(left, (0, 0), right, p, 1.0)),
         (ValueError, "station2.*finite", lambda: con.Ball(left, p, right, (0, np.nan, 0))),
         (ValueError, "positive.*constraint.Ball", lambda: con.Rod(left, p, right, p, 0.0)),
-        (TypeError, "frame1.*Transform", lambda: con.Weld(left, np.eye(4), right, X)),
-        (TypeError, "base_rotation.*Rotation", lambda: con.ConstantOrientation(left, np.eye(3), right, mb.Rotation())),
+        (TypeError, "frame1.*Transform", lambda: con.Weld(left, "here", right, X)),
+        (
+            mb.ModelError,
+            "base_rotation.*orthonormal",
+            lambda: con.ConstantOrientation(left, 2 * np.eye(3), right, mb.Rotation()),
+        ),
         (ValueError, "plane_normal.*zero", lambda: con.PointInPlane(left, p, 0.0, right, p)),
         (ValueError, "line_direction.*zero", lambda: con.PointOnLine(left, p, p, right, p)),
         (ValueError, "base_axis.*zero", lambda: con.ConstantAngle(left, p, right, e)),
@@ -120,7 +110,7 @@ def test_between_bodies_that_cannot_move_against_each_other(make):
         matter = mb.SimbodyMatterSubsystem(system)
         base = make.mobilized_body(mb.mobilizer.Free, matter.ground)
         arm, other = (mb.mobilizer.Weld(base, make.body(), name=name) for name in ("arm", "other"))
-        KINDS[kind](make, arm, other, matter.ground)
+        OF_BODIES[kind][1](make, arm, other, matter.ground)
         with pytest.raises(mb.ModelError, match=r"'arm'.*'other'.*no mobilizer between these"):
             system.realize_topology()
 
@@ -203,36 +193,22 @@ def test_parallel_rods_share_the_load():
     assert_allclose(state.u_dot, (0, 0.5**2 / 1.5, 0), atol=1e-9)
 
 
-def test_forces_on_bodies(make, close):
+@pytest.mark.parametrize("kind", [name for name, (record, _) in OF_BODIES.items() if record.force_on_second])
+def test_forces_on_bodies(kind, make, close):
     """What kinds say of their forces are those that the equations of motion have."""
-    for kind in KINDS:
-        pair = Pair(make, kind)
-        state, constraint = pair.randomize(), pair.constraint
-        F, _ = constraint.get_constraint_forces_as_vectors(state)
-        on_second = -F[-1 if kind != "NoSlip1D_own_case" else 0]
-        body = pair.matter.bodies[3]
-        R = np.asarray(body.get_body_transform(state).R)
-        if kind == "Ball":
-            close(R @ constraint.get_ball_reaction_force_on_body2(state), on_second[1], 1e-12)
-        elif kind == "Weld":
-            close(constraint.get_weld_reaction_on_body2(state) @ R.T, on_second, 1e-12)
-        elif kind == "ConstantOrientation":
-            close(R @ constraint.get_torque_on_follower_body(state), on_second[0], 1e-12)
-        elif kind == "PointOnPlaneContact":
-            R_GP = pair.matter.bodies[2].get_body_transform(state).R @ constraint.get_plane_frame(state).R
-            close(np.asarray(R_GP) @ constraint.get_force_on_follower_point(state), on_second[1], 1e-12)
-        elif kind.startswith("SphereOnSphere"):
-            close(constraint.find_force_on_sphere_b_in_g(state), on_second[1], 1e-12)
-        elif kind == "PointInPlane":
-            n = pair.matter.bodies[2].express_vector_in_ground_frame(state, constraint.get_plane_normal(state))
-            close(constraint.get_force_on_follower_point(state) * n, on_second[1], 1e-12)
-        elif kind.startswith("NoSlip1D"):
-            case = pair.matter.bodies[constraint.get_case_mobilized_body_index()]
-            n = case.express_vector_in_ground_frame(state, constraint.get_direction(state))
-            close(constraint.get_force_at_contact_point(state) * n, on_second[1], 1e-12)
+    pair = Pair(make, kind)
+    state, constraint, bodies = pair.randomize(), pair.constraint, pair.matter.bodies
+    F, _ = constraint.get_constraint_forces_as_vectors(state)
+    constrained = [constraint.get_mobilized_body_from_constrained_body(i) for i in range(len(F))]
+    on_second = -F[constrained.index(bodies[3])]
+    said = pair.record.force_on_second(constraint, state, bodies)
+    assert any(part is not None for part in said)
+    for part, actual in zip(said, on_second, strict=True):
+        if part is not None:
+            close(part, actual, 1e-12, max(np.abs(on_second).max(), 1e-3))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", OF_BODIES)
 def test_every_kind_is_drawn_unless_disabled(kind, make):
     """It adds shapes or lines, which do not stand in for a body's own."""
     pair = Pair(make, kind)
@@ -245,25 +221,15 @@ def test_every_kind_is_drawn_unless_disabled(kind, make):
     assert parts[0] > parts[1] > 0
 
 
-def test_display_sizes(make):
+@pytest.mark.parametrize("record", [r for r in CONSTRAINTS.values() if r.display_sizes], ids=lambda r: r.kind.__name__)
+def test_display_sizes(record, make):
     """They take any size, zero hides; a change of them needs no new state."""
-    sizes = {
-        "Ball": ("default_radius",),
-        "Weld": ("axis_display_length",),
-        "PointInPlane": ("plane_display_half_width", "point_display_radius"),
-        "PointOnLine": ("line_display_half_length", "point_display_radius"),
-        "ConstantAngle": ("axis_display_length", "axis_display_width"),
-        "NoSlip1D": ("direction_display_length", "point_display_radius"),
-        "PointOnPlaneContact": ("plane_display_half_width", "point_display_radius"),
-        "SphereOnPlaneContact": ("plane_display_half_width",),
-    }
-    for kind, names in sizes.items():
-        pair = Pair(make, kind)
-        for name in names:
-            assert getattr(pair.constraint, f"set_{name}")(0.3) is pair.constraint
-            assert getattr(pair.constraint, f"get_{name}")() == 0.3
-            with pytest.raises(ValueError, match="positive"):
-                getattr(pair.constraint, f"set_{name}")(-1.0)
-            getattr(pair.constraint, f"set_{name}")(0.0)
-        if kind != "SphereOnPlaneContact":  # whose sphere is drawn in any case
-            assert not pair.constraint._marks(pair.randomize())
+    pair = Pair(make, record.kind.__name__)
+    for name in record.display_sizes:
+        assert getattr(pair.constraint, f"set_{name}")(0.3) is pair.constraint
+        assert getattr(pair.constraint, f"get_{name}")() == 0.3
+        with pytest.raises(ValueError, match="has to be zero or more"):
+            getattr(pair.constraint, f"set_{name}")(-1.0)
+        getattr(pair.constraint, f"set_{name}")(0.0)
+    if record.hides:
+        assert not pair.constraint.marks(pair.randomize())

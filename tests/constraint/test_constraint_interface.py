@@ -26,7 +26,7 @@ def build(make):
     con.ConstantAcceleration(third, 0, 0.4)
     state = system.realize_topology()
     state.q, state.u = make.rng.uniform(-0.8, 0.8, len(state.q)), make.rng.uniform(-1.0, 1.0, len(state.u))
-    system._normalize_quaternions(state)
+    system.normalize_quaternions(state)
     system.realize(state, Stage.ACCELERATION)
     return system, matter, state
 
@@ -44,7 +44,7 @@ def test_each_against_the_matter(make):
     system.realize(faster, Stage.VELOCITY)
     errors = matter.calc_constraint_acceleration_errors(state, udot)
     gathered = np.zeros(0)
-    for constraint in matter._constraints:
+    for constraint in matter.constraints:
         mp, mv, ma = constraint.get_num_constraint_equations_in_use(state)
         rows = [range(x, x + n) for x, n in zip(constraint.get_index_of_multipliers_in_use(state), (mp, mv, ma), strict=True)]
         assert_allclose(constraint.calc_position_constraint_matrix_pt(state), G[rows[0]].T, atol=1e-12)
@@ -94,7 +94,7 @@ def check_numbering(constraint, state):
 
 def test_floats_of_one_equation_refusals_and_zeros(make):
     system, matter, state = build(make)
-    rod, _, slip, hold, coupler, belt, push = matter._constraints
+    rod, _, slip, hold, coupler, belt, push = matter.constraints
     levels = {rod: "pva", hold: "pva", coupler: "pva", slip: "va", belt: "va", push: "a"}
     for constraint, letters in levels.items():
         asked = {"p": "position_error", "v": "velocity_error", "a": "acceleration_error"}
@@ -108,7 +108,7 @@ def test_floats_of_one_equation_refusals_and_zeros(make):
         assert_array_equal(matter.multiply_by_pq(state, zeros), np.zeros(6))
         assert_array_equal(matter.multiply_by_pq_transpose(state, zeros), np.zeros(nq))
     for match, attempt in (
-        (rf"q has shape \({nq},\)", lambda: rod.calc_position_error_from_q(state, np.zeros(nq + 1))),
+        (rf"q has to have shape \({nq},\)", lambda: rod.calc_position_error_from_q(state, np.zeros(nq + 1))),
         (rf"\({nu},\)", lambda: rod.calc_velocity_error_from_u(state, np.zeros(nu + 1))),
         (rf"\({nu},\)", lambda: rod.calc_acceleration_error_from_u_dot(state, np.zeros(nu + 1))),
         (rf"\({m},\)", lambda: rod.get_my_part_from_constraint_space_vector(state, np.zeros(m + 1))),

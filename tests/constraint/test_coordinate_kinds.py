@@ -8,53 +8,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
+from kinds.constraints import Tree, link
 from mobod import Stage
 from mobod import constraint as con
 from mobod import function as fn
 
 CONSTANTS = (con.ConstantCoordinate, con.ConstantSpeed, con.ConstantAcceleration)
-
-
-def link():
-    return mb.body.Rigid(mb.MassProperties(1.2, (0.1, -0.5, 0.2), mb.UnitInertia(1.3, 1.2, 1.5)))
-
-
-class Mechanism:
-    """A branching tree with a constraint of every kind of this file, of built-in functions or of the same as a user's."""
-
-    def __init__(self, users_functions=False):
-        self.system = mb.MultibodySystem()
-        self.matter = matter = mb.SimbodyMatterSubsystem(self.system)
-        mb.force.Gravity(mb.GeneralForceSubsystem(self.system), matter, (0.0, -9.8, 0.3))
-        arm = mb.Transform((0, -1, 0))
-        a = mb.mobilizer.Pin(matter.ground, link(), name="a")
-        b = mb.mobilizer.Ball(a, link(), X_PF=arm, name="b")
-        c = mb.mobilizer.Universal(b, link(), X_PF=arm, name="c")
-        d = mb.mobilizer.Free(matter.ground, link(), name="d")
-
-        def function(f):
-            if not users_functions:
-                return f
-            return fn.Custom(f.calc_value, f.get_argument_size(), lambda components, x: f.calc_derivative(components, x))
-
-        con.CoordinateCoupler(matter, function(fn.Linear([1.0, 0.7, -0.4, 0.3, 0.1])), [a, b, c, a], [0, 2, 1, 0])
-        con.CoordinateCoupler(matter, function(fn.Sinusoid(0.7, 1.1, 0.1)), [b], [1])
-        con.PrescribedMotion(matter, function(fn.Sinusoid(0.4, 1.3, 0.2)), d, 1)
-        con.ConstantCoordinate(c, 0, 0.3)
-        con.SpeedCoupler(matter, function(fn.Linear([0.5, -1.0, 0.3, 0.2])), [b, d], [1, 3], [d], [2])
-        con.PrescribedVelocity(matter, function(fn.Sinusoid(0.4, 1.3, 0.2)), d, 5)
-        con.ConstantSpeed(d, 4, 0.2)
-        con.ConstantAcceleration(b, 0, 0.7)
-        self.num_p = 4
-
-    def state(self, euler, q, u):
-        state = self.system.realize_topology()
-        if euler:
-            state = self.matter.convert_to_euler_angles(state)
-        state.time, state.q, state.u = 0.3, q[: len(state.q)], u
-        self.system._normalize_quaternions(state)
-        self.system.realize(state)
-        return state
 
 
 @pytest.fixture(params=["quaternions", "angles"])
@@ -63,7 +22,7 @@ def euler(request):
 
 
 def test_errors_are_rates_of_each_other_and_solutions_leave_none(euler, rng, derivative):
-    model = Mechanism()
+    model = Tree()
     system, matter = model.system, model.matter
     state = model.state(euler, rng.uniform(-1.0, 1.0, 14), rng.uniform(-1.0, 1.0, 12))
     assert_allclose(state.u_dot_err, 0.0, atol=1e-12)  # sums of a few numbers of ten
@@ -94,21 +53,21 @@ def test_errors_are_rates_of_each_other_and_solutions_leave_none(euler, rng, der
 
 def test_users_functions_give_the_same(euler, rng):
     q, u = rng.uniform(-1.0, 1.0, 14), rng.uniform(-1.0, 1.0, 12)
-    built_in, users = (Mechanism(kind).state(euler, q, u) for kind in (False, True))
-    assert users._system._is_interpreted and not built_in._system._is_interpreted
+    built_in, users = (Tree(kind).state(euler, q, u) for kind in (False, True))
+    assert users.system.is_interpreted and not built_in.system.is_interpreted
     for name in ("q_err", "u_err", "u_dot", "multipliers"):
         assert_allclose(getattr(users, name), getattr(built_in, name), atol=1e-11, rtol=1e-11)
     for state in (built_in, users):
-        assert state._system.project(state, 1e-10)
+        assert state.system.project(state, 1e-10)
     assert_allclose(users.q, built_in.q, atol=1e-9)
     assert_allclose(users.u, built_in.u, atol=1e-9)
     assert_allclose(users.q_err, 0.0, atol=1e-10)
 
 
 def test_what_depends_on_time_follows_time():
-    model = Mechanism()
+    model = Tree()
     state = model.state(False, np.full(14, 0.4), np.zeros(12))
-    (motion,) = (one for one in model.matter._constraints if isinstance(one, con.PrescribedMotion))
+    (motion,) = (one for one in model.matter.constraints if isinstance(one, con.PrescribedMotion))
     before = motion.get_position_errors_as_vector(state)[0]
     state.time = 1.1
     model.system.realize(state, Stage.POSITION)
@@ -213,7 +172,7 @@ def test_values_belong_to_the_state(kind):
         assert_allclose(state.u_dot[1], 0.7)
     assert abs(hold.get_acceleration_error(state)) < 1e-12
     assert_allclose(hold.get_multiplier(state), state.multipliers[0])
-    with pytest.raises(ValueError, match=f"the {what} of 'hold' has to be finite"):
+    with pytest.raises(ValueError, match=f"{what} of 'hold' has to be finite"):
         hold.set_value(state, np.nan)
     assert hold.get_value(state) == 0.7
     assert getattr(hold, f"set_default_{what}")(0.9) is hold
@@ -255,7 +214,7 @@ def test_known_motion_beside_a_constraint(known):
 
 
 def test_copies_of_a_system_with_constraints(rng):
-    model = Mechanism()
+    model = Tree()
     state = model.state(False, rng.uniform(-1.0, 1.0, 14), rng.uniform(-1.0, 1.0, 12))
     for other in (pickle.loads(pickle.dumps(model.system)), copy.deepcopy(model.system)):
         twin = other.realize_topology()

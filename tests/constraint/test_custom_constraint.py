@@ -51,7 +51,7 @@ class World:
     def at(self, y):
         state = self.state.copy()
         state.y = y
-        self.system._normalize_quaternions(state)
+        self.system.normalize_quaternions(state)
         self.system.realize(state)
         return state
 
@@ -116,7 +116,7 @@ def test_what_belongs_together_passes_the_check():
     for w in (World(hand_made), World(compiled)):
         for one in w.constraints:
             if isinstance(one, con.Custom):
-                is_ball = one._implementation is not None and isinstance(one.get_implementation(), by_hand.Ball)
+                is_ball = one.implementation is not None and isinstance(one.get_implementation(), by_hand.Ball)
                 # a Ball's errors are rates of each other where it holds
                 report = con.check_custom(one, trials=2, assembled=is_ball)
                 assert report.ok and "all belongs together" in str(report)
@@ -229,7 +229,7 @@ def test_hooks_failures_and_switching():
     assert mine.told == ["topology"] and mine.get_constraint() is hold
     w.system.realize(state)
     assert mine.told[1:3] == ["instance", "position"] and mine.told[3] == state.multipliers[0]
-    assert len(hold._calc_decorations(state)) == 1
+    assert len(hold.calc_decorations(state)) == 1
     state.q = state.q
     q, mine.fails = state.q.copy(), True
     with pytest.raises(RuntimeError, match="no"):

@@ -139,7 +139,7 @@ def test_locks_change_on_the_way(ball, interpreted):
 
 def test_a_lock_at_velocity_and_forces_switched_off(ball):
     model = ball()
-    gravity = model.system._forces()[0]
+    gravity = model.system.all_forces()[0]
 
     class Off(PeriodicHandler):
         def handle_event(self, state, accuracy):
@@ -271,7 +271,7 @@ def test_a_run_repeats_its_own_bits_and_a_restart_its_events(ball, interpreted):
     assert_allclose(again.state.y, runs[0], rtol=0, atol=1e-8)
     if saved is not None:
         state = pickle.loads(saved)
-        other = stepper_of(state._system, state, 1e-9)
+        other = stepper_of(state.system, state, 1e-9)
         other.step_to(2.4)
         assert_array_equal(other.state.y, again.state.y)
 

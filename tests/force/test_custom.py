@@ -38,7 +38,7 @@ class Spring(mb.force.CustomImplementation):
         p = self.body.find_station_location_in_ground(state, (0.1, 0.2, 0.3))
         self.body.apply_force_to_body_point(state, (0.1, 0.2, 0.3), -self.stiffness * p, body_forces)
         mobility_forces -= self.damping * state.u
-        body_forces[0] += 100.0  # on Ground: of no effect
+        body_forces[0] += 100.0  # on Ground, which it does not move
 
     def calc_potential_energy(self, state):
         p = self.body.find_station_location_in_ground(state, (0.1, 0.2, 0.3))
@@ -97,7 +97,7 @@ def test_its_force_moves_the_system(model, close):
     """M udot + bias = J^T F + f, with F and f as the user's function gives them."""
     system, matter, state = model.system, model.matter, model.state
     F, _, f = model.spring.calc_force_contribution(state)
-    assert not F[0].any() and np.array_equal(f, -0.5 * state.u)
+    assert (F[0] == 100.0).all() and np.array_equal(f, -0.5 * state.u)
     total = F + model.gravity.get_body_forces(state)
     close(system.get_rigid_body_forces(state), total, 1e-14)
     close(system.get_mobility_forces(state), f, 1e-15)
@@ -115,7 +115,7 @@ def test_its_power_is_what_energy_gains(model, derivative, close):
 
 def test_switched_off_it_is_not_called(model):
     model.spring.disable(model.state)
-    model.spring._implementation.body = None  # a call would fail
+    model.spring.implementation.body = None  # a call would fail
     model.system.realize(model.state)
     assert model.spring.calc_potential_energy_contribution(model.state) == 0.0
     assert not model.spring.calc_force_contribution(model.state)[0].any()
@@ -129,18 +129,18 @@ def test_an_exception_in_it_leaves_the_state_as_it_was(where, model):
     def fail(*args):
         raise Broken(where)
 
-    state, implementation = model.state, model.spring._implementation
+    state, implementation = model.state, model.spring.implementation
     expected = state.u_dot.copy()
     state.time = 0.0
     model.system.realize(state, Stage.INSTANCE)
     if where == "realize_instance":
         model.spring.disable(state)
         model.spring.enable(state)
-    before = state.stage, state._valid, state.y.copy()
+    before = state.stage, state.valid, state.y.copy()
     setattr(implementation, where, fail)
     with pytest.raises(Broken, match=where):
         model.system.realize(state, Stage.REPORT)
-    assert (state.stage, state._valid) == before[:2] and np.array_equal(state.y, before[2])
+    assert (state.stage, state.valid) == before[:2] and np.array_equal(state.y, before[2])
     delattr(implementation, where)
     model.system.realize(state, Stage.REPORT)
     assert np.array_equal(state.u_dot, expected)

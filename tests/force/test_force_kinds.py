@@ -1,68 +1,40 @@
-"""Every kind of force: power and energy belong together; it can be switched off, copied, and computed for many states."""
+"""Every kind of force: power and energy belong together; it can be switched off, copied, and computed for many states.
+
+What tests have to know of a kind is its record in ``tests/kinds/forces.py``.
+"""
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
 import pytest
 
 import mobod as mb
+from kinds.forces import FORCES, elements, tree
 from mobod import Stage
+from mobod.simulation.simulate import auxiliary_names
+from mobod.state import validity
 
 F = mb.force
-#: Forces that do work without any energy of their own.
-WORKING = (
-    F.TwoPointConstantForce,
-    F.ConstantForce,
-    F.ConstantTorque,
-    F.MobilityConstantForce,
-    F.MobilityDiscreteForce,
-    F.DiscreteForces,
-)
-MOBILIZERS = [mb.mobilizer.Pin, mb.mobilizer.Free, mb.mobilizer.Gimbal, mb.mobilizer.Ball, mb.mobilizer.Slider]
-
-
-def one_of_each(model, rng):
-    """A force of every kind, in an order that mixes them."""
-    forces, matter, b = model.forces, model.matter, model.bodies
-    pin, free = (next(x for x in b if type(x).__name__ == name) for name in ("Pin", "Free"))
-
-    def v():
-        return rng.uniform(-1, 1, 3)
-
-    frame1, frame2 = mb.Transform(v()), mb.Transform(mb.Rotation.about_axis(0.3, (1, 2, 3)), v())
-    return [
-        F.MobilityLinearDamper(forces, free, 3, 0.3),
-        F.TwoPointLinearSpring(forces, b[0], v(), b[3], v(), 20.0, 0.4),
-        F.UniformGravity(forces, matter, (1, 2, 3), 0.5),
-        F.TwoPointLinearDamper(forces, b[1], v(), b[2], v(), 3.0),
-        F.TwoPointConstantForce(forces, 2, v(), 4, v(), 5.0),
-        F.ConstantForce(forces, b[3], v(), v()),
-        F.ConstantTorque(forces, b[1], v()),
-        F.GlobalDamper(forces, matter, 0.2),
-        F.MobilityLinearSpring(forces, pin, 0, 3.0, 0.1),
-        F.MobilityLinearSpring(forces, free, 2, 3.0, 0.1),  # a component of a quaternion: forces all three of its speeds
-        F.TwoPointLinearSpring(forces, b[2], v(), b[3], v(), 10.0, 0.4),
-        F.MobilityConstantForce(forces, free, 1, 2.0),
-        F.MobilityLinearStop(forces, pin, 0, 10.0, 0.3, -0.1, 0.1),
-        F.MobilityLinearStop(forces, free, 5, 10.0, 0.3, -0.1),
-        F.MobilityDiscreteForce(forces, pin, 0, 1.5),
-        F.DiscreteForces(forces, matter),
-        F.LinearBushing(forces, b[1], frame1, b[5], frame2, [1, 2, 3, 4, 5, 6], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]),
-        F.Thermostat(forces, matter, 0.7, 3.0, 0.4, 2),
-    ]
 
 
 @pytest.fixture
 def model(make):
-    model = make.tree(5, MOBILIZERS)
-    model.elements = one_of_each(model, make.rng)
+    model = tree(make)
+    model.elements = elements(model)
     model.made()
-    model.elements[15].set_all_mobility_forces(model.state, make.rng.uniform(-1, 1, len(model.state.u)))
-    model.elements[15].set_all_body_forces(model.state, make.rng.uniform(-1, 1, (6, 2, 3)))
+    for force in model.elements:
+        if FORCES[type(force)].begin:
+            FORCES[type(force)].begin(force, model.state, make.rng)
     model.state.z = make.rng.uniform(-0.5, 0.5, len(model.state.z))
     model.randomize()
     return model
+
+
+def element(model, kind, n=0):
+    """Element number *n* of a kind."""
+    return [force for force in model.elements if type(force) is kind][n]
 
 
 def power_of(force, state):
@@ -74,6 +46,8 @@ def power_of(force, state):
 
 def test_there_is_one_of_each(model):
     assert {type(force) for force in model.elements} | {F.Gravity} == set(F.KINDS)
+    order = [type(force) for force in model.elements]
+    assert any(order.count(kind) > 1 for kind in order) and all(a is not b for a, b in itertools.pairwise(order)), "they mix"
 
 
 def test_what_a_force_does_is_its_energy_and_what_it_dissipates(model, derivative):
@@ -81,14 +55,14 @@ def test_what_a_force_does_is_its_energy_and_what_it_dissipates(model, derivativ
     state = model.state
     for force in model.elements:
         power, lost = power_of(force, state), force.calc_power_dissipation(state)
-        if isinstance(force, WORKING):
+        if not FORCES[type(force)].conservative:
             assert lost == 0.0 and force.calc_potential_energy_contribution(state) == 0.0
             continue
         slope = derivative(
             lambda h, force=force: force.calc_potential_energy_contribution(model.moved(h, stage=Stage.POSITION))
         )
         assert power == pytest.approx(-slope - lost, rel=1e-7, abs=1e-7), force
-        if not isinstance(force, F.Thermostat):
+        if not FORCES[type(force)].feeds:
             assert lost >= 0.0
 
 
@@ -133,9 +107,9 @@ def test_it_can_be_switched_off_and_on(model):
         forces.set_force_is_disabled(state, force.get_force_index(), False)
     system.realize(state)
     assert np.array_equal(state.u_dot, before)
-    model.elements[1].set_disabled_by_default(True)
+    element(model, F.TwoPointLinearSpring).set_disabled_by_default(True)
     state = model.made().state
-    assert model.elements[1].is_disabled(state) and not model.elements[2].is_disabled(state)
+    assert element(model, F.TwoPointLinearSpring).is_disabled(state) and not model.elements[2].is_disabled(state)
 
 
 def test_forces_of_positions_are_kept_when_u_changes_and_no_longer(model):
@@ -145,8 +119,8 @@ def test_forces_of_positions_are_kept_when_u_changes_and_no_longer(model):
     def check():
         system.realize(state)
         fresh = system.realize_topology()
-        for name, array in state._own.items():
-            fresh._own_field(name)[...] = array
+        for name, array in state.own_fields.items():
+            fresh.own_field(name)[...] = array
         fresh.y = state.y
         system.realize(fresh)
         assert np.array_equal(state.u_dot, fresh.u_dot)
@@ -156,9 +130,9 @@ def test_forces_of_positions_are_kept_when_u_changes_and_no_longer(model):
         lambda: setattr(state, "z", 0.5 * state.z),
         lambda: setattr(state, "q", 0.9 * state.q),
         lambda: setattr(state, "u", 0.5 * state.u),
-        lambda: model.elements[1].set_stiffness(state, 3.0),
-        lambda: model.elements[14].set_mobility_force(state, 3.0),
-        lambda: model.elements[10].disable(state),
+        lambda: element(model, F.TwoPointLinearSpring).set_stiffness(state, 3.0),
+        lambda: element(model, F.MobilityDiscreteForce).set_mobility_force(state, 3.0),
+        lambda: element(model, F.TwoPointLinearSpring, 1).disable(state),
         lambda: setattr(state, "u", 2.0 * state.u),
     ):
         change()
@@ -170,12 +144,12 @@ def test_a_z_that_no_force_reads_costs_nothing(make):
     one, two = model.bodies[1], model.bodies[2]
     bushing = F.LinearBushing(model.forces, one, mb.Transform(), two, mb.Transform(), np.ones(6), np.ones(6))
     state = model.made().randomize()
-    valid, rate = state._valid, state.z_dot.copy()
+    valid, rate = state.valid, state.z_dot.copy()
     bushing.set_dissipated_energy(state, 3.0)
     assert state.stage == Stage.VELOCITY
     model.system.realize(state)
     assert np.array_equal(state.z_dot, rate) and bushing.get_dissipated_energy(state) == 3.0
-    assert state._valid & 63 == valid & 63
+    assert state.valid & 63 == valid & 63
 
 
 def test_many_states_at_once_are_the_states(model):
@@ -188,10 +162,10 @@ def test_many_states_at_once_are_the_states(model):
     for name in ("q", "u", "z"):
         setattr(ensemble, name, np.array([getattr(other, name) for other in states]))
     stiffness = rng.uniform(1, 9, 11)
-    ensemble.set_each(model.elements[1].set_stiffness, stiffness)
+    ensemble.set_each(element(model, F.TwoPointLinearSpring).set_stiffness, stiffness)
     ensemble.realize()
     for i, other in enumerate(states):
-        model.elements[1].set_stiffness(other, stiffness[i])
+        element(model, F.TwoPointLinearSpring).set_stiffness(other, stiffness[i])
         model.system.realize(other)
         assert np.allclose(ensemble.u_dot[i], other.u_dot, rtol=1e-11, atol=1e-11)
         assert np.allclose(ensemble.z_dot[i], other.z_dot, rtol=1e-12, atol=1e-12)
@@ -199,7 +173,7 @@ def test_many_states_at_once_are_the_states(model):
 
 def test_the_order_in_which_they_are_made_does_not_matter(model):
     """Elements of one kind are computed together: each still has its own numbers."""
-    first, last = model.elements[1], model.elements[10]
+    first, last = element(model, F.TwoPointLinearSpring), element(model, F.TwoPointLinearSpring, 1)
     assert first.get_stiffness(model.state) == 20.0 and last.get_stiffness(model.state) == 10.0
     last.set_stiffness(model.state, 11.0)
     assert first.get_stiffness(model.state) == 20.0 and last.get_stiffness(model.state) == 11.0
@@ -209,8 +183,8 @@ def test_the_order_in_which_they_are_made_does_not_matter(model):
 def test_copies_and_pickles_are_the_same(model):
     for other in (copy.deepcopy(model.system), pickle.loads(pickle.dumps(model.system))):
         state = other.realize_topology()
-        for name, array in model.state._own.items():
-            state._own_field(name)[...] = array
+        for name, array in model.state.own_fields.items():
+            state.own_field(name)[...] = array
         state.y = model.state.y
         other.realize(state)
         assert np.array_equal(state.u_dot, model.state.u_dot)
@@ -219,8 +193,8 @@ def test_copies_and_pickles_are_the_same(model):
 
 
 def test_z_have_names_and_are_integrated(model):
-    names = mb.simulation.auxiliary_names(model.system, model.state)
-    bushing, thermostat = model.elements[-2:]
+    names = auxiliary_names(model.system, model.state)
+    bushing, thermostat = element(model, F.LinearBushing), element(model, F.Thermostat)
     assert names == [bushing.name, *(f"{thermostat.name}[{i}]" for i in range(6))]
     motion = mb.simulate(model.system, model.state, 0.02)
     assert list(motion.auxiliary_names) == names and motion.z.shape[1] == 7 and motion.z[-1, 0] > motion.z[0, 0]
@@ -231,10 +205,10 @@ def test_euler_angles(model):
     free = next(body for body in model.bodies if type(body).__name__ == "Free")
     euler = matter.convert_to_euler_angles(model.state)
     assert np.array_equal(euler.z, model.state.z)
-    model.elements[9].disable(euler)  # a coordinate means something else now
-    model.elements[9].disable(model.state)
-    model.elements[13].disable(euler)
-    model.elements[13].disable(model.state)
+    element(model, F.MobilityLinearSpring, 1).disable(euler)  # a coordinate means something else now
+    element(model, F.MobilityLinearSpring, 1).disable(model.state)
+    element(model, F.MobilityLinearStop, 1).disable(euler)
+    element(model, F.MobilityLinearStop, 1).disable(model.state)
     for other in (euler, model.state):
         system.realize(other)
     assert np.allclose(euler.u_dot, model.state.u_dot, rtol=1e-9, atol=1e-9)
@@ -250,14 +224,14 @@ def test_tangents_are_differences(model, close):
     from mobod.tree import realize
 
     state, rng, h = model.state, model.rng, 1e-6
-    record = state._tree.new_record(with_tangents=True)
-    for name in state._own:
-        record.share(name, state._own[name])
+    record = state.tree.new_record(with_tangents=True)
+    for name in state.own_fields:
+        record.share(name, state.own_fields[name])
     along = {name: rng.normal(size=len(getattr(state, name))) for name in ("q", "u", "z")}
     for name, direction in along.items():
         getattr(record, name)[:, 0] = getattr(state, name)
         getattr(record, name).tangents[:, 0, 0] = direction
-    wanted = realize.POSITIONS | realize.VELOCITIES | realize.FORCES
+    wanted = validity.POSITIONS | validity.VELOCITIES | validity.FORCES
     assert realize.realize(record, realize.advance.address(with_tangents=True), 0, wanted) == realize.DONE
     sides = []
     for sign in (1.0, -1.0):
@@ -265,7 +239,7 @@ def test_tangents_are_differences(model, close):
         for name, direction in along.items():
             setattr(other, name, getattr(state, name) + sign * h * direction)
         model.system.realize(other)
-        sides.append(other._record)
+        sides.append(other.record)
     for name in ("body_forces", "mobility_forces", "z_dot"):
         slope = (getattr(sides[0], name) - getattr(sides[1], name)) / (2.0 * h)
         close(getattr(record, name).tangents[..., 0].reshape(slope.shape), slope, 1e-6)

@@ -1,4 +1,4 @@
-"""Gravity: what it pulls with, its energy, degenerate inputs (trap #33), and its parameters in the default and in a state."""
+"""Gravity: what it pulls with, its energy, degenerate inputs, and its parameters in the default and in a state."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_vector_and_direction_with_magnitude_are_two_ways_to_say_it(make):
 
 
 def test_no_gravity_is_no_force_and_no_nan(make):
-    """Trap #33: a zero vector or magnitude."""
+    """A zero vector, or magnitude, has no direction to divide by."""
     model = make.tree(4)
     forces, matter, Gravity = model.forces, model.matter, mb.force.Gravity
     for gravity in (

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from kinds.forces import FORCES, tree
 from mobod import Stage
 
 F = mb.force
@@ -14,79 +15,53 @@ def model(make):
     return make.tree(3, [mb.mobilizer.Pin, mb.mobilizer.Free, mb.mobilizer.Slider])
 
 
-def elements(model):
-    """A force of every kind that has parameters, with the names of these and other values for them."""
-    forces, matter, b, o = model.forces, model.matter, model.bodies, (0, 0, 0)
-    free = next(body for body in b if type(body).__name__ == "Free")
-    X, k = mb.Transform((1, 2, 3)), np.arange(6.0)
-    return [
-        (F.UniformGravity(forces, matter, (0, -9, 0)), {"gravity_vector": (1, 2, 3), "zero_height": 2.0}),
-        (
-            F.TwoPointLinearSpring(forces, b[0], o, b[1], (1, 0, 0), 2.0, 0.5),
-            {"station1": (1, 2, 3), "station2": (3, 2, 1), "stiffness": 5.0, "rest_length": 0.0},
-        ),
-        (F.TwoPointLinearDamper(forces, b[0], o, b[1], (1, 0, 0), 2.0), {"station1": (1, 2, 3), "damping": 4.0}),
-        (F.TwoPointConstantForce(forces, b[0], o, b[1], (1, 0, 0), 2.0), {"station2": (1, 2, 3), "force": -4.0}),
-        (F.ConstantForce(forces, b[1], o, (1, 0, 0)), {"station": (1, 2, 3), "force": (3, 2, 1)}),
-        (F.ConstantTorque(forces, b[1], (1, 0, 0)), {"torque": (1, 2, 3)}),
-        (F.GlobalDamper(forces, matter, 0.5), {"damping": 0.7}),
-        (F.MobilityLinearSpring(forces, free, 4, 2.0, 0.1), {"stiffness": 3.0, "quiescent_value": -0.4}),
-        (F.MobilityLinearDamper(forces, free, 4, 2.0), {"damping": 3.0}),
-        (F.MobilityConstantForce(forces, free, 4, 2.0), {"force": 3.0}),
-        (F.MobilityDiscreteForce(forces, free, 4, 2.0), {"mobility_force": 3.0}),
-        (
-            F.LinearBushing(forces, b[1], X, b[2], X, k, k),
-            {
-                "stiffness": k + 1.0,
-                "damping": k + 2.0,
-                "frame_on_body1": mb.Transform((3, 2, 1)),
-                "frame_on_body2": mb.Transform(),
-            },
-        ),
-        (
-            F.Thermostat(forces, matter, 1.0, 300.0, 0.5, 2),
-            {"bath_temperature": 200.0, "relaxation_time": 0.1, "num_excluded_dofs": 3},
-        ),
+@pytest.fixture
+def loaded(make):
+    """A tree with an element of every kind that has parameters, beside other values for these."""
+    model = tree(make)
+    records = [record for record in FORCES.values() if record.parameters]
+    v = model.rng.normal
+    model.changes = [
+        (record.elements[0](model, lambda: v(size=3)), name, value)
+        for record in records
+        for name, value in record.parameters.items()
     ]
+    return model
 
 
-def test_every_parameter_can_be_set_in_the_default_and_in_a_state(model):
-    forces = elements(model)
-    state, other = model.made().state, model.state.copy()
-    for force, values in forces:
-        for name, value in values.items():
-            before = np.asarray(getattr(force, f"get_{name}")(state))
-            assert np.array_equal(before, np.asarray(getattr(force, f"get_default_{name}")()))
-            model.system.realize(state)
-            getattr(force, f"set_{name}")(state, value)
-            assert state.stage == (Stage.VELOCITY if "Discrete" in type(force).__name__ else Stage.MODEL)
-            assert np.array_equal(np.asarray(getattr(force, f"get_{name}")(state)), np.asarray(value))
-            assert np.array_equal(np.asarray(getattr(force, f"get_{name}")(other)), before)
-    for force, values in forces:
-        for name, value in values.items():
-            assert getattr(force, f"set_default_{name}")(value) is force
-            assert np.array_equal(np.asarray(getattr(force, f"get_default_{name}")()), np.asarray(value))
-    with pytest.raises(mb.TopologyError, match="changed after this state was made"):
-        forces[1][0].get_stiffness(state)
-    state = model.made().state
-    model.system.realize(state)
-    assert forces[1][0].get_stiffness(state) == 5.0
+def test_every_parameter_can_be_set_in_the_default_and_in_a_state(loaded):
+    untouched = loaded.made().state
+    loaded.system.realize(untouched)
+    for force, name, value in loaded.changes:
+        state = untouched.copy()
+        before = np.asarray(getattr(force, f"get_{name}")(state))
+        assert np.array_equal(before, np.asarray(getattr(force, f"get_default_{name}")()))
+        getattr(force, f"set_{name}")(state, value)
+        assert state.stage == FORCES[type(force)].falls_to
+        assert np.array_equal(np.asarray(getattr(force, f"get_{name}")(state)), np.asarray(value))
+        assert np.array_equal(np.asarray(getattr(force, f"get_{name}")(untouched)), before)
+    for force, name, value in loaded.changes:
+        assert getattr(force, f"set_default_{name}")(value) is force
+        assert np.array_equal(np.asarray(getattr(force, f"get_default_{name}")()), np.asarray(value))
+        with pytest.raises(mb.TopologyError, match="changed after this state was made"):
+            getattr(force, f"get_{name}")(untouched)
+    state = loaded.made().state
+    loaded.system.realize(state)
+    for force, name, value in loaded.changes:
+        assert np.array_equal(np.asarray(getattr(force, f"get_{name}")(state)), np.asarray(value))
 
 
-def test_a_state_with_its_own_parameters_is_the_system_with_such_defaults(model):
-    forces = elements(model)[:-1]
-    state = model.made().randomize()
-    for force, values in forces:
-        for name, value in values.items():
-            getattr(force, f"set_{name}")(state, value)
-    model.system.realize(state)
-    for force, values in forces:
-        for name, value in values.items():
-            getattr(force, f"set_default_{name}")(value)
-    other = model.made().state
-    other.q, other.u = state.q, state.u
-    model.system.realize(other)
-    assert np.array_equal(other.u_dot, state.u_dot)
+def test_a_state_with_its_own_parameters_is_the_system_with_such_defaults(loaded):
+    state = loaded.made().randomize()
+    for force, name, value in loaded.changes:
+        getattr(force, f"set_{name}")(state, value)
+    loaded.system.realize(state)
+    for force, name, value in loaded.changes:
+        getattr(force, f"set_default_{name}")(value)
+    other = loaded.made().state
+    other.q, other.u, other.z = state.q, state.u, state.z
+    loaded.system.realize(other)
+    assert np.array_equal(other.u_dot, state.u_dot) and np.array_equal(other.z_dot, state.z_dot)
 
 
 def test_bounds_and_material_of_a_stop_are_set_in_pairs(model):
@@ -100,7 +75,7 @@ def test_bounds_and_material_of_a_stop_are_set_in_pairs(model):
     assert (stop.get_lower_bound(state), stop.get_upper_bound(state)) == (-np.inf, 0.5)
     assert (stop.get_stiffness(state), stop.get_dissipation(state)) == (30.0, 0.3)
     for low, high in ((1.0, 0.0), (np.nan, 1.0), (np.inf, np.inf)):
-        with pytest.raises(ValueError, match="q_low has to be a number up to q_high"):
+        with pytest.raises(ValueError, match=r"q_low of .* has to be a number up to q_high"):
             stop.set_bounds(state, low, high)
     assert stop.get_upper_bound(state) == 0.5
 
@@ -124,7 +99,7 @@ def test_chains_of_a_thermostat(model):
     assert np.flatnonzero(state.z_dot).tolist() == [0, 1, 4, 5]
     thermostat.set_default_num_chains(1)
     assert len(model.made().state.z) == 2
-    with pytest.raises(ValueError, match="num_chains has to be from 1 to 1, got 3"):
+    with pytest.raises(ValueError, match=r"num_chains of .* has to be from 1 to 1, got 3"):
         thermostat.set_num_chains(model.state, 3)
     with pytest.raises(ValueError, match="chain_state has to have shape"):
         thermostat.set_chain_state(model.state, [1.0])
@@ -143,7 +118,7 @@ def test_a_thermostat_needs_a_degree_of_freedom(make):
         (
             lambda f, m, b: F.TwoPointLinearSpring(f, b[0], (0, 0, 0), b[1], (0, 0, 0), -1.0, 0.0),
             ValueError,
-            "stiffness has to be",
+            "stiffness of a TwoPointLinearSpring has to be",
         ),
         (lambda f, m, b: F.TwoPointLinearSpring(f, b[0], (0, 0, 0), b[1], (0, 0, 0), 1.0, np.inf), ValueError, "rest_length"),
         (lambda f, m, b: F.TwoPointLinearSpring(f, b[0], (0, 0), b[1], (0, 0, 0), 1.0, 1.0), ValueError, "station1 .* shape"),
@@ -151,18 +126,22 @@ def test_a_thermostat_needs_a_degree_of_freedom(make):
         (lambda f, m, b: F.TwoPointConstantForce(f, 99, (0, 0, 0), b[1], (0, 0, 0), 1.0), IndexError, "99"),
         (lambda f, m, b: F.ConstantForce(f, 1.5, (0, 0, 0), (0, 0, 0)), TypeError, "body has to be a mobilized body"),
         (lambda f, m, b: F.ConstantForce(m, b[1], (0, 0, 0), (0, 0, 0)), TypeError, "has to be a GeneralForceSubsystem"),
-        (lambda f, m, b: F.ConstantTorque(f, b[1], (0, np.nan, 0)), ValueError, "torque has to be finite"),
+        (lambda f, m, b: F.ConstantTorque(f, b[1], (0, np.nan, 0)), ValueError, "torque of a ConstantTorque has to be finite"),
         (lambda f, m, b: F.GlobalDamper(f, f, 1.0), TypeError, "matter has to be a SimbodyMatterSubsystem"),
-        (lambda f, m, b: F.GlobalDamper(f, m, "much"), TypeError, "damping has to be a number, got 'much'"),
+        (lambda f, m, b: F.GlobalDamper(f, m, "much"), TypeError, "damping of a GlobalDamper has to be a number, got 'much'"),
         (lambda f, m, b: F.MobilityLinearSpring(f, b[1], 9, 1.0, 0.0), IndexError, "which_q is 9, but .* has"),
         (lambda f, m, b: F.MobilityLinearDamper(f, b[0], 0, 1.0), IndexError, "which_u is 0, but .* has 0 u: none"),
         (lambda f, m, b: F.MobilityConstantForce(f, b[1], 0.5, 1.0), TypeError, "which_u has to be an integer"),
         (
             lambda f, m, b: F.MobilityLinearStop(f, b[1], 0, 1.0, -1.0),
             ValueError,
-            "dissipation has to be zero or more, got -1.0",
+            "dissipation of a MobilityLinearStop has to be zero or more, got -1.0",
         ),
-        (lambda f, m, b: F.LinearBushing(f, 0, (1, 2, 3), 1, mb.Transform(), [1] * 6, [1] * 6), TypeError, "frame1 has to be"),
+        (
+            lambda f, m, b: F.LinearBushing(f, 0, 1.0, 1, mb.Transform(), [1] * 6, [1] * 6),
+            ValueError,
+            "frame1 of a LinearBushing has to be",
+        ),
         (
             lambda f, m, b: F.LinearBushing(f, 0, mb.Transform(), 1, mb.Transform(), [1] * 5, [1] * 6),
             ValueError,
@@ -171,11 +150,19 @@ def test_a_thermostat_needs_a_degree_of_freedom(make):
         (
             lambda f, m, b: F.LinearBushing(f, 0, mb.Transform(), 1, mb.Transform(), [1] * 6, [-1] * 6),
             ValueError,
-            "damping has to be",
+            "damping of a LinearBushing has to be",
         ),
-        (lambda f, m, b: F.Thermostat(f, m, 0.0, 1.0, 1.0), ValueError, "boltzmanns_constant has to be above zero"),
-        (lambda f, m, b: F.Thermostat(f, m, 1.0, 1.0, 1.0, 7), ValueError, "num_excluded_dofs has to be from 0 to 6, got 7"),
-        (lambda f, m, b: F.UniformGravity(f, m, (1, 2)), ValueError, "gravity_vector has to have shape"),
+        (
+            lambda f, m, b: F.Thermostat(f, m, 0.0, 1.0, 1.0),
+            ValueError,
+            "boltzmanns_constant of a Thermostat has to be positive",
+        ),
+        (
+            lambda f, m, b: F.Thermostat(f, m, 1.0, 1.0, 1.0, 7),
+            ValueError,
+            "num_excluded_dofs of a Thermostat has to be from 0 to 6, got 7",
+        ),
+        (lambda f, m, b: F.UniformGravity(f, m, (1, 2)), ValueError, "gravity_vector of a UniformGravity has to have shape"),
     ],
 )
 def test_what_makes_no_sense_is_refused_and_leaves_nothing_behind(model, make_it, error, says):

@@ -95,7 +95,7 @@ def rates_of(system, state):
     def rates(t, y):
         work.time, work.y = t, y
         system.realize(work)
-        return work._record.y_dot[:, 0].copy()
+        return work.record.y_dot[:, 0].copy()
 
     return rates
 

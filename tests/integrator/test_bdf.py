@@ -134,7 +134,7 @@ def test_it_goes_on_from_a_changed_state(solver, close):
     changed = stepper.state.copy()
     changed.u = 0.5 * changed.u
     stepper.state.u = 0.5 * stepper.state.u
-    stepper.integrator._restart()
+    stepper.integrator.restart()
     stepper.step_to(0.4)
     assert stepper.integrator.get_num_steps_taken() > steps
     close(stepper.state.y, models.truth(system, changed, 0.4), 1e-4)

@@ -76,8 +76,8 @@ def test_compiled_and_interpreted_runs_agree():
     found, rates = [], []
     for more in ((), (in_python,)):
         system, state, measures = swinging(*more)
-        assert system._is_interpreted == bool(more)
-        of_z = sum(one._default.size for one in measures if isinstance(one, measure.Integrate))
+        assert system.is_interpreted == bool(more)
+        of_z = sum(one.default.size for one in measures if isinstance(one, measure.Integrate))
         now = [(values(measures, s.state), s.state.z_dot[:of_z].copy()) for s in stepped(system, state)]
         found.append([one for one, _ in now])
         rates.append([one for _, one in now])
@@ -118,7 +118,7 @@ def test_a_copy_goes_its_own_way_and_a_pickled_one_repeats_the_bits():
     *_, other = stepped(system, again, (1.0,), **settings)
     assert_array_equal(values(measures, other.state), expected)
     assert there.z.tobytes() == kept[0].z.tobytes()
-    system2 = there._system
+    system2 = there.system
     *_, other = stepped(system2, there, (1.0,), **settings)
     by_name = [system2.matter.get_measure(one.get_subsystem_measure_index()) for one in measures]
     assert_array_equal(values(by_name, other.state), expected)
@@ -173,7 +173,7 @@ def test_angles_in_place_of_quaternions_keep_what_is_remembered():
     highest, way = measure.Maximum(matter, place), measure.Integrate(matter, place)
     state = system.realize_topology()
     state.q, state.u = [1, 0, 0, 0, 0.5], [0.1, 0.2, 0.3, -1.0]
-    assert not system._is_interpreted
+    assert not system.is_interpreted
     *_, stepper = stepped(system, state, (0.2,))
     state = stepper.state.copy()
     matter.set_use_euler_angles(state, True)
@@ -192,7 +192,7 @@ def test_what_cannot_be_compiled_is_left_to_python():
         system, _ = mb.examples.double_pendulum.build()
         make(system.matter)
         system.realize_topology()
-        assert system._is_interpreted
+        assert system.is_interpreted
 
 
 def test_a_measure_that_allocates_leaves_all_to_python():
@@ -209,7 +209,7 @@ def test_a_measure_that_allocates_leaves_all_to_python():
     system, _, measures = swinging()
     measure.Custom(system.matter, Counting())
     state = _start(system)
-    assert system._is_interpreted
+    assert system.is_interpreted
     *_, stepper = stepped(system, state, (0.3,))
     found = values(measures, stepper.state)
     system, state, measures = swinging()
@@ -228,7 +228,7 @@ def test_a_changed_measure_is_compiled_anew():
         assert_allclose(way.get_value(stepper.state), 0.5 * slope)
     measure.Integrate(matter, measure.Function(matter, lambda state: 1.0, Stage.TIME))
     *_, stepper = stepped(system, system.realize_topology(), (0.5,))
-    assert system._is_interpreted
+    assert system.is_interpreted
     assert_allclose(way.get_value(stepper.state), 0.5 * slope)
 
 
@@ -261,14 +261,14 @@ def test_a_users_compiled_measure():
     own = measure.Custom(system.matter, compiled=functions, shape=(2,))
     integral = measure.Integrate(system.matter, own)
     state = _start(system)
-    assert not system._is_interpreted and own.get_compiled_functions() is functions
+    assert not system.is_interpreted and own.get_compiled_functions() is functions
     *_, stepper = stepped(system, state, (0.4,))
     now = stepper.state
     expected = [2.0 * lower.get_body_velocity(now)[1, 0] + now.q[0], lower.get_body_origin_location(now)[1] * 0.4]
     assert_allclose(own.get_value(now), expected, rtol=1e-13)
     assert_allclose(now.z_dot, expected, rtol=1e-13)
     again = pickle.loads(pickle.dumps(system))
-    assert not again._is_interpreted and again.realize_topology().z.shape == integral.shape
+    assert not again.is_interpreted and again.realize_topology().z.shape == integral.shape
 
 
 def test_what_is_not_known_at_its_stage_is_nan():

@@ -111,7 +111,7 @@ def test_derivatives_are_the_operands_where_it_has_them(plant):
     state.time = 0.4
     plant.system.realize(state, Stage.TIME)
     assert slope.get_value(state) == wave.get_value(state, 1) and slope.get_value(state, 2) == wave.get_value(state, 3)
-    assert not plant.system._is_interpreted
+    assert not plant.system.is_interpreted
 
 
 def test_estimated_derivatives_are_of_second_order(plant):
@@ -166,7 +166,7 @@ def test_delays_follow_steps_of_any_size(plant):
         expected = (np.sin(W * (time - 0.5)), time - 0.5) if time > 0.5 else (0.0, 0.0)
         assert_allclose(delay.get_value(stepper.state), expected, atol=3e-4)  # (W h)^4 / 384
     assert integral.get_value(stepper.state) != 0.0
-    history = delay._memory(stepper.state)
+    history = delay.memory(stepper.state)
     assert len(history.times) < 40 and history.times[1] > 3.0  # what nobody asks for any more is gone
     assert stepper.integrator.get_num_steps_taken() > 40
 
@@ -301,16 +301,16 @@ def test_an_event_that_changes_nothing_leaves_the_step_as_it_was(plant):
     ]
     one, other = (plant.start(u=1.0, fixed_step_size=0.25) for _ in range(2))
     one.step_to(0.6)
-    state, resources = one.state, one.state._resources
+    state, resources = one.state, one.state.resources
     before = [measure.get_value(state) for measure in measures]
     kept = resources.end_step_at(state)
     assert [measure.get_value(state) for measure in measures[:2]] == before[:2]
-    assert len(measures[2]._memory(state).times) == 4  # 0, 0.25, 0.5 and now
+    assert len(measures[2].memory(state).times) == 4  # 0, 0.25, 0.5 and now
     resources.resume_step(kept)
     assert [measure.get_value(state) for measure in measures] == before
     for stepper in (one, other):
         stepper.step_to(2.1)
-    assert_array_equal(measures[2]._memory(one.state).times, measures[2]._memory(other.state).times)
+    assert_array_equal(measures[2].memory(one.state).times, measures[2].memory(other.state).times)
 
 
 # ---------------------------------------------------------------------------------------------------- sample and hold
@@ -333,7 +333,7 @@ def test_samples_are_held(plant):
     assert held.get_value(stepper.state) == held.get_time_of_last_sample(stepper.state) == 2.75
     held.set_value(stepper.state, 8.0)
     assert held.get_value(stepper.state) == 8.0 and held.get_time_of_last_sample(stepper.state) == 3.25
-    with pytest.raises(mb.ModelError, match=r"the period of .* must be positive"):
+    with pytest.raises(mb.ModelError, match=r"the period of .* has to be positive"):
         ticking.set_period(0.0)
     assert ticking.get_period() == 0.5
 
@@ -396,7 +396,7 @@ def test_copies_remember_for_themselves():
     stepper = plant.start(u=1.0, accuracy=1e-5, max_step_size=0.1)
     stepper.step_to(1.0)
     kept, unpickled = stepper.state.copy(), stepper.state.copy()
-    unpickled._resources = pickle.loads(pickle.dumps(kept._resources))  # the system's force is no class that can be pickled
+    unpickled.resources = pickle.loads(pickle.dumps(kept.resources))  # the system's force is no class that can be pickled
     before = plant.values(stepper.state)
     stepper.step_to(2.0)
     assert plant.values(kept) == before != plant.values(stepper.state)
@@ -439,11 +439,11 @@ def test_beginning_anew_forgets(plant):
 
 def test_what_cannot_be_remembered_is_refused(plant):
     wave = measure.Sinusoid(plant.matter, 1.0, W)
-    for bad, why in ((-0.1, "must not be negative"), (0.0, "must be positive"), (np.nan, "must be finite")):
+    for bad, why in ((-0.1, "has to be positive"), (0.0, "has to be positive"), (np.nan, "has to be finite")):
         with pytest.raises(mb.ModelError, match=f"the delay of a Delay {why}"):
             measure.Delay(plant.matter, wave, bad)
     delay = measure.Delay(plant.matter, wave, 0.5)
-    with pytest.raises(mb.ModelError, match="must not be negative"):
+    with pytest.raises(mb.ModelError, match="has to be positive"):
         delay.set_delay(-1.0)
     with pytest.raises(ValueError, match=r"the source of .* has to be a number; .* is a vector of 3"):
         delay.set_source_measure(measure.StationLocation(plant.matter, plant.block))

@@ -92,7 +92,7 @@ def test_measures_that_remember_nothing_leave_a_system_compiled_and_its_bits_alo
     assert error.get_value(state) == state.q[0] ** 2 - 0.5
     target.set_value(state, 0.25)
     assert error.get_value(state) == state.q[0] ** 2 - 0.25
-    assert not plant.system._is_interpreted
+    assert not plant.system.is_interpreted
     after = mb.simulate(plant.system, state, 0.5, accuracy=1e-6)
     assert_array_equal(after.q, before.q)
     for k in (0, 7, -1):
@@ -112,7 +112,7 @@ def test_a_variable_belongs_to_its_state_and_invalidates_what_it_says(plant):
     assert_array_equal(gain.get_value(state), [3, 4])
     assert_array_equal(gain.get_value(other), [1, 2])
     unpickled = pickle.loads(pickle.dumps(state))
-    assert_array_equal(unpickled._system.matter.get_measure(0).get_value(unpickled), [3, 4])
+    assert_array_equal(unpickled.system.matter.get_measure(0).get_value(unpickled), [3, 4])
     assert_array_equal(gain.get_value(state, 1), [0, 0])
     plant.matter.set_use_euler_angles(state, True)  # a modelling choice leaves it alone
     plant.system.realize_model(state)
@@ -206,7 +206,7 @@ def test_a_custom_measure_is_computed_once_for_each_state(plant):
     state = plant.start()
     plant.system.realize(state)
     assert custom.get_value(state) == custom.get_value(state) == plant.system.calc_kinetic_energy(state)
-    assert counted.count == 1 and not plant.system._is_interpreted
+    assert counted.count == 1 and not plant.system.is_interpreted
     custom.get_value(state, 1)
     state.u = 2.0 * state.u
     plant.system.realize(state, Stage.VELOCITY)
@@ -220,7 +220,7 @@ def test_a_custom_measure_may_have_hooks_and_variables(plant):
     hooked = Hooked(plant.system)
     measure.Custom(plant.matter, hooked)
     state = plant.start()
-    assert plant.system._is_interpreted
+    assert plant.system.is_interpreted
     stepper = mb.TimeStepper(plant.system, mb.integrator.RungeKuttaMerson(plant.system, accuracy=1e-9))
     stepper.initialize(state)
     stepper.step_to(3.0)
@@ -262,9 +262,9 @@ def test_systems_with_measures_are_copied_and_pickled(plant):
     index = wave.get_subsystem_measure_index()
     state = plant.start()
     for other in (pickle.loads(pickle.dumps(state)), copy.deepcopy(state)):
-        twin = other._system.matter.get_measure(index)
+        twin = other.system.matter.get_measure(index)
         assert twin is not wave
-        other._system.realize(other, Stage.TIME)
+        other.system.realize(other, Stage.TIME)
         assert twin.get_value(other) == np.sin(4.0) + 0.5
 
 

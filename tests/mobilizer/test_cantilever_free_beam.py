@@ -75,7 +75,7 @@ def test_a_spring_of_4_ei_over_3_l_is_the_beam(close):
     """Under a force across its end it comes to rest at the slope of theory."""
     _, matter, tip, state = beam()
     tip.set_angles(state, (0, 0, 0))
-    tip.get_matter_subsystem()._system.realize(state, mb.Stage.POSITION)
+    tip.get_matter_subsystem().system.realize(state, mb.Stage.POSITION)
     f = matter.multiply_by_station_jacobian_transpose(state, tip, (0, 0, 0), (FORCE, 0.5 * FORCE, 0))
     slopes = f / (4 * EI / (3 * L))
     theory = FORCE * L**2 / (2 * EI)

@@ -87,11 +87,11 @@ def test_what_belongs_together_passes_whether_it_is_part_of_a_system_or_not(dire
         mine = kind(model.matter)
         q = {} if kind is Spiral else {"q": make.rng.uniform(0.5, 1.5, (3, 2))}
         alone = check_custom(mine, **q)
-        assert mine._mobod is None, "it is looked at in a copy"
+        assert mine.bound_mobod is None, "it is looked at in a copy"
         body = mb.mobilizer.Custom(model.matter.ground, make.body(), mine, direction=direction)
         for report in (alone, check_custom(body, **q), check_custom(mine, **q)):
             assert report.ok and len(report.errors) > 10 and max(report.errors.values()) < 1e-8
-    assert mine._mobod is body
+    assert mine.bound_mobod is body
 
 
 def test_places_where_it_cannot_be_are_passed_over(make):
@@ -187,7 +187,7 @@ def test_products_of_the_wrong_length_are_named(matter):
 
 def test_a_method_that_changes_the_state_is_found(matter):
     def meddle(self, state, F):
-        state._q[0] += 1.0
+        state.q_values[0] += 1.0
         return Spiral.multiply_by_h_transpose(self, state, F)
 
     with pytest.raises(mb.ModelError, match="changes the q or the u"):

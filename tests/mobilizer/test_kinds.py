@@ -1,5 +1,7 @@
 """Every kind of mobilizer: its functions, its place in the switch, and its motion. A new kind is tested by being in KINDS.
 
+What tests have to know of a kind besides is its record in ``tests/kinds/mobilizers.py``.
+
 Tolerances: 1e-12 for numbers of order one and tens of roundings; 1e-8 against fourth-order differences.
 """
 
@@ -11,8 +13,9 @@ import numpy as np
 import pytest
 
 import mobod as mb
-from mobod.mobilizer import KINDS, _switch
-from mobod.mobilizer._by_address import BY_ADDRESS
+from kinds.mobilizers import MOBILIZERS
+from mobod.mobilizer import KINDS, _dispatch
+from mobod.mobilizer._routine import BY_ADDRESS
 
 EXACT, DIFFERENCE = 1e-12, 1e-8
 DIRECTIONS = list(mb.Direction)
@@ -94,15 +97,15 @@ def test_facts_are_those_of_the_functions(kind, make):
 def test_the_switch_calls_the_kinds_own_transform_and_hinge(kind, euler, single, close):
     """The switch run as plain Python on the record; a kind without its branch would leave the identity."""
     model = single(kind, euler=euler)
-    record, b = model.state._record.copy(), model.body.get_mobilized_body_index()
-    part = model.body._u_slice(model.state)
-    _switch.position(record, b, b)
+    record, b = model.state.record.copy(), model.body.get_mobilized_body_index()
+    part = model.body.u_slice(model.state)
+    _dispatch.position(record, b, b)
     R, p = model.body._function_of_q(model.state, kind.facts.transform, kind.facts.transform_euler)
     assert np.array_equal(record.R_FM[b], R) and np.array_equal(record.p_FM[b], p)
     hinge = model.body._function_of_q(model.state, kind.facts.hinge, kind.facts.hinge_euler)
     assert np.array_equal(record.H_FM[part], np.reshape(hinge, (-1, 6)))
-    close(model.state._record.R_FM[b], R, EXACT)  # as the compiled switch has it
-    close(model.state._record.p_FM[b], p, EXACT, 1.0)
+    close(model.state.record.R_FM[b], R, EXACT)  # as the compiled switch has it
+    close(model.state.record.p_FM[b], p, EXACT, 1.0)
 
 
 # ---------------------------------------------------------------------------------------------- kinematics, by differences
@@ -132,7 +135,7 @@ def test_hinge_is_the_derivative_of_the_transform(kind, direction, euler, single
 @each_direction
 @quaternion_or_euler
 def test_mobilizer_acceleration_is_the_derivative_of_the_mobilizer_velocity(kind, direction, euler, single, derivative, close):
-    """Trap #591, of which HDot is a part: A_FM = H_FM udot + HDot_FM u, taken in F."""
+    """A_FM = H_FM udot + HDot_FM u, taken in F."""
     model = single(kind, direction, euler)
     expected = derivative(lambda h: model.body.get_mobilizer_velocity(model.moved(h)))
     close(model.body.get_mobilizer_acceleration(model.state), expected, DIFFERENCE, 100.0)
@@ -219,16 +222,10 @@ def test_a_reversed_mobilizer_is_the_forward_one_of_the_tree_built_the_other_way
     close(joints[1][1].get_u_dot_as_vector(two), joints[0][1].get_u_dot_as_vector(one), 1e-9, 100.0)
 
 
-#: A turn of F and M under which the reversed kind moves as the forward one does: Ry Rx of a Universal becomes Rx Ry again.
-TURNED = {"Universal": mb.Transform(mb.Rotation.about_axis(np.pi, np.array([1.0, 1.0, 0.0]) / np.sqrt(2.0)))}
-#: Kinds whose reversed form moves otherwise, however F and M are turned.
-ONE_WAY = {"BendStretch", "SphericalCoords", "Ellipsoid", "LineOrientation", "FreeLine", "CantileverFreeBeam"}
-
-
-@pytest.mark.parametrize("kind", [k for k in KINDS if k.__name__ not in ONE_WAY], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [k for k in KINDS if MOBILIZERS[k].reversal is not None], ids=lambda kind: kind.__name__)
 def test_reversing_a_mobilizer_leaves_the_physics_alone(kind, make, close):
     """Two equal systems, one with the mobilizer reversed, in one pose and motion: equal accelerations of all bodies."""
-    turn = TURNED.get(kind.__name__, mb.Transform())
+    turn = MOBILIZERS[kind].reversal
     X_PF, X_BM, base, body, tip = make.frame(), make.frame(), make.body(), make.body(), make.body()
     tip_frames, settings = (make.frame(), make.frame()), make.settings(kind)
     models = []
@@ -258,6 +255,24 @@ def test_reversing_a_mobilizer_leaves_the_physics_alone(kind, make, close):
     close(A_FM, one.body.get_mobilizer_acceleration(one.state), 1e-9, 100.0)
 
 
+@each_kind
+def test_columns_are_dependent_where_the_record_says_and_nowhere_near_a_random_q(kind, single):
+    model = single(kind)
+    body, state = model.body, model.state
+
+    def rank():
+        H = [body.get_h_fm_col(state, i) for i in range(kind.facts.num_u)]
+        return np.linalg.matrix_rank(np.reshape(H, (-1, 6)), tol=1e-9)
+
+    assert rank() == kind.facts.num_u and body.singularity(state) is None
+    for q in MOBILIZERS[kind].singular:
+        body.set_q(state, q)
+        model.system.realize(state, mb.Stage.POSITION)
+        assert rank() < kind.facts.num_u and repr(body.name) in body.singularity(state)
+        with pytest.raises(mb.ModelError, match=f"'{body.name}'.*singular"):
+            model.system.realize(state)
+
+
 # ---------------------------------------------------------------------------------------------- fitting
 
 
@@ -270,7 +285,7 @@ def many(request):
 @each_direction
 @quaternion_or_euler
 def test_fitting_reaches_what_can_be_reached(kind, direction, euler, single, close, many):
-    """Judged by reading back; trap #844 is the angular velocity."""
+    """Judged by reading back: a pose, and a velocity, whose angular part angles make most of."""
     model = single(kind, direction, euler)
     body, target = model.body, model.state.copy()
     X, V = body.get_mobilizer_transform(target), body.get_mobilizer_velocity(target)
@@ -348,7 +363,10 @@ def test_no_coordinates_nearby_fit_a_place_or_an_orientation_better(kind, direct
     body.set_q_to_fit_transform(state, X)
     best = misfit()
     for found in neighbours(each):
-        assert found[0] >= best[0] - 1e-9 and (found[0] > best[0] + 1e-9 or found[1] >= best[1] - 1e-9)
+        # whether the orientation is worse is asked of squares, which are known to tens of roundings: where M is nearly half a
+        # turn off, turning it by 1e-3 worsens the distance itself by less than 1e-9
+        worse = found[0] ** 2 - best[0] ** 2
+        assert found[0] >= best[0] - 1e-9 and (worse > 1e-13 or found[1] >= best[1] - 1e-9)
 
 
 @each_kind
@@ -390,19 +408,14 @@ def test_fitting_checks_shapes_before_it_changes_anything(kind, single):
 # ---------------------------------------------------------------------------------------------- coordinates
 
 
-#: Where M is in F at the start, of the kinds that do not start at the identity.
-START = {"Ellipsoid": mb.Transform((0, 0, 0.25)), "CantileverFreeBeam": mb.Transform((0, 0, 1))}
-
-
 @each_kind
-def test_default_q_starts_at_the_identity(kind, make):
-    """With the settings that a kind has unless others are given."""
+def test_default_q_starts_where_its_record_says(kind, make):
+    """At the identity, but for a few, with the settings that a kind has unless others are given."""
     model = make.tree(0)
     body = kind(model.matter.ground, make.body(), X_PF=make.frame(), X_BM=make.frame())
     model.made()
     model.system.realize(model.state, mb.Stage.POSITION)
-    start = np.asarray(START.get(kind.__name__, mb.Transform()))
-    assert np.array_equal(np.asarray(body.get_mobilizer_transform(model.state)), start)
+    assert np.array_equal(np.asarray(body.get_mobilizer_transform(model.state)), np.asarray(MOBILIZERS[kind].start))
 
 
 @each_kind
@@ -421,7 +434,7 @@ def test_default_q_is_what_a_default_state_has(kind, make, close):
     model.matter.set_use_euler_angles(state, True)
     model.system.realize_model(state)
     model.system.realize(state, mb.Stage.POSITION)
-    parameters = [tuple(body._parameters())] if kind.facts.num_parameters else []
+    parameters = [tuple(body.pack_parameters())] if kind.facts.num_parameters else []
     R, p = kind.facts.transform(tuple(wanted.tolist()), *parameters)
     close(np.asarray(body.get_mobilizer_transform(state).R).ravel(), R, EXACT)
     close(np.asarray(body.get_mobilizer_transform(state).p), p, EXACT, 1.0)
@@ -480,9 +493,9 @@ def test_rates_of_coordinates_are_parts_of_the_states(kind, single):
     model = single(kind)
     body, state = model.body, model.state
     for what, vector, part in (
-        ("q_dot", state.q_dot, body._q_slice(state)),
-        ("u_dot", state.u_dot, body._u_slice(state)),
-        ("q_dot_dot", state.q_dot_dot, body._q_slice(state)),
+        ("q_dot", state.q_dot, body.q_slice(state)),
+        ("u_dot", state.u_dot, body.u_slice(state)),
+        ("q_dot_dot", state.q_dot_dot, body.q_slice(state)),
     ):
         assert np.array_equal(np.atleast_1d(getattr(body, f"get_{what}")(state)), vector[part])
         assert np.array_equal(getattr(body, f"get_{what}_as_vector")(state), vector[part])
@@ -496,7 +509,7 @@ def test_parts_of_whole_vectors_are_read_and_written(kind, single, make):
     body, state = model.body, model.state
     for what in "qu":
         whole = make.vector(len(getattr(state, what)))
-        part = getattr(body, f"_{what}_slice")(state)
+        part = getattr(body, f"{what}_slice")(state)
         assert np.array_equal(np.atleast_1d(getattr(body, f"get_my_part_{what}")(state, whole)), whole[part])
         getattr(body, f"upd_my_part_{what}")(state, whole)[...] = 7.0
         assert np.all(whole[part] == 7.0)
@@ -509,70 +522,31 @@ def test_parts_of_whole_vectors_are_read_and_written(kind, single, make):
 
 # ---------------------------------------------------------------------------------------------- friendly accessors
 
-#: kind: (what is got and set; its shape, or 0 for a float, "positive" for one above zero, "positives" for three of these,
-#: "rotation", "transform").
-ACCESSORS = {
-    "Pin": [("angle", 0), ("rate", 0)],
-    "Slider": [("length", 0), ("rate", 0)],
-    "Screw": [("angle", 0), ("rate", 0), ("pitch", 0)],
-    "Cylinder": [("angle", 0), ("length", 0), ("angular_rate", 0), ("length_rate", 0)],
-    "Universal": [("angles", 2), ("rates", 2)],
-    "BendStretch": [("angle", 0), ("length", 0), ("angular_rate", 0), ("length_rate", 0)],
-    "Planar": [("angle", 0), ("translation", 2), ("angular_rate", 0), ("velocity", 2)],
-    "Gimbal": [("angles", 3), ("rotation", "rotation"), ("rates", 3)],
-    "Bushing": [("angles", 3), ("translation", 3), ("transform", "transform"), ("angular_rates", 3), ("velocity", 3)],
-    "Translation": [("translation", 3), ("velocity", 3)],
-    "SphericalCoords": [("angles", 2), ("radius", 0), ("angular_rates", 2), ("radial_rate", 0)],
-    "Ball": [("rotation", "rotation"), ("angular_velocity", 3)],
-    "Ellipsoid": [("rotation", "rotation"), ("angular_velocity", 3), ("radii", "positives")],
-    "Free": [("translation", 3), ("transform", "transform"), ("velocity", (2, 3))],
-    "LineOrientation": [("rotation", "rotation"), ("angular_velocity", 2)],
-    "FreeLine": [("translation", 3), ("transform", "transform"), ("angular_velocity", 2), ("linear_velocity", 3)],
-    "Weld": [],
-    "CantileverFreeBeam": [("angles", 3), ("rates", 3), ("length", "positive")],
-}
-
 
 @each_kind
 @quaternion_or_euler
 def test_friendly_accessors_read_back_what_they_set(kind, euler, single, make, close):
     model = single(kind, euler=euler)
     body, state = model.body, model.state
-    for name, what in ACCESSORS[kind.__name__]:
-        positives = make.rng.uniform(0.5, 2.0, 3)
-        value = {
-            "rotation": make.rotation(),
-            "transform": make.frame(),
-            "positive": positives[0],
-            "positives": positives,
-        }.get(what)
-        if value is None:
-            value = make.rng.normal() if what == 0 else make.rng.normal(size=what)
+    drawn = {name: draw(make) for name, draw in MOBILIZERS[kind].accessors.items()}
+    for name, value in drawn.items():
         getattr(body, f"set_{name}")(state, value)
         read = getattr(body, f"get_{name}")(state)
-        assert isinstance(read, float) == (what in (0, "positive"))
+        assert isinstance(read, float) == isinstance(value, float)
         close(np.asarray(read), np.asarray(value), EXACT)
-    values = [getattr(body, f"get_{name}")(state) for name, _ in ACCESSORS[kind.__name__]]
-    assert len(values) == len(ACCESSORS[kind.__name__])
 
 
 @each_kind
 def test_default_accessors_read_back_what_they_set(kind, make, close):
     model = make.tree(0)
     body = make.mobilized_body(kind, model.matter.ground)
-    setters = sorted(n for n in vars(kind) if n.startswith("set_default_"))
+    of_all = vars(mb.MobilizedBody)
+    setters = sorted(n for n in dir(kind) if n.startswith("set_default_") and n not in of_all)
     assert setters or kind is mb.mobilizer.Weld
     for setter in setters:
         getter = setter.replace("set_", "get_", 1)
-        old = getattr(body, getter)()
-        if isinstance(old, mb.Rotation):
-            value = make.rotation()
-        elif isinstance(old, mb.Transform):
-            value = make.frame()
-        else:
-            value = make.rng.normal(size=np.shape(old))[()]
-        if dict(ACCESSORS[kind.__name__]).get(setter.removeprefix("set_default_")) in ("positive", "positives"):
-            value = np.abs(value)
+        draw = MOBILIZERS[kind].accessors.get(setter.removeprefix("set_default_"))
+        value = draw(make) if draw else make.rng.uniform(0.1, 1.0, np.shape(getattr(body, getter)()))[()]  # sizes on pictures
         assert getattr(body, setter)(value) is body, "so that calls can be chained"
         close(np.asarray(getattr(body, getter)()), np.asarray(value), EXACT)
 
@@ -627,7 +601,7 @@ def test_what_a_mobilizer_is_made_of_is_checked(kind, make):
         kind(ground, body, direction="reverse")
     with pytest.raises(mb.ModelError, match="X_PF"):
         kind(ground, body, X_PF=np.ones((4, 4)))
-    with pytest.raises(mb.ModelError, match="X_BM"):
+    with pytest.raises(TypeError, match="X_BM"):
         kind(ground, body, X_BM="here")
     kind(ground, body, name="taken")
     with pytest.raises(mb.ModelError, match="taken"):

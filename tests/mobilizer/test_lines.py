@@ -40,7 +40,7 @@ def single(make):
 def block(model, method, state=None):
     """The line's own block of a matrix that *method* multiplies by, from the products with unit vectors; and transposed."""
     state, body = model.state if state is None else state, model.body
-    q, u = np.eye(len(state.q))[body._q_slice(state)], np.eye(len(state.u))[body._u_slice(state)]
+    q, u = np.eye(len(state.q))[body.q_slice(state)], np.eye(len(state.u))[body.u_slice(state)]
     rows, columns = (u, q) if method == "multiply_by_n_inv" else (q, u)
     multiply = getattr(model.matter, method)
     matrix = np.array([rows @ multiply(state, False, v) for v in columns]).T

@@ -1,4 +1,4 @@
-"""Frames that one state moves: the physics is that of a system built so, and no other state hears of it (trap #859)."""
+"""Frames that one state moves: the physics is that of a system built so, and no other state hears of it."""
 
 import numpy as np
 import pytest

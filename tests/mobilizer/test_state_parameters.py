@@ -1,6 +1,7 @@
 """Numbers of a kind that one state changes: the physics is that of a system built so, and no other state hears of it.
 
-What simbody#97 asks for. A kind with such a number is a line in CHANGEABLE.
+They are `changeable` in a kind's record, where a name is a keyword of the constructor, and that in ``set_default_<name>`` and
+``set_<name>`` too.
 """
 
 import copy
@@ -10,13 +11,11 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from kinds.mobilizers import MOBILIZERS
 
-#: kind: keyword of the constructor, which is the name in ``set_default_<name>`` and ``set_<name>`` too; what is refused.
-CHANGEABLE = {
-    mb.mobilizer.Screw: ("pitch", [np.nan, np.inf, "coarse", (1, 2), None]),
-    mb.mobilizer.CantileverFreeBeam: ("length", [0.0, -1.0, np.nan, np.inf, "long", (1, 2, 3)]),
-}
-each = pytest.mark.parametrize("kind", CHANGEABLE, ids=lambda kind: kind.__name__)
+each = pytest.mark.parametrize(
+    ("kind", "name"), [pytest.param(r.kind, n, id=f"{r.kind.__name__}-{n}") for r in MOBILIZERS.values() for n in r.changeable]
+)
 each_direction = pytest.mark.parametrize("direction", mb.Direction, ids=lambda d: d.name.lower())
 
 
@@ -25,16 +24,21 @@ def build(make):
     """Systems that differ in the one number only: the kind between a Free body and one on a Pin."""
     frames, bodies = [make.frame() for _ in range(3)], [make.body() for _ in range(3)]
 
-    def build(kind, value, direction=mb.Direction.FORWARD):
+    def build(kind, name, value, direction=mb.Direction.FORWARD):
         model = make.tree(0)
         base = mb.mobilizer.Free(model.matter.ground, bodies[0])
-        settings = {CHANGEABLE[kind][0]: value}
+        settings = {name: value}
         model.body = kind(base, bodies[1], X_PF=frames[0], X_BM=frames[1], direction=direction, name="joint", **settings)
         mb.mobilizer.Pin(model.body, bodies[2], X_PF=frames[2])
         model.gravity.set_default_gravity_vector((1, -9, 2))
         return model.made()
 
     return build
+
+
+def same(actual, expected):
+    """The number or numbers that were given, to the bit."""
+    assert np.array_equal(actual, expected)
 
 
 def physics(model, state):
@@ -45,45 +49,47 @@ def physics(model, state):
 
 @each
 @each_direction
-def test_a_number_changed_in_a_state_gives_what_a_system_built_so_gives(kind, direction, build, close):
-    name, _ = CHANGEABLE[kind]
-    model, other = build(kind, 0.7, direction), build(kind, 1.3, direction)
+def test_a_number_changed_in_a_state_gives_what_a_system_built_so_gives(kind, name, direction, build, close):
+    values = MOBILIZERS[kind].changeable[name]
+    model, other = build(kind, name, values.one, direction), build(kind, name, values.other, direction)
     model.randomize()
     state, untouched = model.state.copy(), model.state
     other.state.q, other.state.u = state.q, state.u
     setter, getter = getattr(model.body, f"set_{name}"), getattr(model.body, f"get_{name}")
-    setter(state, 1.3)
+    setter(state, values.other)
     assert state.stage == mb.Stage.MODEL
-    assert getter(state) == 1.3 and getter(untouched) == 0.7 == getattr(model.body, f"get_default_{name}")()
+    same(getter(state), values.other)
+    same(getter(untouched), values.one)
+    same(getattr(model.body, f"get_default_{name}")(), values.one)
     close(physics(model, state), physics(other, other.state), 1e-13)
     before = physics(model, untouched)
     assert np.abs(before - physics(model, state)).max() > 1e-3
-    setter(state, 0.7)
+    setter(state, values.one)
     close(physics(model, state), before, 1e-13)
 
 
 @each
-def test_copies_of_a_state_keep_its_number(kind, build, close):
-    name, _ = CHANGEABLE[kind]
-    model = build(kind, 0.7)
+def test_copies_of_a_state_keep_its_number(kind, name, build, close):
+    values = MOBILIZERS[kind].changeable[name]
+    model = build(kind, name, values.one)
     model.randomize()
-    getattr(model.body, f"set_{name}")(model.state, 1.3)
+    getattr(model.body, f"set_{name}")(model.state, values.other)
     expected = physics(model, model.state)
     for state in (model.state.copy(), copy.deepcopy(model.state), pickle.loads(pickle.dumps(model.state))):
-        body = state._system.get_matter_subsystem().bodies["joint"]
-        assert getattr(body, f"get_{name}")(state) == 1.3
-        state._system.realize(state)
+        body = state.system.get_matter_subsystem().bodies["joint"]
+        same(getattr(body, f"get_{name}")(state), values.other)
+        state.system.realize(state)
         assert np.array_equal(state.u_dot, model.state.u_dot)
     close(physics(model, model.state), expected, 1e-14)
 
 
 @each
-def test_many_states_and_an_integrator_go_by_the_number_of_the_state_they_are_given(kind, build, close):
-    name, _ = CHANGEABLE[kind]
-    model, other = build(kind, 0.7), build(kind, 1.3)
+def test_many_states_and_an_integrator_go_by_the_number_of_the_state_they_are_given(kind, name, build, close):
+    values = MOBILIZERS[kind].changeable[name]
+    model, other = build(kind, name, values.one), build(kind, name, values.other)
     model.randomize()
     other.state.q, other.state.u = model.state.q, model.state.u
-    getattr(model.body, f"set_{name}")(model.state, 1.3)
+    getattr(model.body, f"set_{name}")(model.state, values.other)
     ensemble = mb.Ensemble(model.system, 9, state=model.state)
     ensemble.realize(mb.Stage.ACCELERATION)
     other.system.realize(other.state)
@@ -98,39 +104,40 @@ def test_many_states_and_an_integrator_go_by_the_number_of_the_state_they_are_gi
 
 
 @each
-def test_a_default_is_that_of_new_states(kind, build):
-    name, _ = CHANGEABLE[kind]
-    model = build(kind, 0.7)
+def test_a_default_is_that_of_new_states(kind, name, build):
+    values = MOBILIZERS[kind].changeable[name]
+    model = build(kind, name, values.one)
     old = model.state
-    assert getattr(model.body, f"set_default_{name}")(1.3) is model.body
+    assert getattr(model.body, f"set_default_{name}")(values.other) is model.body
     with pytest.raises(mb.TopologyError, match="realize_topology"):
         model.system.realize(old)
     state = model.system.realize_topology()
-    assert getattr(model.body, f"get_{name}")(state) == 1.3
-    other = build(kind, 1.3)
+    same(getattr(model.body, f"get_{name}")(state), values.other)
+    other = build(kind, name, values.other)
     clone = model.body.clone_for_new_parent(other.matter.ground)
-    assert getattr(clone, f"get_default_{name}")() == 1.3
+    same(getattr(clone, f"get_default_{name}")(), values.other)
     system = pickle.loads(pickle.dumps(model.system))
-    assert getattr(system.get_matter_subsystem().bodies["joint"], f"get_default_{name}")() == 1.3
+    same(getattr(system.get_matter_subsystem().bodies["joint"], f"get_default_{name}")(), values.other)
 
 
 @each
-def test_what_cannot_be_is_refused_and_changes_nothing(kind, build, make):
-    name, bad = CHANGEABLE[kind]
-    model = build(kind, 0.7)
+def test_what_cannot_be_is_refused_and_changes_nothing(kind, name, build, make):
+    values = MOBILIZERS[kind].changeable[name]
+    model = build(kind, name, values.one)
     state = model.randomize()
     bodies = model.matter.get_num_bodies()
-    for value in bad:
+    for value in values.refused:
         with pytest.raises((ValueError, TypeError), match=f"{name} of 'joint'"):
             getattr(model.body, f"set_{name}")(state, value)
-        assert state.stage == mb.Stage.ACCELERATION and getattr(model.body, f"get_{name}")(state) == 0.7
+        assert state.stage == mb.Stage.ACCELERATION
+        same(getattr(model.body, f"get_{name}")(state), values.one)
         with pytest.raises((ValueError, TypeError), match=f"{name} of 'joint'"):
             getattr(model.body, f"set_default_{name}")(value)
-        assert getattr(model.body, f"get_default_{name}")() == 0.7
+        same(getattr(model.body, f"get_default_{name}")(), values.one)
         with pytest.raises((ValueError, TypeError), match=kind.__name__):
             kind(model.matter.ground, make.body(), **{name: value})
     model.system.realize(state)  # the topology is as it was
     assert model.matter.get_num_bodies() == bodies
-    other = build(kind, 0.7)
+    other = build(kind, name, values.one)
     with pytest.raises(mb.TopologyError, match="another system"):
-        getattr(model.body, f"set_{name}")(other.state, 1.0)
+        getattr(model.body, f"set_{name}")(other.state, values.other)

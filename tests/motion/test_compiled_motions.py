@@ -81,7 +81,7 @@ def test_as_in_python(level):
     ends = []
     for compiled in (True, False):
         system, motion, state = driven(level, compiled)
-        assert system._is_interpreted != compiled
+        assert system.is_interpreted != compiled
         stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, fixed_step_size=0.01))
         stepper.initialize(state)
         stepper.step_to(1.0)

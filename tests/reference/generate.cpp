@@ -216,7 +216,7 @@ struct Kind {
     bool quaternion = false;
     Real range = 1.2;    // coordinates that are not a quaternion are drawn from +-range
     bool in_trees = false;  // whether the files trees_* have it: the kinds of the first issue. mixed_* have all
-    Names suspect = {};  // what Simbody 3.7 gets wrong (REFERENCE.md): in either direction ...
+    Names suspect = {};  // what Simbody 3.7 gets wrong (README.md, "Where Simbody is not followed"): in either direction ...
     Names suspect_reversed = {};             // ... reversed ...
     Names suspect_reversed_quaternion = {};  // ... reversed and with quaternions
     Names suspect_quaternion = {};           // ... with quaternions, in either direction
@@ -991,7 +991,7 @@ struct Plan {
     int states_with_matrices = 1;  // M, its inverse and the Jacobians are large: only the first states have them
 };
 
-// The keys of results in which Simbody 3.7 is known to be wrong (REFERENCE.md).
+// The keys of results in which Simbody 3.7 is known to be wrong (README.md, "Where Simbody is not followed").
 Names suspects(const Plan& plan) {
     Names names;
     const auto add = [&](const Names& more) {
@@ -1446,7 +1446,6 @@ Text makeForceCase(const Plan& plan, const Names& only) {
             Vector_<Vec3> particle_forces;
             Vector mobility_forces;
             element.force.calcForceContribution(s, body_forces, particle_forces, mobility_forces);
-            body_forces[0] = SpatialVec(Vec3(0), Vec3(0));  // what acts on Ground moves nothing
             Object results;
             results.addText("calc_force_contribution",
                             list({json(body_forces), json(particle_forces), json(mobility_forces)}));

@@ -43,9 +43,9 @@ def one(make):
 
 def with_tangents(state):
     """A record with tangents, at the state's time, q and u."""
-    record = state._tree.new_record(with_tangents=True)
+    record = state.tree.new_record(with_tangents=True)
     for name in ("time", "q", "u"):
-        getattr(record, name)[:] = getattr(state._record, name)
+        getattr(record, name)[:] = getattr(state.record, name)
     return record
 
 
@@ -85,7 +85,7 @@ def test_tangents_by_every_coordinate_and_speed_are_differences(model, close, de
             direction = np.eye(n)[j]
             for names in (POSITIONS, VELOCITIES, ACCELERATIONS):
                 expected = derivative(
-                    lambda h, d=direction, names=names: results(moved(state._record, d[:nq], d[nq:], h), names)
+                    lambda h, d=direction, names=names: results(moved(state.record, d[:nq], d[nq:], h), names)
                 )
                 close(tangents(record, names)[:, k], expected, DIFFERENCE)
 
@@ -96,7 +96,7 @@ def test_values_are_those_of_float64(model, close):
     realize(record)
     for names, tolerance in ((POSITIONS + VELOCITIES, 1e-13), (ACCELERATIONS, 1e-10)):
         for name in names:
-            close(getattr(record, name).values, getattr(model.state._record, name), tolerance)
+            close(getattr(record, name).values, getattr(model.state.record, name), tolerance)
 
 
 def test_nothing_has_a_tangent_that_was_given_none(one):
@@ -112,7 +112,7 @@ def test_nothing_has_a_tangent_that_was_given_none(one):
 
 
 def test_a_new_record_is_at_the_default_coordinates_without_tangents(one):
-    tree = one.state._tree
+    tree = one.state.tree
     plain, duals = tree.new_record(), tree.new_record(with_tangents=True)
     for name in ("q", "R_FM", "R_GB", "H_FM", "H_MF"):
         assert np.array_equal(getattr(duals, name).values, getattr(plain, name))
@@ -182,14 +182,14 @@ def as_duals(argument):
 def test_every_kernel_carries_tangents(call, one, close, derivative):
     """In plain Python, along one direction of q and u, its arguments held: values and tangents of all that it fills."""
     kernel, state = kernel_named(call[0]), one.state
-    record, counts = with_tangents(state), state._tree.counts
+    record, counts = with_tangents(state), state.tree.counts
     dq, du = one.rng.normal(size=len(state.q)), one.rng.normal(size=len(state.u))
     record.q.tangents[:, 0, 5], record.u.tangents[:, 0, 5] = dq, du
     given = [argument_of(what, counts, one.rng) for what in call[1:]]
     filled = ("q", "composite", "articulated", "body_forces")  # by kernels without arguments
 
     def of_float64(h):
-        other, taken = moved(state._record, dq, du, h), [a.copy() if is_field(a) else a for a in given]
+        other, taken = moved(state.record, dq, du, h), [a.copy() if is_field(a) else a for a in given]
         for name in ("composite", "articulated"):
             getattr(other, name)[:] = 0.0
         kernel(other, *taken)
@@ -213,7 +213,7 @@ def test_what_is_not_finite_is_reported(one):
 
 def test_lanes_with_tangents_are_refused(one):
     with pytest.raises(ValueError, match="a record with tangents for each state"):
-        one.state._tree.new_record(in_lanes=True, with_tangents=True)
+        one.state.tree.new_record(in_lanes=True, with_tangents=True)
 
 
 def test_a_record_with_tangents_is_copied_whole(one):

@@ -82,7 +82,7 @@ def test_a_copy_of_a_state_has_a_scratch_of_its_own(make, close):
     M_inv = model.matter.calc_m_inv(model.state)
     other = model.randomize(state=model.state.copy())
     model.matter.calc_m_inv(other)
-    assert other._scratch is not model.state._scratch
+    assert other.scratch is not model.state.scratch
     assert np.array_equal(model.matter.calc_m_inv(model.state), M_inv)
 
 

@@ -82,7 +82,7 @@ def test_shapes_of_what_it_is_applied_to():
 
 
 def test_ground():
-    ground = SpatialInertia._trusted(math.inf, np.zeros(3), np.eye(3))
+    ground = SpatialInertia.trusted(math.inf, np.zeros(3), np.eye(3))
     body = of([((1.0, 2.0, 3.0), 2.0)])
     assert np.array_equal(np.asarray(ground), np.diag(np.full(6, math.inf)))
     turned = ground.reexpress(Rotation.about_axis(1, "x"))
@@ -145,7 +145,7 @@ BAD = [
     (lambda: ArticulatedInertia(np.triu(np.ones((6, 6)))), ModelError, "symmetric"),
     (lambda: ArticulatedInertia(-np.eye(6)), ModelError, "negative eigenvalue; one is -1"),
     (lambda: ArticulatedInertia(M) - ArticulatedInertia(np.diag([9.0] * 6)), ModelError, "negative eigenvalue"),
-    (lambda: M.shift((1, 2)), ValueError, r"p must have the shape \(3,\)"),
+    (lambda: M.shift((1, 2)), ValueError, r"p has to have shape \(3,\)"),
 ]
 
 

@@ -63,7 +63,7 @@ def test_the_ways_to_make_one():
 
 
 def test_the_rotation_is_made_once():
-    X = Transform._trusted(np.eye(3), np.zeros(3))
+    X = Transform.trusted(np.eye(3), np.zeros(3))
     assert X.R is X.R
 
 
@@ -123,7 +123,7 @@ BAD = [
     (lambda: Transform(np.eye(4)), ValueError, "from_matrix"),
     (lambda: Transform((0, 0, 0), (1, 2, 3)), ValueError, r"\(3, 3\)"),
     (lambda: Transform(Rotation(), (1, 2)), ValueError, r"location p.*\(3,\)"),
-    (lambda: Transform((0, 0, math.nan)), ModelError, "location p of a Transform must be finite"),
+    (lambda: Transform((0, 0, math.nan)), ModelError, "location p of a Transform has to be finite"),
     (lambda: Transform(2 * np.eye(3)), ModelError, "orthonormal"),
     (lambda: Transform("x"), TypeError, "numbers"),
     (lambda: Transform(Transform(), (1, 2, 3)), TypeError, "ambiguous"),

@@ -8,7 +8,7 @@ import pytest
 
 import mobod as mb
 from mobod.examples import double_pendulum
-from mobod.trajectory import Trajectory
+from mobod.simulation.trajectory import Trajectory
 
 matplotlib = pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")
@@ -164,7 +164,7 @@ def falling(matter):
 
 def resting(matter):
     falling(matter)
-    forces = matter._system.get_subsystem(1)
+    forces = matter.system.get_subsystem(1)
     forces.get_force(0).set_disabled_by_default(True)
 
 
@@ -351,7 +351,9 @@ def test_the_users_matplotlib_is_left_alone(motion, tmp_path):
 
 def test_pictures_are_loaded_only_when_asked_for():
     heavy = "('matplotlib', 'pandas', 'pyarrow', 'tqdm', 'PIL')"
-    assert run(f"import sys, mobod.trajectory, mobod.cli; print([m for m in {heavy} if m in sys.modules])") == "[]"
+    assert (
+        run(f"import sys, mobod.simulation.trajectory, mobod.cli.main; print([m for m in {heavy} if m in sys.modules])") == "[]"
+    )
     assert run("import sys, mobod.visual.plot, mobod.visual.animate; print('matplotlib.pyplot' in sys.modules)") == "False"
 
 

@@ -1,11 +1,11 @@
-"""Scalars, and tuples of them: what every kernel is written in. Imports nothing of the package above it.
+"""Scalars and tuples of scalars: the arithmetic of every kernel. Imports nothing above it.
 
 Users' own compiled functions (`mobod.mobilizer.Custom`) are written in it too: numbers with ``+ - * / **`` and comparisons, the
 functions below, `where` in place of ``if``, and the modules `vec3`, `mat33`, `rotation` and `quaternion` for vectors, matrices
-of nine numbers by rows, and rotations. All of them work on float64, on eight states at once and on dual numbers.
+of nine numbers by rows, and rotations. They work on float64, on lanes (eight states at once) and on dual numbers.
 """
 
-from . import dual, euler_xyz, mat33, quaternion, rotation, vec3
+from . import _numba, dual, euler_xyz, mat33, quaternion, rotation, vec3  # noqa: F401
 from .dual import Dual
 from .scalar import atan2, cos, exp, log, one, power, sin, sincos, sqrt, tan, where, zero
 

@@ -1,11 +1,11 @@
-"""Articulated body inertias: P = [J F; F^T M], J and M symmetric (six numbers each), F any 3 x 3 (nine).
+"""Articulated-body inertias: P = [J F; F^T M], J and M symmetric (six numbers each), F any 3 x 3 (nine).
 
 Source: Featherstone 2008, section 7; Jain 2011, section 6. F is the upper right block: P (w; v) = (J w + F v; F^T w + M v).
 """
 
 from typing import Any
 
-from .._jit import generic
+from ..compiling import generic
 from . import mat33, sym33, vec3
 from .memory import load6, load9, store6, store9
 from .scalar import zero
@@ -27,7 +27,7 @@ def store_articulated(rows: Any, row: int, J: Any, F: Any, M: Any) -> None:
 
 @generic
 def of_rigid_body(m: Any, mc: Any, inertia: Any) -> Any:
-    """Of a body of mass m, first moment mc = m c, and inertia about its origin."""
+    """J, F, M of a rigid body of mass m, first moment mc = m c, and inertia about its origin."""
     o = zero(m)
     return inertia, (o, -mc[2], mc[1], mc[2], o, -mc[0], -mc[1], mc[0], o), (m, m, m, o, o, o)
 
@@ -50,11 +50,11 @@ def add(J: Any, F: Any, M: Any, J2: Any, F2: Any, M2: Any) -> Any:
 # fmt: off
 @generic
 def eliminate(J: Any, F: Any, M: Any, hw: Any, hv: Any) -> Any:
-    """Free one direction h = (hw; hv): P - P h h^T P / d with d = h^T P h, then the gain P h / d, and 1 / d.
+    """Eliminate one mobility h = (hw; hv): P - P h h^T P / d with d = h^T P h, then the gain P h / d, and 1 / d.
 
-    A mobilizer of n mobilities takes this n times, with the P of the time before: the columns of an LDL factorisation of
-    D = H^T P H, met one by one. That needs 207 multiplications for three mobilities where a block factorisation needs 253,
-    and no D, no L: the outward pass goes through the columns the other way round.
+    n mobilities are eliminated one after the other, each from the P that the last has left: an LDL factorisation of D = H^T P
+    H, column by column, without D or L. It takes 207 multiplications for three mobilities where a block factorisation takes
+    253. The outward pass goes through the mobilities in the opposite order.
     """
     pw, pv = mul_vec(J, F, M, hw, hv)
     d_inverse = 1.0 / (vec3.dot(hw, pw) + vec3.dot(hv, pv))
@@ -71,10 +71,10 @@ def eliminate(J: Any, F: Any, M: Any, hw: Any, hv: Any) -> Any:
 
 @generic
 def eliminate_two(J: Any, F: Any, M: Any, hw: Any, hv: Any, kw: Any, kv: Any) -> Any:
-    """`eliminate` of h and then of k: what is left, then gain and 1 / d of h, then of k.
+    """`eliminate` h and then k: the new P, then gain and 1 / d of h, then of k.
 
-    The same numbers, but in two thirds of the time, which is that of operations that wait for each other: both products with P
-    and both divisions go side by side, for k^T P k after h has gone is (h^T P h k^T P k - (h^T P k)^2) / h^T P h.
+    In two thirds of the time, which is that of operations that wait for each other: both products with P and both divisions go
+    side by side, since k^T P k after h is eliminated is (h^T P h k^T P k - (h^T P k)^2) / h^T P h.
     """
     pw, pv = mul_vec(J, F, M, hw, hv)
     rw, rv = mul_vec(J, F, M, kw, kv)
@@ -96,9 +96,9 @@ def eliminate_two(J: Any, F: Any, M: Any, hw: Any, hv: Any, kw: Any, kv: Any) ->
 
 @generic
 def eliminate_slides(J: Any, F: Any, M: Any, x: Any, y: Any, z: Any) -> Any:
-    """`eliminate` of three velocities without rotation that span space: what is left of J, and for each its gain and 1 / d.
+    """`eliminate` three translations that span space: the new J, and gain and 1 / d of each. The new F and M are zero.
 
-    Nothing is left of F and M. The D = H^T P H of the three is that of M alone, and is factored as L D L^T.
+    H^T P H of the three depends on M alone, and is factored as L D L^T.
     """
     xv, yv, zv = sym33.mul_vec(M, x), sym33.mul_vec(M, y), sym33.mul_vec(M, z)
     xw, yw, zw = mat33.mul_vec(F, x), mat33.mul_vec(F, y), mat33.mul_vec(F, z)
@@ -124,7 +124,7 @@ def eliminate_slides(J: Any, F: Any, M: Any, x: Any, y: Any, z: Any) -> Any:
 
 @generic
 def shift_linear(M: Any, r: Any) -> Any:
-    """As `shift`, of an inertia [0 0; 0 M]."""
+    """`shift` of an inertia [0 0; 0 M]."""
     rM = (r[1] * M[4] - r[2] * M[3], r[1] * M[5] - r[2] * M[1], r[1] * M[2] - r[2] * M[5],
           r[2] * M[0] - r[0] * M[4], r[2] * M[3] - r[0] * M[5], r[2] * M[4] - r[0] * M[2],
           r[0] * M[3] - r[1] * M[0], r[0] * M[1] - r[1] * M[3], r[0] * M[5] - r[1] * M[4])
@@ -136,10 +136,10 @@ def shift_linear(M: Any, r: Any) -> Any:
 
 @generic
 def eliminate_rotations(J: Any, F: Any, M: Any) -> Any:
-    """Free all rotations about the present point: what is left of M, then J^-1, K = J^-1 F, and 1 / det J.
+    """Eliminate all rotations about the point of P: M - F^T J^-1 F, then J^-1, K = J^-1 F, and 1 / det J.
 
-    P+ = [0 0; 0 M - F^T J^-1 F] whatever the axes of the mobilities, so that none of them is needed. That takes 78
-    multiplications where `eliminate` three times takes 207, and its passes 27 and 27 where those take 54 and 54.
+    P+ = [0 0; 0 M - F^T J^-1 F] whatever the axes of the mobilities. It takes 78 multiplications where `eliminate` three times
+    takes 207, and 27 in each pass of `acceleration` where that takes 54.
     """
     J_inverse, d_inverse = sym33.inverse(J)
     K = sym33.mul_mat(J_inverse, F)
@@ -148,7 +148,7 @@ def eliminate_rotations(J: Any, F: Any, M: Any) -> Any:
 
 @generic
 def shift(J: Any, F: Any, M: Any, r: Any) -> Any:
-    """The same, taken about a point from which the present one lies at r: phi(r) P phi(r)^T.
+    """phi(r) P phi(r)^T: P about a point from which its own lies at r.
 
     With r~ the cross product matrix: M' = M, F' = F + r~ M, J' = J + r~ F^T + (r~ F^T)^T + r~ M r~^T.
     """

@@ -7,9 +7,10 @@ from typing import Any
 from numba.core import types
 from numba.extending import intrinsic, overload
 
+from ..compiling.engine import OPTIONS
 from . import angles, scalar
 from .compiled_record import Rows
-from .lanes import OPTIONS, VECTOR, lanes
+from .lanes import VECTOR, lanes
 
 
 def _eight(builder: Any, rows: Any, first: Any) -> Any:

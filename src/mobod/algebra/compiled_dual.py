@@ -25,8 +25,9 @@ from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import lower_builtin, lower_getattr, models, overload, register_model
 
+from ..compiling.engine import OPTIONS
 from . import dual, scalar
-from .lanes import OPTIONS, VECTOR, WIDTH, Lanes, Mask, as_number, lanes, lower_any_not_finite, mask, splat
+from .lanes import VECTOR, WIDTH, Lanes, Mask, as_number, lanes, lower_any_not_finite, mask, splat
 
 MOST = 8  # tangents
 EXACT = ("contract",)

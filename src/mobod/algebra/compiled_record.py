@@ -1,8 +1,8 @@
-"""Numba's view of a record: where its fields lie, and how a number of each scalar type is loaded and stored.
+"""Numba's view of a record: where its fields are, and how a number of each scalar type is loaded and stored.
 
 Imported with `lanes`, when the first kernel is compiled or loaded. Two Numba types are defined here: ``Rows``, one field of a
 record, a bare pointer with a number of columns that is part of the type, so that an address is a multiplication by a
-constant; and ``RecordType``, the record itself, a block of such pointers. What the bytes mean is `record`'s to say.
+constant; and ``RecordType``, the record itself, a block of such pointers. `record` says how they lie in memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .lanes import I64, VECTOR, WIDTH, Lanes, as_number, lanes
 
 
 class Rows(types.Type):
-    """One field of a record: ``what`` is ``index``, ``parameter`` (shared) or ``state`` (one a state)."""
+    """One field of a record: *what* is ``index``, ``parameter`` (shared) or ``state`` (of each state)."""
 
     def __init__(self, what: str, columns: int, scalar_type: Any) -> None:
         self.what, self.columns, self.scalar = what, columns, scalar_type
@@ -29,7 +29,7 @@ class Rows(types.Type):
 
 
 class RecordType(types.Type):
-    """A record of fields, by the address of its block of pointers; its parameters are shared, or each lane has its *own*."""
+    """A record, by the address of its block of pointers. Its parameters are shared unless each lane has its *own*."""
 
     def __init__(self, scalar_type: Any, own: bool = False) -> None:
         self.scalar, self.own = scalar_type, own
@@ -48,13 +48,13 @@ class _RecordModel(models.PrimitiveModel):
         super().__init__(dmm, fe_type, I64.as_pointer())
 
 
-#: The record by the dimensions of its block; the scalar of an array, by its own.
+#: The type of a record by the dimensions of its block, and the scalar of an array by its own.
 _OF_BLOCK = {1: RecordType(types.float64), 2: RecordType(lanes), 3: RecordType(dual8), 4: RecordType(lanes, own=True)}
 _OF_ARRAY = {1: types.float64, 2: types.float64, 3: lanes, 4: dual8}
 
 
 def _never_changes(builder: Any, load: Any) -> Any:
-    """Tell LLVM that no store of this kernel touches what was loaded, so that it is loaded once."""
+    """Tell LLVM that no store of the kernel changes what was loaded: it is loaded once."""
     load.set_metadata("invariant.load", builder.module.add_metadata([]))
     return load
 
@@ -205,7 +205,7 @@ class _StoreTyping(AbstractTemplate):
 
 
 def _shape(context: Any, builder: Any, typ: Any, field: Any) -> tuple[Any, Any, Any, int]:
-    """Of a field: its data, the float64 of a row, where in a row the tangents begin, and the alignment of a vector."""
+    """Of a field: its data, the length of a row in float64, where in a row tangents begin, and the alignment of vectors."""
 
     def number(n: int) -> Any:
         return ir.Constant(I64, n)
@@ -229,7 +229,7 @@ def _shape(context: Any, builder: Any, typ: Any, field: Any) -> tuple[Any, Any, 
 
 
 def _pointers(context: Any, builder: Any, typ: Any, field: Any, row: Any, column: Any) -> list[tuple[Any, int]]:
-    """Where the parts of the number at *row*, *column* are: pointers, each with its alignment."""
+    """Pointers to the parts of the number at *row*, *column*, each with its alignment."""
     data, length, tangents, align = _shape(context, builder, typ, field)
     start = builder.mul(row, length)
     wide = builder.mul(column, ir.Constant(I64, WIDTH))
@@ -244,7 +244,7 @@ def _pointers(context: Any, builder: Any, typ: Any, field: Any, row: Any, column
 
 
 def _is_parameter(typ: Any) -> bool:
-    """Whether a field's numbers are float64 in every record: one tree for all lanes, with no tangents."""
+    """Whether a field's numbers are float64 in this record: parameters that lanes share, without tangents."""
     return isinstance(typ, Rows) and typ.what == "parameter"
 
 
@@ -294,7 +294,7 @@ class _ScatterTyping(AbstractTemplate):
 
 
 def _lane_pointers(context: Any, builder: Any, typ: Any, array: Any, first: Any, column: Any) -> tuple[list[Any], Any]:
-    """Pointers to one column of eight rows, and whether these touch."""
+    """Pointers to one column of eight rows, and whether these are adjacent."""
     view = context.make_array(typ)(context, builder, array)
     columns = cgutils.unpack_tuple(builder, view.shape)[1]
     place = builder.add(builder.mul(first, columns), column)

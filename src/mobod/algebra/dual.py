@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._jit import generic
+from ..compiling import generic
 from . import scalar
 
 Array = npt.NDArray[Any]

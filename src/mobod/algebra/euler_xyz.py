@@ -8,7 +8,7 @@ Source: Kane, Likins and Levinson 1983, appendix II, body-three 1-2-3.
 
 from typing import Any
 
-from .._jit import generic
+from ..compiling import generic
 from . import vec3
 from .scalar import one, sincos, zero
 

@@ -20,6 +20,7 @@ from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, models, overload, register_model
 
+from ..compiling.engine import OPTIONS
 from . import record, scalar
 
 WIDTH = record.LANES
@@ -354,9 +355,6 @@ for _number in (types.Float, Lanes):
     lower_builtin(quadrant_sign, _number, _number)(_lower_sign)
     lower_builtin(any_above, _number, types.Float)(_lower_any_above)
     lower_builtin(libm_sincos, _number)(_lower_libm)
-
-
-OPTIONS: Any = {"fastmath": {"contract"}, "error_model": "numpy", "_nrt": False}  # those of _jit, which imports this
 
 
 @overload(scalar.sincos, jit_options=OPTIONS, strict=False)

@@ -8,7 +8,7 @@ Source: Diebel 2006, section 6, with the angular velocity in the outer frame.
 
 from typing import Any
 
-from .._jit import generic
+from ..compiling import generic
 from .scalar import sincos, sqrt
 
 

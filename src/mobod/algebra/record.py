@@ -1,17 +1,16 @@
 """A record: the fields that kernels read and write, as named arrays in Python and as one block of pointers when compiled.
 
-A kernel is called with the block, an int64 array of counts and addresses, and turns it into the record by ``attach``: one
-array argument, whatever the number of fields. (A `structref` cost 0.65 us a call in the design's trial, and its fields
-reach LLVM with strides to be loaded and references to be counted.) The dimensions of the block say which scalar the record
-holds, as those of an array do for ``load``: 1-D float64, 2-D lanes, 3-D `Dual` of float64 with eight tangents, 4-D lanes with
-parameters of their own.
+A kernel is called with the block, an int64 array of counts and addresses, and makes it the record by ``attach``: one array
+argument, whatever the number of fields. (A `structref` takes 0.65 us a call, and LLVM has to load its fields' strides and count
+references.) The dimensions of the block say which scalar the record holds, as those of an array do for ``load``: 1-D float64,
+2-D lanes, 3-D `Dual` of float64 with eight tangents, 4-D lanes with parameters of their own.
 
-Three kinds of field: ``index``, integers of the tree; ``parameter``, numbers of the tree, shared by all states and lanes, with
-no tangents; ``state``, one set a state, or eight in lanes, or one with eight tangents. Where lanes have parameters of their
-own, these are eight in lanes too, and still belong to whoever shares them.
+There are three kinds of field: ``index``, integers of the tree; ``parameter``, numbers of the tree, which all states and lanes
+share, without tangents; ``state``, of one state, of eight in lanes, or of one with eight tangents. Parameters that each lane
+has its own of are eight in lanes too.
 
-A row of Duals is the values of its columns, filled up to eight, then the eight tangents of each column: vectors are aligned,
-and values share cache lines. (A vector of sixteen for each number, value and tangents, takes half as much memory again.)
+A row of Duals is the values of its columns, padded to eight, then the eight tangents of each column: vectors are aligned, and
+values share cache lines. (A vector of sixteen for each number takes half as much memory again.)
 """
 
 from __future__ import annotations
@@ -19,12 +18,13 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from ..compiling.routines import interpreted
 from .dual import Dual
 
 #: States that one record of lanes holds.
@@ -34,15 +34,64 @@ TANGENTS = 8
 _ALIGNMENT = 64  # bytes: a cache line, and a vector of lanes
 
 
-@dataclasses.dataclass(frozen=True)
-class Field:
-    """One field: *rows* names a count, *columns* is fixed, *what* is ``index``, ``parameter`` or ``state``."""
+T = TypeVar("T")
 
-    name: str
+
+@dataclasses.dataclass(eq=False)
+class Field(Generic[T]):
+    """One field, declared as an attribute of a record's class; of a record, the attribute is the field's array.
+
+    Attributes
+    ----------
+    what : str
+        ``index``, ``parameter`` or ``state``.
+    rows : str
+        The count that says how many rows it has.
+    columns : int
+        Numbers a row.
+    doc : str
+        What it means.
+    touches : bool
+        Whether it begins where the field before it ends; others begin at a cache line.
+    spans : tuple of str
+        If not empty, it is a second name for these fields, which touch.
+    """
+
+    what: str
     rows: str
     columns: int
-    what: str
     doc: str
+    touches: bool = False
+    spans: tuple[str, ...] = ()
+    name: str = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, record: None, owner: type) -> Field[T]: ...
+    @overload
+    def __get__(self, record: RecordBase, owner: type) -> T: ...
+    def __get__(self, record: RecordBase | None, owner: type) -> Any:
+        # arrays that have been made are in the record's __dict__, which comes first; those of a copy are made here
+        return self if record is None else record.make_array(self.name)
+
+
+def index(rows: str, doc: str) -> Field[npt.NDArray[np.int64]]:
+    """Declare a field of integers of the tree."""
+    return Field("index", rows, 1, doc)
+
+
+def parameter(rows: str, columns: int, doc: str) -> Field[npt.NDArray[np.float64]]:
+    """Declare a field of numbers of the tree."""
+    return Field("parameter", rows, columns, doc)
+
+
+def state(
+    rows: str, columns: int, doc: str, *, touches: bool = False, spans: tuple[str, ...] = ()
+) -> Field[npt.NDArray[np.float64]]:
+    """Declare a field of numbers of a state; in a record with tangents it is a `DualRows`."""
+    return Field("state", rows, columns, doc, touches, spans)
 
 
 class Layout:
@@ -50,22 +99,22 @@ class Layout:
 
     def __init__(self) -> None:
         self.counts: tuple[str, ...] = ()
-        self.fields: dict[str, Field] = {}
+        self.fields: dict[str, Field[Any]] = {}
         self.places: dict[str, int] = {}
 
-    def define(self, counts: Sequence[str], fields: Sequence[Field]) -> None:
-        """Fill the layout, once, at import of `mobod.tree.records`."""
-        self.counts = tuple(counts)
-        self.fields = {field.name: field for field in fields}
-        self.places = {name: place for place, name in enumerate([*counts, *self.fields])}
+    def define(self, declared: type[RecordBase]) -> None:
+        """Fill the layout from the class that declares counts, as annotations, and fields."""
+        self.counts = tuple(declared.__annotations__)
+        self.fields = {name: field for name, field in vars(declared).items() if isinstance(field, Field)}
+        self.places = {name: place for place, name in enumerate([*self.counts, *self.fields])}
 
 
-#: The layout of every record; `mobod.tree.records` defines it.
+#: The layout of every record: that of `mobod.state.fields.Record`.
 layout = Layout()
 
 
 def value_blocks(columns: int) -> int:
-    """How many vectors the values of a row of Duals take."""
+    """The number of vectors that the values of a row of Duals take."""
     return -(-columns // LANES)
 
 
@@ -122,8 +171,10 @@ def aligned_zeros(*shape: int) -> npt.NDArray[np.float64]:
     return raw[skip : skip + size].reshape(shape)
 
 
-class Record:
-    """The arrays of one state, or of eight in lanes, and the block by which a kernel finds them.
+class RecordBase:
+    """The arrays of one state, or of eight in lanes, and the block in which kernels find their addresses.
+
+    A class derived from this declares the counts, as annotations, and the fields: see `mobod.state.fields`.
 
     Parameters
     ----------
@@ -144,6 +195,9 @@ class Record:
         For lanes with tangents: derivatives of eight states take eight records; for parameters of their own without lanes.
     """
 
+    def __init_subclass__(cls) -> None:
+        layout.define(cls)
+
     def __init__(
         self,
         counts: Mapping[str, int],
@@ -161,16 +215,15 @@ class Record:
         fields = [field for field in layout.fields.values() if field.what == "state"]
         shapes = [(counts[field.rows], *self._row(field.columns)) for field in fields]
         sizes = [math.prod(shape) for shape in shapes]
-        # q, u, z and their rates come first and touch, so that y and ydot are one array each
-        starts: list[int] = []
+        starts: dict[str, int] = {}
         at = 0
         for field, size in zip(fields, sizes, strict=True):
-            if field.doc.startswith("="):  # another name for fields that touch, from the one it names on
-                starts.append(next(s for f, s in zip(fields, starts, strict=False) if f"= {f.name} " in field.doc))
+            if field.spans:
+                starts[field.name] = starts[field.spans[0]]
                 continue
-            if not field.doc.startswith("+"):
+            if not field.touches:
                 at = -(-at // LANES) * LANES
-            starts.append(at)
+            starts[field.name] = at
             at += size
         #: Every state field, end to end.
         self.buffer = aligned_zeros(at)
@@ -180,10 +233,10 @@ class Record:
             setattr(self, name, counts[name])
         base = self.buffer.ctypes.data
         #: Of each state field where it starts in the buffer, its shape in memory, and its columns.
-        self._state_fields = {f.name: (s, n, f.columns) for f, s, n in zip(fields, starts, shapes, strict=True)}
+        self._state_fields = {f.name: (starts[f.name], shape, f.columns) for f, shape in zip(fields, shapes, strict=True)}
         self._state_places = np.array([layout.places[field.name] for field in fields])
-        for name, (start, shape, columns) in self._state_fields.items():
-            setattr(self, name, self._array(start, shape, columns))
+        for name, (start, _, _) in self._state_fields.items():
+            self.make_array(name)
             self.block[layout.places[name]] = base + 8 * start
         for name, array in shared.items():
             self.share(name, array)
@@ -207,12 +260,12 @@ class Record:
         setattr(self, name, array)
         self.block.reshape(-1)[layout.places[name]] = array.ctypes.data
 
-    def copy(self) -> Record:
-        """A record with its own state fields, equal to these, and the same tree.
+    def copy(self) -> Self:
+        """A record of the same tree with state fields of its own, equal to these.
 
-        Only the block is made now. A field's array is when it is first asked for: few of a copy's ever are.
+        The block is made now, a field's array when it is first asked for: few of a copy's ever are.
         """
-        other = Record.__new__(Record)
+        other = type(self).__new__(type(self))
         kept = other.__dict__
         kept.update(self.__dict__)
         for name in self._state_fields:
@@ -222,30 +275,24 @@ class Record:
         other.block.reshape(-1)[self._state_places] += other.buffer.ctypes.data - self.buffer.ctypes.data
         return other
 
-    def __getattr__(self, name: str) -> Any:
-        place = self.__dict__.get("_state_fields", {}).get(name)
-        if place is None:
-            raise AttributeError(f"a record has no field {name!r}")
-        array = self._array(*place)
-        setattr(self, name, array)
-        return array
-
-    def _array(self, start: int, shape: tuple[int, ...], columns: int) -> Any:
+    def make_array(self, name: str) -> Any:
+        """The array of a state field, which is the attribute of that name from now on."""
+        try:
+            start, shape, columns = self._state_fields[name]
+        except KeyError:
+            raise AttributeError(f"this record has no field {name!r} yet; its tree has to share one") from None
         array = self.buffer[start : start + math.prod(shape)].reshape(shape)
-        return DualRows(array, columns) if self.with_tangents else array
-
-
-#: What compiled code stands at an address, for `call_routine` run as Python.
-interpreted: dict[int, Callable[..., int]] = {}
+        self.__dict__[name] = DualRows(array, columns) if self.with_tangents else array
+        return self.__dict__[name]
 
 
 def attach(block: Any) -> Any:
-    """The record of a block: what every entry point does first. From Python, the record itself."""
+    """The record of a block, in the first line of every entry point. From Python, the record itself."""
     return block
 
 
 def attach_state(pointer: Any) -> Any:
-    """The record of float64 whose block is at an address: what the entry of a `Routine` does."""
+    """The record of float64 whose block is at an address, in the entry of a `Routine`."""
     return pointer
 
 
@@ -265,9 +312,9 @@ def attach_varied(pointer: Any) -> Any:
 
 
 def point_field(model: Any, place: int, address: int) -> None:
-    """Let the field at a *place* of the block, of parameters that each lane has its own of, begin at *address*.
+    """Let the field at a *place* of the block, a parameter that each lane has its own of, begin at *address*.
 
-    A kernel that has used the field itself may still see the old one: this is for those that call a `Routine` next.
+    For kernels that call a `Routine` next: one that has read the field itself may still see the old address.
     """
     field = layout.fields[next(name for name, at in layout.places.items() if at == place)]
     shape = getattr(model, field.name).shape

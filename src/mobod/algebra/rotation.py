@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._jit import generic
+from ..compiling import generic
 from .scalar import one, sincos, zero
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import generic
+from ..compiling import generic
 
 
 def load(rows: Any, row: int, column: int) -> Any:

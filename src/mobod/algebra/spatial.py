@@ -6,7 +6,7 @@ Force: the parent's torque gains r x f. Source: Featherstone 2008, section 2; Ja
 
 from typing import Any
 
-from .._jit import generic
+from ..compiling import generic
 from . import sym33, vec3
 
 
@@ -33,7 +33,7 @@ def mul_inertia(m: Any, mc: Any, inertia: Any, w: Any, v: Any) -> Any:
 
 @generic
 def shift_inertia(m: Any, mc: Any, inertia: Any, r: Any) -> Any:
-    """First moment and inertia about a point from which the present one lies at r (m is unchanged).
+    """First moment and inertia about a point from which their own lies at r (m is unchanged).
 
     mc' = mc + m r, I' = I + [2 (r.mc) 1 - r mc^T - mc r^T] + m (r.r 1 - r r^T), for any offset of the mass center.
     """

@@ -1,5 +1,6 @@
-"""Assembling: coordinates that fulfil constraints, and come close to what is wanted or was observed; one condition a file."""
+"""Assembling: coordinates that fulfil constraints and come close to goals or observations; one condition a file."""
 
+from ..value.attributes import explain_names
 from .base import Assembler
 from .condition import Condition
 from .local_energy_minimizer import LocalEnergyMinimizer
@@ -19,3 +20,5 @@ __all__ = [
     "QValue",
     "SystemConstraints",
 ]
+
+explain_names(__name__)

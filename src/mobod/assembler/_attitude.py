@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from ..algebra.arrays import Array
 
 
 def rotation_vectors(R: Array) -> Array:

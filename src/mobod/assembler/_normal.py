@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..tree import fitting
+from ..algebra.arrays import Array
+from ..tree import normal_equations
 
 if TYPE_CHECKING:
-    from ..state import State
-
-Array = npt.NDArray[np.float64]
+    from ..state.state import State
 
 
 class Normal:
@@ -24,26 +23,26 @@ class Normal:
     def __init__(self, nb: int, nu: int) -> None:
         self.weights, self.forces = np.zeros((nb, 10)), np.zeros((nb, 6))
         self.H, self.g = np.zeros((nu, nu)), np.zeros(nu)
-        self._clear: Any = fitting.clear.dispatcher
-        self._stations: Any = fitting.add_stations.dispatcher
-        self._attitudes: Any = fitting.add_attitudes.dispatcher
-        self._finish: Any = fitting.normal_equations.dispatcher
+        self._clear: Any = normal_equations.clear.dispatcher
+        self._stations: Any = normal_equations.add_stations.dispatcher
+        self._attitudes: Any = normal_equations.add_attitudes.dispatcher
+        self._finish: Any = normal_equations.form.dispatcher
 
     def begin(self, state: State) -> None:
-        """Nothing is wanted."""
-        self._clear(state._block, self.weights, self.forces)
+        """Set both to zero."""
+        self._clear(state.block, self.weights, self.forces)
 
     def add_stations(
         self, state: State, bodies: npt.NDArray[np.int64], stations: Array, targets: Array, weights: Array
     ) -> float:
-        """Stations are wanted at targets in Ground; half the weighted sum of squares."""
-        return float(self._stations(state._block, bodies, stations, targets, weights, self.weights, self.forces))
+        """Add stations with targets in Ground; returns half the weighted sum of squares."""
+        return float(self._stations(state.block, bodies, stations, targets, weights, self.weights, self.forces))
 
     def add_attitudes(self, state: State, bodies: npt.NDArray[np.int64], errors: Array, weights: Array) -> float:
-        """Bodies are wanted turned by minus the rotation vectors *errors* in Ground; half the weighted sum of squares."""
-        return float(self._attitudes(state._block, bodies, errors, weights, self.weights, self.forces))
+        """Add orientation errors, rotation vectors in Ground; returns half the weighted sum of squares."""
+        return float(self._attitudes(state.block, bodies, errors, weights, self.weights, self.forces))
 
     def finish(self, state: State) -> tuple[Array, Array]:
-        """H ``(nu, nu)`` and g ``(nu,)``: arrays that the next use writes over."""
-        self._finish(state._block, self.weights, self.forces, self.H, self.g)
+        """H ``(nu, nu)`` and g ``(nu,)``, which the next use overwrites."""
+        self._finish(state.block, self.weights, self.forces, self.H, self.g)
         return self.H, self.g

@@ -1,4 +1,4 @@
-"""What Markers and OrientationSensors share: sensors with names and weights, and which observation belongs to which."""
+"""The base of Markers and OrientationSensors: sensors with names and weights, and the order of observations."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..value.checks import not_negative, shaped
 from .condition import Condition
 
 if TYPE_CHECKING:
-    from ..state import State
-
-Array = npt.NDArray[np.float64]
+    from ..state.state import State
 
 
 class Observed(Condition):
@@ -24,7 +24,7 @@ class Observed(Condition):
     """
 
     _what = "sensor"
-    _shape: tuple[int, ...] = (3,)
+    shape: tuple[int, ...] = (3,)
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -35,13 +35,13 @@ class Observed(Condition):
         self._by_name: dict[str, int] = {}
         self._order: list[int | None] = []
         self._observation_of: list[int | None] = []
-        self._observations = np.zeros((0, *self._shape))
+        self._observations = np.zeros((0, *self.shape))
         self._is_ordered = False
 
     # ------------------------------------------------------------------------------------------ sensors
 
     def _add_sensor(self, name: str | None, body: Any, sensor: Array, weight: float) -> int:
-        value = _weight(self._what, weight)
+        value = not_negative(f"the weight of a {self._what}", weight, ValueError)
         index = len(self._names)
         text = (name or "").strip() or f"{self._what}_{index}"
         if text in self._by_name:
@@ -54,7 +54,7 @@ class Observed(Condition):
         self._weights.append(value)
         self._is_ordered = False
         self._order, self._observation_of = [], []
-        self._observations = np.zeros((0, *self._shape))
+        self._observations = np.zeros((0, *self.shape))
         return index
 
     def _sensor_index(self, sensor: int | str) -> int:
@@ -67,7 +67,7 @@ class Observed(Condition):
         return int(sensor)
 
     def _change_weight(self, sensor: int | str, weight: float) -> None:
-        index, value = self._sensor_index(sensor), _weight(self._what, weight)
+        index, value = self._sensor_index(sensor), not_negative(f"the weight of a {self._what}", weight, ValueError)
         self._weights[index] = value
         if self._is_ready:
             self._pack()
@@ -75,13 +75,13 @@ class Observed(Condition):
     # ------------------------------------------------------------------------------------------ observations
 
     def define_observation_order(self, observation_order: Sequence[int | str | None] = ()) -> None:
-        """Say which sensor each observation of a frame is of.
+        """Define the sensor of each observation of a frame.
 
         Parameters
         ----------
         observation_order : sequence of int, str or None
-            A sensor's index or name for each observation. None, or a name that is not known, stands for data of no interest.
-            Empty for one observation a sensor, in their order, which is so unless another is defined.
+            A sensor's index or name for each observation; None or an unknown name for data to be ignored. Empty, the default,
+            means one observation a sensor, in their order.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class Observed(Condition):
             found[index] = place
         self.uninitialize_assembler()
         self._order, self._observation_of = order, found
-        self._observations = np.full((len(order), *self._shape), np.nan)
+        self._observations = np.full((len(order), *self.shape), np.nan)
         self._is_ordered = True
 
     def _ordered(self) -> None:
@@ -120,7 +120,7 @@ class Observed(Condition):
             self.define_observation_order()
 
     def get_num_observations(self) -> int:
-        """How many observations a frame has; those of no interest count."""
+        """How many observations a frame has, ignored ones included."""
         self._ordered()
         return len(self._order)
 
@@ -161,10 +161,7 @@ class Observed(Condition):
 
     def _move_all(self, values: Any) -> None:
         self._ordered()
-        array = np.asarray(values, dtype=np.float64)
-        if array.shape != self._observations.shape:
-            raise ValueError(f"the observations of a frame have shape {self._observations.shape}, got {array.shape}")
-        self._observations[...] = array
+        self._observations[...] = shaped("the observations of a frame", values, self._observations.shape)
         if self._is_ready:
             self._take()
 
@@ -176,7 +173,7 @@ class Observed(Condition):
     def initialize_condition(self) -> None:
         """Find the bodies, and put what is observed of them into arrays."""
         matter = self.get_matter_subsystem()
-        self._body_indices = [matter._body(body)._index for body in self._bodies]
+        self.body_indices = [matter.find_body(body).index for body in self._bodies]
         self._ordered()
         self._is_ready = True
         self._pack()
@@ -186,22 +183,22 @@ class Observed(Condition):
         self._is_ready = False
 
     def _pack(self) -> None:
-        """The sensors that count: observed ones with a weight, not on Ground."""
+        """Collect the sensors in use: observed ones with a weight, not on Ground."""
         used = [
             i
-            for i, (body, place) in enumerate(zip(self._body_indices, self._observation_of, strict=True))
+            for i, (body, place) in enumerate(zip(self.body_indices, self._observation_of, strict=True))
             if place is not None and body > 0 and self._weights[i] > 0.0
         ]
-        self._used = np.array(used, np.int64)
-        self._used_bodies = np.array([self._body_indices[i] for i in used], np.int64)
-        self._used_sensors = np.ascontiguousarray(np.array([self._sensors[i] for i in used]).reshape(len(used), *self._shape))
+        self.used = np.array(used, np.int64)
+        self._used_bodies = np.array([self.body_indices[i] for i in used], np.int64)
+        self._used_sensors = np.ascontiguousarray(np.array([self._sensors[i] for i in used]).reshape(len(used), *self.shape))
         self._used_weights = np.array([self._weights[i] for i in used])
         self._places = np.array([self._observation_of[i] for i in used], np.int64)
         self._in_order = bool(np.array_equal(self._places, np.arange(len(self._order))))
         self._take()
 
     def _take(self) -> None:
-        """The observations of these, and the weights: none where one is missing."""
+        """Take their observations and weights; weight zero if one is missing."""
         self._targets = self._observations.copy() if self._in_order else self._observations[self._places]
         flat = self._targets.sum(axis=tuple(range(1, self._targets.ndim)))
         there = np.isfinite(flat)
@@ -219,12 +216,5 @@ class Observed(Condition):
         """Which of the sensors in use are observed in this frame."""
         return np.flatnonzero(self._there)
 
-    def _squares(self, state: State) -> float | None:
+    def squares(self, state: State) -> float | None:
         return None
-
-
-def _weight(what: str, weight: float) -> float:
-    value = float(weight)
-    if not (np.isfinite(value) and value >= 0.0):
-        raise ValueError(f"the weight of a {what} has to be finite and not negative, got {weight}")
-    return value

@@ -6,18 +6,17 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ..stage import Stage
+from ..algebra.arrays import Array
+from ..value.stage import Stage
 from ._normal import Normal
 from .condition import Condition, checked_errors, checked_goal
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..system import MultibodySystem
+    from ..state.state import State
+    from ..system.system import MultibodySystem
     from ._variables import Variables
 
-Array = npt.NDArray[np.float64]
 _EPS = 6e-6  # the cube root of the rounding error: best for central differences
 
 
@@ -37,7 +36,7 @@ class Values:
 
 @dataclasses.dataclass
 class Counts:
-    """How often what was computed."""
+    """Counts of evaluations."""
 
     goals: int = 0
     gradients: int = 0
@@ -75,20 +74,20 @@ class Problem:
         self.counts = Counts()
         self.requirements = requirements
         self.rms, self._numerical_jacobian = rms, numerical_jacobian
-        self.spatial = [one for one in goals if one[0]._is_spatial and not numerical_gradient]
-        rest = [one for one in goals if not one[0]._is_spatial or numerical_gradient]
+        self.spatial = [one for one in goals if one[0].is_spatial and not numerical_gradient]
+        rest = [one for one in goals if not one[0].is_spatial or numerical_gradient]
         system.realize(state, Stage.POSITION)
         self.squares: list[tuple[Condition, float, float]] = []
         self.general: list[tuple[Condition, float]] = []
         for condition, weight in rest:
-            factor = None if numerical_gradient else condition._squares(state)
+            factor = None if numerical_gradient else condition.squares(state)
             if factor is None:
                 self.general.append((condition, weight))
             else:
                 self.squares.append((condition, weight, factor))
         self._numerical_gradient = numerical_gradient
         self._goals, self.has_goals = goals, bool(goals)
-        tree = state._tree
+        tree = state.tree
         self._normal = Normal(tree.nb, tree.nu) if self.spatial else None
         self._none, self._zero = np.zeros((variables.n, variables.n)), np.zeros(variables.n)
 
@@ -131,7 +130,7 @@ class Problem:
             normal = self._normal
             normal.begin(state)
             for condition, weight in self.spatial:
-                f += condition._add(state, weight, normal)
+                f += condition.added_to(state, weight, normal)
             H, g = variables.normal(state, *normal.finish(state))
         for condition, weight, factor in self.squares:
             e, J = checked_errors(condition, state), self.jacobian(condition)
@@ -149,14 +148,14 @@ class Problem:
         if not np.isfinite(f):
             f = np.inf
         if not self.requirements:
-            return Values(state._q.copy(), f, g, H, _NOTHING, None, 0.0, general)
+            return Values(state.q_values.copy(), f, g, H, _NOTHING, None, 0.0, general)
         c = self.errors()
         counts.jacobians += 1
         found = [self.jacobian(condition) for condition in self.requirements]
         A = found[0] if len(found) == 1 else np.concatenate(found)
         if len(A) != len(c):
             raise ValueError(f"the requirements have {len(c)} errors, but Jacobians of {len(A)} rows")
-        return Values(state._q.copy(), f, g, H, c, A if len(c) else None, self.norm(c), general)
+        return Values(state.q_values.copy(), f, g, H, c, A if len(c) else None, self.norm(c), general)
 
     # ------------------------------------------------------------------------------------------ derivatives
 
@@ -164,7 +163,7 @@ class Problem:
         """The derivatives of a condition's errors by x ``(m, n)``."""
         state, variables = self.state, self.variables
         if not self._numerical_jacobian:
-            by_u = condition._jacobian_u(state)
+            by_u = condition.jacobian_u(state)
             if by_u is not None:
                 return variables.jacobian(state, by_u)
             given = condition.calc_error_jacobian(state)
@@ -183,9 +182,9 @@ class Problem:
         return self._differences(lambda: np.array([checked_goal(condition, state)])).reshape(variables.n)
 
     def _by_all_q(self, method: str, condition: Condition, given: Any, ndim: int) -> Array:
-        """What a user's method gave by the free q, or by all of them, as the latter."""
+        """A user's derivatives by the free q or by all q, as derivatives by all q."""
         array = np.asarray(given, dtype=np.float64)
-        nq, free = self.state._q.size, self.variables.free_q
+        nq, free = self.state.q_values.size, self.variables.free_q
         if array.ndim != ndim or array.shape[-1] not in (nq, len(free)):
             shape = "(m, {})" if ndim == 2 else "({},)"
             either = f"{shape.format(len(free))} by the free q, or {shape.format(nq)} by all"
@@ -198,7 +197,7 @@ class Problem:
 
     def _differences(self, function: Any) -> Array:
         """Central differences along each x, one a row; the state is put back."""
-        q, n = self.state._q.copy(), self.variables.n
+        q, n = self.state.q_values.copy(), self.variables.n
         rows, h = [], np.zeros(n)
         for i in range(n):
             size = _EPS * max(1.0, abs(q[self.variables.q_of_x[i]]) if self.variables.q_of_x[i] >= 0 else 1.0)
@@ -207,7 +206,7 @@ class Problem:
             h[i] = -size
             behind = self.variables.displaced(self.state, h)
             h[i] = 0.0
-            apart = size + size  # ranges may cut one side off
+            apart = size + size  # a range may clip one side
             if self.variables.q_of_x[i] >= 0:
                 apart = ahead[self.variables.q_of_x[i]] - behind[self.variables.q_of_x[i]]
             self.move_to(ahead)

@@ -1,4 +1,4 @@
-"""The solver: damped Gauss-Newton steps on the manifold of the requirements, and what to try where these get stuck.
+"""The solver: damped Gauss-Newton steps on the manifold of the requirements, and restarts if these get stuck.
 
 Sequential quadratic programming with the merit f + nu |c|: for goals that are sums of squares the matrix is Gauss and Newton's,
 for others that of Broyden, Fletcher, Goldfarb and Shanno; steps are damped as Levenberg and Marquardt do. Each step is taken
@@ -12,27 +12,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ._step import damped, step
 
 if TYPE_CHECKING:
     from ._problem import Problem, Values
 
-Array = npt.NDArray[np.float64]
-#: The damping to begin with, that below which it does not matter, and that at which a search ends.
+#: Damping: its first value, the value below which it has no effect, and that at which a search ends.
 _START, _LEAST, _MOST = 1e-7, 1e-9, 1e8
-#: No step turns a coordinate by more.
+#: Largest change of an angle in a step.
 _TURN = 1.2
-#: How far beyond the tolerance errors are pursued.
+#: Errors are reduced to this part of the tolerance.
 _BEYOND = 1e-5
-#: After how many steps of Gauss and Newton's matrix another is tried.
+#: Steps with the Gauss-Newton matrix before the quasi-Newton matrix is tried.
 _PATIENCE = 40
-#: How often an assembly starts again elsewhere, and how far from the start, in radians.
+#: How many other starts an assembly tries, and how far from the first, in radians.
 ATTEMPTS = 40
 _SPREADS = 0.02, 0.1, 0.4, 1.2, 2.5
 
 
 class Search:
-    """A search from where the problem's state is; `run` leaves the state at the best point.
+    """A search from the problem's state; `run` leaves the state at the best point.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Search:
         Ends the search of a goal that is no sum of squares: the largest entry of its gradient.
     most_steps : int
     caution : float
-        With a large one, steps stay near to where the requirements hold.
+        Large values keep steps near the manifold of the requirements.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Search:
         self.converged = False
 
     def run(self) -> Values:
-        """Search; with a matrix of gradients alone where Gauss and Newton's is of no use, as for squares that stay large."""
+        """Search; with a quasi-Newton matrix if the Gauss-Newton matrix fails, as for large residuals."""
         problem = self.problem
         if problem.general or not problem.has_goals:
             return self._run(self.most_steps, False)
@@ -71,7 +71,7 @@ class Search:
         return found if self.converged else self._run(self.most_steps, True)
 
     def _run(self, most_steps: int, quasi: bool) -> Values:
-        """Search; *quasi* takes nothing from Gauss and Newton but the matrix to begin with."""
+        """Search; *quasi* uses the Gauss-Newton matrix only as the first quasi-Newton matrix."""
         problem, variables = self.problem, self.problem.variables
         now = problem.values()
         if not variables.n:
@@ -96,7 +96,7 @@ class Search:
                 size = float(np.sqrt(now.c @ now.c))
                 rest = now.c + now.A @ x
                 nearer = size - float(np.sqrt(rest @ rest))
-                # multipliers are small where the goal pulls across the requirements, which then may not count for nothing
+                # multipliers are small if the goal's gradient is tangent to the requirements, which need some weight even then
                 steepness = float(np.sqrt(now.g @ now.g) / (np.sqrt(np.sum(now.A * now.A)) + 1e-300))
                 nu = max(nu, 1.5 * float(np.sqrt(multipliers @ multipliers)), self.caution * min(steepness, 1e12))
             promised = gain + nu * nearer
@@ -133,7 +133,7 @@ class Search:
         return now
 
     def _is_last(self, now: Values, x: Array, gain: float, multipliers: Array) -> bool:
-        """Whether there is nothing to be gained any more."""
+        """Whether the search has converged."""
         if self.gradient_tolerance is None:
             return gain <= self.accuracy**2 * abs(now.f)
         slope = now.g if now.A is None else now.g + now.A.T @ multipliers
@@ -143,7 +143,7 @@ class Search:
         return bool(np.abs(slope).max(initial=0.0) <= self.gradient_tolerance)
 
     def _last(self, now: Values, x: Array, gain: float, nu: float) -> Values:
-        """Take a last step, whose derivatives nobody asks for, if it is none for the worse; then Newton's on requirements."""
+        """Take a last step, without derivatives, unless it raises the merit; then Newton's steps on the requirements."""
         problem, tight = self.problem, self.tolerance * _BEYOND
         if gain <= 1e-4 * self.accuracy**2 * abs(now.f) and now.norm <= tight:
             return now
@@ -154,13 +154,13 @@ class Search:
         f, norm = problem.goal(), problem.norm(c)
         before, after = now.f + nu * float(np.sqrt(now.c @ now.c)), f + nu * float(np.sqrt(c @ c))
         if after <= before + 1e-14 * abs(before) and norm <= max(now.norm, tight):
-            now.q, now.f, now.c, now.norm = problem.state._q.copy(), f, c, norm
+            now.q, now.f, now.c, now.norm = problem.state.q_values.copy(), f, c, norm
         else:
             problem.move_to(now.q)
         return now
 
     def _polished(self, A: Array, tight: float) -> Array:
-        """The errors of the requirements after a few of Newton's steps with a Jacobian from nearby."""
+        """The errors of the requirements after a few Newton steps with a fixed Jacobian from a point nearby."""
         problem, variables = self.problem, self.problem.variables
         c = problem.errors()
         inverse: Array | None = None
@@ -172,7 +172,7 @@ class Search:
                 room = variables.room(problem.state)
                 free = np.ones(variables.n) if room is None else 1.0 * ((room[0] < 0.0) & (room[1] > 0.0))
                 inverse = np.asarray(np.linalg.pinv(A * free, rcond=1e-9), dtype=np.float64)
-            q = problem.state._q.copy()
+            q = problem.state.q_values.copy()
             problem.move_to(variables.displaced(problem.state, -(inverse @ c)))
             then = problem.errors()
             if not problem.norm(then) < norm:
@@ -182,7 +182,7 @@ class Search:
         return c
 
     def _tried(self, now: Values, x: Array, nu: float, size: float) -> tuple[Values, Array]:
-        """The values after a step; where requirements bend too much for it, after one that is corrected for that."""
+        """The values after a step; after a second-order correction if the requirements curve too much."""
         problem, variables = self.problem, self.problem.variables
         problem.move_to(variables.displaced(problem.state, x))
         then = problem.values()
@@ -196,7 +196,7 @@ class Search:
 
 
 def merit_drop(now: Values, then: Values, nu: float) -> float:
-    """By how much the merit is smaller; minus infinity where it is not a number."""
+    """The decrease of the merit; minus infinity if it is NaN."""
     drop = now.f - then.f
     if now.A is not None:
         drop += nu * float(np.sqrt(now.c @ now.c) - np.sqrt(then.c @ then.c))
@@ -204,7 +204,7 @@ def merit_drop(now: Values, then: Values, nu: float) -> float:
 
 
 def _first_matrix(now: Values) -> Array:
-    """With which the first step is a third of a radian."""
+    """A multiple of the identity with which the first step is a third of a radian."""
     return np.eye(len(now.g)) * max(float(np.abs(now.g).max()) / 0.3, 1e-12)
 
 
@@ -235,7 +235,7 @@ def _updated(B: Array, x: Array, y: Array) -> Array:
 def assemble(
     problem: Problem, feasible: Problem, accuracy: float, tolerance: float, gradient_tolerance: float | None = None
 ) -> Values:
-    """The best that is found from where the problem's state is; the state is left there.
+    """Assemble from the problem's state, with restarts; the state is left at the best point found.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def assemble(
 
 
 def _beside(problem: Problem, accuracy: float, tolerance: float, best: Values, random: np.random.Generator) -> Values:
-    """Start once more a little aside: if that was a saddle, it is left."""
+    """Start once more from a small disturbance, to leave a saddle point."""
     _disturb(problem, best.q, 0.05, random)
     other = Search(problem, accuracy, tolerance).run()
     return other if other.norm <= tolerance and other.f < best.f * (1.0 - 1e-9) else best
@@ -274,7 +274,7 @@ def _elsewhere(
     best: Values,
     random: np.random.Generator,
 ) -> Values:
-    """Start again without goals, and further and further from the start, until the requirements hold."""
+    """Start again without goals, at increasing distances from the first start, until the requirements hold."""
     for attempt in range(ATTEMPTS):
         if attempt == 0:
             problem.move_to(start.q)
@@ -302,6 +302,6 @@ def _disturb(problem: Problem, q: Array, spread: float, random: np.random.Genera
     """Put the state at random around q: angles by *spread*, lengths by that part of the longest link."""
     problem.move_to(q)
     variables, state = problem.variables, problem.state
-    longest = float(np.linalg.norm(state._record.p_PB_G[1:, :3], axis=1).max(initial=0.0)) or 1.0
+    longest = float(np.linalg.norm(state.record.p_PB_G[1:, :3], axis=1).max(initial=0.0)) or 1.0
     size = np.where(variables.are_angles(state), 1.0, longest)
     problem.move_to(variables.displaced(state, spread * size * random.normal(size=variables.n)))

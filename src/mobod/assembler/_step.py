@@ -1,9 +1,9 @@
-"""One step of the solver: the least of a quadratic model where linear equations hold, within ranges.
+"""One step of the solver: the minimum of a quadratic model under linear equations and ranges.
 
     minimize  g.x + x.(H + mu D).x / 2      so that  c + A x = 0      and  low <= x <= high
 
-Equations that depend on others count once (a singular value decomposition of A); what of c cannot be met is left. The ranges
-by an active set: what would leave its range is held at the limit, and let go when the gradient pulls it back.
+Dependent equations count once (a singular value decomposition of A); inconsistent parts of c are left. Ranges are kept by an
+active set: a variable that would leave its range is held at the limit, and released when the gradient points inside.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import functools
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from ..algebra.arrays import Array
+
 #: Singular values below this part of the largest count as none.
 RANK = 1e-9
 
@@ -35,7 +35,7 @@ def solve_positive(H: Array, g: Array) -> Array | None:
 
 
 def damped(H: Array, mu: float) -> Array:
-    """H with its diagonal made larger by a part mu of itself, and a little where nothing is wanted."""
+    """H with its diagonal increased by the part mu, and by a little where it is zero."""
     n = len(H)
     out = H.copy()
     diagonal = out.ravel()[:: n + 1]
@@ -43,7 +43,7 @@ def damped(H: Array, mu: float) -> Array:
     if top <= 0.0:
         diagonal += 1.0
     else:
-        # Marquardt's scaling; directions that are hardly seen are damped by a thousandth of the rest
+        # Marquardt's scaling; directions with a small diagonal are damped by a thousandth of the rest
         diagonal *= 1.0 + mu
         diagonal += (1e-3 * mu + 1e-12) * top
     return out

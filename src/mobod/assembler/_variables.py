@@ -14,20 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..mobilizer import _rates
-from ..tree import fitting, rates
+from ..tree import normal_equations, rates
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
-
-Array = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
+    from ..state.state import State
 
 
 def num_orientation_q(body: MobilizedBody, state: State) -> int:
     """How many of the first q of a mobilizer move together, as an orientation that only u-like displacements change."""
-    tree, b = state._tree, body._index
+    tree, b = state.tree, body.index
     if b in tree.quaternions:
         return 4
     return 3 if tree.num_q[b] != tree.num_u[b] else 0  # a line's angles
@@ -47,8 +45,8 @@ class Variables:
     """
 
     def __init__(self, state: State, free_q: npt.NDArray[np.bool_], lower: Array, upper: Array) -> None:
-        tree = state._tree
-        matter = state._system.get_matter_subsystem()
+        tree = state.tree
+        matter = state.system.get_matter_subsystem()
         self.nu = tree.nu
         self.free_q = np.flatnonzero(free_q)
         u_of_x: list[int] = []
@@ -57,7 +55,7 @@ class Variables:
         tangent_q: list[int] = []
         self._has_quaternions = False
         for body in list(matter.bodies)[1:]:
-            b = body._index
+            b = body.index
             q, u, nq, nu = tree.first_q[b], tree.first_u[b], tree.num_q[b], tree.num_u[b]
             together = num_orientation_q(body, state)
             of_u = nu - (nq - together)
@@ -93,7 +91,7 @@ class Variables:
             self.lower[self.direct], self.upper[self.direct] = lower[self.direct_q], upper[self.direct_q]
         self._v, self._q_dot = np.zeros(tree.nu), np.zeros(tree.nq)
         self._n_times: Any = rates.multiply_by_n.dispatcher
-        self._turn: Any = fitting.turn.dispatcher
+        self._turn: Any = normal_equations.turn.dispatcher
 
     # ------------------------------------------------------------------------------------------ matrices
 
@@ -109,7 +107,7 @@ class Variables:
             for first_q, _, n in self.mixed:
                 if k < n:
                     dq[first_q + k] = 1.0
-            rates.multiply_by_n_inv(state._block, False, dq, du)
+            rates.multiply_by_n_inv(state.block, False, dq, du)
             for _, first_u, n in self.mixed:
                 if k < n:
                     whole[first_u : first_u + n, first_u + k] = du[first_u : first_u + n]
@@ -140,7 +138,7 @@ class Variables:
         if len(self.tangent):
             of_u = np.empty(self.nu)
             for row, values in zip(out, J, strict=True):
-                rates.multiply_by_n(state._block, True, np.ascontiguousarray(values), of_u)
+                rates.multiply_by_n(state.block, True, np.ascontiguousarray(values), of_u)
                 row[self.tangent] = of_u[self.tangent_u]
         return out
 
@@ -150,13 +148,13 @@ class Variables:
         """The q of a displacement from a state with positions, within the ranges."""
         if self._has_quaternions:
             self._v[self.u_of_x] = x
-            q = state._q.copy()  # subsystems may have q of their own
-            self._turn(state._block, self._v, q)
+            q = state.q_values.copy()  # subsystems may have q of their own
+            self._turn(state.block, self._v, q)
         else:
-            q = state._q.copy()
+            q = state.q_values.copy()
             if len(self.tangent):
                 self._v[self.tangent_u] = x[self.tangent]
-                self._n_times(state._block, False, self._v, self._q_dot)
+                self._n_times(state.block, False, self._v, self._q_dot)
                 q[self.tangent_q] += self._q_dot[self.tangent_q]
         q[self.direct_q] += x[self.direct]
         if self.lower is not None and self.upper is not None:
@@ -168,10 +166,10 @@ class Variables:
         if self.lower is None or self.upper is None:
             return None
         now = np.zeros(self.n)
-        now[self.direct] = state._q[self.direct_q]
+        now[self.direct] = state.q_values[self.direct_q]
         return self.lower - now, self.upper - now
 
     def are_angles(self, state: State) -> npt.NDArray[np.bool_]:
         """Which displacements turn bodies."""
-        turning: npt.NDArray[np.bool_] = np.abs(state._record.H[self.u_of_x, :3]).max(axis=1, initial=0.0) > 0.0
+        turning: npt.NDArray[np.bool_] = np.abs(state.record.H[self.u_of_x, :3]).max(axis=1, initial=0.0) > 0.0
         return turning

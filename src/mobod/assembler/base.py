@@ -1,4 +1,4 @@
-"""Assembler: coordinates that fulfil constraints and what else is required, and come close to goals."""
+"""Assembler: coordinates that fulfil constraints and other requirements, and come close to goals."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..errors import ConvergenceError, MobodError, ModelError
-from ..stage import Stage
-from ..system import MultibodySystem
+from ..system.system import MultibodySystem
+from ..value.attributes import Sealed
+from ..value.checks import not_negative, number, numbers
+from ..value.stage import Stage
 from ._observed import Observed
 from ._problem import Counts, Problem, Values
 from ._solve import Search, assemble
@@ -19,16 +22,15 @@ from .condition import Condition
 from .system_constraints import SystemConstraints
 
 if TYPE_CHECKING:
-    from ..matter import SimbodyMatterSubsystem
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
+    from ..system.matter import SimbodyMatterSubsystem
 
-Array = npt.NDArray[np.float64]
 _DEFAULT_ACCURACY = 1e-3
 
 
-class Assembler:
-    """Finds coordinates q with which a system's constraints hold, and further conditions as far as is asked of them.
+class Assembler(Sealed):
+    """Finds coordinates q that fulfil a system's constraints and other requirements, and minimize goals.
 
     Requirements (weight infinite) have to be fulfilled to a tolerance: the constraints' position errors unless their weight is
     changed, and conditions adopted with `adopt_assembly_error`. Goals (finite weights) are summed, and made as small as the
@@ -83,12 +85,12 @@ class Assembler:
         self._conditions: list[Condition] = []
         self._weights: list[float] = []
         self._reporters: list[Callable[[State], Any]] = []
-        self._problem: Problem | None = None
+        self.problem: Problem | None = None
         self._feasible: Problem | None = None
-        self._variables: Variables | None = None
+        self.variables: Variables | None = None
         self._num_steps = 0
         self._num_initializations = 0
-        self._system_constraints = self._adopt(SystemConstraints(), np.inf)
+        self._system_constraints = self.adopt(SystemConstraints(), np.inf)
 
     def __repr__(self) -> str:
         return f"<Assembler of {self._system.name!r}: {len(self._conditions)} conditions>"
@@ -97,22 +99,21 @@ class Assembler:
 
     def set_error_tolerance(self, tolerance: float = 0.0) -> None:
         """How large errors of requirements may be; zero for a tenth of the accuracy."""
-        if not 0.0 <= tolerance < np.inf:
-            raise ValueError(f"the error tolerance has to be finite and not negative, got {tolerance}")
-        self._tolerance = float(tolerance)
+        self._tolerance = not_negative("the error tolerance", tolerance, ValueError)
 
     def get_error_tolerance_in_use(self) -> float:
         """The tolerance that the next assembly has: 1e-4 unless it, or an accuracy, was set."""
         return self._tolerance or self.get_accuracy_in_use() / 10.0
 
     def set_accuracy(self, accuracy: float = 0.0) -> None:
-        """How well goals are brought to their least, as a part of the displacement that is left; zero for 1e-3.
+        """How closely goals are minimized, as a part of the remaining displacement; zero for 1e-3.
 
         A search ends when a step promises to lower the goal by less than the square of it.
         """
-        if not 0.0 <= accuracy < 1.0:
+        value = number("the accuracy", accuracy)
+        if not 0.0 <= value < 1.0:
             raise ValueError(f"the accuracy has to be at least 0 and below 1, got {accuracy}")
-        self._accuracy = float(accuracy)
+        self._accuracy = value
 
     def get_accuracy_in_use(self) -> float:
         """The accuracy that the next assembly has."""
@@ -145,28 +146,28 @@ class Assembler:
 
     # ------------------------------------------------------------------------------------------ conditions
 
-    def _adopt(self, condition: Condition, weight: float) -> int:
+    def adopt(self, condition: Condition, weight: float) -> int:
         if not isinstance(condition, Condition):
             raise TypeError(f"an Assembler adopts conditions (mobod.assembler.Condition), not {condition!r}")
         if condition.is_in_assembler():
             raise ModelError(f"{condition!r} is in an Assembler already")
         value = _condition_weight(weight)
         self.uninitialize()
-        condition._assembler, condition._index = self, len(self._conditions)
+        condition.assembler, condition.condition_index = self, len(self._conditions)
         self._conditions.append(condition)
         self._weights.append(value)
-        return condition._index
+        return condition.condition_index
 
     def adopt_assembly_error(self, condition: Condition) -> int:
         """Require a condition's errors to vanish; its index."""
-        return self._adopt(condition, np.inf)
+        return self.adopt(condition, np.inf)
 
     def adopt_assembly_goal(self, condition: Condition, weight: float = 1.0) -> int:
-        """Add *weight* times a condition's goal to what is made small; its index.
+        """Add *weight* times a condition's goal to the sum that is minimized; its index.
 
         A weight of zero leaves it out, an infinite one makes it a requirement.
         """
-        return self._adopt(condition, weight)
+        return self.adopt(condition, weight)
 
     def get_num_conditions(self) -> int:
         """How many conditions there are; number 0 is that of the system's constraints."""
@@ -178,9 +179,9 @@ class Assembler:
 
     def _condition_index(self, condition: int | Condition) -> int:
         if isinstance(condition, Condition):
-            if getattr(condition, "_assembler", None) is not self:
+            if getattr(condition, "assembler", None) is not self:
                 raise ModelError(f"{condition!r} is not in this Assembler")
-            return condition._index
+            return condition.condition_index
         if not 0 <= condition < len(self._conditions):
             raise IndexError(f"there are {len(self._conditions)} conditions; no number {condition}")
         return int(condition)
@@ -205,25 +206,25 @@ class Assembler:
 
     # ------------------------------------------------------------------------------------------ locks and ranges
 
-    def _body(self, mobod: Any) -> MobilizedBody:
-        return self.get_matter_subsystem()._body(mobod)
+    def find_body(self, mobod: Any) -> MobilizedBody:
+        return self.get_matter_subsystem().find_body(mobod)
 
     def _coordinate(self, mobod: Any, which_q: int) -> tuple[int, int]:
-        body = self._body(mobod)
+        body = self.find_body(mobod)
         most = body.facts.num_q
         if not 0 <= which_q < most:
             raise IndexError(f"{body!r} has {most} q; no number {which_q}")
-        return body._index, int(which_q)
+        return body.index, int(which_q)
 
     def lock_mobilizer(self, mobod: Any) -> None:
         """Keep all q of a mobilizer where they are."""
-        index = self._body(mobod)._index
+        index = self.find_body(mobod).index
         self.uninitialize()
         self._locked_mobilizers.add(index)
 
     def unlock_mobilizer(self, mobod: Any) -> None:
         """Let a mobilizer move again; q that were locked one by one stay locked."""
-        index = self._body(mobod)._index
+        index = self.find_body(mobod).index
         self.uninitialize()
         self._locked_mobilizers.discard(index)
 
@@ -249,15 +250,16 @@ class Assembler:
         A q that starts outside is put on the limit first.
         """
         one = self._coordinate(mobod, which_q)
+        low, high = number("the lower limit", low), number("the upper limit", high)
         if not low <= high or (np.isinf(low) and low > 0) or (np.isinf(high) and high < 0):
             raise ValueError(f"a range goes from a lower to an upper limit, got [{low}, {high}]")
         self.uninitialize()
         self._ranges.pop(one, None)
         if low > -np.inf or high < np.inf:
-            self._ranges[one] = float(low), float(high)
+            self._ranges[one] = low, high
 
     def unrestrict_q(self, mobod: Any, which_q: int) -> None:
-        """Take the range of one q away."""
+        """Remove the range of one q."""
         one = self._coordinate(mobod, which_q)
         self.uninitialize()
         self._ranges.pop(one, None)
@@ -278,19 +280,19 @@ class Assembler:
 
     def set_internal_state(self, state: State) -> None:
         """Take a copy of *state* to work on."""
-        state._check_owner(self._system, "set_internal_state")
+        state.check_owner(self._system, "set_internal_state")
         self._system.realize_model(state)
         self.uninitialize()
         self._state = state.copy()
 
     def is_initialized(self) -> bool:
         """Whether nothing has been changed since the last initialization."""
-        return self._problem is not None
+        return self.problem is not None
 
     def uninitialize(self) -> None:
-        """Make the next assembly look at everything anew."""
-        if self._problem is not None:
-            self._problem = self._feasible = self._variables = None
+        """Make the next assembly initialize again."""
+        if self.problem is not None:
+            self.problem = self._feasible = self.variables = None
             for condition in self._conditions:
                 condition.uninitialize_condition()
 
@@ -309,17 +311,17 @@ class Assembler:
         """
         if state is not None:
             self.set_internal_state(state)
-        if self._problem is not None:
+        if self.problem is not None:
             return
         state = self._state
-        if state._version != self._system._topology_version:
+        if state.version != self._system.topology_version:
             state = self._state = self._system.get_default_state()
         self._system.realize(state, Stage.INSTANCE)
         self._prescribe()
-        tree, matter = state._tree, self.get_matter_subsystem()
-        free = np.zeros(state._q.size, np.bool_)
+        tree, matter = state.tree, self.get_matter_subsystem()
+        free = np.zeros(state.q_values.size, np.bool_)
         free[matter.get_free_q_index(state)] = True
-        lower, upper = np.full(state._q.size, -np.inf), np.full(state._q.size, np.inf)
+        lower, upper = np.full(state.q_values.size, -np.inf), np.full(state.q_values.size, np.inf)
         for b in self._locked_mobilizers:
             free[tree.q_slices[b]] = False
         for b, which in sorted(self._locked_q):
@@ -327,9 +329,9 @@ class Assembler:
         for (b, which), (low, high) in sorted(self._ranges.items()):
             q = self._single_q(b, which, "restricted")
             lower[q], upper[q] = low, high
-        for place in np.flatnonzero(free & ((state._q < lower) | (state._q > upper))):
-            state.upd_q()[place] = np.clip(state._q[place], lower[place], upper[place])
-        self._variables = Variables(state, free, lower, upper)
+        for place in np.flatnonzero(free & ((state.q_values < lower) | (state.q_values > upper))):
+            state.upd_q()[place] = np.clip(state.q_values[place], lower[place], upper[place])
+        self.variables = Variables(state, free, lower, upper)
         self._num_initializations += 1
         counts = Counts()
         requirements: list[Condition] = []
@@ -350,22 +352,22 @@ class Assembler:
                 "numerical_jacobian": self._numerical_jacobian,
                 "rms": self._rms,
             }
-            problem = Problem(self._system, state, self._variables, goals, requirements, **keywords)
+            problem = Problem(self._system, state, self.variables, goals, requirements, **keywords)
             problem.counts = counts
             feasible = problem
             if goals and requirements:
-                feasible = Problem(self._system, state, self._variables, [], requirements, **keywords)
+                feasible = Problem(self._system, state, self.variables, [], requirements, **keywords)
                 feasible.counts = counts
         except BaseException:
             for condition in self._conditions:
                 condition.uninitialize_condition()
             raise
-        self._problem, self._feasible, self._num_steps = problem, feasible, 0
+        self.problem, self._feasible, self._num_steps = problem, feasible, 0
 
     def _single_q(self, b: int, which: int, what: str) -> int:
         """A q of the state that moves by itself."""
-        state, body = self._state, self.get_matter_subsystem()._bodies[b]
-        tree, together = state._tree, 0
+        state, body = self._state, self.get_matter_subsystem().body_list[b]
+        tree, together = state.tree, 0
         together = num_orientation_q(body, state)
         if which >= tree.num_q[b]:
             raise ValueError(f"q[{which}] of {body.name!r} is {what}, but it has {tree.num_q[b]} q in this state")
@@ -376,26 +378,26 @@ class Assembler:
             )
         return tree.first_q[b] + which
 
-    def _q_index(self, mobod: Any, which_q: int) -> int:
+    def q_index(self, mobod: Any, which_q: int) -> int:
         """The place of a q in the internal state."""
-        body = self._body(mobod)
-        tree = self._state._tree
-        if not 0 <= which_q < tree.num_q[body._index]:
-            raise IndexError(f"{body!r} has {tree.num_q[body._index]} q in this state; no number {which_q}")
-        return int(tree.first_q[body._index] + which_q)
+        body = self.find_body(mobod)
+        tree = self._state.tree
+        if not 0 <= which_q < tree.num_q[body.index]:
+            raise IndexError(f"{body!r} has {tree.num_q[body.index]} q in this state; no number {which_q}")
+        return int(tree.first_q[body.index] + which_q)
 
     def _prescribe(self) -> None:
-        """Give the internal state the q that locks and motions say, and quaternions of length 1."""
+        """Set the prescribed q of the internal state, and normalize its quaternions."""
         state = self._state
         self._system.prescribe(state, Stage.POSITION)
         self.get_matter_subsystem().normalize_quaternions(state)
 
     def _ready(self) -> Problem:
         self.initialize()
-        assert self._problem is not None
-        return self._problem
+        assert self.problem is not None
+        return self.problem
 
-    def _realized(self) -> State:
+    def realized(self) -> State:
         """The internal state, with positions."""
         self._system.realize(self._state, Stage.POSITION)
         return self._state
@@ -418,17 +420,17 @@ class Assembler:
         Raises
         ------
         ConvergenceError
-            If the requirements cannot be met. The message says what is left of each, ``diagnosis`` what the constraints are
-            like where the search ended. The state is as it was, and so is the internal state.
+            If the requirements cannot be met. The message has the remaining error of each, ``diagnosis`` the diagnosis of
+            the constraints at the end of the search. The state and the internal state are as they were.
 
         Notes
         -----
-        The least goal that is found is one in the neighbourhood. Where requirements are out of reach from the start, others
-        are tried around it, the same each time.
+        The minimum found is a local one. If requirements cannot be met from the start, other starts around it are tried,
+        the same each time.
         """
         if state is not None:
             self.set_internal_state(state)
-        before = self._state._q.copy()
+        before = self._state.q_values.copy()
         problem = self._ready()
         assert self._feasible is not None
         tolerance = self.get_error_tolerance_in_use()
@@ -461,14 +463,14 @@ class Assembler:
             If the requirements cannot be met from there; `assemble` may still find a way. The internal state is as it was.
         """
         problem, state = self._ready(), self._state
-        before, time = state._q.copy(), state.time
+        before, time = state.q_values.copy(), state.time
         tolerance = self.get_error_tolerance_in_use()
         try:
             if frame_time is not None:
                 if not np.isfinite(frame_time):
                     raise ValueError(f"frame_time has to be finite, got {frame_time}")
                 state.time = frame_time
-                if state._has_known:
+                if state.has_known:
                     self._prescribe()
             self._system.realize(state, Stage.POSITION)
             found = Search(problem, self.get_accuracy_in_use(), tolerance).run()
@@ -529,15 +531,15 @@ class Assembler:
         leaves q as it was.
         """
         observed = self._observed(condition)
-        frames = np.asarray(observations, dtype=np.float64)
-        shape = observed.get_num_observations(), *observed._shape
+        frames = numbers("observations", observations)
+        shape = observed.get_num_observations(), *observed.shape
         if frames.shape[1:] != shape:
             raise ValueError(f"observations have shape (frames, {', '.join(map(str, shape))}), got {frames.shape}")
-        moments = None if times is None else np.asarray(times, dtype=np.float64)
+        moments = None if times is None else numbers("times", times)
         if moments is not None and moments.shape != (len(frames),):
             raise ValueError(f"there is a time for each of {len(frames)} frames; got {moments.shape}")
         self.initialize()
-        q = np.empty((len(frames), self._state._q.size))
+        q = np.empty((len(frames), self._state.q_values.size))
         show, close = _shown(progress, len(frames))
         try:
             for i, frame in enumerate(frames):
@@ -555,7 +557,7 @@ class Assembler:
                     again = ConvergenceError(f"frame {i} of {len(frames)}: {error}")
                     again.diagnosis = error.diagnosis
                     raise again from None
-                q[i] = self._state._q
+                q[i] = self._state.q_values
                 if show is not None and (i % 64 == 63 or i + 1 == len(frames)):
                     show(i + 1, len(frames))
         finally:
@@ -573,13 +575,13 @@ class Assembler:
 
     def update_from_internal_state(self, state: State) -> None:
         """Give *state* the q of the internal state, and nothing else; orientations are converted where they differ."""
-        state._check_owner(self._system, "update_from_internal_state")
+        state.check_owner(self._system, "update_from_internal_state")
         self._system.realize_model(state)
         own = self._state
-        if state._use_euler_angles == own._use_euler_angles:
-            state.q = own._q
+        if state.use_euler_angles == own.use_euler_angles:
+            state.q = own.q_values
         else:
-            matter_q = self.get_matter_subsystem()._converted(own._q, own._tree, state._tree)
+            matter_q = self.get_matter_subsystem().converted(own.q_values, own.tree, state.tree)
             state.upd_q()[: len(matter_q)] = matter_q
 
     # ------------------------------------------------------------------------------------------ what was reached
@@ -587,31 +589,32 @@ class Assembler:
     def calc_current_goal(self) -> float:
         """The weighted sum of the goals where the internal state is."""
         problem = self._ready()
-        self._realized()
+        self.realized()
         return problem.goal()
 
     def calc_current_error_norm(self) -> float:
         """The largest error of the requirements there (or their root mean square), to compare with the tolerance."""
         problem = self._ready()
-        self._realized()
+        self.realized()
         return problem.norm(problem.errors())
 
     def _failure(self, what: str, found: Values, tolerance: float) -> ConvergenceError:
         """What is left, by constraint and by condition; the state is where the search ended."""
         problem, state = self._ready(), self._state
         problem.move_to(found.q)
-        left = [one for condition in problem.requirements for one in condition._report(state)]
+        left = [one for condition in problem.requirements for one in condition.report(state)]
         left.sort(key=lambda one: -one[1])
         worst = "; ".join(f"{error:.3g} of {name}" for name, error in left[:6] if error > tolerance or one_of_few(left))
         more = sum(error > tolerance for _, error in left[6:])
         free = self.get_num_free_qs()
         message = (
             f"the system cannot be {what}: errors are left of {worst or 'nothing finite'}"
-            f"{f' and {more} more' if more else ''}, the tolerance is {tolerance:.3g}; {free} of {state._q.size} q are free"
+            f"{f' and {more} more' if more else ''}, "
+            f"the tolerance is {tolerance:.3g}; {free} of {state.q_values.size} q are free"
         )
         held = sorted(self._locked_mobilizers | {b for b, _ in self._locked_q} | {b for b, _ in self._ranges})
         if held:
-            bodies = self.get_matter_subsystem()._bodies
+            bodies = self.get_matter_subsystem().body_list
             message += f" (the Assembler locks or restricts {', '.join(repr(bodies[b].name) for b in held[:6])})"
         diagnosis = None
         try:
@@ -628,8 +631,8 @@ class Assembler:
 
     def _initialized_variables(self) -> Variables:
         self.initialize()
-        assert self._variables is not None
-        return self._variables
+        assert self.variables is not None
+        return self.variables
 
     def get_num_free_qs(self) -> int:
         """How many q may change: neither locked nor prescribed."""
@@ -637,7 +640,7 @@ class Assembler:
 
     def _variables_now(self) -> Variables:
         """While conditions are being initialized, too."""
-        return self._variables if self._variables is not None else self._initialized_variables()
+        return self.variables if self.variables is not None else self._initialized_variables()
 
     def get_q_index_of_free_q(self, free_q: int) -> int:
         """Which q of the state a free q is."""
@@ -649,8 +652,8 @@ class Assembler:
     def get_free_q_index_of_q(self, q: int) -> int | None:
         """Which of the free q a q of the state is; None where it is not free."""
         free = self._variables_now().free_q
-        if not 0 <= q < self._state._q.size:
-            raise IndexError(f"there are {self._state._q.size} q; no number {q}")
+        if not 0 <= q < self._state.q_values.size:
+            raise IndexError(f"there are {self._state.q_values.size} q; no number {q}")
         place = int(np.searchsorted(free, q))
         return place if place < len(free) and free[place] == q else None
 
@@ -666,7 +669,7 @@ class Assembler:
     # ------------------------------------------------------------------------------------------ statistics
 
     def _counts(self) -> Counts:
-        return Counts() if self._problem is None else self._problem.counts
+        return Counts() if self.problem is None else self.problem.counts
 
     def get_num_goal_evals(self) -> int:
         """How often goals were computed since the initialization."""
@@ -695,17 +698,17 @@ class Assembler:
     def reset_stats(self) -> None:
         """Set all these numbers to zero."""
         self._num_steps = self._num_initializations = 0
-        if self._problem is not None and self._feasible is not None:
-            self._problem.counts = self._feasible.counts = Counts()
+        if self.problem is not None and self._feasible is not None:
+            self.problem.counts = self._feasible.counts = Counts()
 
 
 def one_of_few(left: list[tuple[str, float]]) -> bool:
-    """Whether to name errors below the tolerance too: where their mean square fails together."""
+    """Whether to name errors below the tolerance too: if only their root mean square exceeds it."""
     return len(left) <= 6
 
 
 def _condition_weight(weight: float) -> float:
-    value = float(weight)
+    value = number("the weight of a condition", weight)
     if not value >= 0.0:
         raise ValueError(f"the weight of a condition has to be zero, positive, or infinite for a requirement; got {weight}")
     return value

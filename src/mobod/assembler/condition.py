@@ -1,26 +1,28 @@
-"""Condition: what an Assembler is asked for beside the system's constraints. Base class of all kinds, and of users' own."""
+"""Condition: a goal or requirement of an Assembler. Base class of all kinds, and of users' own."""
 
 from __future__ import annotations
 
+import reprlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..value.attributes import Sealed
+from ..value.checks import numbers
 
 if TYPE_CHECKING:
-    from ..matter import SimbodyMatterSubsystem
-    from ..state import State
-    from ..system import MultibodySystem
+    from ..state.state import State
+    from ..system.matter import SimbodyMatterSubsystem
+    from ..system.system import MultibodySystem
     from ._normal import Normal
     from .base import Assembler
 
-Array = npt.NDArray[np.float64]
 
-
-class Condition:
-    """Something wanted of a configuration: errors that are to become zero, or a goal that is to become small.
+class Condition(Sealed):
+    """A condition on a configuration: errors that have to vanish, or a goal to be minimized.
 
     An Assembler uses the errors where the condition is a requirement, and the goal where it has a finite weight.
 
@@ -62,8 +64,8 @@ class Condition:
 
     def __init__(self, name: str | None = None) -> None:
         self._condition_name = type(self).__name__ if name is None else str(name)
-        self._assembler: Assembler | None = None
-        self._index = -1
+        self.assembler: Assembler | None = None
+        self.condition_index = -1
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.get_name()!r}>"
@@ -107,18 +109,18 @@ class Condition:
 
     def is_in_assembler(self) -> bool:
         """Whether an Assembler has adopted it."""
-        return getattr(self, "_assembler", None) is not None
+        return getattr(self, "assembler", None) is not None
 
     def get_assembler(self) -> Assembler:
         """The Assembler that has adopted it; `ModelError` where there is none."""
-        assembler = getattr(self, "_assembler", None)
+        assembler = getattr(self, "assembler", None)
         if assembler is None:
             raise ModelError(f"{self!r} is in no Assembler; call assembler.adopt_assembly_goal or adopt_assembly_error")
         return assembler
 
     def get_assembly_condition_index(self) -> int:
         """Its index in the Assembler; -1 where it is in none."""
-        return getattr(self, "_index", -1)
+        return self.condition_index
 
     def get_multibody_system(self) -> MultibodySystem:
         """The Assembler's system."""
@@ -148,7 +150,7 @@ class Condition:
             self.initialize_condition()
 
     def uninitialize_assembler(self) -> None:
-        """Say that something changed that the Assembler has to be initialized for again."""
+        """Mark the Assembler as uninitialized, after a change of the condition."""
         if self.is_in_assembler():
             self.get_assembler().uninitialize()
         else:
@@ -156,25 +158,25 @@ class Condition:
 
     # ------------------------------------------------------------------------------------------ for the solver
 
-    #: Whether the goal is half a weighted sum of squares that `_add` knows.
-    _is_spatial = False
+    #: Whether the goal is half a weighted sum of squares that `added_to` knows.
+    is_spatial = False
 
-    def _add(self, state: State, weight: float, normal: Normal) -> float:
+    def added_to(self, state: State, weight: float, normal: Normal) -> float:
         """Add *weight* times the goal to spatial normal equations; the goal, weighted."""
         raise NotImplementedError
 
-    def _jacobian_u(self, state: State) -> Array | None:
+    def jacobian_u(self, state: State) -> Array | None:
         """The derivatives of the errors by u-like displacements ``(m, nu)``, where the package has them."""
         return None
 
-    def _squares(self, state: State) -> float | None:
-        """With what factor e.e is the goal; None where the goal is no sum of squares of the errors."""
+    def squares(self, state: State) -> float | None:
+        """The factor by which e.e is the goal; None if the goal is no sum of squares of the errors."""
         own, mine = type(self), Condition
         if own.calc_goal is not mine.calc_goal or own.calc_errors is mine.calc_errors:
             return None
         return 1.0 / max(1, self.get_num_errors(state))
 
-    def _report(self, state: State) -> list[tuple[str, float]]:
+    def report(self, state: State) -> list[tuple[str, float]]:
         """What is left of its errors, by part."""
         errors = checked_errors(self, state)
         return [(self.get_name(), float(np.abs(errors).max()))] if errors.size else []
@@ -182,15 +184,23 @@ class Condition:
 
 def checked_errors(condition: Condition, state: State) -> Array:
     """The errors of a condition, as an array of finite numbers."""
-    errors = np.atleast_1d(np.asarray(condition.calc_errors(state), dtype=np.float64))
-    if errors.ndim != 1:
-        raise ValueError(f"calc_errors of {condition!r} has to give (m,) numbers, not shape {errors.shape}")
-    return errors
+    return _checked(condition, "calc_errors", "(m,) numbers", 1, condition.calc_errors(state))
 
 
 def checked_goal(condition: Condition, state: State) -> float:
-    """The goal of a condition, a number."""
-    value: Any = condition.calc_goal(state)
-    if np.size(value) != 1:
-        raise ValueError(f"calc_goal of {condition!r} has to give one number, not {value!r}")
-    return float(np.asarray(value).reshape(()))
+    """The goal of a condition, a finite number."""
+    return float(_checked(condition, "calc_goal", "one number", 0, condition.calc_goal(state)))
+
+
+def _checked(condition: Condition, method: str, wanted: str, ndim: int, value: Any) -> Any:
+    """What a condition's method gives, as float64, or an error that names both."""
+    try:
+        array = numbers(method, value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{method} of {condition!r} has to give {wanted}, not {reprlib.repr(value)}") from None
+    array = np.atleast_1d(array) if ndim else array.reshape(()) if array.size == 1 else array
+    if array.ndim != ndim:
+        raise ValueError(f"{method} of {condition!r} has to give {wanted}, not an array of shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ModelError(f"{method} of {condition!r} gives {reprlib.repr(value)}; it has to be finite wherever it is asked")
+    return array

@@ -1,14 +1,15 @@
-"""LocalEnergyMinimizer: the configuration nearby at which the potential energy is least."""
+"""LocalEnergyMinimizer: a nearby minimum of the potential energy."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..errors import ConvergenceError
-from ..stage import Stage
+from ..value.attributes import Sealed
+from ..value.stage import Stage
 from ._problem import Problem
 from ._solve import Search
 from ._variables import Variables
@@ -16,10 +17,8 @@ from .base import Assembler
 from .condition import Condition
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..system import MultibodySystem
-
-Array = npt.NDArray[np.float64]
+    from ..state.state import State
+    from ..system.system import MultibodySystem
 
 
 class _Energy(Condition):
@@ -36,17 +35,17 @@ class _Energy(Condition):
     def calc_goal_gradient(self, state: State) -> Array | None:
         if not self.is_exact:
             return None
-        matter, tree = self._system.get_matter_subsystem(), state._tree
+        matter, tree = self._system.get_matter_subsystem(), state.tree
         self._system.realize(state, Stage.DYNAMICS)
         f = self._system.get_mobility_forces(state)
         f = f + matter.multiply_by_system_jacobian_transpose(state, self._system.get_rigid_body_forces(state))
-        out = np.zeros(state._q.size)
+        out = np.zeros(state.q_values.size)
         out[: tree.nq] = matter.multiply_by_n_inv(state, True, -f)
         return out
 
 
-class LocalEnergyMinimizer:
-    """Finds a configuration of least potential energy, near the one that it is given."""
+class LocalEnergyMinimizer(Sealed):
+    """Finds a local minimum of the potential energy near a given configuration."""
 
     @staticmethod
     def minimize_energy(system: MultibodySystem, state: State, tolerance: float) -> float:
@@ -58,8 +57,8 @@ class LocalEnergyMinimizer:
         state : State
             Where to start; its q alone are changed.
         tolerance : float
-            What the largest component of the energy's gradient may be in the end, along directions that constraints leave
-            free; energy by angle or by length.
+            Largest component of the energy's gradient at the end, along directions that constraints leave free; energy by
+            angle or by length.
 
         Returns
         -------
@@ -88,10 +87,10 @@ class LocalEnergyMinimizer:
             again = ConvergenceError(f"the energy cannot be minimized where constraints do not hold: {error}")
             again.diagnosis = error.diagnosis
             raise again from None
-        problem, variables = assembler._problem, assembler._variables
+        problem, variables = assembler.problem, assembler.variables
         assert problem is not None and variables is not None
         work = problem.state
-        work.u = np.zeros(work._u.size)
+        work.u = np.zeros(work.u_values.size)
         energy = _Energy(system, variables)
         problem = Problem(system, work, variables, [(energy, 1.0)], problem.requirements)
         energy.is_exact = _agrees(problem, energy)
@@ -116,7 +115,7 @@ def _agrees(problem: Problem, energy: _Energy) -> bool:
     gradient = problem.gradient(energy)
     x = np.random.default_rng(0).normal(size=variables.n)
     x *= 1e-5 / np.linalg.norm(x)
-    q = state._q.copy()
+    q = state.q_values.copy()
     values = []
     for sign in (1.0, -1.0):
         problem.move_to(variables.displaced(state, sign * x))

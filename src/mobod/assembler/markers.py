@@ -1,4 +1,4 @@
-"""Markers: points fixed on bodies are wanted where they have been observed."""
+"""Markers: points fixed on bodies, with observed locations."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..tree import fitting
+from ..tree import normal_equations
+from ..value.checks import shaped, vector
 from ._observed import Observed
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
     from ._normal import Normal
-
-Array = npt.NDArray[np.float64]
 
 
 class Markers(Observed):
-    """Points fixed on bodies, each wanted where it was observed in Ground: what motion capture measures.
+    """Points fixed on bodies and fitted to observed locations in Ground, as in motion capture.
 
     As a goal: half the weighted mean of the squared distances, sum w |p - p_observed|^2 / (2 sum w). As a requirement: all
     three components of each difference. Observations that are NaN are missing, and their markers do not count in that frame.
@@ -47,8 +47,8 @@ class Markers(Observed):
     0.6435
     """
 
-    _what, _shape = "marker", (3,)
-    _is_spatial = True
+    _what, shape = "marker", (3,)
+    is_spatial = True
 
     def __init__(self, name: str = "Markers") -> None:
         super().__init__(name)
@@ -65,12 +65,9 @@ class Markers(Observed):
         station : (3,) array_like
             Where it is, in the body's frame; length.
         weight : float
-            How much it counts beside the others; it does not where that is zero.
+            Its weight relative to the others; zero leaves it out.
         """
-        point = np.asarray(station, dtype=np.float64)
-        if point.shape != (3,) or not np.isfinite(point).all():
-            raise ValueError(f"the station of a marker has to be three finite numbers, got {station!r}")
-        return self._add_sensor(name, body, point.copy(), weight)
+        return self._add_sensor(name, body, vector("the station of a marker", station), weight)
 
     def get_num_markers(self) -> int:
         """How many markers there are."""
@@ -85,11 +82,11 @@ class Markers(Observed):
         return self._sensor_index(name)
 
     def get_marker_weight(self, marker: int | str) -> float:
-        """How much a marker counts."""
+        """A marker's weight."""
         return self._weights[self._sensor_index(marker)]
 
     def change_marker_weight(self, marker: int | str, weight: float) -> None:
-        """Let a marker count more or less; the Assembler stays initialized."""
+        """Change a marker's weight; the Assembler stays initialized."""
         self._change_weight(marker, weight)
 
     def get_marker_body(self, marker: int | str) -> Any:
@@ -103,15 +100,15 @@ class Markers(Observed):
     def get_markers_on_body(self, body: Any) -> list[int]:
         """The indices of the markers fixed on a body."""
         matter = self.get_matter_subsystem()
-        b = matter._body(body)
-        return [i for i, one in enumerate(self._bodies) if matter._body(one) is b]
+        b = matter.find_body(body)
+        return [i for i, one in enumerate(self._bodies) if matter.find_body(one) is b]
 
     def get_observation_index_for_marker(self, marker: int | str) -> int | None:
         """Which observation of a frame is that of a marker; None where there is none."""
         return self._observation_for(marker)
 
     def get_marker_index_for_observation(self, observation: int) -> int | None:
-        """The marker that an observation is of; None where it is of no interest."""
+        """The marker of an observation; None if the observation is ignored."""
         return self._sensor_for(observation)
 
     def has_marker(self, observation: int) -> bool:
@@ -120,7 +117,7 @@ class Markers(Observed):
 
     def move_one_observation(self, observation: int, location: npt.ArrayLike) -> None:
         """Take what was observed ``(3,)`` in Ground; NaN where it is missing."""
-        self._move(observation, _triple(location))
+        self._move(observation, shaped("an observed location", location, (3,)))
 
     def move_all_observations(self, observations: npt.ArrayLike) -> None:
         """Take a whole frame ``(num_observations, 3)`` in Ground; NaN where one is missing."""
@@ -132,9 +129,9 @@ class Markers(Observed):
         """Where a marker is in Ground ``(3,)``, in the Assembler's internal state."""
         index = self._sensor_index(marker)
         assembler = self.get_assembler()
-        state = assembler._realized()
-        b = assembler.get_matter_subsystem()._body(self._bodies[index])._index
-        location: Array = state._record.p_GB[b, :3] + state._R_GB[b] @ self._sensors[index]
+        state = assembler.realized()
+        b = assembler.get_matter_subsystem().find_body(self._bodies[index]).index
+        location: Array = state.record.p_GB[b, :3] + state.R_GB[b] @ self._sensors[index]
         return location
 
     def find_current_marker_error(self, marker: int | str) -> float:
@@ -169,31 +166,24 @@ class Markers(Observed):
         self._need_ready()
         present = self._present()
         b = self._used_bodies[present]
-        p = state._record.p_GB[b, :3] + np.einsum("tij,tj->ti", state._R_GB[b], self._used_sensors[present])
+        p = state.record.p_GB[b, :3] + np.einsum("tij,tj->ti", state.R_GB[b], self._used_sensors[present])
         return (p - self._targets[present]).ravel()
 
     def calc_goal(self, state: State) -> float:
         """Half the weighted mean of the squared distances."""
         self._need_ready()
         arguments = self._used_bodies, self._used_sensors, self._targets, self._active_weights
-        return self._scale * float(fitting.sum_of_squares(state._block, *arguments))
+        return self._scale * float(normal_equations.sum_of_squares(state.block, *arguments))
 
-    def _jacobian_u(self, state: State) -> Array:
+    def jacobian_u(self, state: State) -> Array:
         present = self._present()
         matter = self.get_matter_subsystem()
-        return matter._frame_jacobian(state, "Markers", self._used_bodies[present], self._used_sensors[present], 3)
+        return matter.frame_jacobian(state, "Markers", self._used_bodies[present], self._used_sensors[present], 3)
 
-    def _add(self, state: State, weight: float, normal: Normal) -> float:
+    def added_to(self, state: State, weight: float, normal: Normal) -> float:
         w = (weight * self._scale) * self._active_weights
         return normal.add_stations(state, self._used_bodies, self._used_sensors, self._targets, w)
 
-    def _report(self, state: State) -> list[tuple[str, float]]:
+    def report(self, state: State) -> list[tuple[str, float]]:
         errors = np.abs(self.calc_errors(state).reshape(-1, 3)).max(axis=1, initial=0.0)
-        return [(f"marker {self._names[self._used[i]]!r}", float(e)) for i, e in zip(self._present(), errors, strict=True)]
-
-
-def _triple(value: npt.ArrayLike) -> Array:
-    array = np.asarray(value, dtype=np.float64)
-    if array.shape != (3,):
-        raise ValueError(f"an observed location has three numbers, got {value!r}")
-    return array
+        return [(f"marker {self._names[self.used[i]]!r}", float(e)) for i, e in zip(self._present(), errors, strict=True)]

@@ -1,4 +1,4 @@
-"""ObservedPointFitter: the configuration in which points of bodies are nearest to where they were observed."""
+"""ObservedPointFitter: the configuration that fits points of bodies to observed locations in the least-squares sense."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..value.attributes import Sealed
 from .base import Assembler
 from .markers import Markers
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..system import MultibodySystem
+    from ..state.state import State
+    from ..system.system import MultibodySystem
 
 
-class ObservedPointFitter:
-    """Fits a system to observed points, in one call; `Assembler` does more, and again and again."""
+class ObservedPointFitter(Sealed):
+    """Fits a system to observed points in one call; see `Assembler` for more conditions and for tracking."""
 
     @staticmethod
     def find_best_fit(
@@ -71,7 +72,7 @@ class ObservedPointFitter:
             counts = np.ones(len(points)) if weights is None else np.asarray(weights[i], dtype=np.float64).reshape(-1)
             if not len(points) == len(targets) == len(counts):
                 raise ValueError(
-                    f"{system.get_matter_subsystem()._body(body)!r} has {len(points)} stations, {len(targets)} targets and "
+                    f"{system.get_matter_subsystem().find_body(body)!r} has {len(points)} stations, {len(targets)} targets and "
                     f"{len(counts)} weights; there has to be one of each a station"
                 )
             for point, count in zip(points, counts, strict=True):

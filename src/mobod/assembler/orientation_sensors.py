@@ -1,4 +1,4 @@
-"""OrientationSensors: frames fixed on bodies are wanted as they have been observed to be oriented."""
+"""OrientationSensors: frames fixed on bodies, with observed orientations."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..value import Rotation
+from ..value.checks import numbers, shaped
 from ._attitude import rotation_vectors
 from ._observed import Observed
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
     from ._normal import Normal
-
-Array = npt.NDArray[np.float64]
 
 
 class OrientationSensors(Observed):
-    """Frames fixed on bodies, each wanted oriented as observed in Ground: what inertial measurement units tell.
+    """Frames fixed on bodies and fitted to observed orientations in Ground, as from inertial measurement units.
 
     As a goal: half the weighted mean of the squared angles that are left, sum w a^2 / (2 sum w). As a requirement: the three
     components of each rotation vector. Observations with NaN are missing, and their sensors do not count in that frame.
@@ -31,8 +31,8 @@ class OrientationSensors(Observed):
         For messages.
     """
 
-    _what, _shape = "orientation sensor", (3, 3)
-    _is_spatial = True
+    _what, shape = "orientation sensor", (3, 3)
+    is_spatial = True
 
     def __init__(self, name: str = "OrientationSensors") -> None:
         super().__init__(name)
@@ -49,7 +49,7 @@ class OrientationSensors(Observed):
         orientation : Rotation or (3, 3) array_like
             R_BS: the sensor's axes in the body's frame.
         weight : float
-            How much it counts beside the others; it does not where that is zero.
+            Its weight relative to the others; zero leaves it out.
         """
         R = np.array(orientation if isinstance(orientation, Rotation) else Rotation(orientation), dtype=np.float64)
         return self._add_sensor(name, body, R, weight)
@@ -80,13 +80,13 @@ class OrientationSensors(Observed):
 
     def get_o_sensor_station(self, o_sensor: int | str) -> Rotation:
         """R_BS: the sensor's axes in the body's frame."""
-        return Rotation._trusted(self._sensors[self._sensor_index(o_sensor)].copy())
+        return Rotation.trusted(self._sensors[self._sensor_index(o_sensor)].copy())
 
     def get_o_sensors_on_body(self, body: Any) -> list[int]:
         """The indices of the sensors fixed on a body."""
         matter = self.get_matter_subsystem()
-        b = matter._body(body)
-        return [i for i, one in enumerate(self._bodies) if matter._body(one) is b]
+        b = matter.find_body(body)
+        return [i for i, one in enumerate(self._bodies) if matter.find_body(one) is b]
 
     def get_observation_index_for_o_sensor(self, o_sensor: int | str) -> int | None:
         """Which observation of a frame is that of a sensor; None where there is none."""
@@ -102,14 +102,12 @@ class OrientationSensors(Observed):
 
     def move_one_observation(self, observation: int, orientation: Any) -> None:
         """Take R_GS as it was observed; a matrix of NaN where it is missing."""
-        R = np.asarray(orientation, dtype=np.float64)
-        if R.shape != (3, 3):
-            raise ValueError(f"an observed orientation is a 3 x 3 matrix, got {orientation!r}")
+        R = shaped("an observed orientation", orientation, (3, 3))
         self._move(observation, _orthogonal(R[None])[0])
 
     def move_all_observations(self, observations: Any) -> None:
         """Take a whole frame of R_GS ``(num_observations, 3, 3)``; NaN where one is missing."""
-        rotations = [np.asarray(R, dtype=np.float64) for R in observations]
+        rotations = [numbers("an observed orientation", R) for R in observations]
         if len(rotations) != self.get_num_observations() or any(R.shape != (3, 3) for R in rotations):
             raise ValueError(f"a frame has {self.get_num_observations()} matrices of 3 x 3, got {len(rotations)}")
         self._move_all(_orthogonal(np.reshape(rotations, (-1, 3, 3))))
@@ -120,9 +118,9 @@ class OrientationSensors(Observed):
         """R_GS of a sensor, in the Assembler's internal state."""
         index = self._sensor_index(o_sensor)
         assembler = self.get_assembler()
-        state = assembler._realized()
-        b = assembler.get_matter_subsystem()._body(self._bodies[index])._index
-        return Rotation._trusted(state._R_GB[b] @ self._sensors[index])
+        state = assembler.realized()
+        b = assembler.get_matter_subsystem().find_body(self._bodies[index]).index
+        return Rotation.trusted(state.R_GB[b] @ self._sensors[index])
 
     def find_current_o_sensor_error(self, o_sensor: int | str) -> float:
         """The angle between a sensor and its observation; zero where there is none."""
@@ -138,7 +136,7 @@ class OrientationSensors(Observed):
         """In Ground, the rotation vectors from observations to sensors."""
         if not self._is_ready:
             raise ModelError(f"{self!r} is not initialized; call assembler.initialize(state)")
-        R = state._R_GB[self._used_bodies[present]] @ self._used_sensors[present]
+        R = state.R_GB[self._used_bodies[present]] @ self._used_sensors[present]
         return rotation_vectors(R @ self._targets[present].transpose(0, 2, 1))
 
     def calc_errors(self, state: State) -> Array:
@@ -151,21 +149,21 @@ class OrientationSensors(Observed):
         squares = np.sum(self._vectors(state, present) ** 2, axis=1)
         return 0.5 * self._scale * float(self._active_weights[present] @ squares)
 
-    def _jacobian_u(self, state: State) -> Array:
+    def jacobian_u(self, state: State) -> Array:
         # w stands for the rate of the rotation vector: they differ by terms normal to it, and Newton's step is the same
         b = self._used_bodies[self._present()]
-        J = self.get_matter_subsystem()._frame_jacobian(state, "OrientationSensors", b, np.zeros((len(b), 3)), 6)
+        J = self.get_matter_subsystem().frame_jacobian(state, "OrientationSensors", b, np.zeros((len(b), 3)), 6)
         return J.reshape(len(b), 6, -1)[:, :3].reshape(3 * len(b), -1)
 
-    def _add(self, state: State, weight: float, normal: Normal) -> float:
+    def added_to(self, state: State, weight: float, normal: Normal) -> float:
         present = self._present()
         w = (weight * self._scale) * self._active_weights[present]
         return normal.add_attitudes(state, self._used_bodies[present], self._vectors(state, present), w)
 
-    def _report(self, state: State) -> list[tuple[str, float]]:
+    def report(self, state: State) -> list[tuple[str, float]]:
         errors = np.abs(self.calc_errors(state).reshape(-1, 3)).max(axis=1, initial=0.0)
         return [
-            (f"orientation sensor {self._names[self._used[i]]!r}", float(e))
+            (f"orientation sensor {self._names[self.used[i]]!r}", float(e))
             for i, e in zip(self._present(), errors, strict=True)
         ]
 

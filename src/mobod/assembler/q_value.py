@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..algebra.arrays import Array
+from ..value.checks import finite
 from .condition import Condition
 
 if TYPE_CHECKING:
-    from ..state import State
-
-Array = npt.NDArray[np.float64]
+    from ..state.state import State
 
 
 class QValue(Condition):
@@ -42,13 +41,11 @@ class QValue(Condition):
 
     def set_value(self, value: float) -> None:
         """Want another value; the Assembler stays initialized, so that it can change from frame to frame."""
-        if not np.isfinite(value):
-            raise ValueError(f"the value of a QValue has to be finite, got {value}")
-        self._value = float(value)
+        self._value = finite("the value of a QValue", value, ValueError)
 
     def initialize_condition(self) -> None:
         """Find the coordinate."""
-        self._q = self.get_assembler()._q_index(self._mobod, self._which_q)
+        self._q = self.get_assembler().q_index(self._mobod, self._which_q)
 
     def calc_errors(self, state: State) -> Array:
         """The coordinate less the value ``(1,)``."""
@@ -69,9 +66,9 @@ class QValue(Condition):
         """The error, at the coordinate ``(nq,)``."""
         return self.calc_errors(state)[0] * self.calc_error_jacobian(state)[0]
 
-    def _squares(self, state: State) -> float:
+    def squares(self, state: State) -> float:
         return 0.5
 
-    def _report(self, state: State) -> list[tuple[str, float]]:
-        body = self.get_matter_subsystem()._body(self._mobod)
+    def report(self, state: State) -> list[tuple[str, float]]:
+        body = self.get_matter_subsystem().find_body(self._mobod)
         return [(f"q[{self._which_q}] of {body.name!r}", abs(float(self.calc_errors(state)[0])))]

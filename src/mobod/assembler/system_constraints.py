@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..constraint import ConstantOrientation, Weld
 from ._attitude import rotation_vectors
 from .condition import Condition
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
-    from ..state import State
-
-Array = npt.NDArray[np.float64]
+    from ..state.state import State
 
 
 class SystemConstraints(Condition):
@@ -36,12 +34,12 @@ class SystemConstraints(Condition):
         """Find the constraints in use, their equations, and which of these are orientations."""
         state = self.get_assembler().get_internal_state()
         matter = self.get_matter_subsystem()
-        self._rows = matter._rows(state)[: matter._num_equations(state)[0]]
+        self._rows = matter.rows_in_use(state)[: matter.num_equations(state)[0]]
         places = {int(r): i for i, r in enumerate(self._rows)}
         self._parts = []
         attitudes: list[tuple[int, int, Array, Array, list[int]]] = []
-        for constraint in matter._constraints:
-            own = [places[int(r)] for r in constraint._own_rows(state, 0)]
+        for constraint in matter.constraints:
+            own = [places[int(r)] for r in constraint.own_rows(state, 0)]
             if not own:
                 continue
             self._parts.append((constraint, slice(own[0], own[-1] + 1)))
@@ -57,10 +55,10 @@ class SystemConstraints(Condition):
 
     def calc_errors(self, state: State) -> Array:
         """Errors in the order of the constraints ``(mp,)``."""
-        errors: Array = state._record.position_error[self._rows, 0]
+        errors: Array = state.record.position_error[self._rows, 0]
         if len(self._turned):
-            R1 = state._R_GB[self._body1] @ self._R1
-            R2 = state._R_GB[self._body2] @ self._R2
+            R1 = state.R_GB[self._body1] @ self._R1
+            R2 = state.R_GB[self._body2] @ self._R2
             errors[self._turned] = rotation_vectors(R1.transpose(0, 2, 1) @ R2)
         return errors
 
@@ -73,21 +71,21 @@ class SystemConstraints(Condition):
         errors = self.calc_errors(state)
         return 0.5 * float(errors @ errors)
 
-    def _squares(self, state: State) -> float:
+    def squares(self, state: State) -> float:
         return 0.5
 
-    def _jacobian_u(self, state: State) -> Array:
+    def jacobian_u(self, state: State) -> Array:
         matter: Any = self.get_matter_subsystem()
-        P: Array = matter._explicit_g(state)[self._rows]
+        P: Array = matter.explicit_g(state)[self._rows]
         if len(self._turned):
-            R1 = state._R_GB[self._body1] @ self._R1
+            R1 = state.R_GB[self._body1] @ self._R1
             origin = np.zeros((len(self._body1), 3))
-            W1 = matter._frame_jacobian(state, "SystemConstraints", self._body1, origin, 6).reshape(len(origin), 6, -1)
-            W2 = matter._frame_jacobian(state, "SystemConstraints", self._body2, origin, 6).reshape(len(origin), 6, -1)
+            W1 = matter.frame_jacobian(state, "SystemConstraints", self._body1, origin, 6).reshape(len(origin), 6, -1)
+            W2 = matter.frame_jacobian(state, "SystemConstraints", self._body2, origin, 6).reshape(len(origin), 6, -1)
             P[self._turned] = R1.transpose(0, 2, 1) @ (W2 - W1)[:, :3]
         return P
 
-    def _report(self, state: State) -> list[tuple[str, float]]:
+    def report(self, state: State) -> list[tuple[str, float]]:
         errors = np.abs(self.calc_errors(state))
         return [(repr(constraint), float(errors[part].max())) for constraint, part in self._parts]
 
@@ -100,6 +98,6 @@ def attitude_of(constraint: Constraint, state: State) -> tuple[int, int, Array, 
         place = 0
     else:
         return None
-    numbers = constraint._number_run(state, "assembly")[place : place + 18].reshape(2, 3, 3)
-    body1, body2 = constraint._body_indices()
+    numbers = constraint.number_run(state, "assembly")[place : place + 18].reshape(2, 3, 3)
+    body1, body2 = constraint.body_indices()
     return 0, body1, numbers[0].copy(), body2, numbers[1].copy()

@@ -1,8 +1,9 @@
 """The kinds of constraints: equations between bodies, or between coordinates, that the motion keeps."""
 
+from ..value.attributes import explain_names
 from ._check_custom import check_custom
+from ._custom_compiled import CompiledFunctions
 from .ball import Ball
-from .compiled_functions import CompiledFunctions
 from .constant_acceleration import ConstantAcceleration
 from .constant_angle import ConstantAngle
 from .constant_coordinate import ConstantCoordinate
@@ -49,3 +50,5 @@ __all__ = [
     "Weld",
     "check_custom",
 ]
+
+explain_names(__name__)

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._jit import Routine, generic, routine
 from ..algebra import mat33, vec3
 from ..algebra.memory import load3, load9, load_spatial, store_spatial
 from ..algebra.scalar import load, store, zero
-from ._what import POSITIONS
+from ..compiling import Routine, generic
+from ..function.users import routine_of_kind
+from ._protocol import POSITIONS
 
 
 def by_address(positions: Callable[..., None], velocities: Callable[..., None]) -> Routine:
-    """The routine of a kind, of ``positions(model, c)`` and ``velocities(model, c)``; see `_what` for what each writes."""
+    """The routine of a kind, of ``positions(model, c)`` and ``velocities(model, c)``; see `_protocol` for what each writes."""
+    return routine_of_kind(kernel, positions, velocities)
+
+
+def kernel(positions: Callable[..., None], velocities: Callable[..., None]) -> Callable[..., int]:
+    """What `by_address` makes a routine of."""
 
     def equations(model: Any, c: int, what: int) -> int:
         if what == POSITIONS:
@@ -22,8 +28,7 @@ def by_address(positions: Callable[..., None], velocities: Callable[..., None]) 
             velocities(model, c)
         return 0
 
-    equations.__module__, equations.__qualname__ = positions.__module__, "equations"  # the name of its file in the cache
-    return routine(equations)
+    return equations
 
 
 @generic
@@ -74,7 +79,7 @@ def velocity_at(model: Any, b: int, r: Any) -> Any:
 
 @generic
 def centripetal(model: Any, b: int, r: Any) -> Any:
-    """The part of that point's acceleration that the body's acceleration does not give: w x (w x r)."""
+    """Centripetal acceleration of that point: w x (w x r)."""
     w = load3(model.V_GB, b, 0)
     return vec3.cross(w, vec3.cross(w, r))
 
@@ -87,7 +92,7 @@ def put_position_error(model: Any, c: int, k: int, error: Any) -> None:
 
 @generic
 def put_velocity_offset(model: Any, c: int, k: int, offset: Any) -> None:
-    """The velocity error of equation *k* less its row of G times u: zero of most kinds, which need not write it."""
+    """The velocity error of equation *k* less its row of G times u: zero for most kinds, which need not write it."""
     store(model.velocity_offset, model.first_row[c] + k, 0, offset)
 
 
@@ -99,7 +104,7 @@ def put_acceleration_offset(model: Any, c: int, k: int, offset: Any) -> None:
 
 @generic
 def put_wrench(model: Any, c: int, k: int, i: int, torque: Any, force: Any) -> None:
-    """What a unit multiplier of equation *k* stands for on constrained body *i*: at its origin, in Ground."""
+    """Wrench of a unit multiplier of equation *k* on constrained body *i*: at its origin, in Ground."""
     place = model.first_wrench[c] + k * model.num_constrained_bodies[c] + i
     store_spatial(model.wrenches, place, torque, force)
 
@@ -127,7 +132,7 @@ def coordinate(model: Any, c: int, i: int, j: int) -> Any:
 
 @generic
 def coordinate_rate(model: Any, c: int, i: int, j: int) -> Any:
-    """Its rate; there at VELOCITIES."""
+    """Its rate; known at VELOCITIES."""
     return load(model.q_dot, model.first_q[mobilizer(model, c, i)] + j, 0)
 
 
@@ -170,7 +175,7 @@ def add_coordinate_coefficient(model: Any, c: int, k: int, i: int, j: int, x: An
 
 @generic
 def put_speed_coefficient(model: Any, c: int, k: int, i: int, j: int, x: Any) -> None:
-    """The coefficient in equation *k*, which is none of positions, of speed *j* of constrained mobilizer *i*."""
+    """The coefficient of speed *j* of constrained mobilizer *i* in equation *k*, which is not a position equation."""
     store(model.speed_coefficients, speed_place(model, c, k, i, j), 0, x)
 
 
@@ -183,14 +188,14 @@ def add_speed_coefficient(model: Any, c: int, k: int, i: int, j: int, x: Any) ->
 
 @generic
 def clear_coordinate_coefficients(model: Any, c: int) -> None:
-    """All of these become zero."""
+    """Set all coordinate coefficients to zero."""
     for at in range(model.num_p[c] * model.num_coordinates[c]):
         store(model.coordinate_coefficients, model.first_coordinate[c] + at, 0, zero(load(model.time, 0, 0)))
 
 
 @generic
 def clear_speed_coefficients(model: Any, c: int) -> None:
-    """All of those of equations of velocities and of accelerations become zero."""
+    """Set all speed coefficients, of velocity and acceleration equations, to zero."""
     first, n = model.first_speed[c], model.num_speeds[c]
     for at in range(model.num_p[c] * n, (model.num_p[c] + model.num_v[c] + model.num_a[c]) * n):
         store(model.speed_coefficients, first + at, 0, zero(load(model.time, 0, 0)))

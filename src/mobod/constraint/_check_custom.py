@@ -1,4 +1,4 @@
-"""check_custom: whether what a user wrote of a constraint belongs together, by finite differences at random places."""
+"""check_custom: whether a user's constraint is consistent, by finite differences at random configurations."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..errors import MobodError, ModelError
-from ..stage import Stage
-from ._by_implementation import ByImplementation, accelerations_in_ancestor, velocities_in_ancestor
+from ..value.attributes import named_arguments
+from ..value.stage import Stage
+from ._custom_python import ByImplementation, accelerations_in_ancestor, velocities_in_ancestor
 from .custom import Custom
 from .custom_implementation import CustomImplementation
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
-Array = npt.NDArray[np.float64]
 
 #: Step of the differences in time, for rates of order one: of fourth order, their error is then about 1e-10.
 STEP = 3e-4
-#: How many random places are tried for one at which the constraint can be.
+#: How many random configurations are tried to find one at which the constraint has values.
 TRIES = 30
 
 
@@ -58,6 +58,7 @@ class ConstraintReport:
         return "\n".join(lines + [f"- {text}" for text in self.findings])
 
 
+@named_arguments
 def check_custom(
     custom: Custom | CustomImplementation,
     *,
@@ -70,17 +71,17 @@ def check_custom(
 ) -> ConstraintReport:
     """Compare a user's constraint with finite differences, at random coordinates and speeds of its system.
 
-    Errors at the level of velocities have to be the rates of position errors, those of accelerations the rates of these; and
-    forces of multipliers have to be the transpose of what the errors say of velocities, with what speeds of the whole system
-    make of these: a reaction that is missing shows.
+    Velocity errors have to be the rates of position errors, acceleration errors the rates of these; and the forces of
+    multipliers have to be the transpose of the errors' dependence on the speeds of the whole system, so that a missing reaction
+    shows.
 
     Parameters
     ----------
     custom : Custom or CustomImplementation
         Part of a system whose bodies can move.
     state : State, optional
-        Whose time, parameters and modelling choices to use; the system's default state unless given. Left as it is. Where
-        other constraints, locks or motions are there, they play no part.
+        Whose time, parameters and modelling choices to use; the system's default state unless given. Left as it is. Other
+        constraints, locks or motions have no effect.
     trials : int
         How many random places.
     assembled : bool
@@ -100,7 +101,7 @@ def check_custom(
     Raises
     ------
     ModelError
-        If something is wrong: it names the method and the equation. If the constraint fails wherever it is tried.
+        If an error is found: it names the method and the equation. If the constraint fails wherever it is tried.
     """
     constraint = custom.get_constraint() if isinstance(custom, CustomImplementation) else custom
     if not isinstance(constraint, Custom):
@@ -111,7 +112,7 @@ def check_custom(
     system = matter.get_system()
     if state is None:
         state = system.get_default_state() if system.system_topology_has_been_realized() else system.realize_topology()
-    constraint._model(state, "check_custom")
+    constraint.model(state, "check_custom")
     check = _Check(constraint, state.copy(), tolerance, assembled)
     rng, places, reason = np.random.default_rng(seed), 0, None
     for _ in range(trials * TRIES):
@@ -133,17 +134,17 @@ def check_custom(
 
 
 class _Check:
-    """Compares, and keeps what is wrong."""
+    """Compares, and collects the errors found."""
 
     def __init__(self, constraint: Custom, template: State, tolerance: float, assembled: bool) -> None:
         self.constraint, self.template, self.tolerance, self.assembled = constraint, template, tolerance, assembled
         self.matter = constraint.get_matter_subsystem()
         self.system = self.matter.get_system()
-        for other in self.matter._constraints:  # what others say must not matter, nor whether they can be evaluated here
+        for other in self.matter.constraints:  # what others say must not matter, nor whether they can be evaluated here
             if other is not constraint:
                 other.disable(template)
         constraint.enable(template)
-        self.mine = constraint._interpreter if isinstance(constraint._interpreter, ByImplementation) else None
+        self.mine = constraint.interpreter if isinstance(constraint.interpreter, ByImplementation) else None
         self.errors: dict[str, float] = {}
         self.findings: dict[tuple[str, int], str] = {}
 
@@ -151,14 +152,14 @@ class _Check:
         """A state at VELOCITY."""
         state = self.template.copy()
         state.time = time
-        nq, nu = state._tree.nq, state._tree.nu
+        nq, nu = state.tree.nq, state.tree.nu
         state.upd_q()[:nq], state.upd_u()[:nu] = q, u
         self.system.realize(state, Stage.VELOCITY)
         return state
 
     def place(self, rng: np.random.Generator) -> State:
         """A random one."""
-        tree = self.template._tree
+        tree = self.template.tree
         q = rng.uniform(-1.3, 1.3, tree.nq)
         for b in tree.quaternions:
             quaternion = rng.normal(size=4)
@@ -175,17 +176,17 @@ class _Check:
         return self.constraint.get_position_errors_as_vector(state)
 
     def of_velocities(self, state: State) -> Array:
-        """Errors of position and velocity equations at the level of velocities, as the user's methods say."""
+        """Errors of position and velocity equations at the level of velocities, by the user's methods."""
         if self.mine is None:
             return self.constraint.get_velocity_errors_as_vector(state)
         implementation = self.constraint.get_implementation()
         ancestor = self.constraint.get_ancestor_mobilized_body()
-        V_AB = velocities_in_ancestor(state, ancestor, implementation._bodies)
-        return self._said_of_velocities(state, V_AB, state._record.q_dot[:, 0], state._u)
+        V_AB = velocities_in_ancestor(state, ancestor, implementation.declared_bodies)
+        return self._said_of_velocities(state, V_AB, state.record.q_dot[:, 0], state.u_values)
 
     def _said_of_velocities(self, state: State, V_AB: Array, q_dot: Array, u: Array) -> Array:
         assert self.mine is not None
-        p, v, _ = self.constraint._number_of_equations
+        p, v, _ = self.constraint.number_of_equations
         found = [np.zeros(0)]
         if p:
             found.append(self.mine.position_dot_errors(state, V_AB, self.mine.q_like(state, q_dot).copy()))
@@ -194,13 +195,13 @@ class _Check:
         return np.concatenate(found)
 
     def of_accelerations(self, state: State, udot: Array) -> Array:
-        """Errors of all equations at accelerations *udot*, as the user's methods say."""
+        """Errors of all equations at accelerations *udot*, by the user's methods."""
         if self.mine is None:
             errors = self.matter.calc_constraint_acceleration_errors(state, udot)
-            return errors[: len(self.constraint._own_rows(state))]
+            return errors[: len(self.constraint.own_rows(state))]
         A_GB = self.matter.calc_body_acceleration_from_u_dot(state, udot)
         ancestor = self.constraint.get_ancestor_mobilized_body()
-        A_AB = accelerations_in_ancestor(state, ancestor, self.constraint.get_implementation()._bodies, A_GB)
+        A_AB = accelerations_in_ancestor(state, ancestor, self.constraint.get_implementation().declared_bodies, A_GB)
         q_dot_dot = self.matter.calc_q_dot_dot(state, udot)
         return self.mine.acceleration_errors(state, A_AB, self.mine.q_like(state, q_dot_dot), self.mine.u_like(state, udot))
 
@@ -208,11 +209,14 @@ class _Check:
 
     def look_at(self, state: State, rng: np.random.Generator) -> None:
         """All checks at one place."""
-        p, v, _ = self.constraint._number_of_equations
+        p, v, _ = self.constraint.number_of_equations
         names = _Names(self.mine is not None)
-        tree, where = state._tree, f"at q = {_short(state._q[: state._tree.nq])}, u = {_short(state._u[: state._tree.nu])}"
+        tree, where = (
+            state.tree,
+            f"at q = {_short(state.q_values[: state.tree.nq])}, u = {_short(state.u_values[: state.tree.nu])}",
+        )
         udot = rng.uniform(-1.0, 1.0, tree.nu)
-        q, u, q_dot = state._q[: tree.nq].copy(), state._u[: tree.nu].copy(), state.q_dot[: tree.nq].copy()
+        q, u, q_dot = state.q_values[: tree.nq].copy(), state.u_values[: tree.nu].copy(), state.q_dot[: tree.nq].copy()
         q_dot_dot = self.matter.calc_q_dot_dot(state, udot)[: tree.nq]
 
         def after(h: float) -> State:
@@ -238,16 +242,16 @@ class _Check:
             self._note("acceleration errors are the rates of velocity errors", given[k], rate[k], text, k)
         if self.mine is not None:
             self._compare_forces(state, rng, where)
-            if not np.array_equal(state._q[: tree.nq], q) or not np.array_equal(state._u[: tree.nu], u):
+            if not np.array_equal(state.q_values[: tree.nq], q) or not np.array_equal(state.u_values[: tree.nu], u):
                 self.findings["state", 0] = "one of its methods changes the q or the u of the state that it is given"
 
     def _compare_forces(self, state: State, rng: np.random.Generator, where: str) -> None:
-        """Rows of G, which are made of forces, with what errors say of any velocities, and of any accelerations."""
+        """Compare rows of G, which are made of forces, with the change of errors with velocities and with accelerations."""
         assert self.mine is not None
-        numbers, tree = self.constraint._number_of_equations, state._tree
+        numbers, tree = self.constraint.number_of_equations, state.tree
         p, v, _ = numbers
         G = self.matter.calc_g(state)
-        moving, q = rng.uniform(-1.0, 1.0, tree.nu), state._q[: tree.nq]
+        moving, q = rng.uniform(-1.0, 1.0, tree.nu), state.q_values[: tree.nq]
         at_rest, there = self.at(state.time, q, np.zeros(tree.nu)), self.at(state.time, q, moving)
         G_v = self.matter.calc_g(there)[p : p + v]  # of velocity equations they may depend on u
         expected = np.zeros(sum(numbers))
@@ -286,7 +290,7 @@ class _Check:
     def _compare_sum_of_forces(self, level: int, state: State, rng: np.random.Generator, where: str, name: str) -> None:
         """Forces have to be linear in the multipliers."""
         assert self.mine is not None
-        n = self.constraint._number_of_equations[level]
+        n = self.constraint.number_of_equations[level]
         multipliers = rng.uniform(-1.0, 1.0, n)
         F, f = self.mine.forces(level, state, multipliers)
         parts = [self.mine.forces(level, state, one) for one in np.eye(n)]
@@ -304,7 +308,7 @@ class _Check:
 
 
 class _Names:
-    """What the user calls what is compared."""
+    """The user's names of the things compared."""
 
     def __init__(self, of_methods: bool) -> None:
         self.of_methods = of_methods

@@ -1,4 +1,4 @@
-"""Contact of one body with another at a point C: a normal equation, and two that forbid slip where they are asked for.
+"""Contact of one body with another at a point C: a normal equation and, optionally, two that forbid slip.
 
 Of a contact frame with axes x, y and the normal z, and V the velocity in the first body of the second's material point at C:
 
@@ -16,23 +16,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .._jit import generic
 from ..algebra import vec3
+from ..algebra.arrays import Array
+from ..compiling import generic
 from . import _access
-from ._parameters import Parametrized
+from ._parameters import BetweenBodies
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
     from .base import AnyBody
-
-Array = npt.NDArray[np.float64]
 
 
 @generic
 def write_rows(model: Any, c: int, rolling: int, arm1: Any, arm2: Any, x: Any, y: Any, z: Any) -> None:
-    """Unit forces along the axes of the contact frame at C, which the arms lead to from either body's origin."""
+    """Unit forces along the axes of the contact frame at C, given by the arms from both bodies' origins."""
     _access.put_force(model, c, 0, 0, arm1, vec3.neg(z))
     _access.put_force(model, c, 0, 1, arm2, z)
     if rolling:
@@ -44,12 +42,12 @@ def write_rows(model: Any, c: int, rolling: int, arm1: Any, arm2: Any, x: Any, y
 
 @generic
 def write_offset(model: Any, c: int, k: int, axis: Any, axis_dot: Any, v: Any, a: Any) -> None:
-    """What aerr of row *k* has beside G udot: *a* is what A has, *v* is V."""
+    """Offset of row *k*, aerr - G udot: *a* is that of A, *v* is V."""
     _access.put_acceleration_offset(model, c, k, vec3.dot(axis, a) + vec3.dot(axis_dot, v))
 
 
-class Contact(Parametrized):
-    """A kind with one equation of contact, and two of rolling where *enforce_rolling* was asked for."""
+class Contact(BetweenBodies):
+    """A kind with one equation of contact, and two of rolling with *enforce_rolling*."""
 
     _rolling: bool
 
@@ -57,8 +55,12 @@ class Contact(Parametrized):
         rows = (1, 2 if self._rolling else 0, 0)
         super().__init__(bodies, equations=rows, disabled_by_default=disabled_by_default, name=name)
 
-    def _integers(self) -> list[int]:
+    def pack_integers(self) -> list[int]:
         return [int(self._rolling), self.get_ancestor_mobilized_body().get_mobilized_body_index()]
+
+    def is_enforcing_rolling(self) -> bool:
+        """Whether slip is forbidden."""
+        return self._rolling
 
     def get_position_error(self, state: State) -> float:
         """The separation, negative where the two penetrate; length. Needs POSITION."""

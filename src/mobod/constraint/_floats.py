@@ -1,4 +1,4 @@
-"""What kinds of one equation tell of it: floats, where any constraint has vectors."""
+"""Scalar accessors for constraints of one equation."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from .base import Constraint
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 
 class OneAcceleration(Constraint):
-    """A kind with one equation, of any level. A state in which it is disabled gets a `ModelError` from these methods."""
+    """A kind with one equation, of any level. These methods raise `ModelError` for a state in which it is disabled."""
 
     def get_acceleration_error(self, state: State) -> float:
         """The error of its equation at the level of accelerations. Needs ACCELERATION."""

@@ -1,4 +1,4 @@
-"""What constraints with a function share: checks, and arguments that are coordinates or speeds of several mobilizers."""
+"""Shared by constraints with a function: checks, and arguments that are coordinates or speeds of several mobilizers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Arguments = list[tuple["MobilizedBody", int]]
 
 
 def check_function(who: str, function: Any, num_arguments: int, order: int, arguments: str) -> Function:
-    """Refuse what is no function of so many arguments, differentiable so often."""
+    """Refuse anything but a function of this many arguments with derivatives up to this order."""
     if not isinstance(function, Function):
         raise TypeError(
             f"the function of {who} must be a mobod.Function, not {function!r}; mobod.function.Custom makes one of a callable"

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._jit import generic
 from ..algebra import mat33, vec3
 from ..algebra.memory import load9
 from ..algebra.scalar import zero
+from ..compiling import generic
 from . import _access, _relative
 
 
@@ -51,7 +51,7 @@ def write_positions(model: Any, c: int, at: int) -> None:
 
 @generic
 def write_velocities(model: Any, c: int, at: int) -> None:
-    """What aerr has beside G udot."""
+    """Offsets aerr - G udot."""
     base, follower = _axes(model, c, 0, at), _axes(model, c, 1, at + 9)
     w = _relative.angular_velocity(model, _access.body(model, c, 0), _access.body(model, c, 1))
     turning = _relative.angular_offset(model, _access.body(model, c, 0), w)

@@ -1,45 +1,31 @@
-"""What kinds share whose parameters are numbers: defaults that can be changed, and a state's own."""
+"""Bases of constraints between bodies: the forces that they apply, and how they are drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from ..decoration import Brick, Decoration
-from ..value import Rotation, Transform
+from ..algebra.arrays import Array
+from ..decoration.geometry import Brick, Decoration
+from ..state.parameters import named
+from ..value import Transform, checks
 from ._floats import OnePosition
-from .base import Constraint, Line, Mark, finite
+from .base import Constraint, Line, Mark
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..mobilizer.base import MobilizedBody
+    from ..state.state import State
 
-Array = npt.NDArray[np.float64]
+E = TypeVar("E")
 
 #: The colours that Simbody has for what is on the first body, on the second, and between them.
 FIRST, SECOND, BETWEEN = "green", "orange", "gray"
 
 
-class Parametrized(Constraint):
-    """A kind whose numbers are `_values`, in the order in which its kernels read them; set before `Constraint.__init__`."""
-
-    _values: list[float]
-
-    def _numbers(self) -> list[float]:
-        return list(self._values)
-
-    def _default(self, first: int, n: int) -> Array:
-        return np.array(self._values[first : first + n])
-
-    def _set_default(self, first: int, values: Sequence[float]) -> None:
-        self._values[first : first + len(values)] = values
-        self._matter._invalidate_topology()
-
-    def _own(self, state: State, asked: str, first: int, n: int) -> Array:
-        """Those of the state; a copy."""
-        return self._number_run(state, asked)[first : first + n].copy()
+class BetweenBodies(Constraint):
+    """A kind that puts forces on bodies."""
 
     def _applied(self, state: State, i: int) -> Array:
         """What the constraint applies to constrained body *i* ``(2, 3)``: at its origin, in Ground; zero where disabled."""
@@ -49,14 +35,14 @@ class Parametrized(Constraint):
 
     def _applied_in_body(self, state: State, i: int) -> Array:
         """The same in the body's own frame."""
-        return self._applied(state, i) @ np.asarray(self._bodies[i].get_body_transform(state).R)
+        return self._applied(state, i) @ np.asarray(self.constrained_bodies[i].get_body_transform(state).R)
 
 
-class OneEquation(Parametrized, OnePosition):
+class OneEquation(BetweenBodies, OnePosition):
     """A kind with one equation of positions."""
 
 
-class Equations(Parametrized):
+class Equations(BetweenBodies):
     """A kind with several equations of positions."""
 
     def get_position_errors(self, state: State) -> Array:
@@ -76,44 +62,53 @@ class Equations(Parametrized):
         return self.get_multipliers_as_vector(state)
 
 
-def transform(numbers: Array) -> Transform:
-    """The `Transform` of twelve numbers, as `base.frame` gives them."""
-    return Transform(Rotation(numbers[:9].reshape(3, 3)), numbers[9:12])
+def body_of(name: str, i: int, which: str) -> Callable[[Any], MobilizedBody]:
+    """``get_name()`` of constrained body *i*."""
+
+    def get(self: Any) -> Any:
+        return self.constrained_bodies[i]
+
+    made: Any = named(get, f"get_{name}", "", {"return": "MobilizedBody"}, f"The mobilized body that is {which}.")
+    return made
 
 
-def rotation(what: str, value: Any) -> list[float]:
-    """A `Rotation` as nine numbers, row by row."""
-    if not isinstance(value, Rotation):
-        raise TypeError(f"{what} has to be a mobod.Rotation, got {value!r}")
-    numbers: list[float] = np.asarray(value).ravel().tolist()
-    return numbers
+def index_of(name: str, i: int, which: str) -> Callable[[Any], int]:
+    """``get_name_mobilized_body_index()`` of constrained body *i*."""
+
+    def get(self: Any) -> Any:
+        return self.constrained_bodies[i].get_mobilized_body_index()
+
+    said = f"Index of the mobilized body that is {which}."
+    made: Any = named(get, f"get_{name}_mobilized_body_index", "", {"return": "int"}, said)
+    return made
 
 
-def positive(what: str, value: float) -> float:
-    """A finite number greater than zero."""
-    number = finite(what, value)
-    if number <= 0.0:
-        raise ValueError(f"{what} has to be positive, got {value}")
-    return number
+def displayed(name: str, argument: str, doc: str) -> tuple[Callable[[Any], float], Callable[[E, float], E]]:
+    """``get_name()`` and ``set_name(size)`` of a size in pictures, which is the attribute ``_name``."""
+    attribute = f"_{name}"
 
+    def get(self: Any) -> Any:
+        return getattr(self, attribute)
 
-def display_size(what: str, value: float) -> float:
-    """A size in pictures: zero where nothing is to be shown."""
-    number = finite(what, value)
-    if number < 0.0:
-        raise ValueError(f"{what} has to be positive, or zero for nothing to be shown, got {value}")
-    return number
+    def set_(self: Any, value: Any) -> Any:
+        setattr(self, attribute, checks.not_negative(f"{argument} of {self.name!r}", value))
+        return self
+
+    getter = named(get, f"get_{name}", "", {"return": "float"}, f"{doc[:1].upper()}{doc[1:]}. For drawing only.")
+    said = f"Change {doc}; zero shows nothing. No change of the topology, as nothing moves differently."
+    both: Any = getter, named(set_, f"set_{name}", argument, {argument: "float", "return": "Self"}, said)
+    return both
 
 
 def across(z: Array) -> Array:
-    """A unit vector across a unit vector: z times the axis of which it has least."""
+    """A unit vector normal to a unit vector: z times the axis along which its component is smallest."""
     x = np.cross(z, np.eye(3)[int(np.argmin(np.abs(z)))])
     vector: Array = x / np.linalg.norm(x)
     return vector
 
 
 def plane(half_width: float, X: Transform) -> Decoration:
-    """A part of the x-y plane of a frame, to be seen through."""
+    """A transparent part of the x-y plane of a frame."""
     return Brick((half_width, half_width, 0.002 * half_width), X=X, color=BETWEEN, opacity=0.3)
 
 

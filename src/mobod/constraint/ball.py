@@ -2,7 +2,7 @@
 
     perr = p_2 - p_1 in the Ancestor body A       verr, aerr = v_2(C) - v_1(C), a_2(C) - a_1(C) in A
 
-with C where point 2 is, and both motions those of the material points there: off the manifold they are not the rates of perr,
+with C at point 2, and the motions those of the material points there: off the manifold these are not the rates of perr,
 but forces at C are equal and opposite. Measured and expressed in A; a_2 - a_1 in A is that in Ground less 2 w_A x (v_2 - v_1).
 Source: the conventions of Simbody 3.7.
 """
@@ -11,24 +11,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from .. import decoration
-from .._jit import generic
 from ..algebra import mat33, vec3
+from ..algebra.arrays import Array
 from ..algebra.memory import load3, load9
 from ..algebra.scalar import zero
+from ..compiling import generic
+from ..state import parameters
 from ..value import Transform
 from . import _access
-from ._parameters import BETWEEN, FIRST, SECOND, Equations, Line, Mark, display_size
-from .base import station
+from ._parameters import BETWEEN, FIRST, SECOND, Equations, Line, Mark, displayed, index_of
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
     from .base import AnyBody
-
-Array = npt.NDArray[np.float64]
 
 
 @generic
@@ -102,7 +100,7 @@ class Ball(Equations):
 
     Notes
     -----
-    Errors are lengths along the axes of the Ancestor body: the outermost body that both hang on. The multipliers are minus the
+    Errors are lengths along the axes of the Ancestor body: the outermost common ancestor of both. The multipliers are minus the
     force on body 2.
     """
 
@@ -119,62 +117,25 @@ class Ball(Equations):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._values = [*station("station1", station1), *station("station2", station2)]
+        self.default_numbers = self.declared(name, station1=station1, station2=station2)
         super().__init__([body1, body2], equations=(3, 0, 0), disabled_by_default=disabled_by_default, name=name)
 
-    def _integers(self) -> list[int]:
+    def pack_integers(self) -> list[int]:
         return [self.get_ancestor_mobilized_body().get_mobilized_body_index()]
 
-    def get_body1_mobilized_body_index(self) -> int:
-        """Index of the first body."""
-        return self._bodies[0].get_mobilized_body_index()
-
-    def get_body2_mobilized_body_index(self) -> int:
-        """Index of the second body."""
-        return self._bodies[1].get_mobilized_body_index()
-
-    def get_default_point_on_body1(self) -> Array:
-        """The point on the first body, from its origin and in its frame, that states start with ``(3,)``."""
-        return self._default(0, 3)
-
-    def set_default_point_on_body1(self, point: npt.ArrayLike) -> Ball:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(0, station("point", point))
-        return self
-
-    def get_point_on_body1(self, state: State) -> Array:
-        """The point on the first body, from its origin and in its frame, in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_point_on_body1", 0, 3)
-
-    def set_point_on_body1(self, state: State, point: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_point_on_body1", 0, station("point", point))
-
-    def get_default_point_on_body2(self) -> Array:
-        """The point on the second body, likewise, that states start with ``(3,)``."""
-        return self._default(3, 3)
-
-    def set_default_point_on_body2(self, point: npt.ArrayLike) -> Ball:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(3, station("point", point))
-        return self
-
-    def get_point_on_body2(self, state: State) -> Array:
-        """The point on the second body, likewise, in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_point_on_body2", 3, 3)
-
-    def set_point_on_body2(self, state: State, point: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_point_on_body2", 3, station("point", point))
-
-    def get_default_radius(self) -> float:
-        """The radius that pictures show it with; length. For drawing only."""
-        return self._default_radius
-
-    def set_default_radius(self, r: float) -> Ball:
-        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
-        self._default_radius = display_size("r", r)
-        return self
+    get_body1_mobilized_body_index = index_of("body1", 0, "the first one")
+    get_body2_mobilized_body_index = index_of("body2", 1, "the second one")
+    get_default_point_on_body1, set_default_point_on_body1, get_point_on_body1, set_point_on_body1 = parameters.vector(
+        "point_on_body1",
+        "length",
+        "the point on the first body, from its origin and in its frame",
+        argument="point",
+        given_as="station1",
+    ).accessors()
+    get_default_point_on_body2, set_default_point_on_body2, get_point_on_body2, set_point_on_body2 = parameters.vector(
+        "point_on_body2", "length", "the point on the second body, likewise", argument="point", given_as="station2"
+    ).accessors()
+    get_default_radius, set_default_radius = displayed("default_radius", "r", "the radius that pictures show it with; length")
 
     def get_ball_reaction_force_on_body1(self, state: State) -> Array:
         """The force that is exerted on body 1, at the place of point 2, in body 1's frame ``(3,)``. Needs ACCELERATION."""
@@ -184,15 +145,15 @@ class Ball(Equations):
         """The force that is exerted on body 2, at its point, in body 2's frame ``(3,)``. Needs ACCELERATION."""
         return self._applied_in_body(state, 1)[1]
 
-    def _marks(self, state: State) -> list[Mark]:
+    def marks(self, state: State) -> list[Mark]:
         r, points = self._default_radius, (self.get_point_on_body1(state), self.get_point_on_body2(state))
         if r == 0.0:
             return []
         return [
             (body, decoration.Sphere(size, X=Transform(point), color=color, opacity=0.5))
-            for body, point, color, size in zip(self._bodies, points, (FIRST, SECOND), (r, 0.9 * r), strict=True)
+            for body, point, color, size in zip(self.constrained_bodies, points, (FIRST, SECOND), (r, 0.9 * r), strict=True)
         ]
 
-    def _lines(self, state: State) -> list[Line]:
-        body1, body2 = self._bodies
+    def lines(self, state: State) -> list[Line]:
+        body1, body2 = self.constrained_bodies
         return [(body1, self.get_point_on_body1(state), body2, self.get_point_on_body2(state), BETWEEN)]

@@ -4,10 +4,10 @@ A new kind is a file beside this one. It provides
 
 1. compiled functions ``positions(model, c)`` and ``velocities(model, c)`` that write its errors and its rows of G by way of
    `_access`, with the equations in the file's docstring, and ``routine = by_address(positions, velocities)``;
-2. a class derived from `Constraint` with `_integers` and `_numbers`: its run in the two pools that the kernels read;
+2. a class derived from `Constraint` with `pack_integers` and `pack_numbers`: its run in the two pools that the kernels read;
 3. its name in ``__init__.py``.
 
-A row of G is given as what a unit multiplier stands for: a wrench on each constrained body; or, of position equations, the
+A row of G is given as the forces of a unit multiplier: a wrench on each constrained body; or, of position equations, the
 derivatives by the q of the constrained mobilizers, from which those by u follow; or, of others, coefficients of u.
 """
 
@@ -19,19 +19,22 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .._jit import Routine
+from ..algebra.arrays import Array
+from ..compiling import Routine
 from ..errors import ModelError, TopologyError
-from ..value import Transform
+from ..function._routine import Use
+from ..state.parameters import Parametrized
+from ..value import checks
+from ..value.stage import Stage
 from ._operators import Operators
 
 if TYPE_CHECKING:
-    from ..decoration import Decoration
-    from ..matter import SimbodyMatterSubsystem
+    from ..decoration.geometry import Decoration
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
-    from ._interpreted import Interpreter
+    from ..state.state import State
+    from ..value.annotations import SimbodyMatterSubsystem
+    from ._custom_python import Interpreter
 
-Array = npt.NDArray[np.float64]
 
 #: A body, by itself or by its index or name in the system that other arguments tell.
 AnyBody: TypeAlias = "MobilizedBody | int | str"
@@ -41,7 +44,7 @@ Mark: TypeAlias = "tuple[MobilizedBody, Decoration]"
 Line: TypeAlias = "tuple[MobilizedBody, npt.ArrayLike, MobilizedBody, npt.ArrayLike, str]"
 
 
-class Constraint(Operators):
+class Constraint(Parametrized, Operators):
     """Equations that the motion of a system keeps, with the forces that it takes. Base class of every kind.
 
     Parameters
@@ -50,7 +53,7 @@ class Constraint(Operators):
         Those that its equations put forces on. Where *matter* or one of the bodies tells the system, others may be indices
         or names.
     mobilizers : sequence of MobilizedBody
-        Those whose coordinates or speeds it speaks of.
+        Those whose coordinates or speeds are in its equations.
     equations : (int, int, int)
         How many of positions, of velocities, and of accelerations alone.
     matter : SimbodyMatterSubsystem, optional
@@ -66,12 +69,24 @@ class Constraint(Operators):
         If the bodies are not all of one system, or one is given twice.
     """
 
+    INNER = frozenset(
+        """
+        body_indices calc_decorations check_coordinates constrained_bodies constrained_mobilizers depends_on_time
+        disabled_by_default equations first_function interpreter lines marks mobilizer_indices not_finite number_of_equations
+        number_run own_rows pack_integers pack_numbers routine tied_bodies used_functions
+        """.split()
+    )
+
     routine: Routine | None = None
-    #: What writes its rows where Python does.
-    _interpreter: Interpreter | None = None
-    #: Whether its equations have time in them.
-    _depends_on_time = False
+    #: The functions that its kernels evaluate, and the number of the first in the tree: see `function._routine`.
+    used_functions: Sequence[Use] = ()
+    first_function = 0
+    #: The interpreter that writes its rows, where Python does.
+    interpreter: Interpreter | None = None
+    #: Whether its equations depend on time.
+    depends_on_time = False
     _conditional = False
+    default_numbers: list[float] = []
 
     def __init__(
         self,
@@ -84,19 +99,22 @@ class Constraint(Operators):
         name: str | None = None,
     ) -> None:
         everything = bodies_named(type(self).__name__, [*bodies, *mobilizers], matter)
-        self._bodies, self._mobilizers = everything[: len(bodies)], list(dict.fromkeys(everything[len(bodies) :]))
-        self._matter = matter if matter is not None else everything[0].get_matter_subsystem()
+        self.constrained_bodies, self.constrained_mobilizers = (
+            everything[: len(bodies)],
+            list(dict.fromkeys(everything[len(bodies) :])),
+        )
+        self.matter = matter if matter is not None else everything[0].get_matter_subsystem()
         for body in everything:
-            if body.get_matter_subsystem() is not self._matter:
+            if body.get_matter_subsystem() is not self.matter:
                 raise TopologyError(
                     f"{body!r} is a body of another system than {everything[0]!r}; a constraint ties bodies of one"
                 )
-        for body in self._bodies:
-            if sum(body is other for other in self._bodies) > 1:
+        for body in self.constrained_bodies:
+            if sum(body is other for other in self.constrained_bodies) > 1:
                 raise TopologyError(f"{type(self).__name__} would tie {body!r} to itself; give it two different bodies")
-        self._number_of_equations = equations
-        self._disabled_by_default = bool(disabled_by_default)
-        self._index, self._name = self._matter._adopt_constraint(self, name)
+        self.number_of_equations = equations
+        self.disabled_by_default = bool(disabled_by_default)
+        self.index, self._name = self.matter.adopt_constraint(self, name)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._name!r}>"
@@ -108,29 +126,29 @@ class Constraint(Operators):
 
     def get_constraint_index(self) -> int:
         """Its place among the constraints."""
-        return self._index
+        return self.index
 
     def get_matter_subsystem(self) -> SimbodyMatterSubsystem:
         """The subsystem it is part of."""
-        return self._matter
+        return self.matter
 
     # ------------------------------------------------------------------------------------------ what it ties
 
     def get_num_constrained_bodies(self) -> int:
         """How many bodies it puts forces on."""
-        return len(self._bodies)
+        return len(self.constrained_bodies)
 
     def get_mobilized_body_from_constrained_body(self, constrained_body: int) -> MobilizedBody:
         """One of these bodies."""
-        return self._one(self._bodies, constrained_body, "constrained bodies")
+        return self._one(self.constrained_bodies, constrained_body, "constrained bodies")
 
     def get_num_constrained_mobilizers(self) -> int:
         """How many mobilizers it puts generalized forces on."""
-        return len(self._mobilizers)
+        return len(self.constrained_mobilizers)
 
     def get_mobilized_body_from_constrained_mobilizer(self, constrained_mobilizer: int) -> MobilizedBody:
         """The body of one of these mobilizers."""
-        return self._one(self._mobilizers, constrained_mobilizer, "constrained mobilizers")
+        return self._one(self.constrained_mobilizers, constrained_mobilizer, "constrained mobilizers")
 
     def _one(self, found: list[MobilizedBody], index: int, what: str) -> MobilizedBody:
         if not 0 <= index < len(found):
@@ -138,11 +156,11 @@ class Constraint(Operators):
         return found[index]
 
     def get_ancestor_mobilized_body(self) -> MobilizedBody:
-        """The outermost body that all constrained bodies hang on or are; Ground where there is no constrained body."""
-        if not self._bodies:
-            return self._matter.ground
-        lines = [_line(body) for body in self._bodies]
-        common = self._matter.ground
+        """The outermost common ancestor of all constrained bodies, which can be one of them; Ground where there are none."""
+        if not self.constrained_bodies:
+            return self.matter.ground
+        lines = [_line(body) for body in self.constrained_bodies]
+        common = self.matter.ground
         for bodies in zip(*lines, strict=False):
             if any(body is not bodies[0] for body in bodies):
                 break
@@ -154,10 +172,10 @@ class Constraint(Operators):
     def set_is_conditional(self, is_conditional: bool) -> None:
         """Mark it as one that something outside it switches on and off while a simulation runs; a topological change.
 
-        A mark for those who write such: it makes no difference to how the constraint is enforced.
+        A mark only: it makes no difference to how the constraint is enforced.
         """
         self._conditional = bool(is_conditional)
-        self._matter._invalidate_topology()
+        self.matter.invalidate_topology()
 
     def is_conditional(self) -> bool:
         """Whether it is marked as one that is switched on and off; not so unless `set_is_conditional` says it."""
@@ -165,43 +183,43 @@ class Constraint(Operators):
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
         """Whether states start with it switched off; a topological change."""
-        self._disabled_by_default = bool(should_be_disabled)
-        self._matter._invalidate_topology()
+        self.disabled_by_default = bool(should_be_disabled)
+        self.matter.invalidate_topology()
 
     def is_disabled_by_default(self) -> bool:
         """Whether states start with it switched off."""
-        return self._disabled_by_default
+        return self.disabled_by_default
 
     def disable(self, state: State) -> None:
         """Switch it off in this state, which falls to MODEL at most. Needs MODEL."""
-        self._matter._enable_constraint(state, self, False)
+        self.matter.enable_constraint(state, self, False)
 
     def enable(self, state: State) -> None:
         """Switch it on in this state, which falls to MODEL at most. Needs MODEL."""
-        self._matter._enable_constraint(state, self, True)
+        self.matter.enable_constraint(state, self, True)
 
     def is_disabled(self, state: State) -> bool:
         """Whether it is switched off in this state. Needs MODEL."""
-        self._model(state, "is_disabled")
-        return not state._field("constraint_enabled")[self._index]
+        self.model(state, "is_disabled")
+        return not state.field("constraint_enabled")[self.index]
 
     def get_num_constraint_equations_in_use(self, state: State) -> tuple[int, int, int]:
         """How many equations of positions, of velocities, and of accelerations alone; all zero where it is disabled."""
-        return (0, 0, 0) if self.is_disabled(state) else self._number_of_equations
+        return (0, 0, 0) if self.is_disabled(state) else self.number_of_equations
 
     def get_index_of_multipliers_in_use(self, state: State) -> tuple[int, int, int]:
         """Where in the state's multipliers its equations of positions, velocities and accelerations start; -1 for none."""
         starts = []
         for which in range(3):
-            rows = self._own_rows(state, which)
-            starts.append(int(self._matter._places_of_rows(state)[rows[0]]) if len(rows) else -1)
+            rows = self.own_rows(state, which)
+            starts.append(int(self.matter.places_of_rows(state)[rows[0]]) if len(rows) else -1)
         return starts[0], starts[1], starts[2]
 
-    def _own_rows(self, state: State, which: int | None = None) -> npt.NDArray[np.int64]:
+    def own_rows(self, state: State, which: int | None = None) -> npt.NDArray[np.int64]:
         """Its equations in the kernels' order: all, or those of positions (0), velocities (1) or accelerations (2)."""
         if self.is_disabled(state):
             return np.zeros(0, np.int64)
-        first, numbers = int(state._tree.fields["first_row"][self._index]), self._number_of_equations
+        first, numbers = int(state.tree.fields["first_row"][self.index]), self.number_of_equations
         if which is None:
             return np.arange(first, first + sum(numbers))
         start = first + sum(numbers[:which])
@@ -211,23 +229,23 @@ class Constraint(Operators):
 
     def get_position_errors_as_vector(self, state: State) -> Array:
         """Errors of its position equations ``(mp,)``. Needs POSITION."""
-        state._need_positions(self._matter._ground, f"get_position_errors_as_vector of {self._name!r}")
-        errors: Array = state._record.position_error[self._own_rows(state, 0), 0]
+        state.need_positions(self.matter.ground, f"get_position_errors_as_vector of {self._name!r}")
+        errors: Array = state.record.position_error[self.own_rows(state, 0), 0]
         return errors
 
     def get_velocity_errors_as_vector(self, state: State) -> Array:
         """Errors of its position and velocity equations at the level of velocities ``(mp + mv,)``. Needs VELOCITY."""
-        rows = np.concatenate([self._own_rows(state, 0), self._own_rows(state, 1)])
-        return self._matter._velocity_errors(state)[rows]
+        rows = np.concatenate([self.own_rows(state, 0), self.own_rows(state, 1)])
+        return self.matter.velocity_errors(state)[rows]
 
     def get_acceleration_errors_as_vector(self, state: State) -> Array:
         """Errors of all its equations at the level of accelerations ``(mp + mv + ma,)``. Needs ACCELERATION."""
-        return self._matter._acceleration_errors(state)[self._own_rows(state)]
+        return self.matter.acceleration_errors(state)[self.own_rows(state)]
 
     def get_multipliers_as_vector(self, state: State) -> Array:
         """Its multipliers ``(mp + mv + ma,)``. Needs ACCELERATION."""
-        self._matter._accelerations(state, f"get_multipliers_as_vector of {self._name!r}")
-        multipliers: Array = state._record.multiplier[self._own_rows(state), 0]
+        self.matter.accelerations(state, f"get_multipliers_as_vector of {self._name!r}")
+        multipliers: Array = state.record.multiplier[self.own_rows(state), 0]
         return multipliers
 
     def _the_only(self, state: State, asked: str, values: Array) -> float:
@@ -258,7 +276,7 @@ class Constraint(Operators):
 
         Notes
         -----
-        The sign is that of multipliers: these stand on the side of M udot, and applied forces that do the same are minus them.
+        The sign is that of multipliers: these forces are on the side of M udot, and equivalent applied forces are minus them.
         """
         F, f = self._forces(state, "calc_constraint_forces_from_multipliers", multipliers)
         R_GA = np.asarray(self.get_ancestor_mobilized_body().get_body_transform(state).R)
@@ -277,15 +295,14 @@ class Constraint(Operators):
         return self.get_constraint_forces_as_vectors(state)[1]
 
     def _forces(self, state: State, asked: str, multipliers: npt.ArrayLike) -> tuple[Array, Array]:
-        self._matter._velocities(state, f"{asked} of {self._name!r}")
-        values, rows = np.asarray(multipliers, dtype=np.float64), self._own_rows(state)
-        if values.shape != rows.shape:
-            raise ValueError(f"{self._name!r} has {len(rows)} multipliers in this state, got an array of shape {values.shape}")
-        n, tree, record = len(self._bodies), state._tree, state._record
-        speeds = int(tree.fields["num_speeds"][self._index])
+        self.matter.velocities(state, f"{asked} of {self._name!r}")
+        rows = self.own_rows(state)
+        values = checks.shaped(f"multipliers of {self._name!r}", multipliers, rows.shape)
+        n, tree, record = len(self.constrained_bodies), state.tree, state.record
+        speeds = int(tree.fields["num_speeds"][self.index])
         if len(rows) == 0:
             return np.zeros((n, 2, 3)), np.zeros(speeds)
-        first, at = int(tree.fields["first_wrench"][self._index]), int(tree.fields["first_speed"][self._index])
+        first, at = int(tree.fields["first_wrench"][self.index]), int(tree.fields["first_speed"][self.index])
         wrenches = record.wrenches[first : first + len(rows) * n].reshape(len(rows), n, 2, 3)
         coefficients = record.speed_coefficients[at : at + len(rows) * speeds].reshape(len(rows), speeds)
         return np.tensordot(values, wrenches, 1), values @ coefficients
@@ -294,9 +311,9 @@ class Constraint(Operators):
         """The power of its forces, positive where they add energy; zero of most kinds. Needs ACCELERATION."""
         F, f = self.get_constraint_forces_as_vectors(state)
         power = 0.0
-        for body, one in zip(self._bodies, F, strict=True):
+        for body, one in zip(self.constrained_bodies, F, strict=True):
             power -= float(np.sum(one * body.get_body_velocity(state)))
-        u = [body.get_u_as_vector(state) for body in self._mobilizers]
+        u = [body.get_u_as_vector(state) for body in self.constrained_mobilizers]
         return power - (float(f @ np.concatenate(u)) if u else 0.0)
 
     # ------------------------------------------------------------------------------------------ matrices
@@ -310,14 +327,14 @@ class Constraint(Operators):
         return self.calc_position_constraint_matrix_p(state).T.copy()
 
     def calc_position_constraint_matrix_p_n_inv(self, state: State) -> Array:
-        """P N^-1 ``(mp, nq)``: what its position equations say of q_dot. Needs POSITION."""
+        """P N^-1 ``(mp, nq)``: the coefficients of q_dot in its position equations. Needs POSITION."""
         P = self.calc_position_constraint_matrix_p(state)
-        rows = [self._matter.multiply_by_n_inv(state, True, row) for row in P]
-        return np.reshape(rows, (len(P), state._tree.nq))
+        rows = [self.matter.multiply_by_n_inv(state, True, row) for row in P]
+        return np.reshape(rows, (len(P), state.tree.nq))
 
     def calc_velocity_constraint_matrix_v(self, state: State) -> Array:
         """V ``(mv, nu)``: the rows of G of its velocity equations. Needs VELOCITY."""
-        self._matter._velocities(state, f"calc_velocity_constraint_matrix_v of {self._name!r}")
+        self.matter.velocities(state, f"calc_velocity_constraint_matrix_v of {self._name!r}")
         return self._rows_of_g(state, "calc_velocity_constraint_matrix_v", (1,))
 
     def calc_velocity_constraint_matrix_vt(self, state: State) -> Array:
@@ -326,7 +343,7 @@ class Constraint(Operators):
 
     def calc_acceleration_constraint_matrix_a(self, state: State) -> Array:
         """A ``(ma, nu)``: the rows of G of its equations of accelerations alone. Needs VELOCITY."""
-        self._matter._velocities(state, f"calc_acceleration_constraint_matrix_a of {self._name!r}")
+        self.matter.velocities(state, f"calc_acceleration_constraint_matrix_a of {self._name!r}")
         return self._rows_of_g(state, "calc_acceleration_constraint_matrix_a", (2,))
 
     def calc_acceleration_constraint_matrix_at(self, state: State) -> Array:
@@ -334,46 +351,46 @@ class Constraint(Operators):
         return self.calc_acceleration_constraint_matrix_a(state).T.copy()
 
     def _rows_of_g(self, state: State, asked: str, which: tuple[int, ...]) -> Array:
-        self._matter._positions(state, f"{asked} of {self._name!r}")
-        rows = np.concatenate([self._own_rows(state, level) for level in which])
-        G = self._matter._explicit_g(state)
+        self.matter.positions(state, f"{asked} of {self._name!r}")
+        rows = np.concatenate([self.own_rows(state, level) for level in which])
+        G = self.matter.explicit_g(state)
         return G[rows]
 
     # ------------------------------------------------------------------------------------------ for pictures
 
-    def _marks(self, state: State) -> list[Mark]:
+    def marks(self, state: State) -> list[Mark]:
         """What is drawn of it on bodies, in their frames."""
         return []
 
-    def _lines(self, state: State) -> list[Line]:
+    def lines(self, state: State) -> list[Line]:
         """What is drawn of it between bodies: two bodies, each with a point of it, and a colour."""
         return []
 
     # ------------------------------------------------------------------------------------------ for the tree
 
-    def _body_indices(self) -> list[int]:
-        return [body.get_mobilized_body_index() for body in self._bodies]
+    def body_indices(self) -> list[int]:
+        return [body.get_mobilized_body_index() for body in self.constrained_bodies]
 
-    def _mobilizer_indices(self) -> list[int]:
-        return [body.get_mobilized_body_index() for body in self._mobilizers]
+    def mobilizer_indices(self) -> list[int]:
+        return [body.get_mobilized_body_index() for body in self.constrained_mobilizers]
 
-    def _tied_bodies(self) -> list[MobilizedBody]:
-        """Those whose motion against each other it restrains: there has to be some, unless it speaks of mobilizers too."""
-        return [] if self._mobilizers else self._bodies
+    def tied_bodies(self) -> list[MobilizedBody]:
+        """Bodies that need relative motion for it to restrain; none where it acts on mobilizers too."""
+        return [] if self.constrained_mobilizers else self.constrained_bodies
 
-    def _equations(self) -> tuple[int, int, int]:
-        return self._number_of_equations
+    def equations(self) -> tuple[int, int, int]:
+        return self.number_of_equations
 
-    def _calc_decorations(self, state: State) -> list[Decoration]:
+    def calc_decorations(self, state: State) -> list[Decoration]:
         """What to draw in Ground, beside the bodies."""
         return []
 
-    def _not_finite(self, state: State) -> str | None:
+    def not_finite(self, state: State) -> str | None:
         """Which of its numbers, of a state that failed to be realized, are not finite; None where all are."""
-        record, rows = state._record, self._own_rows(state)
-        fields, n = state._tree.fields, len(rows) * len(self._bodies)
-        first, speeds = int(fields["first_wrench"][self._index]), len(rows) * int(fields["num_speeds"][self._index])
-        at = int(fields["first_speed"][self._index])
+        record, rows = state.record, self.own_rows(state)
+        fields, n = state.tree.fields, len(rows) * len(self.constrained_bodies)
+        first, speeds = int(fields["first_wrench"][self.index]), len(rows) * int(fields["num_speeds"][self.index])
+        at = int(fields["first_speed"][self.index])
         for what, numbers in (
             ("position errors", record.position_error[rows]),
             ("forces of unit multipliers", record.wrenches[first : first + n]),
@@ -382,37 +399,28 @@ class Constraint(Operators):
             ("acceleration errors", record.acceleration_offset[rows]),
         ):
             if not np.isfinite(numbers).all():
-                return f"{what} of {self!r} are not finite at q = {state._q[: state._tree.nq].tolist()}"
+                return f"{what} of {self!r} are not finite at q = {state.q_values[: state.tree.nq].tolist()}"
         return None
 
-    def _check_coordinates(self, num_q: Sequence[int]) -> None:
-        """Refuse coordinates that the bodies, with so many in the modelling choice at hand, do not have."""
+    def check_coordinates(self, num_q: Sequence[int]) -> None:
+        """Refuse coordinates that the bodies do not have in the present modelling choice."""
 
-    def _num_arguments(self) -> int:
-        """How many arguments its function has, if it has one that takes several."""
-        return 0
-
-    def _integers(self) -> list[int]:
+    def pack_integers(self) -> list[int]:
         return []
 
-    def _numbers(self) -> list[float]:
-        return []
+    def pack_numbers(self) -> list[float]:
+        return list(self.default_numbers)
 
-    def _model(self, state: State, asked: str) -> None:
-        state._tree_of(self._matter._ground, f"{asked} of {self._name!r}")
+    def defaults_changed(self) -> None:
+        self.matter.invalidate_topology()
 
-    def _number_run(self, state: State, asked: str) -> Array:
-        """Its numbers as they are in the state."""
-        self._model(state, asked)
-        first = int(state._tree.fields["constraint_first_number"][self._index])
-        numbers: Array = state._field("constraint_numbers")[first : first + len(self._numbers()), 0]
-        return numbers
+    def model(self, state: State, asked: str) -> None:
+        if state.token is not self.matter.token or state.stage_number < Stage.MODEL:  # else the text need not be made
+            state.tree_of(self.matter.ground, f"{asked} of {self._name!r}")
 
-    def _change_numbers(self, state: State, asked: str, first: int, values: Sequence[float]) -> None:
-        """Give it other numbers in the state, from number *first* on; the state falls to MODEL at most."""
-        self._model(state, asked)
-        start = int(state._tree.fields["constraint_first_number"][self._index]) + first
-        state._own_field("constraint_numbers")[start : start + len(values), 0] = values
+    def number_place(self, state: State, asked: str) -> tuple[str, int, int]:
+        self.model(state, asked)
+        return "constraint_numbers", int(state.tree.fields["constraint_first_number"][self.index]), len(self.pack_numbers())
 
 
 def _line(body: MobilizedBody) -> list[MobilizedBody]:
@@ -441,51 +449,16 @@ def bodies_named(who: str, given: Sequence[Any], matter: Any = None) -> list[Mob
                 f"{who} takes mobilized bodies, not {body!r}: an index or a name needs another body, given as an object, that "
                 "tells of which system it is; take it from matter.bodies"
             )
-        found.append(matter._body(body))
+        found.append(matter.find_body(body))
     return found
-
-
-def finite(what: str, value: Any) -> float:
-    """A finite number."""
-    number = float(value)
-    if not np.isfinite(number):
-        raise ValueError(f"{what} has to be finite, got {value}")
-    return number
 
 
 def one_of(who: str, what: str, body: Any, which: Any, n: int) -> int:
     """The index of a coordinate or speed of *body*, which has *n*; *what* is its name, and "q" or "u" its end."""
     if not hasattr(body, "get_matter_subsystem"):
         bodies_named(who, [body])
-    if isinstance(which, bool) or not hasattr(which, "__index__"):
-        raise TypeError(f"{what} of {who} has to be an integer, not {which!r}")
-    if not 0 <= int(which) < n:
+    i = checks.integer(f"{what} of {who}", which)
+    if not 0 <= i < n:
         letter = what[-1] if what[-1] in "qu" else what
         raise IndexError(f"{what} of {who} is {which}; {body.name!r} has {n} {letter}, counted from 0")
-    return int(which)
-
-
-def station(what: str, value: npt.ArrayLike) -> list[float]:
-    """Three finite numbers."""
-    vector = np.asarray(value, dtype=np.float64)
-    if vector.shape != (3,) or not np.all(np.isfinite(vector)):
-        raise ValueError(f"{what} has to be three finite numbers, got {value!r}")
-    numbers: list[float] = vector.tolist()
-    return numbers
-
-
-def direction(what: str, value: npt.ArrayLike) -> list[float]:
-    """A unit vector along three finite numbers that are not all zero."""
-    vector = np.asarray(station(what, value))
-    size = float(np.linalg.norm(vector))
-    if size == 0.0:
-        raise ValueError(f"{what} is a direction and cannot be zero, got {value!r}")
-    numbers: list[float] = (vector / size).tolist()
-    return numbers
-
-
-def frame(what: str, value: Any) -> list[float]:
-    """A `Transform` as nine numbers of its rotation, row by row, and three of its origin."""
-    if not isinstance(value, Transform):
-        raise TypeError(f"{what} has to be a mobod.Transform, got {value!r}")
-    return [*np.asarray(value.R).ravel().tolist(), *np.asarray(value.p).tolist()]
+    return i

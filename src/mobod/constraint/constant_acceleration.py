@@ -5,16 +5,17 @@ aerr = udot - value
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from .._jit import generic
 from ..algebra.scalar import load, one, zero
+from ..compiling import generic
+from ..state import parameters
+from ..value.checks import finite
 from . import _access
-from ._one_coordinate import OfOneValue
+from ._one_coordinate import OfOneSpeed
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    pass
 
 
 @generic
@@ -25,11 +26,11 @@ def positions(model: Any, c: int) -> None:
 
 @generic
 def velocities(model: Any, c: int) -> None:
-    """What aerr has beside."""
+    """The offset aerr - G udot."""
     _access.put_acceleration_offset(model, c, 0, zero(load(model.time, 0, 0)) - _access.number(model, c, 0))
 
 
-class ConstantAcceleration(OfOneValue):
+class ConstantAcceleration(OfOneSpeed):
     """Gives one acceleration udot of a mobilizer a value: one equation of accelerations alone.
 
     Parameters
@@ -46,36 +47,11 @@ class ConstantAcceleration(OfOneValue):
         Unique among the constraints; one is made where none is given.
     """
 
-    _letter, _what = "u", "acceleration"
+    _equations = (0, 0, 1)
     routine = _access.by_address(positions, velocities)
 
-    def __init__(
-        self,
-        mobod: MobilizedBody,
-        which_u: int,
-        value: float,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(mobod, which_u, value, equations=(0, 0, 1), disabled_by_default=disabled_by_default, name=name)
-
-    def get_which_u(self) -> int:
-        """Which speed."""
-        return self._which
-
-    def get_default_acceleration(self) -> float:
-        """The value in a default state."""
-        return self.get_default_value()
-
-    def set_default_acceleration(self, acceleration: float) -> Self:
-        """Change the value of a default state; a topological change."""
-        return self.set_default_value(acceleration)
-
-    def get_acceleration(self, state: State) -> float:
-        """The value in this state. Needs MODEL."""
-        return self.get_value(state)
-
-    def set_acceleration(self, state: State, acceleration: float) -> None:
-        """Change the value in this state alone, which falls to MODEL at most."""
-        self.set_value(state, acceleration)
+    get_default_acceleration, set_default_acceleration, get_acceleration, set_acceleration = parameters.scalar(
+        "acceleration", "angle/time^2 or length/time^2", finite, "what the acceleration is", given_as="value"
+    ).accessors()
+    get_default_value, set_default_value = get_default_acceleration, set_default_acceleration
+    get_value, set_value = get_acceleration, set_acceleration

@@ -11,23 +11,22 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from .. import decoration
-from .._jit import generic
 from ..algebra import mat33, vec3
 from ..algebra.memory import load9
 from ..algebra.scalar import zero
+from ..compiling import generic
+from ..errors import ModelError
+from ..state import parameters
+from ..value.checks import finite
 from . import _access, _relative
-from ._parameters import FIRST, SECOND, Mark, OneEquation, display_size
-from .base import direction, finite
+from ._parameters import FIRST, SECOND, Mark, OneEquation, displayed, index_of
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
     from .base import AnyBody
-
-Array = npt.NDArray[np.float64]
 
 
 @generic
@@ -54,6 +53,14 @@ def velocities(model: Any, c: int) -> None:
     w = _relative.angular_velocity(model, base, _access.body(model, c, 1))
     turning = vec3.dot(_relative.angular_offset(model, base, w), vec3.cross(f, b))
     _access.put_acceleration_offset(model, c, 0, turning + vec3.dot(w, vec3.cross(vec3.cross(w, f), b)))
+
+
+def _angle(what: str, value: Any) -> list[float]:
+    """A number from 0 to pi."""
+    angle = finite(what, value)
+    if not 0.0 <= angle <= math.pi:
+        raise ModelError(f"{what} has to be from 0 to pi, got {value!r}")
+    return [math.cos(angle), angle]
 
 
 class ConstantAngle(OneEquation):
@@ -93,92 +100,38 @@ class ConstantAngle(OneEquation):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._values = [*direction("base_axis", base_axis), *direction("follower_axis", follower_axis), *_angle(angle)]
+        self.default_numbers = self.declared(name, base_axis=base_axis, follower_axis=follower_axis, angle=angle)
         super().__init__([base_body, follower_body], equations=(1, 0, 0), disabled_by_default=disabled_by_default, name=name)
 
-    def get_base_mobilized_body_index(self) -> int:
-        """Index of the base."""
-        return self._bodies[0].get_mobilized_body_index()
-
-    def get_follower_mobilized_body_index(self) -> int:
-        """Index of the follower."""
-        return self._bodies[1].get_mobilized_body_index()
-
-    def get_default_base_axis(self) -> Array:
-        """The axis on the base, of length 1, that states start with ``(3,)``."""
-        return self._default(0, 3)
-
-    def set_default_base_axis(self, base_axis: npt.ArrayLike) -> ConstantAngle:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(0, direction("base_axis", base_axis))
-        return self
-
-    def get_base_axis(self, state: State) -> Array:
-        """The axis on the base, of length 1, in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_base_axis", 0, 3)
-
-    def get_default_follower_axis(self) -> Array:
-        """The axis on the follower, of length 1, that states start with ``(3,)``."""
-        return self._default(3, 3)
-
-    def set_default_follower_axis(self, follower_axis: npt.ArrayLike) -> ConstantAngle:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(3, direction("follower_axis", follower_axis))
-        return self
-
-    def get_follower_axis(self, state: State) -> Array:
-        """The axis on the follower, of length 1, in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_follower_axis", 3, 3)
-
-    def get_default_angle(self) -> float:
-        """The angle that states start with."""
-        return float(self._default(7, 1)[0])
-
-    def set_default_angle(self, angle: float) -> ConstantAngle:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(6, _angle(angle))
-        return self
-
-    def get_angle(self, state: State) -> float:
-        """The angle in this state. Needs MODEL."""
-        return float(self._own(state, "get_angle", 7, 1)[0])
+    get_base_mobilized_body_index = index_of("base", 0, "the base")
+    get_follower_mobilized_body_index = index_of("follower", 1, "the follower")
+    get_default_base_axis, set_default_base_axis, get_base_axis, set_base_axis = parameters.direction(
+        "base_axis", "the axis on the base"
+    ).accessors()
+    get_default_follower_axis, set_default_follower_axis, get_follower_axis, set_follower_axis = parameters.direction(
+        "follower_axis", "the axis on the follower"
+    ).accessors()
+    get_default_angle, set_default_angle, get_angle, set_angle = parameters.Parameter[float, float](
+        "angle", "angle", _angle, "the angle between the axes", (), 2, lambda pair: float(pair[1]), ("float", "float")
+    ).accessors()
 
     def get_torque_on_follower_body(self, state: State) -> float:
         """The torque on the follower divided by f x b, whose length is the sine of the angle. Needs ACCELERATION."""
         return -self.get_multiplier(state)
 
-    def get_axis_display_length(self) -> float:
-        """The length of the axes that pictures show; length. For drawing only."""
-        return self._axis_display_length
+    get_axis_display_length, set_axis_display_length = displayed(
+        "axis_display_length", "length", "the length of the axes that pictures show; length"
+    )
+    get_axis_display_width, set_axis_display_width = displayed(
+        "axis_display_width", "width", "the width of their lines, in points"
+    )
 
-    def set_axis_display_length(self, length: float) -> ConstantAngle:
-        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
-        self._axis_display_length = display_size("length", length)
-        return self
-
-    def get_axis_display_width(self) -> float:
-        """The width of their lines, in points. For drawing only."""
-        return self._axis_display_width
-
-    def set_axis_display_width(self, width: float) -> ConstantAngle:
-        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
-        self._axis_display_width = display_size("width", width)
-        return self
-
-    def _marks(self, state: State) -> list[Mark]:
+    def marks(self, state: State) -> list[Mark]:
         length, width = self._axis_display_length, self._axis_display_width
         if length == 0.0 or width == 0.0:
             return []
         axes = self.get_base_axis(state), self.get_follower_axis(state)
         return [
             (body, decoration.Line((0, 0, 0), length * axis, color=color, line_width=width))
-            for body, axis, color in zip(self._bodies, axes, (FIRST, SECOND), strict=True)
+            for body, axis, color in zip(self.constrained_bodies, axes, (FIRST, SECOND), strict=True)
         ]
-
-
-def _angle(value: float) -> list[float]:
-    """Its cosine and itself."""
-    number = finite("angle", value)
-    if not 0.0 <= number <= math.pi:
-        raise ValueError(f"angle has to be from 0 to pi, got {value}")
-    return [math.cos(number), number]

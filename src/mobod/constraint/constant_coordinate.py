@@ -5,16 +5,18 @@ perr = q - value     verr = q_dot     aerr = q_dot_dot
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from .._jit import generic
 from ..algebra.scalar import load, one, zero
+from ..compiling import generic
+from ..state import parameters
+from ..value.checks import finite
 from . import _access
 from ._one_coordinate import OfOneValue
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
 
 
 @generic
@@ -27,7 +29,7 @@ def positions(model: Any, c: int) -> None:
 
 @generic
 def velocities(model: Any, c: int) -> None:
-    """Nothing beside G udot but what comes with q_dot = N u."""
+    """No offsets but those of q_dot = N u."""
     _access.put_acceleration_offset(model, c, 0, zero(load(model.time, 0, 0)))
 
 
@@ -65,7 +67,6 @@ class ConstantCoordinate(OfOneValue):
     0.5
     """
 
-    _what = "position"
     routine = _access.by_address(positions, velocities)
 
     def __init__(
@@ -81,23 +82,13 @@ class ConstantCoordinate(OfOneValue):
 
     def get_which_q(self) -> int:
         """Which coordinate."""
-        return self._which
+        return self.which_coordinate
 
-    def get_default_position(self) -> float:
-        """The value in a default state."""
-        return self.get_default_value()
-
-    def set_default_position(self, position: float) -> Self:
-        """Change the value of a default state; a topological change."""
-        return self.set_default_value(position)
-
-    def get_position(self, state: State) -> float:
-        """The value in this state. Needs MODEL."""
-        return self.get_value(state)
-
-    def set_position(self, state: State, position: float) -> None:
-        """Change the value in this state alone, which falls to MODEL at most."""
-        self.set_value(state, position)
+    get_default_position, set_default_position, get_position, set_position = parameters.scalar(
+        "position", "angle or length", finite, "what the coordinate is held at", given_as="value"
+    ).accessors()
+    get_default_value, set_default_value = get_default_position, set_default_position
+    get_value, set_value = get_position, set_position
 
     def get_position_error(self, state: State) -> float:
         """q less the value; `ModelError` where it is disabled. Needs POSITION."""

@@ -7,20 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from .. import decoration
-from .._jit import generic
+from ..algebra.arrays import Array
+from ..compiling import generic
+from ..state import parameters
 from ..value import Rotation, Transform
 from . import _access, _orientation
-from ._parameters import Equations, Mark, rotation
+from ._parameters import Equations, Mark, index_of
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
     from .base import AnyBody
-
-Array = npt.NDArray[np.float64]
 
 
 @generic
@@ -67,50 +64,25 @@ class ConstantOrientation(Equations):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._values = [*rotation("base_rotation", base_rotation), *rotation("follower_rotation", follower_rotation)]
+        self.default_numbers = self.declared(name, base_rotation=base_rotation, follower_rotation=follower_rotation)
         super().__init__([base_body, follower_body], equations=(3, 0, 0), disabled_by_default=disabled_by_default, name=name)
 
-    def get_base_mobilized_body_index(self) -> int:
-        """Index of the base."""
-        return self._bodies[0].get_mobilized_body_index()
-
-    def get_follower_mobilized_body_index(self) -> int:
-        """Index of the follower."""
-        return self._bodies[1].get_mobilized_body_index()
-
-    def get_default_base_rotation(self) -> Rotation:
-        """The rotation on the base that states start with."""
-        return Rotation(self._default(0, 9).reshape(3, 3))
-
-    def set_default_base_rotation(self, base_rotation: Rotation) -> ConstantOrientation:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(0, rotation("base_rotation", base_rotation))
-        return self
-
-    def get_base_rotation(self, state: State) -> Rotation:
-        """The rotation on the base in this state. Needs MODEL."""
-        return Rotation(self._own(state, "get_base_rotation", 0, 9).reshape(3, 3))
-
-    def get_default_follower_rotation(self) -> Rotation:
-        """The rotation on the follower that states start with."""
-        return Rotation(self._default(9, 9).reshape(3, 3))
-
-    def set_default_follower_rotation(self, follower_rotation: Rotation) -> ConstantOrientation:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(9, rotation("follower_rotation", follower_rotation))
-        return self
-
-    def get_follower_rotation(self, state: State) -> Rotation:
-        """The rotation on the follower in this state. Needs MODEL."""
-        return Rotation(self._own(state, "get_follower_rotation", 9, 9).reshape(3, 3))
+    get_base_mobilized_body_index = index_of("base", 0, "the base")
+    get_follower_mobilized_body_index = index_of("follower", 1, "the follower")
+    get_default_base_rotation, set_default_base_rotation, get_base_rotation, set_base_rotation = parameters.rotation(
+        "base_rotation", "the rotation on the base"
+    ).accessors()
+    get_default_follower_rotation, set_default_follower_rotation, get_follower_rotation, set_follower_rotation = (
+        parameters.rotation("follower_rotation", "the rotation on the follower").accessors()
+    )
 
     def get_torque_on_follower_body(self, state: State) -> Array:
         """The torque on the follower, in its own frame ``(3,)``. Needs ACCELERATION."""
         return self._applied_in_body(state, 1)[0]
 
-    def _marks(self, state: State) -> list[Mark]:
+    def marks(self, state: State) -> list[Mark]:
         rotations = self.get_base_rotation(state), self.get_follower_rotation(state)
         return [
             (body, decoration.Frame(size, X=Transform(R), line_width=width))
-            for body, R, size, width in zip(self._bodies, rotations, (0.5, 0.35), (1.0, 3.0), strict=True)
+            for body, R, size, width in zip(self.constrained_bodies, rotations, (0.5, 0.35), (1.0, 3.0), strict=True)
         ]

@@ -5,16 +5,17 @@ verr = u - value     aerr = udot
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from .._jit import generic
 from ..algebra.scalar import load, one, zero
+from ..compiling import generic
+from ..state import parameters
+from ..value.checks import finite
 from . import _access
-from ._one_coordinate import OfOneValue
+from ._one_coordinate import OfOneSpeed
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
 
 
 @generic
@@ -25,13 +26,13 @@ def positions(model: Any, c: int) -> None:
 
 @generic
 def velocities(model: Any, c: int) -> None:
-    """What verr and aerr have beside."""
+    """The offsets verr - G u and aerr - G udot."""
     o = zero(load(model.time, 0, 0))
     _access.put_velocity_offset(model, c, 0, o - _access.number(model, c, 0))
     _access.put_acceleration_offset(model, c, 0, o)
 
 
-class ConstantSpeed(OfOneValue):
+class ConstantSpeed(OfOneSpeed):
     """Holds one speed of a mobilizer at a value: one equation of velocities.
 
     Parameters
@@ -48,39 +49,14 @@ class ConstantSpeed(OfOneValue):
         Unique among the constraints; one is made where none is given.
     """
 
-    _letter, _what = "u", "speed"
+    _equations = (0, 1, 0)
     routine = _access.by_address(positions, velocities)
 
-    def __init__(
-        self,
-        mobod: MobilizedBody,
-        which_u: int,
-        value: float,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(mobod, which_u, value, equations=(0, 1, 0), disabled_by_default=disabled_by_default, name=name)
-
-    def get_which_u(self) -> int:
-        """Which speed."""
-        return self._which
-
-    def get_default_speed(self) -> float:
-        """The value in a default state."""
-        return self.get_default_value()
-
-    def set_default_speed(self, speed: float) -> Self:
-        """Change the value of a default state; a topological change."""
-        return self.set_default_value(speed)
-
-    def get_speed(self, state: State) -> float:
-        """The value in this state. Needs MODEL."""
-        return self.get_value(state)
-
-    def set_speed(self, state: State, speed: float) -> None:
-        """Change the value in this state alone, which falls to MODEL at most."""
-        self.set_value(state, speed)
+    get_default_speed, set_default_speed, get_speed, set_speed = parameters.scalar(
+        "speed", "angle/time or length/time", finite, "what the speed is held at", given_as="value"
+    ).accessors()
+    get_default_value, set_default_value = get_default_speed, set_default_speed
+    get_value, set_value = get_speed, set_speed
 
     def get_velocity_error(self, state: State) -> float:
         """u less the value; `ModelError` where it is disabled. Needs VELOCITY."""

@@ -12,46 +12,43 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import routine
+from ..algebra.arrays import Array
 from ..algebra.scalar import load, store, zero
-from ..function import Function, _switch
+from ..compiling import routine
+from ..function import Function, _routine
 from . import _access
+from ._custom_python import Interpreter, taken
 from ._floats import OnePosition
-from ._interpreted import Interpreter, taken
 from ._of_function import arguments_of, check_function
 from ._one_coordinate import check_coordinate
-from ._what import POSITIONS
-from .base import Array
+from ._protocol import POSITIONS
 
 if TYPE_CHECKING:
-    from ..matter import SimbodyMatterSubsystem
-    from ..state import State
+    from ..state.state import State
+    from ..value.annotations import SimbodyMatterSubsystem
     from .base import AnyBody
 
 
 @routine
 def equations(model: Any, c: int, what: int) -> int:
-    """Integers: how many arguments, then the mobilizer's place and the coordinate of each, then the function's bundle."""
-    n = _access.integer(model, c, 0)
+    """Integers: the function's number, how many arguments, then the mobilizer's place and the coordinate of each."""
+    f, n = _access.integer(model, c, 0), _access.integer(model, c, 1)
     for a in range(n):
-        i, j = _access.integer(model, c, 1 + 2 * a), _access.integer(model, c, 2 + 2 * a)
+        i, j = _access.integer(model, c, 2 + 2 * a), _access.integer(model, c, 3 + 2 * a)
         store(model.arguments, a, 0, _access.coordinate(model, c, i, j))
-    integers, first = model.constraint_integers, model.constraint_first_integer[c] + 1 + 2 * n
-    numbers, at = model.constraint_numbers, model.constraint_first_number[c]
-    value, slope, bend = _switch.jet(integers, first, numbers, at, 0, model.arguments, 0)
+        if what != POSITIONS:
+            store(model.argument_rates, a, 0, _access.coordinate_rate(model, c, i, j))
     if what == POSITIONS:
-        _access.put_position_error(model, c, 0, value)
+        _access.put_position_error(model, c, 0, _routine.value(model, f, model.arguments, 0))
         _access.clear_coordinate_coefficients(model, c)
-    offset = zero(load(model.time, 0, 0))
-    for a in range(n):
-        i, j = _access.integer(model, c, 1 + 2 * a), _access.integer(model, c, 2 + 2 * a)
-        if what == POSITIONS:
-            partial = _switch.partial(integers, first, numbers, at, 0, a, slope)
-            _access.add_coordinate_coefficient(model, c, 0, i, j, partial)
-        else:  # bend is zero unless this is the only argument: there is no sum over pairs of them
-            rate = _access.coordinate_rate(model, c, i, j)
-            offset = offset + bend * (rate * rate)
-    if what != POSITIONS:
+        for a in range(n):
+            i, j = _access.integer(model, c, 2 + 2 * a), _access.integer(model, c, 3 + 2 * a)
+            _access.add_coordinate_coefficient(model, c, 0, i, j, _routine.gradient(model, f, a))
+    else:
+        _routine.value_with_rates(model, f, model.arguments, 0, model.argument_rates, 0)
+        offset = zero(load(model.time, 0, 0))
+        for a in range(n):
+            offset = offset + _routine.gradient_rate(model, f, a) * load(model.argument_rates, a, 0)
         _access.put_acceleration_offset(model, c, 0, offset)
     return 0
 
@@ -110,39 +107,33 @@ class CoordinateCoupler(OnePosition):
         name: str | None = None,
     ) -> None:
         who = f"a {type(self).__name__}"
-        self._arguments = arguments_of(who, matter, "coordinate", coordinate_mobods, coordinate_indices)
-        if not self._arguments:
+        self.arguments = arguments_of(who, matter, "coordinate", coordinate_mobods, coordinate_indices)
+        if not self.arguments:
             raise ValueError(f"{who} couples one coordinate or more; coordinate_mobods is empty")
-        self._function = check_function(who, function, len(self._arguments), 2, "coordinates")
-        if not _switch.is_compiled(function):
-            self._interpreter = _OfCoordinates(self)
-        bodies = [body for body, _ in self._arguments]
+        self.function = check_function(who, function, len(self.arguments), 2, "coordinates")
+        if not _routine.is_compiled(function):
+            self.interpreter = _OfCoordinates(self)
+        bodies = [body for body, _ in self.arguments]
         super().__init__([], bodies, equations=(1, 0, 0), matter=matter, disabled_by_default=disabled_by_default, name=name)
 
     def get_function(self) -> Function:
         """The function that is kept at zero."""
-        return self._function
+        return self.function
 
     # ------------------------------------------------------------------------------------------ for the tree
 
-    def _check_coordinates(self, num_q: Sequence[int]) -> None:
-        for body, j in self._arguments:
+    def check_coordinates(self, num_q: Sequence[int]) -> None:
+        for body, j in self.arguments:
             check_coordinate(self, body, j, num_q)
 
-    def _num_arguments(self) -> int:
-        return len(self._arguments)
+    @property
+    def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
+        """What the record keeps: its function, where kernels evaluate it."""
+        return [] if self.interpreter is not None else [(self.function, range(len(self.arguments)))]
 
-    def _integers(self) -> list[int]:
-        if self._interpreter is not None:
-            return []
-        n = len(self._arguments)
-        places = [x for body, j in self._arguments for x in (self._mobilizers.index(body), j)]
-        return [n, *places, *_switch.bundle([self._function], [range(n)])[0]]
-
-    def _numbers(self) -> list[float]:
-        if self._interpreter is not None:
-            return []
-        return list(_switch.bundle([self._function], [range(len(self._arguments))])[1])
+    def pack_integers(self) -> list[int]:
+        places = [x for body, j in self.arguments for x in (self.constrained_mobilizers.index(body), j)]
+        return [self.first_function, len(self.arguments), *places]
 
 
 class _OfCoordinates(Interpreter):
@@ -152,20 +143,20 @@ class _OfCoordinates(Interpreter):
         self._coupler = coupler
 
     def _of(self, state: State, values: Array) -> Array:
-        first = state._tree.first_q
-        return np.array([values[first[body.get_mobilized_body_index()] + j] for body, j in self._coupler._arguments])
+        first = state.tree.first_q
+        return np.array([values[first[body.get_mobilized_body_index()] + j] for body, j in self._coupler.arguments])
 
     def write_positions(self, state: State) -> None:
-        coupler, record, c = self._coupler, state._record, self._coupler._index
-        q = self._of(state, state._q)
-        partials = [taken(coupler._function, q, a) for a in range(len(q))]
-        _access.put_position_error(record, c, 0, taken(coupler._function, q))
+        coupler, record, c = self._coupler, state.record, self._coupler.index
+        q = self._of(state, state.q_values)
+        partials = [taken(coupler.function, q, a) for a in range(len(q))]
+        _access.put_position_error(record, c, 0, taken(coupler.function, q))
         _access.clear_coordinate_coefficients(record, c)
-        for (body, j), x in zip(coupler._arguments, partials, strict=True):
-            _access.add_coordinate_coefficient(record, c, 0, coupler._mobilizers.index(body), j, x)
+        for (body, j), x in zip(coupler.arguments, partials, strict=True):
+            _access.add_coordinate_coefficient(record, c, 0, coupler.constrained_mobilizers.index(body), j, x)
 
     def write_velocities(self, state: State) -> None:
         coupler = self._coupler
-        q, rates = self._of(state, state._q), self._of(state, state._record.q_dot[:, 0])
-        offset = sum(taken(coupler._function, q, a, b) * rates[a] * rates[b] for a in range(len(q)) for b in range(len(q)))
-        _access.put_acceleration_offset(state._record, coupler._index, 0, offset)
+        q, rates = self._of(state, state.q_values), self._of(state, state.record.q_dot[:, 0])
+        offset = sum(taken(coupler.function, q, a, b) * rates[a] * rates[b] for a in range(len(q)) for b in range(len(q)))
+        _access.put_acceleration_offset(state.record, coupler.index, 0, offset)

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._jit import Routine
-from ..decoration import Decoration
+from ..algebra.arrays import Array
+from ..compiling import Routine
+from ..decoration.geometry import Decoration
 from ..errors import ModelError
-from ..stage import Stage
-from ._by_implementation import ByImplementation
-from ._users_functions import check_functions, routine_of, try_out
-from .base import Array, Constraint, bodies_named
-from .compiled_functions import CompiledFunctions
+from ..value import checks
+from ..value.stage import Stage
+from ._custom_compiled import CompiledFunctions, freeze, routine_of, try_out
+from ._custom_python import ByImplementation
+from .base import Constraint, bodies_named
 from .custom_implementation import CustomImplementation
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
     from .base import AnyBody
 
 
@@ -80,7 +81,7 @@ class Custom(Constraint):
     True
     """
 
-    _depends_on_time = True  # an implementation's may
+    depends_on_time = True  # an implementation's may
 
     def __init__(
         self,
@@ -98,27 +99,30 @@ class Custom(Constraint):
                 "a constraint.Custom is given either an implementation, or compiled=CompiledFunctions(...) with bodies or "
                 f"mobilizers; got {'both' if compiled is not None else 'neither'}"
             )
-        self._implementation, self._compiled = implementation, compiled
-        self._parameters = _numbers("parameters", parameters)
+        self.implementation, self._compiled = implementation, compiled
+        self._parameters = _given_numbers("parameters", parameters)
         if implementation is not None:
             if bodies or mobilizers or len(self._parameters):
                 raise TypeError("bodies, mobilizers and parameters belong to compiled=; an implementation adds its own")
             _check_usable(implementation)
-            self._interpreter = ByImplementation(self, implementation)
-            off = implementation._disabled_by_default if disabled_by_default is None else disabled_by_default
+            self.interpreter = ByImplementation(self, implementation)
+            off = implementation.declared_disabled if disabled_by_default is None else disabled_by_default
             super().__init__(
-                implementation._bodies,
-                implementation._mobilizers,
-                equations=implementation._equations,
-                matter=implementation._matter,
+                implementation.declared_bodies,
+                implementation.declared_mobilizers,
+                equations=implementation.declared_equations,
+                matter=implementation.declared_matter,
                 disabled_by_default=off,
                 name=name,
             )
-            self._bodies, self._mobilizers = implementation._bodies, implementation._mobilizers  # more can be added
-            implementation._constraint = self
+            self.constrained_bodies, self.constrained_mobilizers = (
+                implementation.declared_bodies,
+                implementation.declared_mobilizers,
+            )  # more can be added
+            implementation.bound_constraint = self
             return
         assert compiled is not None
-        self._depends_on_time = False
+        self.depends_on_time = False
         named = bodies_named("a constraint.Custom", [*bodies, *mobilizers])
         bodies, mobilizers = named[: len(bodies)], named[len(bodies) :]
         for what, given in (("bodies", bodies), ("mobilizers", mobilizers)):
@@ -130,9 +134,9 @@ class Custom(Constraint):
                     f"{body.name!r} has a quaternion, in place of which a state can have angles: take its pose in place of its "
                     "coordinates, by naming it among bodies"
                 )
-        self._coordinates = [(i, j) for i, body in enumerate(mobilizers) for j in range(body.facts.num_q)]
-        shape = len(bodies), len(self._coordinates)
-        self._kept = _Kept(check_functions(compiled, *shape, len(self._parameters)))
+        self.coordinates = [(i, j) for i, body in enumerate(mobilizers) for j in range(body.facts.num_q)]
+        shape = len(bodies), len(self.coordinates)
+        self._kept = _Kept(freeze(compiled, *shape, len(self._parameters)))
         try_out(self._kept.frozen, compiled.num_equations, *shape, self._parameters)
         self._num_posed = len(bodies)
         super().__init__(
@@ -145,33 +149,33 @@ class Custom(Constraint):
 
     @property
     def routine(self) -> Routine | None:  # type: ignore[override]
-        """What the kernels call; None of an implementation."""
+        """The routine that kernels call; None for an implementation."""
         if self._compiled is None:
             return None
         if self._kept.frozen is None:  # in another process than the one that it was made in
-            shape = self._num_posed, len(self._coordinates)
-            self._kept = _Kept(check_functions(self._compiled, *shape, len(self._parameters)))
+            shape = self._num_posed, len(self.coordinates)
+            self._kept = _Kept(freeze(self._compiled, *shape, len(self._parameters)))
         m = int(self._compiled.num_equations)
-        return routine_of(self._kept.frozen, m, self._num_posed, self._coordinates, len(self._parameters))
+        return routine_of(self._kept.frozen, m, self._num_posed, self.coordinates, len(self._parameters))
 
     def get_implementation(self) -> CustomImplementation:
         """The user's own object; `ModelError` where the constraint is of compiled functions."""
-        if self._implementation is None:
+        if self.implementation is None:
             raise ModelError(f"{self._name!r} is made of compiled functions, and has no implementation")
-        return self._implementation
+        return self.implementation
 
     def upd_implementation(self) -> CustomImplementation:
         """The user's own object, for changing; a topological change."""
         implementation = self.get_implementation()
-        self._matter._invalidate_topology()
+        self.matter.invalidate_topology()
         return implementation
 
-    def _calc_decorations(self, state: State) -> list[Decoration]:
-        if self._implementation is None:
+    def calc_decorations(self, state: State) -> list[Decoration]:
+        if self.implementation is None:
             return []
         found: list[Any] = []
         for stage in list(Stage)[Stage.TOPOLOGY : Stage.POSITION + 1]:
-            found += self._implementation.calc_decorative_geometry_and_append(state, stage)
+            found += self.implementation.calc_decorative_geometry_and_append(state, stage)
         for geometry in found:
             if not isinstance(geometry, Decoration):
                 raise ModelError(
@@ -182,7 +186,7 @@ class Custom(Constraint):
 
     # ------------------------------------------------------------------------------------------ parameters
 
-    def _numbers(self) -> list[float]:
+    def pack_numbers(self) -> list[float]:
         return list(self._parameters)
 
     def get_default_parameters(self) -> Array:
@@ -198,26 +202,27 @@ class Custom(Constraint):
             If there are not as many as before, or one is not finite.
         """
         self._parameters = self._as_many(parameters)
-        self._matter._invalidate_topology()
+        self.matter.invalidate_topology()
         return self
 
     def get_parameters(self, state: State) -> Array:
         """The parameters in this state. Needs MODEL."""
-        return self._number_run(state, "get_parameters").copy()
+        return self.number_run(state, "get_parameters").copy()
 
     def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
         """Change the parameters in this state alone, which falls to MODEL at most; the defaults stay."""
-        self._change_numbers(state, "set_parameters", 0, self._as_many(parameters))
+        values = self._as_many(parameters)
+        self.number_run(state, "set_parameters", True)[:] = values
 
     def _as_many(self, parameters: npt.ArrayLike) -> tuple[float, ...]:
-        values = _numbers(f"parameters of {self._name!r}", parameters)
+        values = _given_numbers(f"parameters of {self._name!r}", parameters)
         if len(values) != len(self._parameters):
             raise ModelError(f"{self._name!r} has {len(self._parameters)} parameters, got {len(values)}")
         return values
 
 
 class _Kept:
-    """Frozen functions: a copy of the constraint in this process shares them, one in another makes them anew."""
+    """Frozen functions: copies of the constraint in this process share them, another process makes them again."""
 
     def __init__(self, frozen: Any = None) -> None:
         self.frozen = frozen
@@ -235,23 +240,20 @@ def _check_usable(implementation: Any) -> None:
             "implementation has to be an instance of a class derived from mobod.constraint.CustomImplementation, "
             f"not {implementation!r}"
         )
-    if "_equations" not in vars(implementation):
+    if "declared_equations" not in vars(implementation):
         raise ModelError(f"{type(implementation).__name__}.__init__ has to call super().__init__(matter, mp, mv, ma)")
-    if implementation._constraint is not None:
+    if implementation.bound_constraint is not None:
         raise ModelError(
-            f"{implementation!r} belongs to {implementation._constraint.name!r} already; make one for each constraint"
+            f"{implementation!r} belongs to {implementation.bound_constraint.name!r} already; make one for each constraint"
         )
-    if not implementation._bodies and not implementation._mobilizers:
+    if not implementation.declared_bodies and not implementation.declared_mobilizers:
         raise ModelError(
             f"{implementation!r} ties nothing: call add_constrained_body or add_constrained_mobilizer in its constructor"
         )
 
 
-def _numbers(what: str, values: Any) -> tuple[float, ...]:
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{what} have to be numbers, not {values!r}") from None
+def _given_numbers(what: str, values: Any) -> tuple[float, ...]:
+    array = checks.numbers(what, values)
     if array.ndim != 1 or not np.isfinite(array).all():
         raise ModelError(f"{what} have to be a list of finite numbers, got {values!r}")
     return tuple(array.tolist())

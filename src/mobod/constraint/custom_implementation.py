@@ -1,4 +1,4 @@
-"""CustomImplementation: what a user derives a constraint from, in Python."""
+"""CustomImplementation: base class of constraints that users write in Python."""
 
 from __future__ import annotations
 
@@ -6,22 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError, TopologyError
 from ..value import Rotation, Transform
 from .base import AnyBody, bodies_named
 
 if TYPE_CHECKING:
-    from ..decoration import Decoration
-    from ..matter import SimbodyMatterSubsystem
+    from ..decoration.geometry import Decoration
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
+    from ..value.annotations import SimbodyMatterSubsystem
     from .custom import Custom
 
-
-Array = npt.NDArray[np.float64]
-ArrayLike = npt.ArrayLike
 
 #: The methods of position, of velocity and of acceleration equations.
 METHODS = (
@@ -35,19 +32,18 @@ _OF_WHAT = ("position", "velocity", "acceleration")
 class CustomImplementation:
     """A constraint that its user writes in Python: derive from this, and hand an instance to `Custom`.
 
-    1. The constructor calls `add_constrained_body` and `add_constrained_mobilizer` for all whose motion the equations have in
-       them, and that they put forces on. The outermost body that all constrained bodies hang on, or are, is the Ancestor A:
-       poses, velocities, accelerations and forces of constrained bodies are measured in A and expressed in A.
-    2. For position equations there have to be `calc_position_errors`, its rate `calc_position_dot_errors`, the rate of that,
-       `calc_position_dot_dot_errors`, and `add_in_position_constraint_forces`; for velocity equations `calc_velocity_errors`,
-       `calc_velocity_dot_errors` and `add_in_velocity_constraint_forces`; for those of accelerations alone
+    1. The constructor calls `add_constrained_body` and `add_constrained_mobilizer` for all that the equations depend on and put
+       forces on. The outermost common ancestor of all constrained bodies, which can be one of them, is the Ancestor A: poses,
+       velocities, accelerations and forces of constrained bodies are measured in A and expressed in A.
+    2. Position equations require `calc_position_errors`, its rate `calc_position_dot_errors`, the rate of that,
+       `calc_position_dot_dot_errors`, and `add_in_position_constraint_forces`; velocity equations `calc_velocity_errors`,
+       `calc_velocity_dot_errors` and `add_in_velocity_constraint_forces`; those of accelerations alone
        `calc_acceleration_errors` and `add_in_acceleration_constraint_forces`.
     3. The ``realize_*`` hooks are called when the system realizes a state to that stage, after the errors of that stage.
 
-    Rates are sums of terms linear in the velocities (accelerations) that a method is given, and of a rest. The forces of
-    multipliers are their transpose: what a multiplier does is its multiple of what the error says of velocities. Where A is a
-    constrained body, but not Ground, forces on the others need their reaction on it. `mobod.constraint.check_custom` looks
-    whether all that is so.
+    Rates are affine in the velocities (accelerations) that a method is given. The forces of multipliers are the transpose of
+    the linear part: each multiplier times the coefficients of velocities in its error. Where A is a constrained body, but not
+    Ground, forces on the others need their reaction on it. `mobod.constraint.check_custom` checks all that.
 
     Parameters
     ----------
@@ -80,16 +76,17 @@ class CustomImplementation:
     def __init__(self, matter: SimbodyMatterSubsystem, mp: int = 0, mv: int = 0, ma: int = 0) -> None:
         if not hasattr(matter, "get_mobilized_body"):
             raise TypeError(f"matter has to be a SimbodyMatterSubsystem, not {matter!r}")
-        self._matter = matter
-        self._bodies: list[MobilizedBody] = []
-        self._mobilizers: list[MobilizedBody] = []
-        self._constraint: Custom | None = None
-        self._equations = self._checked_numbers(mp, mv, ma)
-        self._disabled_by_default = False
+        self.declared_matter = matter
+        self.declared_bodies: list[MobilizedBody] = []
+        self.declared_mobilizers: list[MobilizedBody] = []
+        self.bound_constraint: Custom | None = None
+        self.declared_equations = self._checked_numbers(mp, mv, ma)
+        self.declared_disabled = False
 
     def __repr__(self) -> str:
-        where = "" if self._constraint is None else f" of {self._constraint.name!r}"
-        return f"<{type(self).__name__}{where}, {self._equations[0]} + {self._equations[1]} + {self._equations[2]} equations>"
+        where = "" if self.bound_constraint is None else f" of {self.bound_constraint.name!r}"
+        p, v, a = self.declared_equations
+        return f"<{type(self).__name__}{where}, {p} + {v} + {a} equations>"
 
     def _checked_numbers(self, mp: int, mv: int, ma: int) -> tuple[int, int, int]:
         who = type(self).__name__
@@ -110,60 +107,60 @@ class CustomImplementation:
 
     def add_constrained_body(self, body: AnyBody) -> int:
         """Make *body* one of the constrained bodies; its number among these. A topological change."""
-        return self._added(self._bodies, body)
+        return self._added(self.declared_bodies, body)
 
     def add_constrained_mobilizer(self, body: AnyBody) -> int:
         """Make the mobilizer of *body* one of the constrained mobilizers; its number among these. A topological change."""
-        return self._added(self._mobilizers, body)
+        return self._added(self.declared_mobilizers, body)
 
     def _added(self, found: list[MobilizedBody], body: Any) -> int:
-        (known,) = bodies_named(type(self).__name__, [body], self._matter)
-        if known.get_matter_subsystem() is not self._matter:
+        (known,) = bodies_named(type(self).__name__, [body], self.declared_matter)
+        if known.get_matter_subsystem() is not self.declared_matter:
             raise TopologyError(f"{known!r} is a body of another system than that of {self!r}")
         if known not in found:
             found.append(known)
-            if self._constraint is not None:
-                self._matter._invalidate_topology()
+            if self.bound_constraint is not None:
+                self.declared_matter.invalidate_topology()
         return found.index(known)
 
     def set_default_num_constraint_equations(self, mp: int, mv: int, ma: int) -> None:
         """Change how many equations of positions, velocities and accelerations there are; a topological change."""
-        self._equations = self._checked_numbers(mp, mv, ma)
-        if self._constraint is not None:
-            self._constraint._number_of_equations = self._equations
-            self._matter._invalidate_topology()
+        self.declared_equations = self._checked_numbers(mp, mv, ma)
+        if self.bound_constraint is not None:
+            self.bound_constraint.number_of_equations = self.declared_equations
+            self.declared_matter.invalidate_topology()
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
         """Whether states start with it switched off; a topological change."""
-        self._disabled_by_default = bool(should_be_disabled)
-        if self._constraint is not None:
-            self._constraint.set_disabled_by_default(should_be_disabled)
+        self.declared_disabled = bool(should_be_disabled)
+        if self.bound_constraint is not None:
+            self.bound_constraint.set_disabled_by_default(should_be_disabled)
 
     def get_constraint(self) -> Custom:
-        """The constraint that it is the implementation of; `ModelError` where it is none's yet."""
-        if self._constraint is None:
+        """The constraint that it implements; `ModelError` where there is none yet."""
+        if self.bound_constraint is None:
             raise ModelError(f"{self!r} is not part of a constraint yet; mobod.constraint.Custom(it) makes it so")
-        return self._constraint
+        return self.bound_constraint
 
     def get_matter_subsystem(self) -> SimbodyMatterSubsystem:
         """The matter that it is part of."""
-        return self._matter
+        return self.declared_matter
 
     def get_num_constrained_bodies(self) -> int:
         """How many bodies it has in its equations."""
-        return len(self._bodies)
+        return len(self.declared_bodies)
 
     def get_num_constrained_mobilizers(self) -> int:
         """How many mobilizers it has in its equations."""
-        return len(self._mobilizers)
+        return len(self.declared_mobilizers)
 
     def get_mobilized_body_from_constrained_body(self, constrained_body: int) -> MobilizedBody:
         """One of these bodies."""
-        return self._one(self._bodies, constrained_body, "constrained bodies")
+        return self._one(self.declared_bodies, constrained_body, "constrained bodies")
 
     def get_mobilized_body_from_constrained_mobilizer(self, constrained_mobilizer: int) -> MobilizedBody:
         """The body of one of these mobilizers."""
-        return self._one(self._mobilizers, constrained_mobilizer, "constrained mobilizers")
+        return self._one(self.declared_mobilizers, constrained_mobilizer, "constrained mobilizers")
 
     def get_ancestor_mobilized_body(self) -> MobilizedBody:
         """The Ancestor body; Ground where there is no constrained body."""
@@ -171,15 +168,15 @@ class CustomImplementation:
 
     def get_num_constrained_q(self, state: State) -> int:
         """How many coordinates the constrained mobilizers have, in the state's modelling choice. Needs MODEL."""
-        return sum(body.get_num_q(state) for body in self._mobilizers)
+        return sum(body.get_num_q(state) for body in self.declared_mobilizers)
 
     def get_num_constrained_u(self, state: State) -> int:
         """How many speeds they have. Needs MODEL."""
-        return sum(body.get_num_u(state) for body in self._mobilizers)
+        return sum(body.get_num_u(state) for body in self.declared_mobilizers)
 
     def invalidate_topology_cache(self) -> None:
         """Say that something topological changed: `MultibodySystem.realize_topology` has to be called again."""
-        self._matter._invalidate_topology()
+        self.declared_matter.invalidate_topology()
 
     def _one(self, found: list[MobilizedBody], index: int, what: str) -> MobilizedBody:
         if not 0 <= index < len(found):
@@ -190,12 +187,12 @@ class CustomImplementation:
 
     def _place(self, state: State, mobilizer: int, which: int, letter: str) -> int:
         """Where among the constrained q (or u) that of a mobilizer is."""
-        body = self._one(self._mobilizers, mobilizer, "constrained mobilizers")
-        numbers = state._tree.num_q if letter == "q" else state._tree.num_u
+        body = self._one(self.declared_mobilizers, mobilizer, "constrained mobilizers")
+        numbers = state.tree.num_q if letter == "q" else state.tree.num_u
         n = numbers[body.get_mobilized_body_index()]
         if not 0 <= which < n:
             raise IndexError(f"{body.name!r} has {n} {letter}; no number {which}")
-        return sum(numbers[one.get_mobilized_body_index()] for one in self._mobilizers[:mobilizer]) + which
+        return sum(numbers[one.get_mobilized_body_index()] for one in self.declared_mobilizers[:mobilizer]) + which
 
     def get_one_q(self, state: State, constrained_q: Array, mobilizer: int, which_q: int) -> float:
         """One coordinate of a constrained mobilizer, from the array that a method was given."""
@@ -203,7 +200,7 @@ class CustomImplementation:
 
     def get_one_q_from_state(self, state: State, mobilizer: int, which_q: int) -> float:
         """The same from the state. Needs MODEL."""
-        return self._from_state(state, mobilizer, which_q, "q", state._q)
+        return self._from_state(state, mobilizer, which_q, "q", state.q_values)
 
     def get_one_q_dot(self, state: State, constrained_q_dot: Array, mobilizer: int, which_q: int) -> float:
         """The rate of one coordinate, from the array that a method was given."""
@@ -211,8 +208,10 @@ class CustomImplementation:
 
     def get_one_q_dot_from_state(self, state: State, mobilizer: int, which_q: int) -> float:
         """The same from the state; for methods of accelerations, and for hooks from `realize_velocity` on."""
-        state._need_velocities(self._one(self._mobilizers, mobilizer, "constrained mobilizers"), "get_one_q_dot_from_state")
-        return self._from_state(state, mobilizer, which_q, "q", state._record.q_dot[:, 0])
+        state.need_velocities(
+            self._one(self.declared_mobilizers, mobilizer, "constrained mobilizers"), "get_one_q_dot_from_state"
+        )
+        return self._from_state(state, mobilizer, which_q, "q", state.record.q_dot[:, 0])
 
     def get_one_q_dot_dot(self, state: State, constrained_q_dot_dot: Array, mobilizer: int, which_q: int) -> float:
         """The second rate of one coordinate, from the array that a method was given."""
@@ -224,7 +223,7 @@ class CustomImplementation:
 
     def get_one_u_from_state(self, state: State, mobilizer: int, which_u: int) -> float:
         """The same from the state. Needs MODEL."""
-        return self._from_state(state, mobilizer, which_u, "u", state._u)
+        return self._from_state(state, mobilizer, which_u, "u", state.u_values)
 
     def get_one_u_dot(self, state: State, constrained_u_dot: Array, mobilizer: int, which_u: int) -> float:
         """The rate of one speed, from the array that a method was given."""
@@ -232,8 +231,8 @@ class CustomImplementation:
 
     def _from_state(self, state: State, mobilizer: int, which: int, letter: str, values: Array) -> float:
         self._place(state, mobilizer, which, letter)
-        body = self._mobilizers[mobilizer]
-        part = body._q_slice(state) if letter == "q" else body._u_slice(state)
+        body = self.declared_mobilizers[mobilizer]
+        part = body.q_slice(state) if letter == "q" else body.u_slice(state)
         return float(values[part.start + which])
 
     def add_in_one_mobility_force(self, state: State, mobilizer: int, which_u: int, fu: float, mobility_forces: Array) -> Array:
@@ -262,7 +261,7 @@ class CustomImplementation:
 
     def get_body_transform_from_state(self, state: State, body: int) -> Transform:
         """X_AB from the state; for methods of velocities and accelerations, and of forces."""
-        X_GB = self._one(self._bodies, body, "constrained bodies").get_body_transform(state)
+        X_GB = self._one(self.declared_bodies, body, "constrained bodies").get_body_transform(state)
         return ~self.get_ancestor_mobilized_body().get_body_transform(state) @ X_GB
 
     def get_body_rotation_from_state(self, state: State, body: int) -> Rotation:
@@ -290,11 +289,11 @@ class CustomImplementation:
 
     def get_body_velocity_from_state(self, state: State, body: int) -> Array:
         """V_AB from the state; for methods of accelerations."""
-        from ._by_implementation import velocities_in_ancestor
+        from ._custom_python import velocities_in_ancestor
 
-        self._one(self._bodies, body, "constrained bodies")
-        state._need_velocities(self._bodies[body], "get_body_velocity_from_state")
-        V: Array = velocities_in_ancestor(state, self.get_ancestor_mobilized_body(), self._bodies)[body]
+        self._one(self.declared_bodies, body, "constrained bodies")
+        state.need_velocities(self.declared_bodies[body], "get_body_velocity_from_state")
+        V: Array = velocities_in_ancestor(state, self.get_ancestor_mobilized_body(), self.declared_bodies)[body]
         return V
 
     def get_body_angular_velocity_from_state(self, state: State, body: int) -> Array:
@@ -401,7 +400,7 @@ class CustomImplementation:
     ) -> Any:
         """Add the forces of *multipliers* ``(mp,)``: on bodies ``(n, 2, 3)``, at their origins, and on coordinates.
 
-        Their sign is that of multipliers: a force along which velocities increase the rate of the error, for a positive one.
+        The force of a positive multiplier has positive power on velocities that increase the error.
         """
         return self._missing("add_in_position_constraint_forces")
 

@@ -20,24 +20,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import decoration
-from .._jit import generic
 from ..algebra import mat33, vec3
+from ..algebra.arrays import Array
 from ..algebra.memory import load9
 from ..algebra.scalar import one, sqrt, where, zero
+from ..compiling import generic
+from ..state import parameters
 from ..value import Rotation, Transform
+from ..value.checks import positive
 from . import _access, _contact, _relative
-from ._parameters import FIRST, SECOND, Mark, positive, transform
-from .base import frame
+from ._parameters import FIRST, SECOND, Mark, body_of
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
     from .base import AnyBody
 
-Array = npt.NDArray[np.float64]
 
 #: The square of the sine below which lines are parallel.
 PARALLEL = 1e-20
@@ -130,7 +129,7 @@ class LineOnLineContact(_contact.Contact):
     Notes
     -----
     In method names F is the first body, B the second. The lines must not be parallel: there the normal, which turns with the
-    lines, is undefined. Contact and friction are of any size and sign: what switches it on and off is the user's.
+    lines, is undefined. Forces of contact and friction have any size and sign: the user switches the constraint on and off.
     """
 
     routine = _access.by_address(positions, velocities)
@@ -149,89 +148,35 @@ class LineOnLineContact(_contact.Contact):
         name: str | None = None,
     ) -> None:
         self._rolling = bool(enforce_rolling)
-        frames = [*frame("frame1", frame1), *frame("frame2", frame2)]
-        self._values = [*frames, positive("half_length1", half_length1), positive("half_length2", half_length2)]
+        self.default_numbers = self.declared(
+            name, frame1=frame1, half_length1=half_length1, frame2=frame2, half_length2=half_length2
+        )
         super().__init__([body1, body2], disabled_by_default=disabled_by_default, name=name)
 
-    def get_mobilized_body_f(self) -> MobilizedBody:
-        """The first body."""
-        return self._bodies[0]
-
-    def get_mobilized_body_b(self) -> MobilizedBody:
-        """The second body."""
-        return self._bodies[1]
-
-    def get_default_edge_frame_f(self) -> Transform:
-        """The frame of the edge on the first body that states start with."""
-        return transform(self._default(0, 12))
-
-    def set_default_edge_frame_f(self, edge_frame: Transform) -> LineOnLineContact:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(0, frame("edge_frame", edge_frame))
-        return self
-
-    def get_edge_frame_f(self, state: State) -> Transform:
-        """The frame of the edge on the first body in this state. Needs MODEL."""
-        return transform(self._own(state, "get_edge_frame_f", 0, 12))
-
-    def set_edge_frame_f(self, state: State, edge_frame: Transform) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_edge_frame_f", 0, frame("edge_frame", edge_frame))
-
-    def get_default_half_length_f(self) -> float:
-        """Half the length of the edge on the first body that states start with."""
-        return float(self._default(24, 1)[0])
-
-    def set_default_half_length_f(self, half_length: float) -> LineOnLineContact:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(24, [positive("half_length", half_length)])
-        return self
-
-    def get_half_length_f(self, state: State) -> float:
-        """Half the length of the edge on the first body in this state. Needs MODEL."""
-        return float(self._own(state, "get_half_length_f", 24, 1)[0])
-
-    def set_half_length_f(self, state: State, half_length: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_half_length_f", 24, [positive("half_length", half_length)])
-
-    def get_default_edge_frame_b(self) -> Transform:
-        """The frame of the edge on the second body that states start with."""
-        return transform(self._default(12, 12))
-
-    def set_default_edge_frame_b(self, edge_frame: Transform) -> LineOnLineContact:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(12, frame("edge_frame", edge_frame))
-        return self
-
-    def get_edge_frame_b(self, state: State) -> Transform:
-        """The frame of the edge on the second body in this state. Needs MODEL."""
-        return transform(self._own(state, "get_edge_frame_b", 12, 12))
-
-    def set_edge_frame_b(self, state: State, edge_frame: Transform) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_edge_frame_b", 12, frame("edge_frame", edge_frame))
-
-    def get_default_half_length_b(self) -> float:
-        """Half the length of the edge on the second body that states start with."""
-        return float(self._default(25, 1)[0])
-
-    def set_default_half_length_b(self, half_length: float) -> LineOnLineContact:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(25, [positive("half_length", half_length)])
-        return self
-
-    def get_half_length_b(self, state: State) -> float:
-        """Half the length of the edge on the second body in this state. Needs MODEL."""
-        return float(self._own(state, "get_half_length_b", 25, 1)[0])
-
-    def set_half_length_b(self, state: State, half_length: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_half_length_b", 25, [positive("half_length", half_length)])
-
-    def is_enforcing_rolling(self) -> bool:
-        """Whether slip is forbidden."""
-        return self._rolling
+    get_mobilized_body_f = body_of("mobilized_body_f", 0, "the first one")
+    get_mobilized_body_b = body_of("mobilized_body_b", 1, "the second one")
+    get_default_edge_frame_f, set_default_edge_frame_f, get_edge_frame_f, set_edge_frame_f = parameters.frame(
+        "edge_frame_f", "the frame of the edge on the first body", argument="edge_frame", given_as="frame1"
+    ).accessors()
+    get_default_edge_frame_b, set_default_edge_frame_b, get_edge_frame_b, set_edge_frame_b = parameters.frame(
+        "edge_frame_b", "the frame of the edge on the second body", argument="edge_frame", given_as="frame2"
+    ).accessors()
+    get_default_half_length_f, set_default_half_length_f, get_half_length_f, set_half_length_f = parameters.scalar(
+        "half_length_f",
+        "length",
+        positive,
+        "half the length of the edge on the first body",
+        argument="half_length",
+        given_as="half_length1",
+    ).accessors()
+    get_default_half_length_b, set_default_half_length_b, get_half_length_b, set_half_length_b = parameters.scalar(
+        "half_length_b",
+        "length",
+        positive,
+        "half the length of the edge on the second body",
+        argument="half_length",
+        given_as="half_length2",
+    ).accessors()
 
     def find_force_on_body_b_in_g(self, state: State) -> Array:
         """The force on the second body, at the contact point, in Ground ``(3,)``; zero where disabled. Needs ACCELERATION."""
@@ -257,8 +202,8 @@ class LineOnLineContact(_contact.Contact):
 
     def _find_closest(self, state: State) -> tuple[Array, Array, Array, Array, bool]:
         """Q_1, Q_2, d_1, n, and whether the lines are parallel, as the kernels have them."""
-        X1 = self._bodies[0].get_body_transform(state) @ self.get_edge_frame_f(state)
-        X2 = self._bodies[1].get_body_transform(state) @ self.get_edge_frame_b(state)
+        X1 = self.constrained_bodies[0].get_body_transform(state) @ self.get_edge_frame_f(state)
+        X2 = self.constrained_bodies[1].get_body_transform(state) @ self.get_edge_frame_b(state)
         R1, R2, P1, P2 = np.asarray(X1.R), np.asarray(X2.R), np.asarray(X1.p), np.asarray(X2.p)
         d1, d2, p = R1[:, 0], R2[:, 0], P2 - P1
         m = np.cross(d1, d2)
@@ -269,10 +214,10 @@ class LineOnLineContact(_contact.Contact):
         t1, t2 = -(p @ np.cross(n, d2)) / sigma, -(p @ np.cross(n, d1)) / sigma
         return P1 + t1 * d1, P2 + t2 * d2, d1, n, False
 
-    def _marks(self, state: State) -> list[Mark]:
+    def marks(self, state: State) -> list[Mark]:
         frames = self.get_edge_frame_f(state), self.get_edge_frame_b(state)
         halves = self.get_half_length_f(state), self.get_half_length_b(state)
         return [
             (body, decoration.Line(X @ (-half, 0, 0), X @ (half, 0, 0), color=color, line_width=3.0))
-            for body, X, half, color in zip(self._bodies, frames, halves, (FIRST, SECOND), strict=True)
+            for body, X, half, color in zip(self.constrained_bodies, frames, halves, (FIRST, SECOND), strict=True)
         ]

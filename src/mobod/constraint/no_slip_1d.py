@@ -12,26 +12,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from .. import decoration
-from .._jit import generic
 from ..algebra import vec3
 from ..algebra.memory import load3
+from ..compiling import generic
 from ..errors import TopologyError
+from ..state import parameters
 from ..value import Transform
 from . import _access, _relative
-from ._parameters import BETWEEN, Mark, Parametrized, display_size
-from .base import bodies_named, station
-from .base import direction as _direction
+from ._floats import OneVelocity
+from ._parameters import BETWEEN, BetweenBodies, Mark, displayed
+from .base import bodies_named
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
     from .base import AnyBody
-
-Array = npt.NDArray[np.float64]
 
 
 @generic
@@ -63,13 +61,13 @@ def velocities(model: Any, c: int) -> None:
     _access.put_acceleration_offset(model, c, 0, vec3.dot(n, da) + vec3.dot(vec3.cross(w, n), dv))
 
 
-class NoSlip1D(Parametrized):
+class NoSlip1D(BetweenBodies, OneVelocity):
     """Forbids two bodies to slip against each other along a direction, as gears do: one equation of velocities.
 
     Parameters
     ----------
     case_body : MobilizedBody, int or str
-        The body that point and direction are fixed to, as a gearbox: any, one of the two among them.
+        The body that point and direction are fixed to, such as a gearbox: any body, also one of the two.
     contact_point : (3,) array_like
         Where the two touch, from the case's origin and in its frame; length.
     direction : (3,) array_like
@@ -105,7 +103,7 @@ class NoSlip1D(Parametrized):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._values = [*station("contact_point", contact_point), *_direction("direction", direction)]
+        self.default_numbers = self.declared(name, contact_point=contact_point, direction=direction)
         case_body, body0, body1 = bodies_named(type(self).__name__, [case_body, body0, body1])
         if body0 is body1:
             raise TopologyError(f"NoSlip1D would tie {body0!r} to itself; give it two different bodies")
@@ -113,92 +111,42 @@ class NoSlip1D(Parametrized):
         self._which = [bodies.index(body) for body in (case_body, body0, body1)]
         super().__init__(bodies, equations=(0, 1, 0), disabled_by_default=disabled_by_default, name=name)
 
-    def _integers(self) -> list[int]:
+    def pack_integers(self) -> list[int]:
         return [*self._which, self.get_ancestor_mobilized_body().get_mobilized_body_index()]
 
-    def _tied_bodies(self) -> list[MobilizedBody]:
-        return [self._bodies[self._which[1]], self._bodies[self._which[2]]]
+    def tied_bodies(self) -> list[MobilizedBody]:
+        return [self.constrained_bodies[self._which[1]], self.constrained_bodies[self._which[2]]]
 
     def get_case_mobilized_body_index(self) -> int:
         """Index of the case."""
-        return self._bodies[self._which[0]].get_mobilized_body_index()
+        return self.constrained_bodies[self._which[0]].get_mobilized_body_index()
 
     def get_moving_body_mobilized_body_index(self, which: int) -> int:
         """Index of body 0 or 1."""
         if which not in (0, 1):
             raise IndexError(f"{self!r} has moving bodies 0 and 1; no number {which}")
-        return self._bodies[self._which[1 + which]].get_mobilized_body_index()
+        return self.constrained_bodies[self._which[1 + which]].get_mobilized_body_index()
 
-    def get_default_contact_point(self) -> Array:
-        """The point, from the origin of the case and in its frame, that states start with ``(3,)``."""
-        return self._default(0, 3)
-
-    def set_default_contact_point(self, contact_point: npt.ArrayLike) -> NoSlip1D:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(0, station("contact_point", contact_point))
-        return self
-
-    def get_contact_point(self, state: State) -> Array:
-        """The point, from the origin of the case and in its frame, in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_contact_point", 0, 3)
-
-    def set_contact_point(self, state: State, contact_point: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_contact_point", 0, station("contact_point", contact_point))
-
-    def get_default_direction(self) -> Array:
-        """The direction, of length 1, in the frame of the case, that states start with ``(3,)``."""
-        return self._default(3, 3)
-
-    def set_default_direction(self, direction: npt.ArrayLike) -> NoSlip1D:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(3, _direction("direction", direction))
-        return self
-
-    def get_direction(self, state: State) -> Array:
-        """The direction, of length 1, in the frame of the case, in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_direction", 3, 3)
-
-    def set_direction(self, state: State, direction: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_direction", 3, _direction("direction", direction))
-
-    def get_velocity_error(self, state: State) -> float:
-        """The velocity of slip along the direction. Needs VELOCITY."""
-        return self._the_only(state, "get_velocity_error", self.get_velocity_errors_as_vector(state))
-
-    def get_acceleration_error(self, state: State) -> float:
-        """Its error at the level of accelerations. Needs ACCELERATION."""
-        return self._the_only(state, "get_acceleration_error", self.get_acceleration_errors_as_vector(state))
-
-    def get_multiplier(self, state: State) -> float:
-        """Its multiplier, of the sign opposite to forces. Needs ACCELERATION."""
-        return self._the_only(state, "get_multiplier", self.get_multipliers_as_vector(state))
+    get_default_contact_point, set_default_contact_point, get_contact_point, set_contact_point = parameters.vector(
+        "contact_point", "length", "the point, from the origin of the case and in its frame"
+    ).accessors()
+    get_default_direction, set_default_direction, get_direction, set_direction = parameters.direction(
+        "direction", "the direction, in the frame of the case"
+    ).accessors()
 
     def get_force_at_contact_point(self, state: State) -> float:
         """The force on body 1 along the direction. Needs ACCELERATION."""
         return -self.get_multiplier(state)
 
-    def get_direction_display_length(self) -> float:
-        """The length of the line that pictures show along the direction; length. For drawing only."""
-        return self._direction_display_length
+    get_direction_display_length, set_direction_display_length = displayed(
+        "direction_display_length", "length", "the length of the line that pictures show along the direction; length"
+    )
+    get_point_display_radius, set_point_display_radius = displayed(
+        "point_display_radius", "radius", "the radius of the point that pictures show; length"
+    )
 
-    def set_direction_display_length(self, length: float) -> NoSlip1D:
-        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
-        self._direction_display_length = display_size("length", length)
-        return self
-
-    def get_point_display_radius(self) -> float:
-        """The radius of the point that pictures show; length. For drawing only."""
-        return self._point_display_radius
-
-    def set_point_display_radius(self, radius: float) -> NoSlip1D:
-        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
-        self._point_display_radius = display_size("radius", radius)
-        return self
-
-    def _marks(self, state: State) -> list[Mark]:
-        case, p = self._bodies[self._which[0]], self.get_contact_point(state)
+    def marks(self, state: State) -> list[Mark]:
+        case, p = self.constrained_bodies[self._which[0]], self.get_contact_point(state)
         marks: list[Mark] = []
         if self._direction_display_length > 0.0:
             half = 0.5 * self._direction_display_length * self.get_direction(state)

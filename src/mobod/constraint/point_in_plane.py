@@ -10,22 +10,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from .. import decoration
-from .._jit import generic
 from ..algebra import vec3
+from ..compiling import generic
+from ..state import parameters
 from ..value import Rotation, Transform
+from ..value.checks import finite
 from . import _access, _relative
-from ._parameters import SECOND, Mark, OneEquation, across, display_size, plane
-from .base import direction, finite, station
+from ._parameters import SECOND, Mark, OneEquation, across, displayed, index_of, plane
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
     from .base import AnyBody
-
-Array = npt.NDArray[np.float64]
 
 
 @generic
@@ -95,86 +93,41 @@ class PointInPlane(OneEquation):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        normal, height = direction("plane_normal", plane_normal), finite("plane_height", plane_height)
-        self._values = [*normal, height, *station("follower_station", follower_station)]
+        self.default_numbers = self.declared(
+            name, plane_normal=plane_normal, plane_height=plane_height, follower_station=follower_station
+        )
         super().__init__([plane_body, follower_body], equations=(1, 0, 0), disabled_by_default=disabled_by_default, name=name)
 
-    def get_plane_mobilized_body_index(self) -> int:
-        """Index of the body that the plane is fixed to."""
-        return self._bodies[0].get_mobilized_body_index()
-
-    def get_follower_mobilized_body_index(self) -> int:
-        """Index of the follower."""
-        return self._bodies[1].get_mobilized_body_index()
-
-    def get_default_plane_normal(self) -> Array:
-        """The normal, of length 1, that states start with ``(3,)``."""
-        return self._default(0, 3)
-
-    def set_default_plane_normal(self, plane_normal: npt.ArrayLike) -> PointInPlane:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(0, direction("plane_normal", plane_normal))
-        return self
-
-    def get_plane_normal(self, state: State) -> Array:
-        """The normal, of length 1, in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_plane_normal", 0, 3)
-
-    def get_default_plane_height(self) -> float:
-        """The height that states start with."""
-        return float(self._default(3, 1)[0])
-
-    def set_default_plane_height(self, plane_height: float) -> PointInPlane:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(3, [finite("plane_height", plane_height)])
-        return self
-
-    def get_plane_height(self, state: State) -> float:
-        """The height in this state. Needs MODEL."""
-        return float(self._own(state, "get_plane_height", 3, 1)[0])
-
-    def get_default_follower_point(self) -> Array:
-        """The point on the follower that states start with ``(3,)``."""
-        return self._default(4, 3)
-
-    def set_default_follower_point(self, follower_station: npt.ArrayLike) -> PointInPlane:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(4, station("follower_station", follower_station))
-        return self
-
-    def get_follower_point(self, state: State) -> Array:
-        """The point on the follower in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_follower_point", 4, 3)
+    get_plane_mobilized_body_index = index_of("plane", 0, "what the plane is fixed to")
+    get_follower_mobilized_body_index = index_of("follower", 1, "the follower")
+    get_default_plane_normal, set_default_plane_normal, get_plane_normal, set_plane_normal = parameters.direction(
+        "plane_normal", "the plane's normal"
+    ).accessors()
+    get_default_plane_height, set_default_plane_height, get_plane_height, set_plane_height = parameters.scalar(
+        "plane_height", "length", finite, "the distance of the plane along the normal"
+    ).accessors()
+    get_default_follower_point, set_default_follower_point, get_follower_point, set_follower_point = parameters.vector(
+        "follower_point", "length", "the point on the follower, from its origin and in its frame", argument="follower_station"
+    ).accessors()
 
     def get_force_on_follower_point(self, state: State) -> float:
         """The force on the follower's point along the normal. Needs ACCELERATION."""
         return -self.get_multiplier(state)
 
-    def get_plane_display_half_width(self) -> float:
-        """Half the width of the plane that pictures show; length. For drawing only."""
-        return self._plane_display_half_width
+    get_plane_display_half_width, set_plane_display_half_width = displayed(
+        "plane_display_half_width", "half_width", "half the width of the plane that pictures show; length"
+    )
+    get_point_display_radius, set_point_display_radius = displayed(
+        "point_display_radius", "radius", "the radius of the point that pictures show; length"
+    )
 
-    def set_plane_display_half_width(self, half_width: float) -> PointInPlane:
-        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
-        self._plane_display_half_width = display_size("half_width", half_width)
-        return self
-
-    def get_point_display_radius(self) -> float:
-        """The radius of the point that pictures show; length. For drawing only."""
-        return self._point_display_radius
-
-    def set_point_display_radius(self, radius: float) -> PointInPlane:
-        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
-        self._point_display_radius = display_size("radius", radius)
-        return self
-
-    def _marks(self, state: State) -> list[Mark]:
+    def marks(self, state: State) -> list[Mark]:
         marks: list[Mark] = []
         if self._plane_display_half_width > 0.0:
             n = self.get_plane_normal(state)
             X = Transform(Rotation.from_two_axes(n, "z", across(n), "x"), self.get_plane_height(state) * n)
-            marks.append((self._bodies[0], plane(self._plane_display_half_width, X)))
+            marks.append((self.constrained_bodies[0], plane(self._plane_display_half_width, X)))
         if self._point_display_radius > 0.0:
             X = Transform(self.get_follower_point(state))
-            marks.append((self._bodies[1], decoration.Sphere(self._point_display_radius, X=X, color=SECOND)))
+            marks.append((self.constrained_bodies[1], decoration.Sphere(self._point_display_radius, X=X, color=SECOND)))
         return marks

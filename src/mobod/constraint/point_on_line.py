@@ -3,8 +3,8 @@
     perr = x.p, y.p     verr = x.v, y.v     aerr = x.a, y.a
 
 with x and y across the line, p the follower point from the point on the line, and its motion as the line's body sees it. x is
-the direction times that axis of the body's frame of which it has least, y the direction times x: Simbody 3.7's choice. A
-positive multiplier is a force along -x, or -y, on the follower, at its point.
+the direction times the axis of the body's frame along which its component is smallest, y the direction times x: Simbody 3.7's
+choice. A positive multiplier is a force along -x, or -y, on the follower, at its point.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import decoration
-from .._jit import generic
 from ..algebra import vec3
+from ..algebra.arrays import Array
+from ..compiling import generic
+from ..state import parameters
 from ..value import Transform
+from ..value.checks import unit
 from . import _access, _relative
-from ._parameters import FIRST, SECOND, Equations, Mark, across, display_size
-from .base import direction, station
+from ._parameters import FIRST, SECOND, Equations, Mark, across, displayed, index_of
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
     from .base import AnyBody
-
-Array = npt.NDArray[np.float64]
 
 
 @generic
@@ -61,6 +61,17 @@ def velocities(model: Any, c: int) -> None:
     a = _relative.offset(model, base, follower, arm1, arm2, v)
     _access.put_acceleration_offset(model, c, 0, vec3.dot(x, a))
     _access.put_acceleration_offset(model, c, 1, vec3.dot(y, a))
+
+
+def _line(what: str, value: Any) -> list[float]:
+    """Three finite numbers, not all zero."""
+    along = unit(what, value)
+    x = across(along)
+    return [*x.tolist(), *np.cross(along, x).tolist(), *along.tolist()]
+
+
+def _along(nine: Any) -> Array:
+    return np.array(nine[6:])
 
 
 class PointOnLine(Equations):
@@ -103,93 +114,43 @@ class PointOnLine(Equations):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        point = station("point_on_line", point_on_line)
-        self._values = [*_line(line_direction), *point, *station("follower_station", follower_station)]
+        self.default_numbers = self.declared(
+            name, line_direction=line_direction, point_on_line=point_on_line, follower_station=follower_station
+        )
         super().__init__([line_body, follower_body], equations=(2, 0, 0), disabled_by_default=disabled_by_default, name=name)
 
-    def get_line_mobilized_body_index(self) -> int:
-        """Index of the body that the line is fixed to."""
-        return self._bodies[0].get_mobilized_body_index()
-
-    def get_follower_mobilized_body_index(self) -> int:
-        """Index of the follower."""
-        return self._bodies[1].get_mobilized_body_index()
-
-    def get_default_line_direction(self) -> Array:
-        """The direction of the line, of length 1, that states start with ``(3,)``."""
-        return self._default(6, 3)
-
-    def set_default_line_direction(self, line_direction: npt.ArrayLike) -> PointOnLine:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(0, _line(line_direction))
-        return self
-
-    def get_line_direction(self, state: State) -> Array:
-        """The direction of the line, of length 1, in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_line_direction", 6, 3)
-
-    def get_default_point_on_line(self) -> Array:
-        """The point on the line that states start with ``(3,)``."""
-        return self._default(9, 3)
-
-    def set_default_point_on_line(self, point_on_line: npt.ArrayLike) -> PointOnLine:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(9, station("point_on_line", point_on_line))
-        return self
-
-    def get_point_on_line(self, state: State) -> Array:
-        """The point on the line in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_point_on_line", 9, 3)
-
-    def get_default_follower_point(self) -> Array:
-        """The point on the follower that states start with ``(3,)``."""
-        return self._default(12, 3)
-
-    def set_default_follower_point(self, follower_station: npt.ArrayLike) -> PointOnLine:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(12, station("follower_station", follower_station))
-        return self
-
-    def get_follower_point(self, state: State) -> Array:
-        """The point on the follower in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_follower_point", 12, 3)
+    get_line_mobilized_body_index = index_of("line", 0, "what the line is fixed to")
+    get_follower_mobilized_body_index = index_of("follower", 1, "the follower")
+    get_default_line_direction, set_default_line_direction, get_line_direction, set_line_direction = parameters.Parameter[
+        Array, npt.ArrayLike
+    ](
+        "line_direction", "", _line, "the direction of the line, of length 1 ``(3,)``", (3,), 9, _along, parameters.ARRAYS
+    ).accessors()
+    get_default_point_on_line, set_default_point_on_line, get_point_on_line, set_point_on_line = parameters.vector(
+        "point_on_line", "length", "the point on the line, in its body"
+    ).accessors()
+    get_default_follower_point, set_default_follower_point, get_follower_point, set_follower_point = parameters.vector(
+        "follower_point", "length", "the point on the follower, from its origin and in its frame", argument="follower_station"
+    ).accessors()
 
     def get_force_on_follower_point(self, state: State) -> Array:
         """The forces on the follower's point along the two directions across the line ``(2,)``. Needs ACCELERATION."""
         self._need_enabled(state, "get_force_on_follower_point")
         return 0.0 - self.get_multipliers(state)
 
-    def get_line_display_half_length(self) -> float:
-        """Half the length of the line that pictures show; length. For drawing only."""
-        return self._line_display_half_length
+    get_line_display_half_length, set_line_display_half_length = displayed(
+        "line_display_half_length", "half_length", "half the length of the line that pictures show; length"
+    )
+    get_point_display_radius, set_point_display_radius = displayed(
+        "point_display_radius", "radius", "the radius of the point that pictures show; length"
+    )
 
-    def set_line_display_half_length(self, half_length: float) -> PointOnLine:
-        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
-        self._line_display_half_length = display_size("half_length", half_length)
-        return self
-
-    def get_point_display_radius(self) -> float:
-        """The radius of the point that pictures show; length. For drawing only."""
-        return self._point_display_radius
-
-    def set_point_display_radius(self, radius: float) -> PointOnLine:
-        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
-        self._point_display_radius = display_size("radius", radius)
-        return self
-
-    def _marks(self, state: State) -> list[Mark]:
+    def marks(self, state: State) -> list[Mark]:
         marks: list[Mark] = []
         if self._line_display_half_length > 0.0:
             p, half = self.get_point_on_line(state), self._line_display_half_length * self.get_line_direction(state)
-            marks.append((self._bodies[0], decoration.Line(p - half, p + half, color=FIRST)))
+            marks.append((self.constrained_bodies[0], decoration.Line(p - half, p + half, color=FIRST)))
         if self._point_display_radius > 0.0:
             X = Transform(self.get_follower_point(state))
-            marks.append((self._bodies[1], decoration.Sphere(self._point_display_radius, X=X, color=SECOND)))
+            marks.append((self.constrained_bodies[1], decoration.Sphere(self._point_display_radius, X=X, color=SECOND)))
         return marks
-
-
-def _line(value: npt.ArrayLike) -> list[float]:
-    """x, y, and the direction of a line."""
-    along = np.array(direction("line_direction", value))
-    x = across(along)
-    return [*x.tolist(), *np.cross(along, x).tolist(), *along.tolist()]

@@ -8,23 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from .. import decoration
-from .._jit import generic
 from ..algebra import mat33, vec3
+from ..algebra.arrays import Array
 from ..algebra.memory import load9
+from ..compiling import generic
+from ..state import parameters
 from ..value import Transform
 from . import _access, _contact, _relative
-from ._parameters import SECOND, Mark, display_size, plane, transform
-from .base import frame, station
+from ._parameters import SECOND, Mark, displayed, index_of, plane
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
     from .base import AnyBody
-
-Array = npt.NDArray[np.float64]
 
 
 @generic
@@ -78,7 +76,7 @@ class PointOnPlaneContact(_contact.Contact):
 
     Notes
     -----
-    Contact and friction of any size and sign: what switches it on and off is the user's.
+    Forces of contact and friction have any size and sign: the user switches the constraint on and off.
     """
 
     routine = _access.by_address(positions, velocities)
@@ -96,70 +94,34 @@ class PointOnPlaneContact(_contact.Contact):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._values = [*frame("plane_frame", plane_frame), *station("follower_station", follower_station)]
+        self.default_numbers = self.declared(name, plane_frame=plane_frame, follower_station=follower_station)
         super().__init__([plane_body, follower_body], disabled_by_default=disabled_by_default, name=name)
 
-    def get_plane_mobilized_body_index(self) -> int:
-        """Index of the body that the plane is fixed to."""
-        return self._bodies[0].get_mobilized_body_index()
-
-    def get_follower_mobilized_body_index(self) -> int:
-        """Index of the follower."""
-        return self._bodies[1].get_mobilized_body_index()
-
-    def get_default_plane_frame(self) -> Transform:
-        """The frame of the plane that states start with."""
-        return transform(self._default(0, 12))
-
-    def set_default_plane_frame(self, plane_frame: Transform) -> PointOnPlaneContact:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(0, frame("plane_frame", plane_frame))
-        return self
-
-    def get_plane_frame(self, state: State) -> Transform:
-        """The frame of the plane in this state. Needs MODEL."""
-        return transform(self._own(state, "get_plane_frame", 0, 12))
-
-    def get_default_follower_point(self) -> Array:
-        """The point on the follower that states start with ``(3,)``."""
-        return self._default(12, 3)
-
-    def set_default_follower_point(self, follower_station: npt.ArrayLike) -> PointOnPlaneContact:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(12, station("follower_station", follower_station))
-        return self
-
-    def get_follower_point(self, state: State) -> Array:
-        """The point on the follower in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_follower_point", 12, 3)
+    get_plane_mobilized_body_index = index_of("plane", 0, "what the plane is fixed to")
+    get_follower_mobilized_body_index = index_of("follower", 1, "the follower")
+    get_default_plane_frame, set_default_plane_frame, get_plane_frame, set_plane_frame = parameters.frame(
+        "plane_frame", "the frame of the plane, whose z axis is the normal"
+    ).accessors()
+    get_default_follower_point, set_default_follower_point, get_follower_point, set_follower_point = parameters.vector(
+        "follower_point", "length", "the point on the follower, from its origin and in its frame", argument="follower_station"
+    ).accessors()
 
     def get_force_on_follower_point(self, state: State) -> Array:
         """The force on the follower's point, along the axes of the plane's frame ``(3,)``. Needs ACCELERATION."""
         return 0.0 - self.get_multipliers(state)
 
-    def get_plane_display_half_width(self) -> float:
-        """Half the width of the plane that pictures show; length. For drawing only."""
-        return self._plane_display_half_width
+    get_plane_display_half_width, set_plane_display_half_width = displayed(
+        "plane_display_half_width", "half_width", "half the width of the plane that pictures show; length"
+    )
+    get_point_display_radius, set_point_display_radius = displayed(
+        "point_display_radius", "radius", "the radius of the point that pictures show; length"
+    )
 
-    def set_plane_display_half_width(self, half_width: float) -> PointOnPlaneContact:
-        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
-        self._plane_display_half_width = display_size("half_width", half_width)
-        return self
-
-    def get_point_display_radius(self) -> float:
-        """The radius of the point that pictures show; length. For drawing only."""
-        return self._point_display_radius
-
-    def set_point_display_radius(self, radius: float) -> PointOnPlaneContact:
-        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
-        self._point_display_radius = display_size("radius", radius)
-        return self
-
-    def _marks(self, state: State) -> list[Mark]:
+    def marks(self, state: State) -> list[Mark]:
         marks: list[Mark] = []
         if self._plane_display_half_width > 0.0:
-            marks.append((self._bodies[0], plane(self._plane_display_half_width, self.get_plane_frame(state))))
+            marks.append((self.constrained_bodies[0], plane(self._plane_display_half_width, self.get_plane_frame(state))))
         if self._point_display_radius > 0.0:
             X = Transform(self.get_follower_point(state))
-            marks.append((self._bodies[1], decoration.Sphere(self._point_display_radius, X=X, color=SECOND)))
+            marks.append((self.constrained_bodies[1], decoration.Sphere(self._point_display_radius, X=X, color=SECOND)))
         return marks

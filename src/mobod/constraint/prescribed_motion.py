@@ -9,29 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import routine
 from ..algebra.scalar import load, one, zero
-from ..function import Function, _switch
+from ..compiling import routine
+from ..function import Function, _routine
 from . import _access
+from ._custom_python import Interpreter, taken
 from ._floats import OnePosition
-from ._interpreted import Interpreter, taken
 from ._of_time import OfTime
-from ._what import POSITIONS
+from ._protocol import POSITIONS
 
 if TYPE_CHECKING:
-    from ..matter import SimbodyMatterSubsystem
-    from ..state import State
+    from ..state.state import State
+    from ..value.annotations import SimbodyMatterSubsystem
     from .base import AnyBody
 
 
 @routine
 def equations(model: Any, c: int, what: int) -> int:
-    """Integers: which q, then the function's bundle; its argument is time."""
-    j, integers, first = _access.integer(model, c, 0), model.constraint_integers, model.constraint_first_integer[c] + 1
-    numbers, at = model.constraint_numbers, model.constraint_first_number[c]
-    value, slope, bend = _switch.jet(integers, first, numbers, at, 0, model.time, 0)
-    slope = _switch.partial(integers, first, numbers, at, 0, 0, slope)
-    o = zero(load(model.time, 0, 0))
+    """Integers: which q, then the function's number; its argument is time."""
+    j, time = _access.integer(model, c, 0), load(model.time, 0, 0)
+    value, slope, bend = _routine.jet(model, _access.integer(model, c, 1), time)
+    o = zero(time)
     if what == POSITIONS:
         _access.put_position_error(model, c, 0, _access.coordinate(model, c, 0, j) - value)
         _access.put_coordinate_coefficient(model, c, 0, 0, j, one(o))
@@ -48,15 +46,15 @@ class _Interpreted(Interpreter):
         self._constraint = constraint
 
     def write_positions(self, state: State) -> None:
-        record, c, time = state._record, self._constraint._index, np.array([state.time])
-        function, j = self._constraint._function, self._constraint._which
+        record, c, time = state.record, self._constraint.index, np.array([state.time])
+        function, j = self._constraint.function, self._constraint.which_coordinate
         _access.put_position_error(record, c, 0, _access.coordinate(record, c, 0, j) - taken(function, time))
         _access.put_coordinate_coefficient(record, c, 0, 0, j, 1.0)
         _access.put_velocity_offset(record, c, 0, -taken(function, time, 0))
 
     def write_velocities(self, state: State) -> None:
-        record, c, time = state._record, self._constraint._index, np.array([state.time])
-        function = self._constraint._function
+        record, c, time = state.record, self._constraint.index, np.array([state.time])
+        function = self._constraint.function
         _access.put_acceleration_offset(record, c, 0, -taken(function, time, 0, 0))
 
 
@@ -99,6 +97,7 @@ class PrescribedMotion(OfTime, OnePosition):
 
     routine = equations
     _letter = "q"
+    _equations = (1, 0, 0)
     _derivatives = 2
     _in_python = _Interpreted
 
@@ -112,10 +111,8 @@ class PrescribedMotion(OfTime, OnePosition):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        super().__init__(
-            matter, function, mobod, which_q, equations=(1, 0, 0), disabled_by_default=disabled_by_default, name=name
-        )
+        super().__init__(matter, function, mobod, which_q, disabled_by_default=disabled_by_default, name=name)
 
     def get_which_q(self) -> int:
         """Which coordinate."""
-        return self._which
+        return self.which_coordinate

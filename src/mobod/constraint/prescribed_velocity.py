@@ -9,29 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import routine
 from ..algebra.scalar import load, one, zero
-from ..function import Function, _switch
+from ..compiling import routine
+from ..function import Function, _routine
 from . import _access
+from ._custom_python import Interpreter, taken
 from ._floats import OneVelocity
-from ._interpreted import Interpreter, taken
 from ._of_time import OfTime
-from ._what import POSITIONS
+from ._protocol import POSITIONS
 
 if TYPE_CHECKING:
-    from ..matter import SimbodyMatterSubsystem
-    from ..state import State
+    from ..state.state import State
+    from ..value.annotations import SimbodyMatterSubsystem
     from .base import AnyBody
 
 
 @routine
 def equations(model: Any, c: int, what: int) -> int:
-    """Integers: which u, then the function's bundle; its argument is time."""
-    j, integers, first = _access.integer(model, c, 0), model.constraint_integers, model.constraint_first_integer[c] + 1
-    numbers, at = model.constraint_numbers, model.constraint_first_number[c]
-    value, slope, _ = _switch.jet(integers, first, numbers, at, 0, model.time, 0)
-    slope = _switch.partial(integers, first, numbers, at, 0, 0, slope)
-    o = zero(load(model.time, 0, 0))
+    """Integers: which u, then the function's number; its argument is time."""
+    j, time = _access.integer(model, c, 0), load(model.time, 0, 0)
+    value, slope, _ = _routine.jet(model, _access.integer(model, c, 1), time)
+    o = zero(time)
     if what == POSITIONS:
         _access.put_speed_coefficient(model, c, 0, 0, j, one(o))
     else:
@@ -47,11 +45,11 @@ class _Interpreted(Interpreter):
         self._constraint = constraint
 
     def write_positions(self, state: State) -> None:
-        _access.put_speed_coefficient(state._record, self._constraint._index, 0, 0, self._constraint._which, 1.0)
+        _access.put_speed_coefficient(state.record, self._constraint.index, 0, 0, self._constraint.which_coordinate, 1.0)
 
     def write_velocities(self, state: State) -> None:
-        record, c, time = state._record, self._constraint._index, np.array([state.time])
-        function = self._constraint._function
+        record, c, time = state.record, self._constraint.index, np.array([state.time])
+        function = self._constraint.function
         _access.put_velocity_offset(record, c, 0, -taken(function, time))
         _access.put_acceleration_offset(record, c, 0, -taken(function, time, 0))
 
@@ -82,6 +80,7 @@ class PrescribedVelocity(OfTime, OneVelocity):
 
     routine = equations
     _letter = "u"
+    _equations = (0, 1, 0)
     _derivatives = 1
     _in_python = _Interpreted
 
@@ -95,10 +94,8 @@ class PrescribedVelocity(OfTime, OneVelocity):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        super().__init__(
-            matter, function, mobod, which_u, equations=(0, 1, 0), disabled_by_default=disabled_by_default, name=name
-        )
+        super().__init__(matter, function, mobod, which_u, disabled_by_default=disabled_by_default, name=name)
 
     def get_which_u(self) -> int:
         """Which speed."""
-        return self._which
+        return self.which_coordinate

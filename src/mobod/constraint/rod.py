@@ -15,20 +15,20 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import decoration
-from .._jit import generic
 from ..algebra import vec3
+from ..algebra.arrays import Array
 from ..algebra.memory import load3
 from ..algebra.scalar import one, sqrt, where, zero
+from ..compiling import generic
+from ..errors import ModelError
+from ..state import parameters
+from ..value.checks import finite
 from . import _access
-from ._parameters import BETWEEN, FIRST, SECOND, Line, Mark, OneEquation
-from .base import finite, station
+from ._parameters import BETWEEN, FIRST, SECOND, Line, Mark, OneEquation, body_of, index_of
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
     from .base import AnyBody
-
-Array = npt.NDArray[np.float64]
 
 
 @generic
@@ -68,6 +68,14 @@ def velocities(model: Any, c: int) -> None:
     _access.put_acceleration_offset(model, c, 0, vec3.dot(u, da) + turning)
 
 
+def _length(what: str, value: Any) -> float:
+    """A finite number above zero."""
+    length = finite(what, value)
+    if length <= 0.0:
+        raise ModelError(f"{what} has to be positive, got {value!r}; two points that coincide are a constraint.Ball")
+    return length
+
+
 class Rod(OneEquation):
     """Keeps two points at a distance: one equation of positions.
 
@@ -102,83 +110,27 @@ class Rod(OneEquation):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._values = [*station("station1", station1), *station("station2", station2), _length(length)]
+        self.default_numbers = self.declared(name, station1=station1, station2=station2, length=length)
         super().__init__([body1, body2], equations=(1, 0, 0), disabled_by_default=disabled_by_default, name=name)
 
-    def get_mobilized_body1(self) -> MobilizedBody:
-        """The first body."""
-        return self._bodies[0]
-
-    def get_mobilized_body2(self) -> MobilizedBody:
-        """The second body."""
-        return self._bodies[1]
-
-    def get_body1_mobilized_body_index(self) -> int:
-        """Index of the first body."""
-        return self._bodies[0].get_mobilized_body_index()
-
-    def get_body2_mobilized_body_index(self) -> int:
-        """Index of the second body."""
-        return self._bodies[1].get_mobilized_body_index()
-
-    def get_default_point_on_body1(self) -> Array:
-        """The point on the first body, from its origin and in its frame, that states start with ``(3,)``."""
-        return self._default(0, 3)
-
-    def set_default_point_on_body1(self, point: npt.ArrayLike) -> Rod:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(0, station("point", point))
-        return self
-
-    def get_point_on_body1(self, state: State) -> Array:
-        """The point on the first body, from its origin and in its frame, in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_point_on_body1", 0, 3)
-
-    def set_point_on_body1(self, state: State, point: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_point_on_body1", 0, station("point", point))
-
-    def get_default_point_on_body2(self) -> Array:
-        """The point on the second body, likewise, that states start with ``(3,)``."""
-        return self._default(3, 3)
-
-    def set_default_point_on_body2(self, point: npt.ArrayLike) -> Rod:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(3, station("point", point))
-        return self
-
-    def get_point_on_body2(self, state: State) -> Array:
-        """The point on the second body, likewise, in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_point_on_body2", 3, 3)
-
-    def set_point_on_body2(self, state: State, point: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_point_on_body2", 3, station("point", point))
-
-    def get_default_rod_length(self) -> float:
-        """The distance that states start with."""
-        return float(self._default(6, 1)[0])
-
-    def set_default_rod_length(self, length: float) -> Rod:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(6, [_length(length)])
-        return self
-
-    def get_rod_length(self, state: State) -> float:
-        """The distance in this state. Needs MODEL."""
-        return float(self._own(state, "get_rod_length", 6, 1)[0])
-
-    def set_rod_length(self, state: State, length: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_rod_length", 6, [_length(length)])
-
-    def get_length(self, state: State) -> float:
-        """The same as `get_rod_length`."""
-        return self.get_rod_length(state)
-
-    def set_length(self, state: State, length: float) -> None:
-        """The same as `set_rod_length`."""
-        self.set_rod_length(state, length)
+    get_mobilized_body1 = body_of("mobilized_body1", 0, "the first one")
+    get_mobilized_body2 = body_of("mobilized_body2", 1, "the second one")
+    get_body1_mobilized_body_index = index_of("body1", 0, "the first one")
+    get_body2_mobilized_body_index = index_of("body2", 1, "the second one")
+    get_default_point_on_body1, set_default_point_on_body1, get_point_on_body1, set_point_on_body1 = parameters.vector(
+        "point_on_body1",
+        "length",
+        "the point on the first body, from its origin and in its frame",
+        argument="point",
+        given_as="station1",
+    ).accessors()
+    get_default_point_on_body2, set_default_point_on_body2, get_point_on_body2, set_point_on_body2 = parameters.vector(
+        "point_on_body2", "length", "the point on the second body, likewise", argument="point", given_as="station2"
+    ).accessors()
+    get_default_rod_length, set_default_rod_length, get_rod_length, set_rod_length = parameters.scalar(
+        "rod_length", "length", _length, "the distance of the points", argument="length"
+    ).accessors()
+    get_length, set_length = get_rod_length, set_rod_length
 
     def get_rod_tension(self, state: State) -> float:
         """The force with which the rod pulls its ends together; zero where disabled. Needs ACCELERATION."""
@@ -198,23 +150,17 @@ class Rod(OneEquation):
     def _from_first_to_second(self, state: State) -> Array:
         points = self.get_point_on_body1(state), self.get_point_on_body2(state)
         one_end, other = (
-            body.find_station_location_in_ground(state, point) for body, point in zip(self._bodies, points, strict=True)
+            body.find_station_location_in_ground(state, point)
+            for body, point in zip(self.constrained_bodies, points, strict=True)
         )
         between: Array = other - one_end
         return between
 
-    def _marks(self, state: State) -> list[Mark]:
+    def marks(self, state: State) -> list[Mark]:
         one_end, other = self.get_point_on_body1(state), self.get_point_on_body2(state)
         points = decoration.Point(one_end, color=FIRST), decoration.Point(other, color=SECOND)
-        return list(zip(self._bodies, points, strict=True))
+        return list(zip(self.constrained_bodies, points, strict=True))
 
-    def _lines(self, state: State) -> list[Line]:
-        body1, body2 = self._bodies
+    def lines(self, state: State) -> list[Line]:
+        body1, body2 = self.constrained_bodies
         return [(body1, self.get_point_on_body1(state), body2, self.get_point_on_body2(state), BETWEEN)]
-
-
-def _length(value: float) -> float:
-    number = finite("length", value)
-    if number <= 0.0:
-        raise ValueError(f"the length of a rod has to be positive, got {value}; two points that coincide are a constraint.Ball")
-    return number

@@ -2,8 +2,8 @@
 
     verr = f(u_1, u_2, ..., q_1, q_2, ...)     aerr = sum_i f_ui udot_i + sum_j f_qj q_dot_j
 
-with f_ui and f_qj its first derivatives. A row of G is f_u at the present u, so that of a function that is not linear in the
-speeds verr is G u and a rest.
+with f_ui and f_qj its first derivatives. A row of G is f_u at the present u, so that verr is G u and an offset for a function
+that is not linear in the speeds.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import routine
+from ..algebra.arrays import Array
 from ..algebra.scalar import load, store, zero
+from ..compiling import routine
 from ..errors import TopologyError
-from ..function import Function, _switch
+from ..function import Function, _routine
 from ..mobilizer import _rates
 from . import _access
+from ._custom_python import Interpreter, taken
 from ._floats import OneVelocity
-from ._interpreted import Interpreter, taken
 from ._of_function import arguments_of, check_function
 from ._one_coordinate import check_coordinate
-from ._what import POSITIONS
-from .base import Array
+from ._protocol import POSITIONS
 
 if TYPE_CHECKING:
-    from ..matter import SimbodyMatterSubsystem
-    from ..state import State
+    from ..state.state import State
+    from ..value.annotations import SimbodyMatterSubsystem
     from .base import AnyBody
 
 
 @routine
 def equations(model: Any, c: int, what: int) -> int:
-    """Reads, in turn: how many speeds, how many coordinates, place and number of each, and the function's bundle."""
+    """Reads, in turn: how many speeds, how many coordinates, place and number of each, and the function's number."""
     # a speed's place is its mobilizer among the constrained ones, a coordinate's is its body
     if what == POSITIONS:
         return 0
@@ -45,14 +45,13 @@ def equations(model: Any, c: int, what: int) -> int:
     for a in range(speeds, speeds + coordinates):
         b, j = _access.integer(model, c, 2 + 2 * a), _access.integer(model, c, 3 + 2 * a)
         store(model.arguments, a, 0, load(model.q, model.first_q[b] + j, 0))
-    integers, first = model.constraint_integers, model.constraint_first_integer[c] + 2 + 2 * (speeds + coordinates)
-    numbers, at = model.constraint_numbers, model.constraint_first_number[c]
-    value, slope, _ = _switch.jet(integers, first, numbers, at, 0, model.arguments, 0)
+    f = _access.integer(model, c, 2 + 2 * (speeds + coordinates))
+    value = _routine.value(model, f, model.arguments, 0)
     rest, offset = value, zero(value)
     _access.clear_speed_coefficients(model, c)
     for a in range(speeds + coordinates):
         j = _access.integer(model, c, 3 + 2 * a)
-        partial = _switch.partial(integers, first, numbers, at, 0, a, slope)
+        partial = _routine.gradient(model, f, a)
         if a < speeds:
             _access.add_speed_coefficient(model, c, 0, _access.integer(model, c, 2 + 2 * a), j, partial)
             rest = rest - partial * load(model.arguments, a, 0)
@@ -122,45 +121,39 @@ class SpeedCoupler(OneVelocity):
         name: str | None = None,
     ) -> None:
         who = f"a {type(self).__name__}"
-        self._speeds = arguments_of(who, matter, "speed", speed_mobods, speed_indices)
-        self._coordinates = arguments_of(who, matter, "coordinate", coordinate_mobods, coordinate_indices)
-        if not self._speeds:
+        self.speeds = arguments_of(who, matter, "speed", speed_mobods, speed_indices)
+        self.coordinates = arguments_of(who, matter, "coordinate", coordinate_mobods, coordinate_indices)
+        if not self.speeds:
             raise ValueError(f"{who} couples one speed or more; speed_mobods is empty")
-        n = len(self._speeds) + len(self._coordinates)
-        self._function = check_function(who, function, n, 1, "speeds and then coordinates")
-        for body, _ in self._coordinates:
+        n = len(self.speeds) + len(self.coordinates)
+        self.function = check_function(who, function, n, 1, "speeds and then coordinates")
+        for body, _ in self.coordinates:
             if body.get_matter_subsystem() is not matter:
                 raise TopologyError(f"coordinate_mobods of {who} has {body!r}, a body of another system")
-        if not _switch.is_compiled(function):
-            self._interpreter = _OfSpeeds(self)
-        bodies = [body for body, _ in self._speeds]
+        if not _routine.is_compiled(function):
+            self.interpreter = _OfSpeeds(self)
+        bodies = [body for body, _ in self.speeds]
         super().__init__([], bodies, equations=(0, 1, 0), matter=matter, disabled_by_default=disabled_by_default, name=name)
 
     def get_function(self) -> Function:
         """The function that is kept at zero."""
-        return self._function
+        return self.function
 
     # ------------------------------------------------------------------------------------------ for the tree
 
-    def _check_coordinates(self, num_q: Sequence[int]) -> None:
-        for body, j in self._coordinates:
+    def check_coordinates(self, num_q: Sequence[int]) -> None:
+        for body, j in self.coordinates:
             check_coordinate(self, body, j, num_q)
 
-    def _num_arguments(self) -> int:
-        return len(self._speeds) + len(self._coordinates)
+    @property
+    def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
+        """What the record keeps: its function, where kernels evaluate it."""
+        return [] if self.interpreter is not None else [(self.function, range(len(self.speeds) + len(self.coordinates)))]
 
-    def _integers(self) -> list[int]:
-        if self._interpreter is not None:
-            return []
-        places = [x for body, j in self._speeds for x in (self._mobilizers.index(body), j)]
-        places += [x for body, j in self._coordinates for x in (body.get_mobilized_body_index(), j)]
-        bundle, _ = _switch.bundle([self._function], [range(self._num_arguments())])
-        return [len(self._speeds), len(self._coordinates), *places, *bundle]
-
-    def _numbers(self) -> list[float]:
-        if self._interpreter is not None:
-            return []
-        return list(_switch.bundle([self._function], [range(self._num_arguments())])[1])
+    def pack_integers(self) -> list[int]:
+        places = [x for body, j in self.speeds for x in (self.constrained_mobilizers.index(body), j)]
+        places += [x for body, j in self.coordinates for x in (body.get_mobilized_body_index(), j)]
+        return [len(self.speeds), len(self.coordinates), *places, self.first_function]
 
 
 class _OfSpeeds(Interpreter):
@@ -173,20 +166,20 @@ class _OfSpeeds(Interpreter):
         """Nothing: the function has speeds in it."""
 
     def write_velocities(self, state: State) -> None:
-        coupler, record, c = self._coupler, state._record, self._coupler._index
-        first_q, first_u, fields = state._tree.first_q, state._tree.first_u, state._tree.fields
-        u = [state._u[first_u[body.get_mobilized_body_index()] + j] for body, j in coupler._speeds]
+        coupler, record, c = self._coupler, state.record, self._coupler.index
+        first_q, first_u, fields = state.tree.first_q, state.tree.first_u, state.tree.fields
+        u = [state.u_values[first_u[body.get_mobilized_body_index()] + j] for body, j in coupler.speeds]
         q, rates = [], []
-        for body, j in coupler._coordinates:
+        for body, j in coupler.coordinates:
             b = body.get_mobilized_body_index()
             _rates.n_times(record, b, record.u, fields["first_u"][b], record.q_dot, fields["first_q"][b])
-            q.append(state._q[first_q[b] + j])
+            q.append(state.q_values[first_q[b] + j])
             rates.append(record.q_dot[first_q[b] + j, 0])
         x: Array = np.array([*u, *q])
-        partials = [taken(coupler._function, x, a) for a in range(len(x))]
-        rest = taken(coupler._function, x) - float(np.dot(partials[: len(u)], u))
+        partials = [taken(coupler.function, x, a) for a in range(len(x))]
+        rest = taken(coupler.function, x) - float(np.dot(partials[: len(u)], u))
         _access.clear_speed_coefficients(record, c)
-        for (body, j), partial in zip(coupler._speeds, partials, strict=False):
-            _access.add_speed_coefficient(record, c, 0, coupler._mobilizers.index(body), j, partial)
+        for (body, j), partial in zip(coupler.speeds, partials, strict=False):
+            _access.add_speed_coefficient(record, c, 0, coupler.constrained_mobilizers.index(body), j, partial)
         _access.put_velocity_offset(record, c, 0, rest)
         _access.put_acceleration_offset(record, c, 0, float(np.dot(partials[len(u) :], rates)))

@@ -13,20 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import decoration
-from .._jit import generic
 from ..algebra import mat33, vec3
+from ..algebra.arrays import Array
 from ..algebra.memory import load9
+from ..compiling import generic
+from ..state import parameters
 from ..value import Transform
+from ..value.checks import positive
 from . import _access, _contact, _relative
-from ._parameters import SECOND, Mark, display_size, plane, positive, transform
-from .base import frame, station
+from ._parameters import SECOND, Mark, body_of, displayed, plane
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
     from .base import AnyBody
-
-Array = npt.NDArray[np.float64]
 
 
 @generic
@@ -107,72 +106,20 @@ class SphereOnPlaneContact(_contact.Contact):
         name: str | None = None,
     ) -> None:
         self._rolling = bool(enforce_rolling)
-        center = station("sphere_center", sphere_center)
-        self._values = [*frame("plane_frame", plane_frame), *center, positive("radius", radius)]
+        self.default_numbers = self.declared(name, plane_frame=plane_frame, sphere_center=sphere_center, radius=radius)
         super().__init__([plane_body, sphere_body], disabled_by_default=disabled_by_default, name=name)
 
-    def get_plane_mobilized_body(self) -> MobilizedBody:
-        """The body that the plane is fixed to."""
-        return self._bodies[0]
-
-    def get_sphere_mobilized_body(self) -> MobilizedBody:
-        """The body that the sphere is fixed to."""
-        return self._bodies[1]
-
-    def get_default_plane_frame(self) -> Transform:
-        """The frame of the plane that states start with."""
-        return transform(self._default(0, 12))
-
-    def set_default_plane_frame(self, plane_frame: Transform) -> SphereOnPlaneContact:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(0, frame("plane_frame", plane_frame))
-        return self
-
-    def get_plane_frame(self, state: State) -> Transform:
-        """The frame of the plane in this state. Needs MODEL."""
-        return transform(self._own(state, "get_plane_frame", 0, 12))
-
-    def set_plane_frame(self, state: State, plane_frame: Transform) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_plane_frame", 0, frame("plane_frame", plane_frame))
-
-    def get_default_sphere_center(self) -> Array:
-        """The center of the sphere that states start with ``(3,)``."""
-        return self._default(12, 3)
-
-    def set_default_sphere_center(self, sphere_center: npt.ArrayLike) -> SphereOnPlaneContact:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(12, station("sphere_center", sphere_center))
-        return self
-
-    def get_sphere_center(self, state: State) -> Array:
-        """The center of the sphere in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_sphere_center", 12, 3)
-
-    def set_sphere_center(self, state: State, sphere_center: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_sphere_center", 12, station("sphere_center", sphere_center))
-
-    def get_default_sphere_radius(self) -> float:
-        """The radius of the sphere that states start with."""
-        return float(self._default(15, 1)[0])
-
-    def set_default_sphere_radius(self, radius: float) -> SphereOnPlaneContact:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(15, [positive("radius", radius)])
-        return self
-
-    def get_sphere_radius(self, state: State) -> float:
-        """The radius of the sphere in this state. Needs MODEL."""
-        return float(self._own(state, "get_sphere_radius", 15, 1)[0])
-
-    def set_sphere_radius(self, state: State, radius: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_sphere_radius", 15, [positive("radius", radius)])
-
-    def is_enforcing_rolling(self) -> bool:
-        """Whether slip is forbidden."""
-        return self._rolling
+    get_plane_mobilized_body = body_of("plane_mobilized_body", 0, "what the plane is fixed to")
+    get_sphere_mobilized_body = body_of("sphere_mobilized_body", 1, "what the sphere is fixed to")
+    get_default_plane_frame, set_default_plane_frame, get_plane_frame, set_plane_frame = parameters.frame(
+        "plane_frame", "the frame of the plane, whose z axis is the normal"
+    ).accessors()
+    get_default_sphere_center, set_default_sphere_center, get_sphere_center, set_sphere_center = parameters.vector(
+        "sphere_center", "length", "the center of the sphere, in its body"
+    ).accessors()
+    get_default_sphere_radius, set_default_sphere_radius, get_sphere_radius, set_sphere_radius = parameters.scalar(
+        "sphere_radius", "length", positive, "the radius of the sphere", argument="radius"
+    ).accessors()
 
     def find_force_on_sphere_in_g(self, state: State) -> Array:
         """The force on the sphere, at the contact point, in Ground ``(3,)``; zero where disabled. Needs ACCELERATION."""
@@ -180,7 +127,7 @@ class SphereOnPlaneContact(_contact.Contact):
 
     def find_contact_point_in_g(self, state: State) -> Array:
         """The sphere's lowest point over the plane, in Ground ``(3,)``, whether enabled or not. Needs POSITION."""
-        base, follower = self._bodies
+        base, follower = self.constrained_bodies
         n = np.asarray(base.get_body_transform(state).R) @ np.asarray(self.get_plane_frame(state).R)[:, 2]
         center = follower.find_station_location_in_ground(state, self.get_sphere_center(state))
         point: Array = center - self.get_sphere_radius(state) * n
@@ -188,22 +135,17 @@ class SphereOnPlaneContact(_contact.Contact):
 
     def find_separation(self, state: State) -> float:
         """Distance of that point from the plane, negative below, whether enabled or not. Needs POSITION."""
-        X_GP = self._bodies[0].get_body_transform(state) @ self.get_plane_frame(state)
+        X_GP = self.constrained_bodies[0].get_body_transform(state) @ self.get_plane_frame(state)
         return float((~X_GP @ self.find_contact_point_in_g(state))[2])
 
-    def get_plane_display_half_width(self) -> float:
-        """Half the width of the plane that pictures show; length. For drawing only."""
-        return self._plane_display_half_width
+    get_plane_display_half_width, set_plane_display_half_width = displayed(
+        "plane_display_half_width", "half_width", "half the width of the plane that pictures show; length"
+    )
 
-    def set_plane_display_half_width(self, half_width: float) -> SphereOnPlaneContact:
-        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
-        self._plane_display_half_width = display_size("half_width", half_width)
-        return self
-
-    def _marks(self, state: State) -> list[Mark]:
+    def marks(self, state: State) -> list[Mark]:
         X = Transform(self.get_sphere_center(state))
         ball = decoration.Sphere(self.get_sphere_radius(state), X=X, color=SECOND, opacity=0.5)
-        marks: list[Mark] = [(self._bodies[1], ball)]
+        marks: list[Mark] = [(self.constrained_bodies[1], ball)]
         if self._plane_display_half_width > 0.0:
-            marks.append((self._bodies[0], plane(self._plane_display_half_width, self.get_plane_frame(state))))
+            marks.append((self.constrained_bodies[0], plane(self._plane_display_half_width, self.get_plane_frame(state))))
         return marks

@@ -6,8 +6,8 @@ With p from the first center to the second, d = |p| and k = r_1 / (r_1 + r_2), t
 
     z' = (s - z (z.s)) / d     x' = -z (z'.x)     y' = -z (z'.y)
 
-x is z times that axis of the Ancestor body of which z has least, y is z times x. Where the centers coincide, z is the
-Ancestor's z axis and does not turn. Source: the conventions of Simbody 3.7.
+x is z times the axis of the Ancestor body along which z has its smallest component, y is z times x. Where the centers coincide,
+z is the Ancestor's z axis and does not turn. Source: the conventions of Simbody 3.7.
 """
 
 from __future__ import annotations
@@ -18,26 +18,25 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import decoration
-from .._jit import generic
 from ..algebra import mat33, vec3
+from ..algebra.arrays import Array
 from ..algebra.memory import load9
 from ..algebra.scalar import one, sqrt, where, zero
+from ..compiling import generic
+from ..state import parameters
 from ..value import Rotation, Transform
+from ..value.checks import positive
 from . import _access, _contact, _relative
-from ._parameters import FIRST, SECOND, Mark, across, positive
-from .base import station
+from ._parameters import FIRST, SECOND, Mark, across, body_of
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
     from .base import AnyBody
-
-Array = npt.NDArray[np.float64]
 
 
 @generic
 def _across(z: Any) -> Any:
-    """A unit vector across z: z times the axis of which it has least, the first of these where two are alike."""
+    """A unit vector normal to z: z times the axis of its smallest component, the first where two are equal."""
     o = zero(z[0])
     a0, a1, a2 = where(z[0] < 0.0, -z[0], z[0]), where(z[1] < 0.0, -z[1], z[1]), where(z[2] < 0.0, -z[2], z[2])
     least = where(a0 <= a1, a0, a1)
@@ -143,89 +142,23 @@ class SphereOnSphereContact(_contact.Contact):
         name: str | None = None,
     ) -> None:
         self._rolling = bool(enforce_rolling)
-        first = [*station("center1", center1), positive("radius1", radius1)]
-        self._values = [*first, *station("center2", center2), positive("radius2", radius2)]
+        self.default_numbers = self.declared(name, center1=center1, radius1=radius1, center2=center2, radius2=radius2)
         super().__init__([body1, body2], disabled_by_default=disabled_by_default, name=name)
 
-    def get_mobilized_body_f(self) -> MobilizedBody:
-        """The first body."""
-        return self._bodies[0]
-
-    def get_mobilized_body_b(self) -> MobilizedBody:
-        """The second body."""
-        return self._bodies[1]
-
-    def get_default_center_on_f(self) -> Array:
-        """The center on the first body that states start with ``(3,)``."""
-        return self._default(0, 3)
-
-    def set_default_center_on_f(self, center: npt.ArrayLike) -> SphereOnSphereContact:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(0, station("center", center))
-        return self
-
-    def get_center_on_f(self, state: State) -> Array:
-        """The center on the first body in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_center_on_f", 0, 3)
-
-    def set_center_on_f(self, state: State, center: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_center_on_f", 0, station("center", center))
-
-    def get_default_radius_on_f(self) -> float:
-        """The radius on the first body that states start with."""
-        return float(self._default(3, 1)[0])
-
-    def set_default_radius_on_f(self, radius: float) -> SphereOnSphereContact:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(3, [positive("radius", radius)])
-        return self
-
-    def get_radius_on_f(self, state: State) -> float:
-        """The radius on the first body in this state. Needs MODEL."""
-        return float(self._own(state, "get_radius_on_f", 3, 1)[0])
-
-    def set_radius_on_f(self, state: State, radius: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_radius_on_f", 3, [positive("radius", radius)])
-
-    def get_default_center_on_b(self) -> Array:
-        """The center on the second body that states start with ``(3,)``."""
-        return self._default(4, 3)
-
-    def set_default_center_on_b(self, center: npt.ArrayLike) -> SphereOnSphereContact:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(4, station("center", center))
-        return self
-
-    def get_center_on_b(self, state: State) -> Array:
-        """The center on the second body in this state ``(3,)``. Needs MODEL."""
-        return self._own(state, "get_center_on_b", 4, 3)
-
-    def set_center_on_b(self, state: State, center: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_center_on_b", 4, station("center", center))
-
-    def get_default_radius_on_b(self) -> float:
-        """The radius on the second body that states start with."""
-        return float(self._default(7, 1)[0])
-
-    def set_default_radius_on_b(self, radius: float) -> SphereOnSphereContact:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        self._set_default(7, [positive("radius", radius)])
-        return self
-
-    def get_radius_on_b(self, state: State) -> float:
-        """The radius on the second body in this state. Needs MODEL."""
-        return float(self._own(state, "get_radius_on_b", 7, 1)[0])
-
-    def set_radius_on_b(self, state: State, radius: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._change_numbers(state, "set_radius_on_b", 7, [positive("radius", radius)])
-
-    def is_enforcing_rolling(self) -> bool:
-        """Whether slip is forbidden."""
-        return self._rolling
+    get_mobilized_body_f = body_of("mobilized_body_f", 0, "the first one")
+    get_mobilized_body_b = body_of("mobilized_body_b", 1, "the second one")
+    get_default_center_on_f, set_default_center_on_f, get_center_on_f, set_center_on_f = parameters.vector(
+        "center_on_f", "length", "the center on the first body", argument="center", given_as="center1"
+    ).accessors()
+    get_default_radius_on_f, set_default_radius_on_f, get_radius_on_f, set_radius_on_f = parameters.scalar(
+        "radius_on_f", "length", positive, "the radius on the first body", argument="radius", given_as="radius1"
+    ).accessors()
+    get_default_center_on_b, set_default_center_on_b, get_center_on_b, set_center_on_b = parameters.vector(
+        "center_on_b", "length", "the center on the second body", argument="center", given_as="center2"
+    ).accessors()
+    get_default_radius_on_b, set_default_radius_on_b, get_radius_on_b, set_radius_on_b = parameters.scalar(
+        "radius_on_b", "length", positive, "the radius on the second body", argument="radius", given_as="radius2"
+    ).accessors()
 
     def find_force_on_sphere_b_in_g(self, state: State) -> Array:
         """The force on the second sphere, at the contact point, in Ground ``(3,)``; zero where disabled. Needs ACCELERATION."""
@@ -250,14 +183,16 @@ class SphereOnSphereContact(_contact.Contact):
         """The first center in Ground, and the way from it to the second."""
         start, end = (
             body.find_station_location_in_ground(state, center)
-            for body, center in zip(self._bodies, (self.get_center_on_f(state), self.get_center_on_b(state)), strict=True)
+            for body, center in zip(
+                self.constrained_bodies, (self.get_center_on_f(state), self.get_center_on_b(state)), strict=True
+            )
         )
         return start, end - start
 
-    def _marks(self, state: State) -> list[Mark]:
+    def marks(self, state: State) -> list[Mark]:
         centers = self.get_center_on_f(state), self.get_center_on_b(state)
         radii = self.get_radius_on_f(state), self.get_radius_on_b(state)
         return [
             (body, decoration.Sphere(radius, X=Transform(center), color=color, opacity=0.5))
-            for body, center, radius, color in zip(self._bodies, centers, radii, (FIRST, SECOND), strict=True)
+            for body, center, radius, color in zip(self.constrained_bodies, centers, radii, (FIRST, SECOND), strict=True)
         ]

@@ -7,21 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from .. import decoration
-from .._jit import generic
+from ..algebra.arrays import Array
+from ..compiling import generic
+from ..state import parameters
 from ..value import Transform
 from . import _access, _orientation, ball
-from ._parameters import BETWEEN, Equations, Line, Mark, display_size, transform
-from .base import frame
+from ._parameters import BETWEEN, Equations, Line, Mark, displayed, index_of
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
     from .base import AnyBody
-
-Array = npt.NDArray[np.float64]
 
 
 @generic
@@ -71,49 +67,20 @@ class Weld(Equations):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        first, second = frame("frame1", frame1), frame("frame2", frame2)
-        self._values = [*first[9:], *second[9:], *first[:9], *second[:9]]
+        self.default_numbers = self.declared(name, frame1=frame1, frame2=frame2)
         super().__init__([body1, body2], equations=(6, 0, 0), disabled_by_default=disabled_by_default, name=name)
 
-    def _integers(self) -> list[int]:
+    def pack_integers(self) -> list[int]:
         return [self.get_ancestor_mobilized_body().get_mobilized_body_index()]
 
-    def get_body1_mobilized_body_index(self) -> int:
-        """Index of the first body."""
-        return self._bodies[0].get_mobilized_body_index()
-
-    def get_body2_mobilized_body_index(self) -> int:
-        """Index of the second body."""
-        return self._bodies[1].get_mobilized_body_index()
-
-    def get_default_frame_on_body1(self) -> Transform:
-        """The frame on the first body that states start with."""
-        return _frame(self._default(0, 24), 0)
-
-    def get_default_frame_on_body2(self) -> Transform:
-        """The frame on the second body that states start with."""
-        return _frame(self._default(0, 24), 1)
-
-    def set_default_frame_on_body1(self, frame1: Transform) -> Weld:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        return self._change(0, frame("frame1", frame1))
-
-    def set_default_frame_on_body2(self, frame2: Transform) -> Weld:
-        """Change it; a topological change, after which `MultibodySystem.realize_topology` makes new states."""
-        return self._change(1, frame("frame2", frame2))
-
-    def _change(self, which: int, numbers: list[float]) -> Weld:
-        self._set_default(3 * which, numbers[9:])
-        self._set_default(6 + 9 * which, numbers[:9])
-        return self
-
-    def get_frame_on_body1(self, state: State) -> Transform:
-        """The frame on the first body in this state. Needs MODEL."""
-        return _frame(self._own(state, "get_frame_on_body1", 0, 24), 0)
-
-    def get_frame_on_body2(self, state: State) -> Transform:
-        """The frame on the second body in this state. Needs MODEL."""
-        return _frame(self._own(state, "get_frame_on_body2", 0, 24), 1)
+    get_body1_mobilized_body_index = index_of("body1", 0, "the first one")
+    get_body2_mobilized_body_index = index_of("body2", 1, "the second one")
+    get_default_frame_on_body1, set_default_frame_on_body1, get_frame_on_body1, set_frame_on_body1 = parameters.frame(
+        "frame_on_body1", "the frame on the first body", argument="frame1", places=(*range(6, 15), 0, 1, 2)
+    ).accessors()
+    get_default_frame_on_body2, set_default_frame_on_body2, get_frame_on_body2, set_frame_on_body2 = parameters.frame(
+        "frame_on_body2", "the frame on the second body", argument="frame2", places=(*range(15, 24), 3, 4, 5)
+    ).accessors()
 
     def get_weld_reaction_on_body1(self, state: State) -> Array:
         """The torque and force on body 1, at its origin and in its frame ``(2, 3)``. Needs ACCELERATION."""
@@ -123,28 +90,19 @@ class Weld(Equations):
         """The torque and force on body 2, at its origin and in its frame ``(2, 3)``. Needs ACCELERATION."""
         return self._applied_in_body(state, 1)
 
-    def get_axis_display_length(self) -> float:
-        """The length of the axes that pictures show; length. For drawing only."""
-        return self._axis_display_length
+    get_axis_display_length, set_axis_display_length = displayed(
+        "axis_display_length", "length", "the length of the axes that pictures show; length"
+    )
 
-    def set_axis_display_length(self, length: float) -> Weld:
-        """Change it; zero shows nothing. No change of the topology, as nothing moves differently."""
-        self._axis_display_length = display_size("length", length)
-        return self
-
-    def _marks(self, state: State) -> list[Mark]:
+    def marks(self, state: State) -> list[Mark]:
         r, frames = self._axis_display_length, (self.get_frame_on_body1(state), self.get_frame_on_body2(state))
         if r == 0.0:
             return []
         return [
             (body, decoration.Frame(size, X=X, line_width=width))
-            for body, X, size, width in zip(self._bodies, frames, (r, 0.67 * r), (1.0, 3.0), strict=True)
+            for body, X, size, width in zip(self.constrained_bodies, frames, (r, 0.67 * r), (1.0, 3.0), strict=True)
         ]
 
-    def _lines(self, state: State) -> list[Line]:
-        body1, body2 = self._bodies
+    def lines(self, state: State) -> list[Line]:
+        body1, body2 = self.constrained_bodies
         return [(body1, self.get_frame_on_body1(state).p, body2, self.get_frame_on_body2(state).p, BETWEEN)]
-
-
-def _frame(numbers: Array, which: int) -> Transform:
-    return transform(np.concatenate([numbers[6 + 9 * which : 15 + 9 * which], numbers[3 * which : 3 * which + 3]]))

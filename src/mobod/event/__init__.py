@@ -4,7 +4,9 @@ A handler changes the state, a reporter looks at it. Both come in three forms: `
 use are `StopWhen`, `LockWhen` and `ImpactWhen`, which watch a `Witness`, and `RecordEvery`.
 """
 
-from .cause import Cause
+from ..state.cause import Cause
+from ..state.trigger_info import TriggerInfo
+from ..value.attributes import explain_names
 from .coordinate import Coordinate
 from .gap import Gap
 from .handler import EventHandler
@@ -18,7 +20,6 @@ from .scheduled import Scheduled, ScheduledHandler, ScheduledReporter
 from .speed import Speed
 from .stop_when import StopWhen
 from .termination import Termination, TerminationReason
-from .trigger_info import TriggerInfo
 from .triggered import Triggered, TriggeredHandler, TriggeredReporter
 from .when import When
 from .witness import FunctionWitness, Witness
@@ -64,3 +65,5 @@ __all__ = [
     "When",
     "Witness",
 ]
+
+explain_names(__name__)

@@ -1,4 +1,4 @@
-"""Agenda: all that wants to be told of events in one system, and what is due next."""
+"""Agenda: the handlers, reporters and hooks of events in one system, and what is due next."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..state.cause import Cause
 from ._watch import Watched, of_triggered
-from .cause import Cause
 from .handler import EventHandler
 from .reporter import EventReporter
 from .scheduled import Scheduled
 from .triggered import Triggered
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..system import MultibodySystem
+    from ..state.state import State
+    from ..value.annotations import MultibodySystem
 
-#: What is called when an event happens: whose it is, and the call with the state.
+#: A call for an event: its owner, and the function of the state.
 Call = tuple[Any, Callable[["State"], Any]]
 
 
@@ -30,20 +30,20 @@ class Agenda:
     ----------
     system : MultibodySystem
     base : type
-        `Subsystem`, whose hooks are those that nobody overrides.
+        `Subsystem`, whose hooks are those not overridden.
     accuracy : float
         The integrator's, for handlers.
     """
 
     def __init__(self, system: MultibodySystem, base: type, accuracy: float) -> None:
-        self._system, self._accuracy = system, accuracy
-        handlers, reporters = system._event_handlers, system._event_reporters
+        self.system, self._accuracy = system, accuracy
+        handlers, reporters = system.event_handlers, system.event_reporters
         self._handlers = [one for one in handlers if isinstance(one, Scheduled)]
         self._reporters = [one for one in reporters if isinstance(one, Scheduled)]
         self._triggered = [one for one in (*reporters, *handlers) if isinstance(one, Triggered)]
 
         def overriding(hook: str) -> list[Any]:
-            return [one for one in system._subsystems if getattr(type(one), hook) is not getattr(base, hook)]
+            return [one for one in system.subsystems if getattr(type(one), hook) is not getattr(base, hook)]
 
         self._with_events = overriding("calc_time_of_next_scheduled_event")
         self._with_reports = overriding("calc_time_of_next_scheduled_report")
@@ -51,7 +51,7 @@ class Agenda:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody wants to be told of anything but triggers of subsystems."""
+        """Whether there are no handlers, reporters or hooks but triggers of subsystems."""
         return not (
             self._handlers or self._reporters or self._triggered or self._with_events or self._with_reports or self._handling
         )
@@ -59,11 +59,11 @@ class Agenda:
     # ------------------------------------------------------------------------------------------ schedules
 
     def next_event(self, state: State, include_now: bool) -> tuple[float, list[Call]]:
-        """When the next scheduled events are, and what handles them."""
+        """The time of the next scheduled events, and the calls that handle them."""
         return self._next(state, include_now, self._handlers, self._with_events, False)
 
     def next_report(self, state: State, include_now: bool) -> tuple[float, list[Call]]:
-        """When the next scheduled reports are, and what makes them."""
+        """The time of the next scheduled reports, and the calls that make them."""
         return self._next(state, include_now, self._reporters, self._with_reports, True)
 
     def _next(
@@ -90,11 +90,11 @@ class Agenda:
     def watched(self, state: State) -> list[Watched]:
         """All witnesses, of reporters, of handlers and of subsystems, that make an event when they rise or fall."""
         found = [of_triggered(one) for one in self._triggered]
-        resources = state._resources
+        resources = state.resources
         if resources is not None:
-            for index, subsystem in enumerate(self._system._subsystems):
+            for index, subsystem in enumerate(self.system.subsystems):
                 found += self._triggers_of(state, resources, index, subsystem)
-        return [one for one in found if one.info._rising or one.info._falling]
+        return [one for one in found if one.info.rising or one.info.falling]
 
     def _triggers_of(self, state: State, resources: Any, index: int, subsystem: Any) -> list[Watched]:
         places = []
@@ -116,7 +116,7 @@ class Agenda:
         ]
 
     def calls_for(self, which: list[Watched], reports: bool) -> list[Call]:
-        """What is called for witnesses that have changed sign: reporters, or handlers; a subsystem once for all of its own."""
+        """The calls for witnesses that have changed sign: reporters, or handlers; a subsystem once for all of its own."""
         calls: list[Call] = []
         ids: dict[int, list[int]] = {}
         for one in which:
@@ -163,7 +163,7 @@ def _let_report(subsystem: Any, cause: Cause, ids: list[int], state: State) -> A
 
 def _slot(stage: int, i: int, state: Any) -> float:
     """The value of an event trigger."""
-    value: float = state._resources.slots[stage].item(i)
+    value: float = state.resources.slots[stage].item(i)
     return value
 
 

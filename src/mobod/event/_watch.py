@@ -16,17 +16,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError
-from ..stage import Stage
-from .trigger_info import TriggerInfo
+from ..state.trigger_info import TriggerInfo
+from ..value.overriding import holds_for
+from ..value.stage import Stage
 from .triggered import Triggered
 from .when import When
+from .witness import one_number
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
-#: What the integrator's kernels know of: `mobod.integrator._watched` and `_runge_kutta`, which this package lies below.
-NUM_INTEGERS, NUM_NUMBERS, PAUSED = 5, 8, 1
-#: Where slopes are found by differences: part of the interval.
+#: The status of the integrator's kernels, which are in a higher layer, where they have taken a step.
+PAUSED = 1
+#: The step of differences for slopes, as a part of the interval.
 _DIFFERENCE = 1e-4
 
 
@@ -70,35 +72,42 @@ class Watch:
     """
 
     def __init__(self, integrator: Any, watched: list[Watched], time_scale: float) -> None:
-        self._integrator, self._watched = integrator, watched
+        self._integrator, self.watched = integrator, watched
         accuracy = integrator.get_accuracy_in_use()
         self.windows = [one.info.calc_window(accuracy, time_scale) for one in watched]
         self._stage = max(one.stage for one in watched)
         self._rates = [one.rate for one in watched]
         self._has_differences = any(rate is None for rate in self._rates)
-        #: Up to this time all has been looked at.
+        #: Up to this time the witnesses have been searched.
         self.time = -np.inf
         self._values: list[float] = []
         self._slopes: list[float] | None = None
         self._end: tuple[float, list[float], list[float]] | None = None
-        #: For the compiled look at simple witnesses, where all are: see `mobod.integrator._watched`.
-        self._packed: tuple[Any, Any, Any] | None = None
+        #: For the compiled look at witnesses, where all have one: see `mobod.integrator._watched`.
+        self._compiled: tuple[Any, tuple[Any, Any], Any] | None = None
+        self._is_packed = False
 
     def pack(self) -> None:
-        """Let the integrator's kernel look at the witnesses, where all of them are of kinds that it knows."""
-        state = self._integrator.get_state()
-        packed = [
-            one.owner._witness._packed(state) if is_simple(one.owner) else None for one in self._watched
-        ]  # fmt: skip
-        if any(one is None for one in packed):
+        """Let the integrator's kernel look at the witnesses, where all of them are of kinds that have a routine."""
+        self._is_packed = all(is_compiled(one.owner) for one in self.watched)
+        if not self._is_packed:
             return
-        integers = np.zeros((len(packed), NUM_INTEGERS), np.int64)
-        numbers = np.zeros((len(packed), NUM_NUMBERS))
-        for row, (one, found) in enumerate(zip(self._watched, packed, strict=True)):
-            assert found is not None
-            integers[row, : len(found[0])], numbers[row, : len(found[1])] = found
-            integers[row, -2:] = one.info._rising, one.info._falling
-        self._packed = integers, numbers, np.zeros((4, len(packed)))
+        state = self._integrator.get_state()
+        rows: list[list[int]] = []
+        integers: list[int] = []
+        numbers: list[float] = []
+        for one in self.watched:
+            witness = one.owner.witness
+            own_integers, own_numbers = witness.pack(state)
+            address = witness.routine.address()
+            rows.append([address, len(integers), len(numbers), one.info.rising, one.info.falling])
+            integers += own_integers
+            numbers += own_numbers
+        pools = np.array(integers, np.int64), np.array(numbers, np.float64).reshape(-1, 1)
+        self._compiled = np.array(rows, np.int64), pools, np.zeros((4, len(rows)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_compiled": None}  # addresses are of this process
 
     # ------------------------------------------------------------------------------------------ looking
 
@@ -108,27 +117,29 @@ class Watch:
         self.time, self._values, self._slopes, self._end = state.time, self._look(state), self._rates_at(state), None
 
     def resume(self) -> None:
-        """Events at the state as it is have changed nothing: the rest of the step is still to be looked at."""
+        """Events at the present state have changed nothing: the rest of the step is still to be searched."""
         state = self._integrator.get_state()
         self.time, self._values, self._slopes = state.time, self._look(state), self._rates_at(state)
 
     def _rates_at(self, state: State) -> list[float] | None:
-        """The slopes at the state as it is realized, where all witnesses tell theirs."""
+        """The slopes at the state as it is realized, where all witnesses have rates."""
         return None if self._has_differences else [rate(state) for rate in self._rates if rate is not None]
 
     def take_steps(self, stop: float, limit: int, wanted: float) -> int:
-        """Let the integrator take a step, or several where it is certain that nothing happens; its status."""
-        if self._packed is None or self._slopes is None:
-            status: int = self._integrator._step_once(stop)
+        """Let the integrator take a step, or several where no event is possible; its status."""
+        if self._is_packed and self._compiled is None:  # of a checkpoint
+            self.pack()
+        if self._compiled is None or self._slopes is None:
+            status: int = self._integrator.step_once(stop)
             if status == PAUSED:
                 self._keep_end()
             return status
-        integers, numbers, seen = self._packed
+        watched, pools, seen = self._compiled
         seen[1], seen[3] = self._values, self._slopes
         taken = self._integrator.get_num_steps_taken()
-        status = self._integrator._step_watching(stop, limit, integers, numbers, seen, wanted)
+        status = self._integrator.step_watching(stop, limit, watched, pools, seen, wanted)
         if self._integrator.get_num_steps_taken() > taken:
-            self.time = self._integrator._previous_time()
+            self.time = self._integrator.previous_time()
             self._values, self._slopes = seen[0].tolist(), seen[2].tolist()
             self._end = self._integrator.get_advanced_time(), seen[1].tolist(), seen[3].tolist()
             if not np.isfinite(seen).all():
@@ -146,19 +157,21 @@ class Watch:
 
     def _look(self, state: State) -> list[float]:
         """All witnesses at the state as it is realized."""
-        values = [one.value(state) for one in self._watched]
-        for one, value in zip(self._watched, values, strict=True):
+        values = [one.value(state) for one in self.watched]
+        for k, (one, value) in enumerate(zip(self.watched, values, strict=True)):
+            if not isinstance(value, float):
+                values[k] = value = one_number(repr(one.name), value)  # of a user's own get_value
             if not -np.inf < value < np.inf:
                 raise ModelError(f"the witness of {one.name!r} is {value} at time {state.time:.9g}; it has to be finite")
         return values
 
     def _look_at(self, time: float) -> list[float]:
         """All witnesses at a time within the last step."""
-        self._integrator._leave_at(time, self._stage)
+        self._integrator.leave_at(time, self._stage)
         return self._look(self._integrator.get_state())
 
     def _differences(self, time: float, values: list[float], slopes: list[float], h: float) -> None:
-        """The slopes of witnesses that do not tell theirs, from values at *time* and *h* away."""
+        """The slopes of witnesses without rates, from values at *time* and *h* away."""
         if time + h != time:
             near = self._look_at(time + h)
             for i, rate in enumerate(self._rates):
@@ -167,7 +180,7 @@ class Watch:
 
     def _look_with_slopes(self, time: float, h: float) -> tuple[list[float], list[float]]:
         """All witnesses and slopes at a time within the last step."""
-        self._integrator._leave_at(time)
+        self._integrator.leave_at(time)
         state = self._integrator.get_state()
         values = self._look(state)
         slopes = [0.0 if rate is None else rate(state) for rate in self._rates]
@@ -188,7 +201,7 @@ class Watch:
             if over is not None:
                 b, values_b = over
             crossing = [
-                i for i, one in enumerate(self._watched) if is_crossing(self._values[i], values_b[i], one.info)
+                i for i, one in enumerate(self.watched) if is_crossing(self._values[i], values_b[i], one.info)
             ]  # fmt: skip
             if crossing:
                 return self._localize(self.time, list(self._values), b, values_b, crossing)
@@ -197,12 +210,12 @@ class Watch:
         return None
 
     def _excursion(self, b: float, values_b: list[float], slopes_b: list[float]) -> tuple[float, list[float]] | None:
-        """The first time found, with the values there, at which a witness is on the other side than at both ends."""
+        """The first time found, with the values there, at which a witness has the sign opposite to that at both ends."""
         first: tuple[float, list[float]] | None = None
-        for i, one in enumerate(self._watched):
+        for i, one in enumerate(self.watched):
             ga, gb, rb = self._values[i], values_b[i], slopes_b[i]
             # towards zero from the end backwards, and the same sign, or zero, at the beginning
-            if gb * rb <= 0.0 or ga * gb < 0.0 or not (one.info._rising or one.info._falling):
+            if gb * rb <= 0.0 or ga * gb < 0.0 or not (one.info.rising or one.info.falling):
                 continue
             if self._slopes is None:
                 _, self._slopes = self._look_with_slopes(self.time, _DIFFERENCE * (b - self.time))
@@ -216,7 +229,7 @@ class Watch:
     def _other_side(
         self, i: int, at_a: tuple[float, float], b: float, at_b: tuple[float, float]
     ) -> tuple[float, list[float]] | None:
-        """A time at which witness *i*, which has the same sign at both ends, has the other one; None where there is none."""
+        """A time at which witness *i*, which has the same sign at both ends, has the opposite one; None where there is none."""
         a, sign = self.time, -np.sign(at_b[0])
         ga, ra, gb, rb = sign * at_a[0], sign * at_a[1], sign * at_b[0], sign * at_b[1]
         for _ in range(60):
@@ -257,7 +270,7 @@ class Watch:
             if not a < m < b:
                 break
             values = self._look_at(m)
-            now = [i for i in crossing if is_crossing(values_a[i], values[i], self._watched[i].info)]
+            now = [i for i in crossing if is_crossing(values_a[i], values[i], self.watched[i].info)]
             if now:
                 b, values_b, crossing = m, values, now
                 weight_a, weight_b = weight_a * (0.5 if moved == "b" else 1.0), 1.0
@@ -266,23 +279,26 @@ class Watch:
                 a, values_a = m, values
                 weight_a, weight_b = 1.0, weight_b * (0.5 if moved == "a" else 1.0)
                 moved = "a"
-        return Found(float(a), float(b), [self._watched[i] for i in crossing])
+        return Found(float(a), float(b), [self.watched[i] for i in crossing])
 
 
 def is_crossing(before: float, after: float, info: TriggerInfo) -> bool:
-    """Whether a change is an event: none is that starts from zero."""
-    return (before > 0.0 >= after and info._falling) or (before < 0.0 <= after and info._rising)
+    """Whether a change of sign is an event; one that starts from zero is not."""
+    return (before > 0.0 >= after and info.falling) or (before < 0.0 <= after and info.rising)
 
 
-def is_simple(owner: Any) -> bool:
-    """Whether a handler's witness is just what a kind of `mobod.event` gives, and no user's class derived from it."""
-    return isinstance(owner, When) and type(owner).get_value is When.get_value and "_packed" in vars(type(owner.get_witness()))
+def is_compiled(owner: Any) -> bool:
+    """Whether a handler's witness is just what kernels look at, and no user's class derived from it."""
+    if not isinstance(owner, When) or type(owner).get_value is not When.get_value:
+        return False
+    kind = type(owner.get_witness())
+    return kind.routine is not None and holds_for(kind, "routine")
 
 
 def of_triggered(one: Triggered) -> Watched:
     """A triggered handler or reporter as something to watch."""
-    rate = one._witness.calc_rate if isinstance(one, When) and one._witness.has_rate else None
+    rate = one.witness.calc_rate if isinstance(one, When) and one.witness.has_rate else None
     value = one.get_value
     if isinstance(one, When) and type(one).get_value is When.get_value:
-        value = one._witness.calc_value
+        value = one.witness.calc_value
     return Watched(one, 0, one.get_required_stage(), value, rate, one.get_trigger_info())

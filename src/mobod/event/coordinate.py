@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..stage import Stage
+from ..algebra.scalar import load
+from ..compiling import generic
+from ..value.checks import finite, integer
+from ..value.stage import Stage
+from ._routine import by_address, number
 from .witness import Witness, check_body
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
+
+
+@generic
+def look(model: Any, i: int, n: int) -> Any:
+    """Integers: the place of q. Numbers: the sign, and the value."""
+    place, sign = model.witness_integers[i], number(model, n)
+    return sign * (load(model.q, place, 0) - number(model, n + 1)), sign * load(model.q_dot, place, 0)
 
 
 class Coordinate(Witness):
@@ -30,42 +41,41 @@ class Coordinate(Witness):
 
     required_stage = Stage.TIME
     has_rate = True
+    routine = by_address(look)
 
     def __init__(self, mobod: MobilizedBody, which_q: int = 0, value: float = 0.0, *, upper: bool = False) -> None:
         check_body("mobod", "Coordinate", mobod)
-        self._mobod, self._which, self._value = mobod, int(which_q), _finite(value)
+        self.mobod, self._which, self._value = (
+            mobod,
+            integer("which_q of a Coordinate", which_q),
+            finite("the value of a Coordinate", value),
+        )
         self._sign = -1.0 if upper else 1.0
 
     def __repr__(self) -> str:
-        return f"<Coordinate {self._which} of {self._mobod.name!r} at {self._value:g}>"
+        return f"<Coordinate {self._which} of {self.mobod.name!r} at {self._value:g}>"
 
     def _place(self, state: State) -> int:
-        return int(self._mobod._which(self._mobod._q_slice(state), self._which, "q"))
+        return int(self.mobod.which_coordinate(self.mobod.q_slice(state), self._which, "q"))
 
-    def _packed(self, state: State) -> tuple[list[int], list[float]]:
-        return [0, self._place(state)], [self._sign, self._value]
+    def pack(self, state: State) -> tuple[list[int], list[float]]:
+        return [self._place(state)], [self._sign, self._value]
 
     def calc_value(self, state: State) -> float:
         """How far the coordinate is on its side of the value."""
-        return self._sign * (state._q.item(self._place(state)) - self._value)
+        return self._sign * (state.q_values.item(self._place(state)) - self._value)
 
     def calc_rate(self, state: State) -> float:
         """Rate of that. Needs VELOCITY."""
-        return self._sign * state._q_dot_view.item(self._place(state))
+        return self._sign * state.q_dot_view.item(self._place(state))
 
     def calc_direction(self, state: State) -> npt.NDArray[np.float64]:
         """The row of N that belongs to the coordinate ``(nu,)``. Needs POSITION."""
-        e = np.zeros(state._tree.nq)
+        e = np.zeros(state.tree.nq)
         e[self._place(state)] = self._sign
-        row: npt.NDArray[np.float64] = state._system.get_matter_subsystem().multiply_by_n(state, True, e)
+        row: npt.NDArray[np.float64] = state.system.get_matter_subsystem().multiply_by_n(state, True, e)
         return row
 
     def calc_acceleration(self, state: State) -> float:
         """Second rate. Needs ACCELERATION."""
         return self._sign * float(state.q_dot_dot[self._place(state)])
-
-
-def _finite(value: float) -> float:
-    if not np.isfinite(value):
-        raise ValueError(f"the value that a witness crosses has to be finite, got {value}")
-    return float(value)

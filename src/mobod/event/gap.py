@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..stage import Stage
-from .plane_distance import _vector
+from ..algebra import vec3
+from ..compiling import generic
+from ..value import checks
+from ..value.stage import Stage
+from ._routine import by_address, number, station, vector
 from .witness import Witness, check_body
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
+
+
+@generic
+def look(model: Any, i: int, n: int) -> Any:
+    """Integers: the bodies. Numbers: the stations, and the length."""
+    p1, v1 = station(model, model.witness_integers[i], vector(model, n))
+    p2, v2 = station(model, model.witness_integers[i + 1], vector(model, n + 3))
+    d = vec3.sub(p2, p1)
+    length = vec3.dot(d, d) ** 0.5
+    return length - number(model, n + 6), vec3.dot(d, vec3.sub(v2, v1)) / max(length, 1e-300)
 
 
 class Gap(Witness):
@@ -30,6 +43,7 @@ class Gap(Witness):
 
     required_stage = Stage.POSITION
     has_rate = True
+    routine = by_address(look)
 
     def __init__(
         self,
@@ -44,25 +58,25 @@ class Gap(Witness):
         if not 0.0 < length < np.inf:
             raise ValueError(f"the length at which a gap is closed has to be positive and finite, got {length}")
         self._bodies, self._length = (body1, body2), float(length)
-        self._stations = _vector("station1", station1), _vector("station2", station2)
+        self._stations = checks.vector("station1", station1), checks.vector("station2", station2)
 
     def __repr__(self) -> str:
         return f"<Gap between {self._bodies[0].name!r} and {self._bodies[1].name!r}>"
 
-    def _packed(self, state: State) -> tuple[list[int], list[float]]:
-        return [3, *(body._index for body in self._bodies)], [*self._stations[0], *self._stations[1], self._length]
+    def pack(self, state: State) -> tuple[list[int], list[float]]:
+        return [body.index for body in self._bodies], [*self._stations[0], *self._stations[1], self._length]
 
     def _between(self, state: State) -> npt.NDArray[np.float64]:
         (a, b), (s, t) = self._bodies, self._stations
-        i, k, R, p = a._index, b._index, state._R_GB, state._record.p_GB
+        i, k, R, p = a.index, b.index, state.R_GB, state.record.p_GB
         d: npt.NDArray[np.float64] = p[k] + R[k].dot(t) - p[i] - R[i].dot(s)
         return d
 
     def _velocity_between(self, state: State) -> npt.NDArray[np.float64]:
         (a, b), (s, t) = self._bodies, self._stations
-        (wa, va), (wb, vb) = state._V_GB[a._index], state._V_GB[b._index]
-        R = state._R_GB
-        v: npt.NDArray[np.float64] = vb + _cross(wb, R[b._index].dot(t)) - va - _cross(wa, R[a._index].dot(s))
+        (wa, va), (wb, vb) = state.V_GB[a.index], state.V_GB[b.index]
+        R = state.R_GB
+        v: npt.NDArray[np.float64] = vb + _cross(wb, R[b.index].dot(t)) - va - _cross(wa, R[a.index].dot(s))
         return v
 
     def calc_value(self, state: State) -> float:
@@ -79,7 +93,7 @@ class Gap(Witness):
         """J2^T n - J1^T n ``(nu,)``, n being the direction from the first point to the second. Needs POSITION."""
         d = self._between(state)
         n = d / np.linalg.norm(d)
-        h: npt.NDArray[np.float64] = state._system.get_matter_subsystem().multiply_by_station_jacobian_transpose(
+        h: npt.NDArray[np.float64] = state.system.get_matter_subsystem().multiply_by_station_jacobian_transpose(
             state, self._bodies, np.array(self._stations), np.array([-n, n])
         )
         return h

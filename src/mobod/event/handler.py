@@ -5,11 +5,13 @@ from __future__ import annotations
 import abc
 from typing import TYPE_CHECKING, Any, Self
 
+from ..value.attributes import Sealed
+
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 
-class EventHandler(abc.ABC):
+class EventHandler(Sealed, abc.ABC):
     """Changes the state when something happens. Derive from one of its forms in `mobod.event`.
 
     1. The form says when: `event.ScheduledHandler`, `event.PeriodicHandler`, `event.TriggeredHandler`.
@@ -63,11 +65,11 @@ class EventHandler(abc.ABC):
         Parameters
         ----------
         state : State
-            At the event, realized to ACCELERATION. It may be changed in everything but its time; when this returns it is
-            brought to what is prescribed, quaternions are normalized, and it is realized anew. If this raises, the state is
-            what it was before the event, and `TimeStepper.step_to` raises the same.
+            At the event, realized to ACCELERATION. It may be changed in everything but its time; when this returns prescribed
+            values are set, quaternions are normalized, and it is realized again. If this raises, the state is what it was
+            before the event, and `TimeStepper.step_to` raises the same.
         accuracy : float
-            The integrator's, for what the handler itself solves.
+            The integrator's accuracy, for problems that the handler itself solves.
 
         Returns
         -------

@@ -1,7 +1,7 @@
 """ImpactWhen: an impact where a gap closes, by a coefficient of restitution; the whole mechanism feels it.
 
 With g the gap's width, h = dg_dot/du its direction in the mobilities and e the coefficient of restitution, an impulse of size
-p along h changes the speeds at once, and turns the rate of the gap round:
+p along h changes the speeds at once, and reverses the rate of the gap:
 
     M du = h p - G^T r, G du = 0      g_dot+ = -e g_dot-
     du = d p,  d = M^-1 h - M^-1 G^T (G M^-1 G^T)^+ G M^-1 h      p = -(1 + e) g_dot- / (h d)
@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ConvergenceError, ModelError
-from ..stage import Stage
+from ..value.checks import between, not_negative
+from ..value.stage import Stage
 from .when import When
 from .witness import Witness
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 #: Bounces whose next flight takes less than this many localization windows are over.
 _SHORTEST_FLIGHT = 8.0
@@ -45,12 +46,12 @@ class ImpactWhen(When):
         Ratio of the rates of the gap after and before, from 0 to 1.
     at_rest : str
         What happens where bounces have accumulated, and the gap stays closed: ``"end"`` ends the simulation, ``"lock"`` locks
-        the mobilizer that a `Coordinate` or `PlaneDistance` is of, until someone unlocks it.
+        the mobilizer that a `Coordinate` or `PlaneDistance` is of, until it is unlocked.
     resting_speed : float
-        Rate after an impact below which it counts as rest, where the gap is being pressed together. Zero leaves that to what
-        can be told apart: flights shorter than a few localization windows or than two fixed steps, lower than the gap is
-        overrun, or, with `BDF`, lower than four times what a step may err by. `ExplicitEuler`, by which bodies that fly gain
-        energy, needs longer and higher ones.
+        Rate after an impact below which it counts as rest, where the gap is being pressed together. Zero leaves that to the
+        resolution: flights shorter than a few localization windows or than two fixed steps, lower than the gap is overrun, or,
+        with `BDF`, lower than four times what a step may err by. `ExplicitEuler`, by which bodies that fly gain energy, needs
+        longer and higher ones.
     **settings
         As `When`: ``window``, ``absolute_window``, ``name``.
 
@@ -59,7 +60,7 @@ class ImpactWhen(When):
     ValueError
         If a number is out of its range, or *at_rest* is another word.
     TypeError
-        If *gap* is a witness that says nothing of impacts.
+        If *gap* is a witness without the methods for impacts.
 
     Notes
     -----
@@ -75,37 +76,34 @@ class ImpactWhen(When):
             if not isinstance(gap, Witness) or getattr(type(gap), asked) is getattr(Witness, asked):
                 raise TypeError(f"{gap!r} is no gap in which there can be an impact: it has no {asked}; use event.Coordinate, "
                                 "event.PlaneDistance or event.Gap")  # fmt: skip
-        if not 0.0 <= restitution <= 1.0:
-            raise ValueError(f"restitution has to be from 0 to 1, got {restitution}")
+        e, rest = between("restitution", restitution, 0.0, 1.0), not_negative("resting_speed", resting_speed)
         if at_rest not in ("end", "lock"):
             raise ValueError(f"at_rest has to be 'end' or 'lock', got {at_rest!r}")
-        if at_rest == "lock" and not hasattr(gap, "_mobod"):
+        if at_rest == "lock" and not hasattr(gap, "mobod"):
             raise ValueError(f"at_rest='lock' needs a gap of one mobilizer, which {gap!r} is not; use 'end'")
-        if not 0.0 <= resting_speed < np.inf:
-            raise ValueError(f"resting_speed has to be finite and not negative, got {resting_speed}")
         super().__init__(gap, rising=False, **settings)
-        self._restitution, self._at_rest, self._resting_speed = float(restitution), at_rest, float(resting_speed)
+        self._restitution, self.at_rest, self._resting_speed = e, at_rest, rest
         self._why = ""
-        #: How short and how low a flight the integrator cannot tell from none, and whether its flights gain energy; whoever
-        #: steps says it.
-        self._resolved = 0.0, 0.0, False
+        #: How short and how low a flight the integrator cannot resolve, and whether its flights gain energy; set by the time
+        #: stepper.
+        self.resolved = 0.0, 0.0, False
 
     def get_restitution(self) -> float:
         """The coefficient of restitution."""
         return self._restitution
 
     def handle_event(self, state: State, accuracy: float) -> bool:
-        """Turn the gap's rate round, and pass the impact on to other gaps that are closed."""
+        """Reverse the gap's rate, and pass the impact on to other gaps that are closed."""
         self._why = ""
-        system, first = state._system, self._witness.calc_rate(state)
+        system, first = state.system, self.witness.calc_rate(state)
         if first >= 0.0:
             return False
-        others = [one for one in system._event_handlers if isinstance(one, ImpactWhen) and one is not self]
-        window = {one: one._info.calc_window(accuracy, system.get_default_time_scale()) for one in (self, *others)}
-        struck, waiting, impacts = {self: self._witness.calc_value(state)}, [self], 0
+        others = [one for one in system.event_handlers if isinstance(one, ImpactWhen) and one is not self]
+        window = {one: one.info.calc_window(accuracy, system.get_default_time_scale()) for one in (self, *others)}
+        struck, waiting, impacts = {self: self.witness.calc_value(state)}, [self], 0
         while waiting:
             for one in waiting:
-                one._strike(state)
+                one.strike(state)
                 impacts += 1
                 system.realize(state, Stage.VELOCITY)
             if impacts > _MOST_AT_ONCE:
@@ -115,54 +113,54 @@ class ImpactWhen(When):
                 )
             waiting = []
             for one in (self, *others):
-                rate = one._witness.calc_rate(state)
+                rate = one.witness.calc_rate(state)
                 if rate < -1e-10 * abs(first):
-                    gap = one._witness.calc_value(state)
+                    gap = one.witness.calc_value(state)
                     if gap <= window[one] * abs(first):
                         struck.setdefault(one, gap)
                         waiting.append(one)
         system.realize(state, Stage.ACCELERATION)
-        resting = [one for one, gap in struck.items() if one._rests(state, gap, window[one])]
+        resting = [one for one, gap in struck.items() if one.rests(state, gap, window[one])]
         for one in resting:
             self._why = f": the bounces of {one.name!r} have come to rest"
-            if one._at_rest == "lock":
-                one._witness._mobod.lock(state)  # type: ignore[attr-defined]
-        return any(one._at_rest == "end" for one in resting)
+            if one.at_rest == "lock":
+                one.witness.mobod.lock(state)  # type: ignore[attr-defined]
+        return any(one.at_rest == "end" for one in resting)
 
-    def _strike(self, state: State) -> None:
+    def strike(self, state: State) -> None:
         """One impact at this gap."""
-        matter, nu = state._system.get_matter_subsystem(), state._tree.nu
-        rate = self._witness.calc_rate(state)
+        matter, nu = state.system.get_matter_subsystem(), state.tree.nu
+        rate = self.witness.calc_rate(state)
         if rate >= 0.0:  # one before it has opened it
             return
-        h = self._witness.calc_direction(state)
+        h = self.witness.calc_direction(state)
         change = matter.multiply_by_m_inv(state, h)
         alone = float(h @ change)
-        if state._is_constrained:
+        if state.is_constrained:
             r = matter.solve_for_constraint_impulses(state, matter.multiply_by_g(state, change))
             change = change - matter.multiply_by_m_inv(state, matter.multiply_by_g_transpose(state, r))
         size = float(h @ change)
         if not size > _LEAST_GIVING * alone:
-            held = "constraints hold it, or " if state._is_constrained else ""
+            held = "constraints hold it, or " if state.is_constrained else ""
             raise ModelError(
-                f"{self.name!r}: nothing that can move takes part in the impact of {self._witness!r} at time {state.time:.9g}; "
+                f"{self.name!r}: nothing that can move takes part in the impact of {self.witness!r} at time {state.time:.9g}; "
                 f"{held}all of it is locked or prescribed"
             )
         u = state.u.copy()
         u[:nu] -= (1.0 + self._restitution) * rate / size * change
         state.u = u
 
-    def _rests(self, state: State, gap: float, window: float) -> bool:
-        """Whether the flight that begins is too short or too low to be told from none."""
-        speed, pull = max(0.0, self._witness.calc_rate(state)), -self._witness.calc_acceleration(state)
+    def rests(self, state: State, gap: float, window: float) -> bool:
+        """Whether the flight that begins is too short or too low to be resolved."""
+        speed, pull = max(0.0, self.witness.calc_rate(state)), -self.witness.calc_acceleration(state)
         if pull <= 0.0:
             return False
-        shortest, lowest, gains = self._resolved
+        shortest, lowest, gains = self.resolved
         if gains and self._restitution < 1.0:  # flights shrink until they gain by the method what the impact takes
             lost = 1.0 - self._restitution**2
             shortest, lowest = shortest / lost, lowest / lost**2
         # distances are of positions, which are rounded; a gap overrun by less than that is not known to be closed
-        rounding = 16.0 * np.finfo(float).eps * max(np.abs(state.q).max(), np.abs(state._record.p_GB).max())
+        rounding = 16.0 * np.finfo(float).eps * max(np.abs(state.q).max(), np.abs(state.record.p_GB).max())
         overrun = max(rounding, -gap)
         return (
             speed <= self._resting_speed

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..level import Level
+from ..value.level import Level
 from .when import When
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
 
 
 class LockWhen(When):
@@ -27,8 +27,8 @@ class LockWhen(When):
 
     Notes
     -----
-    The mobilizer stops, or stays at its speed, as though something without mass took hold of it and of it alone: the speeds of
-    the others do not change at that instant. Where what holds it is struck, use `ImpactWhen` before.
+    The mobilizer stops, or stays at its speed, as though held without mass: the speeds of the others do not change at that
+    instant. Where the lock is an impact, use `ImpactWhen` before.
     """
 
     def __init__(self, mobod: MobilizedBody, witness: Any, level: Level = Level.POSITION, **settings: Any) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ..value.checks import positive
 from .handler import EventHandler
 from .reporter import EventReporter
 from .scheduled import Scheduled
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 
 class Periodic(Scheduled):
@@ -42,12 +43,10 @@ class Periodic(Scheduled):
 
     def set_event_interval(self, event_interval: float) -> None:
         """Change the time between events; positive. It holds from the next event on."""
-        if not 0.0 < event_interval < math.inf:
-            raise ValueError(f"event_interval has to be positive and finite, got {event_interval}")
-        self._event_interval = float(event_interval)
+        self._event_interval = positive("event_interval", event_interval, ValueError)
 
     def get_next_event_time(self, state: State, include_current_time: bool) -> float:
-        """Tell the next multiple of the interval."""
+        """The next multiple of the interval."""
         time, interval = state.time, self._event_interval
         k = math.floor(time / interval) - 1.0  # the quotient may be a rounding too large
         while k * interval < time or (k * interval == time and not include_current_time):

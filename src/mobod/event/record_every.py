@@ -12,11 +12,11 @@ import numpy.typing as npt
 from .periodic import PeriodicReporter
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 
 class HasValue(Protocol):
-    """What has a value at a state: a `Measure`, for one."""
+    """An object with a value at a state, such as a `Measure`."""
 
     def get_value(self, state: State) -> Any:
         """The value."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import abc
 from typing import TYPE_CHECKING, Any, Self
 
+from ..value.attributes import Sealed
+
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 
-class EventReporter(abc.ABC):
+class EventReporter(Sealed, abc.ABC):
     """Looks at the state when something happens. Derive from one of its forms in `mobod.event`.
 
     1. The form says when: `event.ScheduledReporter`, `event.PeriodicReporter`, `event.TriggeredReporter`.

@@ -5,21 +5,22 @@ from __future__ import annotations
 import abc
 from typing import TYPE_CHECKING
 
+from ..value.attributes import Sealed
 from .handler import EventHandler
 from .reporter import EventReporter
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 
-class Scheduled(abc.ABC):
-    """Events whose next time can be told from the state."""
+class Scheduled(Sealed, abc.ABC):
+    """Events whose next time can be computed from the state."""
 
     @abc.abstractmethod
     def get_next_event_time(self, state: State, include_current_time: bool) -> float:
-        """Tell when the next event is; infinity where there is none to come.
+        """The time of the next event; infinity where there is none to come.
 
-        It is asked anew after each event and each report, since the answer may depend on what they changed.
+        It is called again after each event and each report, since the time may depend on what they changed.
 
         Parameters
         ----------
@@ -31,8 +32,8 @@ class Scheduled(abc.ABC):
 
 
 class ScheduledHandler(Scheduled, EventHandler):
-    """An `EventHandler` called at times that `get_next_event_time` tells; no step goes beyond them."""
+    """An `EventHandler` called at the times of `get_next_event_time`; no step goes beyond them."""
 
 
 class ScheduledReporter(Scheduled, EventReporter):
-    """An `EventReporter` called at times that `get_next_event_time` tells."""
+    """An `EventReporter` called at the times of `get_next_event_time`."""

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..stage import Stage
-from .coordinate import _finite
+from ..algebra.scalar import load
+from ..compiling import generic
+from ..value.checks import finite, integer
+from ..value.stage import Stage
+from ._routine import by_address, number
 from .witness import Witness, check_body
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
+
+
+@generic
+def look(model: Any, i: int, n: int) -> Any:
+    """Integers: the place of u. Numbers: the value."""
+    place = model.witness_integers[i]
+    return load(model.u, place, 0) - number(model, n), load(model.u_dot, place, 0)
 
 
 class Speed(Witness):
@@ -26,24 +36,29 @@ class Speed(Witness):
 
     required_stage = Stage.TIME
     has_rate = True
+    routine = by_address(look)
 
     def __init__(self, mobod: MobilizedBody, which_u: int = 0, value: float = 0.0) -> None:
         check_body("mobod", "Speed", mobod)
-        self._mobod, self._which, self._value = mobod, int(which_u), _finite(value)
+        self._mobod, self._which, self._value = (
+            mobod,
+            integer("which_u of a Speed", which_u),
+            finite("the value of a Speed", value),
+        )
 
     def __repr__(self) -> str:
         return f"<Speed {self._which} of {self._mobod.name!r} at {self._value:g}>"
 
     def _place(self, state: State) -> int:
-        return int(self._mobod._which(self._mobod._u_slice(state), self._which, "u"))
+        return int(self._mobod.which_coordinate(self._mobod.u_slice(state), self._which, "u"))
 
-    def _packed(self, state: State) -> tuple[list[int], list[float]]:
-        return [1, self._place(state)], [1.0, self._value]
+    def pack(self, state: State) -> tuple[list[int], list[float]]:
+        return [self._place(state)], [self._value]
 
     def calc_value(self, state: State) -> float:
         """How far the speed is above the value."""
-        return state._u.item(self._place(state)) - self._value
+        return state.u_values.item(self._place(state)) - self._value
 
     def calc_rate(self, state: State) -> float:
         """Rate of that. Needs ACCELERATION."""
-        return state._u_dot_view.item(self._place(state))
+        return state.u_dot_view.item(self._place(state))

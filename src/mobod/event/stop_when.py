@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .when import When
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 
 class StopWhen(When):

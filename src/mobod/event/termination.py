@@ -6,8 +6,10 @@ import enum
 from dataclasses import dataclass
 from typing import Any
 
+from ..value.attributes import NamedMembers
 
-class TerminationReason(enum.Enum):
+
+class TerminationReason(enum.Enum, metaclass=NamedMembers):
     """What ended a simulation."""
 
     #: The integrator's final time.

@@ -5,16 +5,17 @@ from __future__ import annotations
 import abc
 from typing import TYPE_CHECKING
 
-from ..stage import Stage
+from ..state.trigger_info import TriggerInfo
+from ..value.attributes import Sealed
+from ..value.stage import Stage
 from .handler import EventHandler
 from .reporter import EventReporter
-from .trigger_info import TriggerInfo
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 
-class Triggered(abc.ABC):
+class Triggered(Sealed, abc.ABC):
     """Events where a witness function of the state changes sign.
 
     Parameters
@@ -55,7 +56,7 @@ class Triggered(abc.ABC):
         if not isinstance(required_stage, Stage) or required_stage < Stage.TIME:
             raise ValueError(f"required_stage has to be Stage.TIME or one above, got {required_stage!r}")
         self._required_stage = required_stage
-        self._info = TriggerInfo(rising=rising, falling=falling, window=window, absolute_window=absolute_window)
+        self.info = TriggerInfo(rising=rising, falling=falling, window=window, absolute_window=absolute_window)
 
     def get_required_stage(self) -> Stage:
         """How far the state is realized, at least, when `get_value` is called."""
@@ -63,7 +64,7 @@ class Triggered(abc.ABC):
 
     def get_trigger_info(self) -> TriggerInfo:
         """Which changes of sign are events, and how closely they are localized; live."""
-        return self._info
+        return self.info
 
     @abc.abstractmethod
     def get_value(self, state: State) -> float:

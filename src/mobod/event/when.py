@@ -1,4 +1,4 @@
-"""When: what the ready-made handlers share that watch a witness."""
+"""When: base class of the ready-made handlers that watch a witness."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .triggered import TriggeredHandler
 from .witness import Witness, as_witness
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 
 class When(TriggeredHandler):
@@ -23,13 +23,13 @@ class When(TriggeredHandler):
     """
 
     def __init__(self, witness: Any, **settings: Any) -> None:
-        self._witness = as_witness(witness)
-        super().__init__(self._witness.required_stage, **settings)
+        self.witness = as_witness(witness)
+        super().__init__(self.witness.required_stage, **settings)
 
     def get_witness(self) -> Witness:
         """What it watches."""
-        return self._witness
+        return self.witness
 
     def get_value(self, state: State) -> float:
         """Compute the witness."""
-        return self._witness.calc_value(state)
+        return self.witness.calc_value(state)

@@ -3,46 +3,62 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ..stage import Stage
+from ..compiling import Routine
+from ..value.attributes import Sealed
+from ..value.checks import numbers
+from ..value.stage import Stage
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 
 def check_body(name: str, what: str, body: Any) -> None:
-    """Refuse what is no body for the argument *name* of the witness *what*."""
+    """Refuse anything but a body for the argument *name* of the witness *what*."""
     from ..mobilizer.base import MobilizedBody
 
     if not isinstance(body, MobilizedBody):
         raise TypeError(f"{name} of a {what} has to be a body, such as matter.bodies['name'], not {body!r}")
 
 
-class Witness(abc.ABC):
+def one_number(who: str, value: Any) -> float:
+    """The value of the witness *who*, which has to be one number, finite or not."""
+    if isinstance(value, float):
+        return value
+    array = numbers(f"the value of {who}", value)
+    if array.ndim:
+        raise ValueError(f"a witness is one number, but {who} has a value of shape {array.shape}")
+    return float(array)
+
+
+class Witness(Sealed, abc.ABC):
     """A function of the state for `StopWhen`, `LockWhen` and `ImpactWhen` to watch.
 
     1. `calc_value`, the function itself, and `required_stage`, how far the state has to be realized for it;
     2. `calc_rate`, its rate, where that is cheap: it is found by differences otherwise;
-    3. `calc_direction` and `calc_acceleration`, for a gap in which there can be an impact.
+    3. `routine` and `pack`, for simulations that look at it without Python: see `_routine`;
+    4. `calc_direction` and `calc_acceleration`, for a gap in which there can be an impact.
     """
 
     #: How far the state has to be realized for `calc_value`.
     required_stage = Stage.ACCELERATION
     #: Whether `calc_rate` is there.
     has_rate = False
+    #: Evaluates it in kernels, made by `_routine.by_address` of its value and rate; None where only Python can.
+    routine: ClassVar[Routine | None] = None
 
     @abc.abstractmethod
     def calc_value(self, state: State) -> float:
         """Compute the function."""
 
-    def _packed(self, state: State) -> tuple[list[int], list[float]] | None:
-        """Integers and numbers for `mobod.integrator._watched`; None where it does not know the kind."""
-        return None
+    def pack(self, state: State) -> tuple[Sequence[int], Sequence[float]]:
+        """The integers and numbers that its routine reads."""
+        raise TypeError(f"{self!r} has no routine")
 
     def calc_rate(self, state: State) -> float:
         """Compute its rate at ACCELERATION, where `has_rate` says that there is one."""
@@ -71,18 +87,18 @@ class FunctionWitness(Witness):
     def __init__(self, function: Callable[[State], float], required_stage: Stage = Stage.ACCELERATION) -> None:
         if not callable(function):
             raise TypeError(f"a witness has to be one of mobod.event's, a measure or a function of the state, not {function!r}")
-        self._function, self.required_stage = function, Stage(required_stage)
+        self.function, self.required_stage = function, Stage(required_stage)
 
     def __repr__(self) -> str:
-        return f"<FunctionWitness {getattr(self._function, '__name__', self._function)}>"
+        return f"<FunctionWitness {getattr(self.function, '__name__', self.function)}>"
 
     def calc_value(self, state: State) -> float:
         """Call the function."""
-        return float(self._function(state))
+        return one_number(repr(self), self.function(state))
 
 
 class ValueWitness(Witness):
-    """What has ``get_value(state)``: a `Measure`, for one.
+    """A witness made of an object with ``get_value(state)``, such as a `Measure`.
 
     Parameters
     ----------
@@ -91,19 +107,16 @@ class ValueWitness(Witness):
     """
 
     def __init__(self, source: Any) -> None:
-        self._source = source
+        self.source = source
         stage = getattr(source, "get_depends_on_stage", None)
         self.required_stage = Stage.ACCELERATION if stage is None else max(Stage(stage()), Stage.TIME)
 
     def __repr__(self) -> str:
-        return f"<ValueWitness of {self._source!r}>"
+        return f"<ValueWitness of {self.source!r}>"
 
     def calc_value(self, state: State) -> float:
         """Ask for the value, which has to be one number."""
-        value = self._source.get_value(state)
-        if np.ndim(value) != 0:
-            raise ValueError(f"a witness is one number, but {self._source!r} has a value of shape {np.shape(value)}")
-        return float(value)
+        return one_number(f"a witness, {self.source!r},", self.source.get_value(state))
 
 
 def as_witness(witness: Any) -> Witness:

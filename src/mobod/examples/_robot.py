@@ -7,17 +7,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..system import MultibodySystem
+    from ..state.state import State
+    from ..system.system import MultibodySystem
 
 
 def make_robot(path: Path) -> ModuleType:
     """A module with ``build() -> (system, state)`` and TIME, of a URDF file and of the JSON file beside it."""
-    from ..cli_models import describe_example, read_settings
+    from ..importer.named_models import describe_example, read_settings
 
     def build() -> tuple[MultibodySystem, State]:
         """The robot with the damping and the limits of its file, and the pose it starts from."""
-        from ..cli_models import Choices, load_model
+        from ..importer.named_models import Choices, load_model
 
         loaded = load_model(str(path), Choices())
         return loaded.system, loaded.state

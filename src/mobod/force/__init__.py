@@ -1,7 +1,8 @@
 """The kinds of force, one a file. `mobod.Force` is their base class."""
 
+from ..value.attributes import explain_names
+from ._custom_compiled import CompiledFunctions
 from .base import Force
-from .compiled_functions import CompiledFunctions
 from .constant_force import ConstantForce
 from .constant_torque import ConstantTorque
 from .custom import Custom, CustomImplementation
@@ -62,3 +63,5 @@ __all__ = [
     "TwoPointLinearSpring",
     "UniformGravity",
 ]
+
+explain_names(__name__)

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._jit import generic
 from ..algebra.scalar import load, store, zero
+from ..compiling import generic
 from ..errors import ModelError
 from ..mobilizer import _rates
 from .base import Force, mobility
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
+    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -62,24 +62,24 @@ class OnCoordinate(Force):
         forces: GeneralForceSubsystem,
         mobod: MobilizedBody,
         which_q: int,
-        own: list[float],
         disabled_by_default: bool,
         name: str | None,
+        **own: float,
     ) -> None:
-        place = mobility(forces, mobod, which_q, "which_q")
+        place, numbers = mobility(forces, mobod, which_q, "which_q"), self.declared(name, **own)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._keep(list(place), own)
+        self.default_integers, self.default_numbers = list(place), numbers
 
     def get_mobilized_body(self) -> MobilizedBody:
         """The body whose mobilizer's coordinate it acts on."""
-        return self._forces.get_system().get_matter_subsystem().get_mobilized_body(self._of_bodies[0])
+        return self._body(0)
 
     def get_which_q(self) -> int:
         """The number of the coordinate among the mobilizer's."""
-        return self._of_bodies[1]
+        return self.default_integers[1]
 
-    def _check_tree(self, tree: Any) -> None:
-        b, which = self._of_bodies
+    def check_tree(self, tree: Any) -> None:
+        b, which = self.default_integers
         if which >= tree.num_q[b]:
             raise ModelError(
                 f"{self!r} acts on q number {which} of {self.get_mobilized_body()!r}, which with Euler angles has "

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._jit import generic
 from ..algebra.scalar import load, store
+from ..compiling import generic
 from .base import Force, mobility
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
+    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -33,18 +33,18 @@ class OnMobility(Force):
         forces: GeneralForceSubsystem,
         mobod: MobilizedBody,
         which_u: int,
-        own: list[float],
         disabled_by_default: bool,
         name: str | None,
+        **own: float,
     ) -> None:
-        where = mobility(forces, mobod, which_u, "which_u")
+        place, numbers = mobility(forces, mobod, which_u, "which_u"), self.declared(name, **own)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._keep(list(where), own)
+        self.default_integers, self.default_numbers = list(place), numbers
 
     def get_mobilized_body(self) -> MobilizedBody:
         """The body whose mobilizer it acts on."""
-        return self._forces.get_system().get_matter_subsystem().get_mobilized_body(self._of_bodies[0])
+        return self._body(0)
 
     def get_which_u(self) -> int:
         """The number of the mobility among the mobilizer's."""
-        return self._of_bodies[1]
+        return self.default_integers[1]

@@ -1,9 +1,9 @@
-"""How kinds of force read their numbers: rows of the field `force_numbers`, from the element's first on."""
+"""How force elements read their numbers: rows of the field `force_numbers`, from the element's first on."""
 
 from typing import Any
 
-from .._jit import generic
 from ..algebra.scalar import load
+from ..compiling import generic
 
 
 @generic

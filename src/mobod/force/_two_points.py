@@ -8,25 +8,24 @@ three each, then the kind's own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._jit import generic
 from ..algebra import mat33, vec3
 from ..algebra.memory import add_spatial, load3, load9, load_spatial
 from ..algebra.scalar import one, where
-from ._checked import vector
+from ..compiling import generic
+from ..state import parameters
 from ._pools import numbers3
 from .base import Force, body_index
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
+    from .subsystem import GeneralForceSubsystem
 
-Array = npt.NDArray[np.float64]
 
 #: Where a kind's own numbers begin.
 OWN = 6
@@ -44,7 +43,7 @@ def arms(model: Any, integers: int, numbers: int) -> Any:
 
 @generic
 def square(r: Any) -> Any:
-    """Whether the points are apart, and then r.r; else 1, which may be divided by."""
+    """Whether the points are apart, and then r.r; else 1, a safe divisor."""
     rr = vec3.dot(r, r)
     return rr > 0.0, where(rr > 0.0, rr, one(rr))
 
@@ -76,59 +75,34 @@ class TwoPoints(Force):
         station1: npt.ArrayLike,
         body2: MobilizedBody,
         station2: npt.ArrayLike,
-        own: list[float],
         disabled_by_default: bool,
         name: str | None,
+        **own: float,
     ) -> None:
         bodies = [body_index(forces, "body1", body1), body_index(forces, "body2", body2)]
-        numbers = [*vector("station1", station1), *vector("station2", station2), *own]
+        numbers = self.declared(name, station1=station1, station2=station2, **own)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._keep(bodies, numbers)
+        self.default_integers, self.default_numbers = bodies, numbers
 
     def get_body1(self) -> MobilizedBody:
         """The body of the first point."""
-        return self._forces.get_system().get_matter_subsystem().get_mobilized_body(self._of_bodies[0])
+        return self._body(0)
 
     def get_body2(self) -> MobilizedBody:
         """The body of the second point."""
-        return self._forces.get_system().get_matter_subsystem().get_mobilized_body(self._of_bodies[1])
+        return self._body(1)
 
-    def get_default_station1(self) -> Array:
-        """The first point, in its body, length; in a default state."""
-        return self._default_vector(0, 3)
-
-    def set_default_station1(self, station1: npt.ArrayLike) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(0, *vector("station1", station1))
-
-    def get_station1(self, state: State) -> Array:
-        """The first point, in its body, length; in this state. Needs MODEL."""
-        return self._vector(state, 0, 3)
-
-    def set_station1(self, state: State, station1: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, 0, *vector("station1", station1))
-
-    def get_default_station2(self) -> Array:
-        """The second point, in its body, length; in a default state."""
-        return self._default_vector(3, 3)
-
-    def set_default_station2(self, station2: npt.ArrayLike) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(3, *vector("station2", station2))
-
-    def get_station2(self, state: State) -> Array:
-        """The second point, in its body, length; in this state. Needs MODEL."""
-        return self._vector(state, 3, 3)
-
-    def set_station2(self, state: State, station2: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, 3, *vector("station2", station2))
+    get_default_station1, set_default_station1, get_station1, set_station1 = parameters.vector(
+        "station1", "length", "the first point, in its body"
+    ).accessors()
+    get_default_station2, set_default_station2, get_station2, set_station2 = parameters.vector(
+        "station2", "length", "the second point, in its body"
+    ).accessors()
 
     def calc_length(self, state: State) -> float:
         """The distance between the points, length. Needs POSITION."""
         self._check(state, "calc_length")
-        state._need_positions(self.get_body1(), "calc_length")
-        i, _, x, _ = self._span
-        r = arms(state._record, i, x)[4]
+        state.need_positions(self.get_body1(), "calc_length")
+        i, _, x, _ = self.span
+        r = arms(state.record, i, x)[4]
         return float(np.sqrt(vec3.dot(r, r)))

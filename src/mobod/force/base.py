@@ -3,33 +3,37 @@
 A new compiled kind is a file beside this one. It provides
 
 1. functions ``add(model, integers, numbers)`` and, where there are such, ``energy`` and ``power`` of the same arguments, with
-   the equations in the file's docstring, and ``run = by_address(add, energy, power)`` made of them, see `_by_address`;
-2. a class derived from `Force` with `run` as its ``routine``, whose constructor calls `_keep`: its run in the two pools that
-   the functions read. A state's own numbers are got and set by `_number` and `_set_numbers`;
+   the equations in the file's docstring, and ``run = by_address(add, energy, power)`` made of them, see `_routine`;
+2. a class derived from `Force` with `run` as its ``routine``, and the parameters that can be changed, see `state.parameters`.
+   Its constructor sets `default_integers` and `default_numbers`: its runs of the two pools that the functions read;
 3. its name in ``__init__.py``, and its place in ``KINDS``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from .._jit import Routine
+from ..algebra.arrays import Array
+from ..compiling import Routine
 from ..errors import TopologyError
-from ..stage import Stage
-from ._by_address import BY_ADDRESS
-from ._entry import Entry
+from ..function._routine import Use
+from ..state.parameters import Parametrized
+from ..value import checks
+from ..value.stage import Stage
+from ._layout import Entry
+from ._routine import BY_ADDRESS
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
-    from ..state import State
+    from ..mobilizer.base import MobilizedBody
+    from ..state.state import State
+    from .subsystem import GeneralForceSubsystem
 
-Array = npt.NDArray[np.float64]
 
-
-class Force:
+class Force(Parametrized):
     """A force element. Base class of every kind in `mobod.force`.
 
     Parameters
@@ -42,26 +46,35 @@ class Force:
         Unique among the forces; one is made where none is given.
     """
 
+    INNER = frozenset(
+        """
+        KIND add_force check_tree default_integers disabled_by_default discrete_run element entry first_function first_z
+        implementation num_z pack_integers
+        pack_numbers pool_run reads_positions_only reads_z routine span used_functions
+        """.split()
+    )
+
     KIND: ClassVar[int] = BY_ADDRESS
-    #: What adds up a run of elements; None of what Python computes.
+    #: The routine of a run of elements; None for an element in Python.
     routine: Routine | None = None
     #: Whether its forces are functions of q, and the particles' locations, and of its numbers alone.
     reads_positions_only: bool = False
     #: Whether its forces, or the rates of its z, are functions of z.
     reads_z: bool = False
     #: How many z it has.
-    _num_z: int = 0
+    num_z: int = 0
 
     def __init__(self, forces: GeneralForceSubsystem, *, disabled_by_default: bool = False, name: str | None = None) -> None:
-        _check_forces(forces)
-        self._implementation: Any = None
-        self._disabled_by_default = bool(disabled_by_default)
+        check_forces(forces)
+        self.implementation: Any = None
+        self.disabled_by_default = bool(disabled_by_default)
         self._forces = forces
-        self._index, self._name = forces._adopt(self, name)
+        self.index, self._name = forces.adopt(self, name)
         # set when the tree is made: its place among all elements, where its runs of the two pools and its z are
-        self._element, self._span, self._first_z = -1, (0, 0, 0, 0), 0
-        self._of_bodies: list[int] = []
-        self._values: list[float] = []
+        self.element, self.span, self.first_z = -1, (0, 0, 0, 0), 0
+        #: Its runs of the two pools, in a default state.
+        self.default_integers: list[int] = []
+        self.default_numbers = []
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._name!r}>"
@@ -73,7 +86,7 @@ class Force:
 
     def get_force_index(self) -> int:
         """Its place in its subsystem."""
-        return self._index
+        return self.index
 
     def get_force_subsystem(self) -> GeneralForceSubsystem:
         """The subsystem it is part of."""
@@ -83,12 +96,12 @@ class Force:
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
         """Whether states start with it switched off; a topological change."""
-        self._disabled_by_default = bool(should_be_disabled)
-        self._forces._invalidate_topology()
+        self.disabled_by_default = bool(should_be_disabled)
+        self._forces.invalidate_topology()
 
     def is_disabled_by_default(self) -> bool:
         """Whether states start with it switched off."""
-        return self._disabled_by_default
+        return self.disabled_by_default
 
     def disable(self, state: State) -> None:
         """Switch it off in this state, which falls to MODEL at most."""
@@ -100,16 +113,18 @@ class Force:
 
     def _switch(self, state: State, value: int) -> None:
         self._check(state, "enable or disable")
-        if state._field("force_enabled")[self._element] != value:
-            state._own_field("force_enabled")[self._element] = value
+        if state.field("force_enabled")[self.element] != value:
+            state.own_field("force_enabled")[self.element] = value
 
     def is_disabled(self, state: State) -> bool:
         """Whether it is switched off in this state."""
         self._check(state, "is_disabled")
-        return not state._field("force_enabled")[self._element]
+        return not state.field("force_enabled")[self.element]
 
     def _check(self, state: State, asked: str) -> None:
-        state._check_owner(self._forces.get_system(), f"{asked} of {self._name!r}")
+        system = self._forces.get_system()
+        if state.system is not system or state.version != system.topology_version:  # else the text need not be made
+            state.check_owner(system, f"{asked} of {self._name!r}")
 
     # ------------------------------------------------------------------------------------------ contributions
 
@@ -125,24 +140,23 @@ class Force:
         mobility_forces : (nu,) array
         """
         self._check(state, "calc_force_contribution")
-        if state._stage < Stage.VELOCITY:
-            state._refuse("calc_force_contribution", Stage.VELOCITY)
-        tree = state._tree
+        if state.stage_number < Stage.VELOCITY:
+            state.refuse("calc_force_contribution", Stage.VELOCITY)
+        tree = state.tree
         body_forces, mobility_forces = np.zeros((tree.nb, 2, 3)), np.zeros(tree.nu)
         particle_forces = np.zeros((tree.num_particles, 3))
         if not self.is_disabled(state):
-            self._add_force(state, body_forces, particle_forces, mobility_forces)
-        body_forces[0] = 0.0
+            self.add_force(state, body_forces, particle_forces, mobility_forces)
         return body_forces, particle_forces, mobility_forces
 
-    def _add_force(self, state: State, body_forces: Array, particle_forces: Array, mobility_forces: Array) -> None:
-        from . import _switch  # knows the kinds, which know this class
+    def add_force(self, state: State, body_forces: Array, particle_forces: Array, mobility_forces: Array) -> None:
+        from . import _dispatch
 
-        record = state._record
+        record = state.record
         applied = record.body_forces, record.particle_forces, record.mobility_forces, record.z_dot
         kept = [array.copy() for array in applied]
-        run = int(np.searchsorted(state._tree.fields["run_first"], self._element, side="right")) - 1
-        _switch.one_force(state._block, self._element, run)
+        run = int(np.searchsorted(state.tree.fields["run_first"], self.element, side="right")) - 1
+        _dispatch.one_force(state.block, self.element, run)
         body_forces += record.body_forces.reshape(-1, 2, 3)
         particle_forces += record.particle_forces.reshape(-1, 3)
         mobility_forces += record.mobility_forces[:, 0]
@@ -152,16 +166,16 @@ class Force:
     def calc_potential_energy_contribution(self, state: State) -> float:
         """Its potential energy, zero where it is disabled. Needs POSITION."""
         self._check(state, "calc_potential_energy_contribution")
-        if state._stage < Stage.POSITION:
-            state._refuse("calc_potential_energy_contribution", Stage.POSITION)
+        if state.stage_number < Stage.POSITION:
+            state.refuse("calc_potential_energy_contribution", Stage.POSITION)
         if self.is_disabled(state):
             return 0.0
         return self._potential_energy(state)
 
     def _potential_energy(self, state: State) -> float:
-        from . import _switch
+        from . import _dispatch
 
-        return float(_switch.of_all(state, _switch.ENERGY)[self._element])
+        return float(_dispatch.of_all(state, _dispatch.ENERGY)[self.element])
 
     def calc_power_dissipation(self, state: State) -> float:
         """The power that it turns into heat, zero of conservative forces and where it is disabled. Needs VELOCITY.
@@ -169,75 +183,67 @@ class Force:
         Constant and discrete forces, which do work on the system without any energy of their own, dissipate nothing.
         """
         self._check(state, "calc_power_dissipation")
-        if state._stage < Stage.VELOCITY:
-            state._refuse("calc_power_dissipation", Stage.VELOCITY)
+        if state.stage_number < Stage.VELOCITY:
+            state.refuse("calc_power_dissipation", Stage.VELOCITY)
         return 0.0 if self.is_disabled(state) else self._power_dissipation(state)
 
     def _power_dissipation(self, state: State) -> float:
-        from . import _switch
+        from . import _dispatch
 
-        return float(_switch.of_all(state, _switch.POWER)[self._element])
+        return float(_dispatch.of_all(state, _dispatch.POWER)[self.element])
 
     # ------------------------------------------------------------------------------------------ for the tree
 
-    def _entry(self) -> Entry:
-        """What the tree takes of it."""
-        enabled, integers, numbers = not self._disabled_by_default, self._integers(), self._numbers()
-        z = self._first_z, self._initial_z()
-        return Entry(self.KIND, enabled, integers, numbers, self.routine, self.reads_positions_only, self.reads_z, *z)
+    def entry(self) -> Entry:
+        """Its part of the record."""
+        enabled, integers, numbers = not self.disabled_by_default, self.pack_integers(), self.pack_numbers()
+        z = self.first_z, self._initial_z()
+        reads = self.reads_positions_only, self.reads_z
+        return Entry(self.KIND, enabled, integers, numbers, self.routine, *reads, *z, self.used_functions)
 
-    def _integers(self) -> list[int]:
-        return self._of_bodies
+    #: The functions that its kernels evaluate, and the number of the first in the tree, which is the last of its integers.
+    used_functions: Sequence[Use] = ()
+    first_function = 0
 
-    def _numbers(self) -> list[float]:
-        return self._values
+    def pack_integers(self) -> list[int]:
+        kept = self.default_integers
+        return [*kept, self.first_function] if self.used_functions else kept
+
+    def pack_numbers(self) -> list[float]:
+        return self.default_numbers
 
     def _initial_z(self) -> list[float]:
-        return [0.0] * self._num_z
+        return [0.0] * self.num_z
 
-    def _check_tree(self, tree: Any) -> None:
-        """Refuse a tree, of other modelling choices say, in which the force makes no sense."""
+    def check_tree(self, tree: Any) -> None:
+        """Refuse a tree (of other modelling choices, say) in which the force is undefined."""
 
-    def _keep(self, integers: list[int], numbers: list[float]) -> None:
-        """Its runs of the two pools, in a default state."""
-        self._of_bodies, self._values = integers, numbers
-
-    def _run(self, state: State, pool: str, change: bool) -> npt.NDArray[Any]:
+    def pool_run(self, state: State, pool: str, change: bool) -> npt.NDArray[Any]:
         """This element's run in ``force_integers`` or ``force_numbers`` as it is in the state, as a view."""
-        i0, i1, x0, x1 = self._span
-        whole = (state._own_field(pool) if change else state._field(pool)).reshape(-1)
+        i0, i1, x0, x1 = self.span
+        whole = (state.own_field(pool) if change else state.field(pool)).reshape(-1)
         return whole[i0:i1] if pool == "force_integers" else whole[x0:x1]
 
-    # ------------------------------------------------------------------------------------------ numbers of a kind
+    # ------------------------------------------------------------------------------------------ parameters
 
-    def _default_vector(self, at: int, n: int) -> Array:
-        """*n* of its numbers in a default state."""
-        return np.array(self._values[at : at + n])
+    def defaults_changed(self) -> None:
+        self._forces.invalidate_topology()
 
-    def _set_default(self, at: int, *values: float) -> Self:
-        """Change some of its numbers in a default state, from *at* on; a topological change. Returns the force."""
-        self._values[at : at + len(values)] = [float(x) for x in values]
-        self._forces._invalidate_topology()
-        return self
+    def number_place(self, state: State, asked: str) -> tuple[str, int, int]:
+        self._check(state, asked)
+        return "force_numbers", self.span[2], self.span[3] - self.span[2]
 
-    def _number(self, state: State, at: int) -> float:
-        """One of its numbers in a state."""
-        self._check(state, "get a parameter")
-        return float(self._run(state, "force_numbers", False)[at])
+    def discrete_run(self, state: State, asked: str) -> Array:
+        """Its numbers in the state, to change some that forces alone depend on: the state falls to VELOCITY at most."""
+        self._check(state, asked)
+        return state.own_numbers()[self.span[2] : self.span[3]]
 
-    def _vector(self, state: State, at: int, n: int) -> Array:
-        """*n* of its numbers in a state."""
-        self._check(state, "get a parameter")
-        vector: Array = self._run(state, "force_numbers", False)[at : at + n].copy()
-        return vector
-
-    def _set_numbers(self, state: State, at: int, *values: float) -> None:
-        """Change some of its numbers in a state, from *at* on, which falls to MODEL at most."""
-        self._check(state, "set a parameter")
-        self._run(state, "force_numbers", True)[at : at + len(values)] = values
+    def _body(self, i: int) -> MobilizedBody:
+        return self._forces.get_system().get_matter_subsystem().get_mobilized_body(self.default_integers[i])
 
 
-def _check_forces(forces: Any) -> None:
+def check_forces(forces: Any) -> None:
+    """Refuse anything but a subsystem of forces."""
     if not hasattr(forces, "get_num_forces"):  # a matter subsystem adopts too
         raise TypeError(f"the first argument has to be a GeneralForceSubsystem, not {forces!r}")
 
@@ -252,11 +258,11 @@ def body_index(forces: GeneralForceSubsystem, what: str, body: Any) -> int:
     TopologyError
         If it is a body of another system.
     """
-    _check_forces(forces)
+    check_forces(forces)
     matter = forces.get_system().get_matter_subsystem()
     if not (hasattr(body, "get_mobilized_body_index") or isinstance(body, (int, np.integer, str))) or isinstance(body, bool):
         raise TypeError(f"{what} has to be a mobilized body, or the index or the name of one, not {body!r}")
-    return int(matter._body(body)._index)
+    return int(matter.find_body(body).index)
 
 
 def mobility(forces: GeneralForceSubsystem, mobod: Any, which: int, name: str) -> tuple[int, int]:
@@ -270,19 +276,18 @@ def mobility(forces: GeneralForceSubsystem, mobod: Any, which: int, name: str) -
         If the body has fewer of them.
     """
     b = body_index(forces, "mobod", mobod)
-    body = forces.get_system().get_matter_subsystem()._bodies[b]
-    if isinstance(which, bool) or not hasattr(which, "__index__"):
-        raise TypeError(f"{name} has to be an integer, not {which!r}")
+    body = forces.get_system().get_matter_subsystem().body_list[b]
+    i = checks.integer(name, which)
     n, letter = (body.facts.num_q, "q") if name == "which_q" else (body.facts.num_u, "u")
-    if not 0 <= which.__index__() < n:
+    if not 0 <= i < n:
         there = f"0 to {n - 1}" if n > 1 else "0" if n else "none"
         raise IndexError(f"{name} is {which}, but {body!r} has {n} {letter}: {there}")
-    return b, which.__index__()
+    return b, i
 
 
 def same_system(forces: GeneralForceSubsystem, matter: Any, kind: str) -> Any:
     """The matter that a force is made for, which has to be that of its system."""
-    _check_forces(forces)
+    check_forces(forces)
     if not hasattr(matter, "get_num_bodies"):
         raise TypeError(f"matter has to be a SimbodyMatterSubsystem, not {matter!r}")
     if matter.get_system() is not forces.get_system():

@@ -5,25 +5,21 @@ F_B = [s x f; f], s the point from B's origin, in Ground   no potential energy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
-from .._jit import generic
 from ..algebra import mat33, vec3
 from ..algebra.memory import add_spatial, load9
-from ._by_address import by_address
-from ._checked import vector
+from ..compiling import generic
+from ..state import parameters
 from ._pools import numbers3
+from ._routine import by_address
 from .base import Force, body_index
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
-
-Array = npt.NDArray[np.float64]
+    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -80,41 +76,16 @@ class ConstantForce(Force):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        b, numbers = body_index(forces, "body", body), [*vector("station", station), *vector("force", force)]
+        b, numbers = body_index(forces, "body", body), self.declared(name, station=station, force=force)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._keep([b], numbers)
+        self.default_integers, self.default_numbers = [b], numbers
 
-    def get_default_station(self) -> Array:
-        """The point, in the body, length; in a default state."""
-        return self._default_vector(0, 3)
-
-    def set_default_station(self, station: npt.ArrayLike) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(0, *vector("station", station))
-
-    def get_station(self, state: State) -> Array:
-        """The point, in the body, length; in this state. Needs MODEL."""
-        return self._vector(state, 0, 3)
-
-    def set_station(self, state: State, station: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, 0, *vector("station", station))
-
-    def get_default_force(self) -> Array:
-        """The force, in Ground; in a default state."""
-        return self._default_vector(3, 3)
-
-    def set_default_force(self, force: npt.ArrayLike) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(3, *vector("force", force))
-
-    def get_force(self, state: State) -> Array:
-        """The force, in Ground; in this state. Needs MODEL."""
-        return self._vector(state, 3, 3)
-
-    def set_force(self, state: State, force: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, 3, *vector("force", force))
+    get_default_station, set_default_station, get_station, set_station = parameters.vector(
+        "station", "length", "the point, in the body"
+    ).accessors()
+    get_default_force, set_default_force, get_force, set_force = parameters.vector(
+        "force", "force", "the force, in Ground"
+    ).accessors()
 
 
 __all__ = ["ConstantForce"]

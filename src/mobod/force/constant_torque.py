@@ -5,24 +5,20 @@ F_B = [t; 0]   no potential energy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
-from .._jit import generic
 from ..algebra.memory import load3, store3
-from ._by_address import by_address
-from ._checked import vector
+from ..compiling import generic
+from ..state import parameters
 from ._pools import numbers3
+from ._routine import by_address
 from .base import Force, body_index
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
-
-Array = npt.NDArray[np.float64]
+    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -72,25 +68,13 @@ class ConstantTorque(Force):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        b, numbers = body_index(forces, "body", body), vector("torque", torque)
+        b, numbers = body_index(forces, "body", body), self.declared(name, torque=torque)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._keep([b], numbers)
+        self.default_integers, self.default_numbers = [b], numbers
 
-    def get_default_torque(self) -> Array:
-        """The torque, in Ground, force*length; in a default state."""
-        return self._default_vector(0, 3)
-
-    def set_default_torque(self, torque: npt.ArrayLike) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(0, *vector("torque", torque))
-
-    def get_torque(self, state: State) -> Array:
-        """The torque, in Ground, force*length; in this state. Needs MODEL."""
-        return self._vector(state, 0, 3)
-
-    def set_torque(self, state: State, torque: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, 0, *vector("torque", torque))
+    get_default_torque, set_default_torque, get_torque, set_torque = parameters.vector(
+        "torque", "force*length", "the torque, in Ground"
+    ).accessors()
 
 
 __all__ = ["ConstantTorque"]

@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
-from ._checked import finite, numbers
-from ._users_functions import Shape, routine_of
+from ..function.users.surroundings import Shape
+from ..value.checks import array, finite
+from ._custom_compiled import CompiledFunctions, routine_of
 from .base import Force, body_index
-from .compiled_functions import CompiledFunctions
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
-    from ..state import State
-
-Array = npt.NDArray[np.float64]
+    from ..state.state import State
+    from .subsystem import GeneralForceSubsystem
 
 
 class CustomImplementation(abc.ABC):
-    """What a user derives a force from; then ``Custom(forces, implementation)`` makes it part of a system.
+    """Base class of forces in Python; ``Custom(forces, implementation)`` makes one part of a system.
 
-    1. `calc_force` has to be there: it adds into the arrays that it is given.
+    1. `calc_force` is required: it adds to the arrays that it is given.
     2. `calc_potential_energy`, where the force has one, for energy to balance.
     3. `depends_only_on_positions` may say so, and the force is then computed once for each q and time.
     4. The ``realize_*`` hooks are called when the system realizes a state to that stage.
@@ -165,7 +164,7 @@ class Custom(Force):
             super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
             self._compiled, self._shape, self.routine = compiled, shape, routine
             self.reads_positions_only = bool(compiled.depends_only_on_positions)
-            self._keep(integers, parameters)
+            self.default_integers, self.default_numbers = integers, parameters
             return
         if not isinstance(implementation, CustomImplementation):
             raise TypeError(
@@ -173,13 +172,13 @@ class Custom(Force):
                 f"not {implementation!r}; or give compiled=mobod.force.CompiledFunctions(...)"
             )
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._implementation = implementation
+        self.implementation = implementation
 
     def get_implementation(self) -> CustomImplementation:
         """The user's own object; `ModelError` where the force is compiled functions."""
-        if self._implementation is None:
+        if self.implementation is None:
             raise ModelError(f"{self!r} has no implementation in Python; call get_compiled_functions()")
-        implementation: CustomImplementation = self._implementation
+        implementation: CustomImplementation = self.implementation
         return implementation
 
     def get_compiled_functions(self) -> CompiledFunctions:
@@ -192,19 +191,25 @@ class Custom(Force):
 
     def get_default_parameters(self) -> Array:
         """The parameters of compiled functions in a default state."""
-        return np.array(self._values)
+        return np.array(self.default_numbers)
 
     def set_default_parameters(self, parameters: npt.ArrayLike) -> Custom:
         """Change them, as many as there are. A topological change. Returns the force."""
-        return self._set_default(0, *numbers("parameters", parameters, (len(self._values),)))
+        self.default_numbers[:] = self._as_many(parameters).tolist()
+        self.defaults_changed()
+        return self
 
     def get_parameters(self, state: State) -> Array:
         """The parameters of compiled functions in this state. Needs MODEL."""
-        return self._vector(state, 0, len(self._values))
+        return self.number_run(state, "get_parameters").copy()
 
     def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
         """Change them in this state, as many as there are; it falls to MODEL at most."""
-        self._set_numbers(state, 0, *numbers("parameters", parameters, (len(self._values),)))
+        values = self._as_many(parameters)
+        self.number_run(state, "set_parameters", True)[:] = values
+
+    def _as_many(self, parameters: npt.ArrayLike) -> Array:
+        return array(f"parameters of {self._name!r}", parameters, (len(self.default_numbers),))
 
     # ------------------------------------------------------------------------------------------ what the system asks
 
@@ -213,22 +218,22 @@ class Custom(Force):
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         self.__dict__.update(kept)
-        if self._compiled is not None:  # what was compiled stays behind: it is found again by what it was made of
-            self.routine = routine_of(self._compiled, self._shape, tuple(self._values))
+        if self._compiled is not None:  # compiled code is not copied: it is found again by the functions it was made of
+            self.routine = routine_of(self._compiled, self._shape, tuple(self.default_numbers))
 
-    def _add_force(self, state: State, body_forces: Array, particle_forces: Array, mobility_forces: Array) -> None:
+    def add_force(self, state: State, body_forces: Array, particle_forces: Array, mobility_forces: Array) -> None:
         if self._compiled is not None:
-            super()._add_force(state, body_forces, particle_forces, mobility_forces)
+            super().add_force(state, body_forces, particle_forces, mobility_forces)
             return
-        if not self._implementation.depends_only_on_positions():
-            self._implementation.calc_force(state, body_forces, particle_forces, mobility_forces)
+        if not self.implementation.depends_only_on_positions():
+            self.implementation.calc_force(state, body_forces, particle_forces, mobility_forces)
             return
-        places, time = state._record.particle_location, state.time  # places may move with time: POSITION falls with it
-        kept = state._force_cache.get(self._element)
-        if kept is None or kept[5] != time or not (np.array_equal(kept[0], state._q) and np.array_equal(kept[1], places)):
+        places, time = state.record.particle_location, state.time  # places may move with time: POSITION falls with it
+        kept = state.force_cache.get(self.element)
+        if kept is None or kept[5] != time or not (np.array_equal(kept[0], state.q_values) and np.array_equal(kept[1], places)):
             added = np.zeros_like(body_forces), np.zeros_like(particle_forces), np.zeros_like(mobility_forces)
-            self._implementation.calc_force(state, *added)
-            kept = state._force_cache[self._element] = (state._q.copy(), places.copy(), *added, time)
+            self.implementation.calc_force(state, *added)
+            kept = state.force_cache[self.element] = (state.q_values.copy(), places.copy(), *added, time)
         body_forces += kept[2]
         particle_forces += kept[3]
         mobility_forces += kept[4]
@@ -236,12 +241,12 @@ class Custom(Force):
     def _potential_energy(self, state: State) -> float:
         if self._compiled is not None:
             return super()._potential_energy(state)
-        return float(self._implementation.calc_potential_energy(state))
+        return float(self.implementation.calc_potential_energy(state))
 
     def _power_dissipation(self, state: State) -> float:
         if self._compiled is not None:
             return super()._power_dissipation(state)
-        return float(self._implementation.calc_power_dissipation(state))
+        return float(self.implementation.calc_power_dissipation(state))
 
 
 def _looked_up(forces: Any, functions: Any) -> tuple[list[int], Shape, list[float]]:
@@ -251,18 +256,17 @@ def _looked_up(forces: Any, functions: Any) -> tuple[list[int], Shape, list[floa
     bodies = [body_index(forces, "one of bodies", body) for body in functions.bodies]
     mobilizers = [body_index(forces, "one of mobilizers", body) for body in functions.mobilizers]
     matter = forces.get_system().get_matter_subsystem()
-    facts = [matter._bodies[b].facts for b in mobilizers]
+    facts = [matter.body_list[b].facts for b in mobilizers]
     for b, one in zip(mobilizers, facts, strict=True):
         if one.has_quaternion:
             raise ModelError(
-                f"{matter._bodies[b]!r} has a quaternion or three angles, as a state chooses, so that its q has no "
+                f"{matter.body_list[b]!r} has a quaternion or three angles, as a state chooses, so that its q has no "
                 "fixed size: name it among bodies, and apply a torque"
             )
     if isinstance(functions.parameters, str) or np.ndim(functions.parameters) != 1:
         raise ValueError(f"parameters have to be a sequence of numbers, got {functions.parameters!r}")
     parameters = [finite("a parameter", x) for x in list(functions.parameters)]  # type: ignore[arg-type]
-    counts = tuple(f.num_q for f in facts), tuple(f.num_u for f in facts)
-    return bodies + mobilizers, Shape(len(bodies), *counts, len(parameters)), parameters
+    return bodies + mobilizers, Shape.of(len(bodies), facts, len(parameters)), parameters
 
 
 __all__ = ["Custom", "CustomImplementation"]

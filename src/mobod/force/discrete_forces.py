@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._jit import generic
+from ..algebra.arrays import Array
 from ..algebra.memory import add_spatial
 from ..algebra.scalar import load, store
-from ._by_address import by_address
-from ._checked import finite, numbers, vector
+from ..compiling import generic
+from ..value.checks import array, finite, vector
 from ._pools import number, numbers3
+from ._routine import by_address
 from .base import Force, body_index, mobility, same_system
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
-    from ..matter import SimbodyMatterSubsystem
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
-
-Array = npt.NDArray[np.float64]
+    from ..state.state import State
+    from ..value.annotations import SimbodyMatterSubsystem
+    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -33,7 +32,7 @@ def add(model: Any, integers: int, numbers: int) -> None:
     for i in range(model.nu):
         store(model.mobility_forces, i, 0, load(model.mobility_forces, i, 0) + number(model, numbers + i))
     first = numbers + model.nu
-    for b in range(1, model.nb):
+    for b in range(model.nb):
         add_spatial(model.body_forces, b, numbers3(model, first + 6 * b), numbers3(model, first + 6 * b + 3))
 
 
@@ -91,15 +90,15 @@ class DiscreteForces(Force):
         self._matter = same_system(forces, matter, "DiscreteForces")
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
 
-    def _numbers(self) -> list[float]:
-        bodies = self._matter._bodies
+    def pack_numbers(self) -> list[float]:
+        bodies = self._matter.body_list
         return [0.0] * (sum(body.facts.num_u for body in bodies) + 6 * len(bodies))
 
     def _discrete(self, state: State, change: bool) -> tuple[Array, Array]:
         """The forces on mobilities, and those on bodies ``(nb, 2, 3)``, as views of what the state has."""
-        whole = state._own_numbers() if change else state._field("force_numbers").reshape(-1)
-        first, nu = self._span[2], state._tree.nu
-        return whole[first : first + nu], whole[first + nu : self._span[3]].reshape(-1, 2, 3)
+        whole = state.own_numbers() if change else state.field("force_numbers").reshape(-1)
+        first, nu = self.span[2], state.tree.nu
+        return whole[first : first + nu], whole[first + nu : self.span[3]].reshape(-1, 2, 3)
 
     # ------------------------------------------------------------------------------------------ mobilities
 
@@ -121,7 +120,7 @@ class DiscreteForces(Force):
     def set_all_mobility_forces(self, state: State, f: npt.ArrayLike | None) -> None:
         """Change all generalized forces ``(nu,)``, zero for None or none, in this state, which falls to VELOCITY at most."""
         self._check(state, "set_all_mobility_forces")
-        values = 0.0 if f is None or np.size(f) == 0 else numbers("f", f, (state._tree.nu,))
+        values = 0.0 if f is None or np.size(f) == 0 else array("f", f, (state.tree.nu,))
         self._discrete(state, True)[0][...] = values
 
     def clear_all_mobility_forces(self, state: State) -> None:
@@ -139,7 +138,7 @@ class DiscreteForces(Force):
     def set_one_body_force(self, state: State, mobod: MobilizedBody, spatial_force_in_g: npt.ArrayLike) -> None:
         """Change it in this state, which falls to VELOCITY at most. Needs MODEL. A force on Ground moves nothing."""
         self._check(state, "set_one_body_force")
-        b, value = body_index(self._forces, "mobod", mobod), numbers("spatial_force_in_g", spatial_force_in_g, (2, 3))
+        b, value = body_index(self._forces, "mobod", mobod), array("spatial_force_in_g", spatial_force_in_g, (2, 3))
         self._discrete(state, True)[1][b] = value
 
     def add_force_to_body_point(
@@ -163,8 +162,8 @@ class DiscreteForces(Force):
             vector("point_in_b", point_in_b),
             vector("force_in_g", force_in_g),
         )
-        state._need_positions(self._matter._bodies[b], "add_force_to_body_point")
-        torque = np.cross(state._R_GB[b] @ point, force)
+        state.need_positions(self._matter.body_list[b], "add_force_to_body_point")
+        torque = np.cross(state.R_GB[b] @ point, force)
         row = self._discrete(state, True)[1][b]
         row[0] += torque
         row[1] += force
@@ -178,7 +177,7 @@ class DiscreteForces(Force):
         """Change all forces on bodies ``(nb, 2, 3)``, zero for None or none, in this state, which falls to VELOCITY at most."""
         self._check(state, "set_all_body_forces")
         given = body_forces_in_g
-        values = 0.0 if given is None or np.size(given) == 0 else numbers("body_forces_in_g", given, (state._tree.nb, 2, 3))
+        values = 0.0 if given is None or np.size(given) == 0 else array("body_forces_in_g", given, (state.tree.nb, 2, 3))
         self._discrete(state, True)[1][...] = values
 
     def clear_all_body_forces(self, state: State) -> None:
@@ -193,7 +192,7 @@ class DiscreteForces(Force):
     def _place(self, state: State, asked: str, mobod: Any, which_u: int) -> int:
         self._check(state, asked)
         b, which = mobility(self._forces, mobod, which_u, "which_u")
-        return state._tree.first_u[b] + which
+        return state.tree.first_u[b] + which
 
 
 __all__ = ["DiscreteForces"]

@@ -5,19 +5,19 @@ f = -c u   power dissipated = c u.u
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from .._jit import generic
 from ..algebra.scalar import load, store, zero
-from ._by_address import by_address
-from ._checked import not_negative
+from ..compiling import generic
+from ..state import parameters
+from ..value.checks import not_negative
 from ._pools import number
+from ._routine import by_address
 from .base import Force, same_system
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
-    from ..matter import SimbodyMatterSubsystem
-    from ..state import State
+    from ..value.annotations import SimbodyMatterSubsystem
+    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -76,25 +76,13 @@ class GlobalDamper(Force):
         name: str | None = None,
     ) -> None:
         self._matter = same_system(forces, matter, "GlobalDamper")
-        numbers = [not_negative("damping", damping)]
+        numbers = self.declared(name, damping=damping)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._keep([], numbers)
+        self.default_numbers = numbers
 
-    def get_default_damping(self) -> float:
-        """The damping, generalized force by generalized speed; in a default state."""
-        return self._values[0]
-
-    def set_default_damping(self, damping: float) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(0, not_negative("damping", damping))
-
-    def get_damping(self, state: State) -> float:
-        """The damping, generalized force by generalized speed; in this state. Needs MODEL."""
-        return self._number(state, 0)
-
-    def set_damping(self, state: State, damping: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, 0, not_negative("damping", damping))
+    get_default_damping, set_default_damping, get_damping, set_damping = parameters.scalar(
+        "damping", "generalized force by generalized speed", not_negative, "the damping"
+    ).accessors()
 
 
 __all__ = ["GlobalDamper"]

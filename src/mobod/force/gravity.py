@@ -1,4 +1,4 @@
-"""Gravity: a uniform field that pulls on every body at its mass center, except on those it is told to leave out.
+"""Gravity: a uniform field that pulls on every body at its mass center, except on excluded bodies.
 
 It pulls on every particle too.
 
@@ -10,24 +10,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .._jit import generic
 from ..algebra import vec3
+from ..algebra.arrays import Array, ArrayLike
 from ..algebra.memory import add_spatial, load3, store_spatial
 from ..algebra.scalar import load, store, zero
-from ..errors import TopologyError
-from ._by_address import GRAVITY
+from ..compiling import generic
+from ..state import parameters
+from ..value import checks
 from ._pools import numbers3
-from .base import Force
+from ._routine import GRAVITY
+from .base import Force, same_system
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
-    from ..matter import SimbodyMatterSubsystem
-    from ..state import State
+    from ..state.state import State
+    from ..value.annotations import SimbodyMatterSubsystem
+    from .subsystem import GeneralForceSubsystem
 
-Array = npt.NDArray[np.float64]
-ArrayLike = npt.ArrayLike
 
 KIND = GRAVITY
 
@@ -91,6 +90,21 @@ def potential_energy(model: Any, integers: int, numbers: int) -> Any:
     return energy
 
 
+#: Where its numbers are, after g and |g| z0, which follow from these.
+DOWN, MAGNITUDE, ZERO_HEIGHT = 4, 7, 8
+
+
+def _put_vector(numbers: list[float], g: list[float]) -> None:
+    """The direction and the size of a vector; a zero vector keeps the direction, which is -y where there was none."""
+    vector = np.asarray(g)
+    size = float(np.linalg.norm(vector))
+    if size > 0.0:
+        numbers[DOWN : DOWN + 3] = (vector / size).tolist()
+    elif not np.any(numbers[DOWN : DOWN + 3]):
+        numbers[DOWN : DOWN + 3] = [0.0, -1.0, 0.0]
+    numbers[MAGNITUDE] = size
+
+
 class Gravity(Force):
     """A uniform field: pulls on every body of the matter subsystem at its mass center, and on every particle.
 
@@ -133,123 +147,70 @@ class Gravity(Force):
             raise TypeError("Gravity takes a gravity_vector, or a down_direction and a magnitude")
         if down_direction is not None and magnitude is None:
             raise TypeError("a down_direction needs a magnitude beside it")
-        vector = _vector("gravity_vector", gravity_vector if down_direction is None else down_direction)
-        size = float(np.linalg.norm(vector))
-        self._down = vector / size if size > 0.0 else np.array([0.0, -1.0, 0.0])
-        self._magnitude = size if magnitude is None else _magnitude(magnitude)
-        if magnitude is not None and size == 0.0 and self._magnitude > 0.0:
-            raise ValueError("the direction down of gravity is a zero vector; give it a length")
-        self._zero_height = _finite("zero_height", zero_height)
-        if matter.get_system() is not forces.get_system():
-            raise TopologyError("Gravity's matter and forces have to be parts of one system")
-        self._matter = matter
+        direction = "gravity_vector" if down_direction is None else "down_direction"
+        given: dict[str, Any] = {direction: gravity_vector if down_direction is None else down_direction}
+        if magnitude is None:
+            numbers = self.declared(name, **given, zero_height=zero_height)
+        else:  # then the vector is a direction
+            whose = f"a {type(self).__name__}" if name is None else repr(name)
+            vector, size = (
+                checks.vector(f"{direction} of {whose}", given[direction]),
+                checks.not_negative(f"magnitude of {whose}", magnitude),
+            )
+            if not vector.any() and size == 0.0:
+                vector = np.array([0.0, -1.0, 0.0])
+            numbers = self.declared(name, down_direction=vector, magnitude=size, zero_height=zero_height)
+        self._matter = same_system(forces, matter, "Gravity")
         self._excluded: set[int] = set()
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self.default_numbers = numbers
 
-    # ------------------------------------------------------------------------------------------ defaults
+    # ------------------------------------------------------------------------------------------ parameters
 
-    def get_default_gravity_vector(self) -> Array:
-        """The acceleration of free fall in a default state."""
-        return self._down * self._magnitude
+    get_default_gravity_vector, set_default_gravity_vector, get_gravity_vector, set_gravity_vector = parameters.vector(
+        "gravity_vector",
+        "length/time^2",
+        "the acceleration of free fall, in Ground; a zero vector keeps the direction down",
+        put=_put_vector,
+    ).accessors()
+    get_default_down_direction, set_default_down_direction, get_down_direction, set_down_direction = parameters.direction(
+        "down_direction", "the direction down", argument="down", given_as="down_direction", first=DOWN
+    ).accessors()
+    get_default_magnitude, set_default_magnitude, get_magnitude, set_magnitude = parameters.scalar(
+        "magnitude", "length/time^2", checks.not_negative, "the size of the acceleration", first=MAGNITUDE
+    ).accessors()
+    get_default_zero_height, set_default_zero_height, get_zero_height, set_zero_height = parameters.scalar(
+        "zero_height", "length", checks.finite, "the height of zero potential energy", first=ZERO_HEIGHT
+    ).accessors()
 
-    def set_default_gravity_vector(self, gravity_vector: ArrayLike) -> Gravity:
-        """Change it; a zero vector keeps the direction. A topological change."""
-        vector = _vector("gravity_vector", gravity_vector)
-        size = float(np.linalg.norm(vector))
-        if size > 0.0:
-            self._down = vector / size
-        self._magnitude = size
-        return self._changed()
-
-    def get_default_down_direction(self) -> Array:
-        """The direction down in a default state, a unit vector."""
-        return self._down.copy()
-
-    def set_default_down_direction(self, down: ArrayLike) -> Gravity:
-        """Change it; need not be a unit vector. A topological change."""
-        self._down = _direction(down)
-        return self._changed()
-
-    def get_default_magnitude(self) -> float:
-        """The size of the acceleration in a default state."""
-        return self._magnitude
-
-    def set_default_magnitude(self, magnitude: float) -> Gravity:
-        """Change it. A topological change."""
-        self._magnitude = _magnitude(magnitude)
-        return self._changed()
-
-    def get_default_zero_height(self) -> float:
-        """The height of zero potential energy in a default state."""
-        return self._zero_height
-
-    def set_default_zero_height(self, zero_height: float) -> Gravity:
-        """Change it. A topological change."""
-        self._zero_height = _finite("zero_height", zero_height)
-        return self._changed()
+    @staticmethod
+    def settle(whose: str, numbers: list[float]) -> None:
+        *down, size, height = numbers[DOWN:]
+        numbers[:4] = [*(size * x for x in down), size * height]
 
     def get_default_body_is_excluded(self, mobod: Any) -> bool:
         """Whether a body is left out in a default state; Ground always is."""
-        b = self._matter._body(mobod)._index
+        b = self._matter.find_body(mobod).index
         return b == 0 or b in self._excluded
 
     def set_default_body_is_excluded(self, mobod: Any, is_excluded: bool) -> Gravity:
         """Leave a body out, or take it in again. A topological change."""
-        b = self._matter._body(mobod)._index
+        b = self._matter.find_body(mobod).index
         (self._excluded.add if is_excluded else self._excluded.discard)(b)
-        return self._changed()
-
-    def _changed(self) -> Gravity:
-        self._forces._invalidate_topology()
+        self.defaults_changed()
         return self
-
-    # ------------------------------------------------------------------------------------------ in a state
-
-    def get_gravity_vector(self, state: State) -> Array:
-        """The acceleration of free fall in this state."""
-        return self._number_run(state)[:3].copy()
-
-    def set_gravity_vector(self, state: State, gravity_vector: ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most; a zero vector keeps the direction."""
-        vector = _vector("gravity_vector", gravity_vector)
-        size = float(np.linalg.norm(vector))
-        self._set(state, vector / size if size > 0.0 else None, size, None)
-
-    def get_down_direction(self, state: State) -> Array:
-        """The direction down in this state, a unit vector."""
-        return self._number_run(state)[4:7].copy()
-
-    def set_down_direction(self, state: State, down: ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set(state, _direction(down), None, None)
-
-    def get_magnitude(self, state: State) -> float:
-        """The size of the acceleration in this state."""
-        return float(self._number_run(state)[7])
-
-    def set_magnitude(self, state: State, magnitude: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set(state, None, _magnitude(magnitude), None)
-
-    def get_zero_height(self, state: State) -> float:
-        """The height of zero potential energy in this state."""
-        return float(self._number_run(state)[8])
-
-    def set_zero_height(self, state: State, zero_height: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set(state, None, None, _finite("zero_height", zero_height))
 
     def get_body_is_excluded(self, state: State, mobod: Any) -> bool:
         """Whether a body is left out in this state."""
         self._check(state, "get_body_is_excluded")
-        return not self._run(state, "force_integers", False)[self._matter._body(mobod)._index]
+        return not self.pool_run(state, "force_integers", False)[self._matter.find_body(mobod).index]
 
     def set_body_is_excluded(self, state: State, mobod: Any, is_excluded: bool) -> None:
         """Leave a body out in this state, or take it in again; the state falls to MODEL at most."""
         self._check(state, "set_body_is_excluded")
-        b = self._matter._body(mobod)._index
+        b = self._matter.find_body(mobod).index
         if b > 0:
-            self._run(state, "force_integers", True)[b] = not is_excluded
+            self.pool_run(state, "force_integers", True)[b] = not is_excluded
 
     def get_body_forces(self, state: State) -> Array:
         """What it applies to each body ``(nb, 2, 3)``, at the bodies' origins, in Ground. Needs VELOCITY."""
@@ -257,7 +218,7 @@ class Gravity(Force):
 
     def get_body_force(self, state: State, mobod: Any) -> Array:
         """What it applies to one body ``(2, 3)``. Needs VELOCITY."""
-        F: Array = self.get_body_forces(state)[self._matter._body(mobod)._index]
+        F: Array = self.get_body_forces(state)[self._matter.find_body(mobod).index]
         return F
 
     def get_particle_forces(self, state: State) -> Array:
@@ -266,65 +227,14 @@ class Gravity(Force):
 
     def get_particle_force(self, state: State, p: int) -> Array:
         """What it applies to particle *p* ``(3,)``, in Ground. Needs VELOCITY."""
-        f: Array = self.get_particle_forces(state)[self._matter._particle(p)]
+        f: Array = self.get_particle_forces(state)[self._matter.particle(p)]
         return f
 
     def get_potential_energy(self, state: State) -> float:
         """Its potential energy. Needs POSITION."""
         return self.calc_potential_energy_contribution(state)
 
-    def _number_run(self, state: State) -> Array:
-        self._check(state, "get a parameter")
-        return self._run(state, "force_numbers", False)
-
-    def _set(self, state: State, down: Array | None, magnitude: float | None, zero_height: float | None) -> None:
-        self._check(state, "set a parameter")
-        old = self._run(state, "force_numbers", False)
-        new = _pool(
-            old[4:7].copy() if down is None else down,
-            float(old[7]) if magnitude is None else magnitude,
-            float(old[8]) if zero_height is None else zero_height,
-        )
-        self._run(state, "force_numbers", True)[:] = new
-
     # ------------------------------------------------------------------------------------------ for the tree
 
-    def _integers(self) -> list[int]:
+    def pack_integers(self) -> list[int]:
         return [int(b > 0 and b not in self._excluded) for b in range(self._matter.get_num_bodies())]
-
-    def _numbers(self) -> list[float]:
-        return _pool(self._down, self._magnitude, self._zero_height)
-
-
-def _pool(down: Array, magnitude: float, zero_height: float) -> list[float]:
-    """g, |g| z0, and then what these were made of."""
-    return [*(magnitude * down).tolist(), magnitude * zero_height, *down.tolist(), magnitude, zero_height]
-
-
-def _vector(what: str, v: Any) -> Array:
-    vector = np.asarray(v, dtype=np.float64)
-    if vector.shape != (3,) or not np.all(np.isfinite(vector)):
-        raise ValueError(f"{what} has to be three finite numbers, got {v!r}")
-    return vector
-
-
-def _direction(v: ArrayLike) -> Array:
-    vector = _vector("the direction down", v)
-    size = float(np.linalg.norm(vector))
-    if size == 0.0:
-        raise ValueError("the direction down of gravity is a zero vector; give it a length")
-    return vector / size
-
-
-def _magnitude(value: float) -> float:
-    number = _finite("magnitude", value)
-    if number < 0.0:
-        raise ValueError(f"the magnitude of gravity has to be zero or more, got {value}; turn the direction instead")
-    return number
-
-
-def _finite(what: str, value: float) -> float:
-    number = float(value)
-    if not np.isfinite(number):
-        raise ValueError(f"{what} has to be finite, got {value}")
-    return number

@@ -9,28 +9,30 @@ Sines and cosines of the angles are entries of R_FM, so that N takes none. It is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._jit import generic
 from ..algebra import mat33, vec3
+from ..algebra.arrays import Array
 from ..algebra.memory import add_spatial, load3, load9, load_spatial
 from ..algebra.scalar import atan2, sqrt, store
-from ..stage import Stage
-from ..value import Rotation, Transform
-from ._by_address import by_address
-from ._checked import finite, frame, six_not_negative
+from ..compiling import generic
+from ..errors import ModelError
+from ..state import parameters
+from ..value import Transform, checks
+from ..value.frames import from_twelve
+from ..value.stage import Stage
 from ._pools import number, numbers3, numbers9
+from ._routine import by_address
 from .base import Force, body_index
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
+    from .subsystem import GeneralForceSubsystem
 
-Array = npt.NDArray[np.float64]
 
 #: Where the numbers begin: the two frames, rotation by rows and then origin; stiffnesses; dampings.
 FRAME_1, FRAME_2, STIFFNESS, DAMPING = 0, 12, 24, 30
@@ -160,6 +162,14 @@ def power(model: Any, integers: int, numbers: int, z: int) -> Any:
 run = by_address(add, energy, power, with_z=True)
 
 
+def _six(what: str, value: Any) -> Array:
+    """Six finite numbers, zero or more."""
+    numbers = checks.array(what, value, (6,))
+    if (numbers < 0.0).any():
+        raise ModelError(f"{what} has to be six numbers, all zero or more, got {value!r}")
+    return numbers
+
+
 class LinearBushing(Force):
     """A compliant connection of two bodies, with a stiffness and a damping for each of six directions.
 
@@ -200,7 +210,7 @@ class LinearBushing(Force):
     """
 
     routine = run
-    _num_z = 1
+    num_z = 1
 
     def __init__(
         self,
@@ -216,82 +226,34 @@ class LinearBushing(Force):
         name: str | None = None,
     ) -> None:
         bodies = [body_index(forces, "body1", body1), body_index(forces, "body2", body2)]
-        numbers = [*frame("frame1", frame1), *frame("frame2", frame2)]
-        numbers += [*six_not_negative("stiffness", stiffness), *six_not_negative("damping", damping)]
+        numbers = self.declared(name, frame1=frame1, frame2=frame2, stiffness=stiffness, damping=damping)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._keep(bodies, numbers)
+        self.default_integers, self.default_numbers = bodies, numbers
 
     def get_body1(self) -> MobilizedBody:
         """The body of frame F."""
-        return self._forces.get_system().get_matter_subsystem().get_mobilized_body(self._of_bodies[0])
+        return self._body(0)
 
     def get_body2(self) -> MobilizedBody:
         """The body of frame M."""
-        return self._forces.get_system().get_matter_subsystem().get_mobilized_body(self._of_bodies[1])
+        return self._body(1)
 
-    def get_default_frame_on_body1(self) -> Transform:
-        """F in its body, in a default state."""
-        return _transform(self._values[FRAME_1:])
-
-    def set_default_frame_on_body1(self, X_B1F: Transform) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(FRAME_1, *frame("X_B1F", X_B1F))
-
-    def get_frame_on_body1(self, state: State) -> Transform:
-        """F in its body, in this state. Needs MODEL."""
-        return _transform(self._vector(state, FRAME_1, 12))
-
-    def set_frame_on_body1(self, state: State, X_B1F: Transform) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, FRAME_1, *frame("X_B1F", X_B1F))
-
-    def get_default_frame_on_body2(self) -> Transform:
-        """M in its body, in a default state."""
-        return _transform(self._values[FRAME_2:])
-
-    def set_default_frame_on_body2(self, X_B2M: Transform) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(FRAME_2, *frame("X_B2M", X_B2M))
-
-    def get_frame_on_body2(self, state: State) -> Transform:
-        """M in its body, in this state. Needs MODEL."""
-        return _transform(self._vector(state, FRAME_2, 12))
-
-    def set_frame_on_body2(self, state: State, X_B2M: Transform) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, FRAME_2, *frame("X_B2M", X_B2M))
-
-    def get_default_stiffness(self) -> Array:
-        """The stiffnesses (6,): of three angles, then of three displacements; in a default state."""
-        return self._default_vector(STIFFNESS, 6)
-
-    def set_default_stiffness(self, stiffness: npt.ArrayLike) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(STIFFNESS, *six_not_negative("stiffness", stiffness))
-
-    def get_stiffness(self, state: State) -> Array:
-        """The stiffnesses (6,): of three angles, then of three displacements; in this state. Needs MODEL."""
-        return self._vector(state, STIFFNESS, 6)
-
-    def set_stiffness(self, state: State, stiffness: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, STIFFNESS, *six_not_negative("stiffness", stiffness))
-
-    def get_default_damping(self) -> Array:
-        """The dampings (6,): of three angles' rates, then of three displacements'; in a default state."""
-        return self._default_vector(DAMPING, 6)
-
-    def set_default_damping(self, damping: npt.ArrayLike) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(DAMPING, *six_not_negative("damping", damping))
-
-    def get_damping(self, state: State) -> Array:
-        """The dampings (6,): of three angles' rates, then of three displacements'; in this state. Needs MODEL."""
-        return self._vector(state, DAMPING, 6)
-
-    def set_damping(self, state: State, damping: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, DAMPING, *six_not_negative("damping", damping))
+    get_default_frame_on_body1, set_default_frame_on_body1, get_frame_on_body1, set_frame_on_body1 = parameters.frame(
+        "frame_on_body1", "F in its body", argument="X_B1F", given_as="frame1"
+    ).accessors()
+    get_default_frame_on_body2, set_default_frame_on_body2, get_frame_on_body2, set_frame_on_body2 = parameters.frame(
+        "frame_on_body2", "M in its body", argument="X_B2M", given_as="frame2"
+    ).accessors()
+    get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.vector(
+        "stiffness", "torque/angle, force/length", "the stiffnesses of three angles, then of three displacements", _six, size=6
+    ).accessors()
+    get_default_damping, set_default_damping, get_damping, set_damping = parameters.vector(
+        "damping",
+        "torque*time/angle, force*time/length",
+        "the dampings, likewise",
+        _six,
+        size=6,
+    ).accessors()
 
     # ------------------------------------------------------------------------------------------ positions
 
@@ -303,17 +265,17 @@ class LinearBushing(Force):
     def get_x_gf(self, state: State) -> Transform:
         """The pose of F in Ground. Needs POSITION."""
         (b, R, s), _, _ = self._frames(state, "get_x_gf")
-        return _transform([*R, *(state._record.p_GB[b] + s)])
+        return from_twelve([*R, *(state.record.p_GB[b] + s)])
 
     def get_x_gm(self, state: State) -> Transform:
         """The pose of M in Ground. Needs POSITION."""
         _, (b, R, s), _ = self._frames(state, "get_x_gm")
-        return _transform([*R, *(state._record.p_GB[b] + s)])
+        return from_twelve([*R, *(state.record.p_GB[b] + s)])
 
     def get_x_fm(self, state: State) -> Transform:
         """The pose of M in F. Needs POSITION."""
         (_, R_GF, _), (_, R_GM, _), r = self._frames(state, "get_x_fm")
-        return _transform([*mat33.mul(mat33.transpose(R_GF), R_GM), *mat33.transpose_mul_vec(R_GF, r)])
+        return from_twelve([*mat33.mul(mat33.transpose(R_GF), R_GM), *mat33.transpose_mul_vec(R_GF, r)])
 
     def get_potential_energy(self, state: State) -> float:
         """Its potential energy, zero where it is disabled. Needs POSITION."""
@@ -324,28 +286,28 @@ class LinearBushing(Force):
     def get_q_dot(self, state: State) -> Array:
         """The rates of its coordinates ``(6,)``. Needs VELOCITY."""
         self._frames(state, "get_q_dot", Stage.VELOCITY)
-        return np.array(motion(state._record, self._span[0], self._span[2])[1])
+        return np.array(motion(state.record, self.span[0], self.span[2])[1])
 
     def get_v_gf(self, state: State) -> Array:
         """The velocity ``(2, 3)`` of F in Ground, angular first. Needs VELOCITY."""
         (b, _, s), _, _ = self._frames(state, "get_v_gf", Stage.VELOCITY)
-        return _at(state._V_GB[b], s)
+        return _at(state.V_GB[b], s)
 
     def get_v_gm(self, state: State) -> Array:
         """The velocity ``(2, 3)`` of M in Ground, angular first. Needs VELOCITY."""
         _, (b, _, s), _ = self._frames(state, "get_v_gm", Stage.VELOCITY)
-        return _at(state._V_GB[b], s)
+        return _at(state.V_GB[b], s)
 
     def get_v_fm(self, state: State) -> Array:
         """The velocity ``(2, 3)`` of M in F, expressed in F, angular first. Needs VELOCITY."""
         (b1, R_GF, s1), (b2, _, s2), r = self._frames(state, "get_v_fm", Stage.VELOCITY)
-        return np.array(velocity(state._record, b1, b2, R_GF, s1, s2, r))
+        return np.array(velocity(state.record, b1, b2, R_GF, s1, s2, r))
 
     def get_f(self, state: State) -> Array:
         """Its forces ``(6,)`` on its coordinates. Needs VELOCITY."""
         self._frames(state, "get_f", Stage.VELOCITY)
-        q, q_dot = motion(state._record, self._span[0], self._span[2])
-        return np.array(forces(state._record, self._span[2], q, q_dot)).ravel()
+        q, q_dot = motion(state.record, self.span[0], self.span[2])
+        return np.array(forces(state.record, self.span[2], q, q_dot)).ravel()
 
     def get_f_gm(self, state: State) -> Array:
         """Torque and force ``(2, 3)`` on body 2 at M's origin, in Ground. Needs VELOCITY."""
@@ -368,23 +330,19 @@ class LinearBushing(Force):
     def get_dissipated_energy(self, state: State) -> float:
         """The energy that its dampers have turned into heat since it was last set, or 0 at first. Needs MODEL."""
         self._check(state, "get_dissipated_energy")
-        return float(state._z[self._first_z])
+        return float(state.z_values[self.first_z])
 
     def set_dissipated_energy(self, state: State, energy: float) -> None:
         """Begin to count from *energy*; the state falls to VELOCITY at most."""
         self._check(state, "set_dissipated_energy")
-        value = finite("energy", energy)
-        state.upd_z()[self._first_z] = value
+        value = checks.finite("energy", energy)
+        state.upd_z()[self.first_z] = value
 
     def _frames(self, state: State, asked: str, stage: Stage = Stage.POSITION) -> Any:
         self._check(state, asked)
-        need = state._need_positions if stage == Stage.POSITION else state._need_velocities
+        need = state.need_positions if stage == Stage.POSITION else state.need_velocities
         need(self.get_body1(), asked)
-        return frames(state._record, self._span[0], self._span[2])
-
-
-def _transform(twelve: Any) -> Transform:
-    return Transform(Rotation(np.reshape(twelve[:9], (3, 3))), twelve[9:12])
+        return frames(state.record, self.span[0], self.span[2])
 
 
 def _at(V: Array, s: Any) -> Array:

@@ -5,18 +5,18 @@ f   no potential energy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from .._jit import generic
-from ._by_address import by_address
-from ._checked import finite
+from ..compiling import generic
+from ..state import parameters
+from ..value.checks import finite
 from ._mobility import OnMobility, place, push
 from ._pools import number
+from ._routine import by_address
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -73,23 +73,11 @@ class MobilityConstantForce(OnMobility):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._connect(forces, mobod, which_u, [finite("force", force)], disabled_by_default, name)
+        self._connect(forces, mobod, which_u, disabled_by_default, name, force=force)
 
-    def get_default_force(self) -> float:
-        """The generalized force; in a default state."""
-        return self._values[0]
-
-    def set_default_force(self, force: float) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(0, finite("force", force))
-
-    def get_force(self, state: State) -> float:
-        """The generalized force; in this state. Needs MODEL."""
-        return self._number(state, 0)
-
-    def set_force(self, state: State, force: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, 0, finite("force", force))
+    get_default_force, set_default_force, get_force, set_force = parameters.scalar(
+        "force", "generalized force", finite, "the generalized force"
+    ).accessors()
 
 
 __all__ = ["MobilityConstantForce"]

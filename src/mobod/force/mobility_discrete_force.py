@@ -5,18 +5,19 @@ f   no potential energy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from .._jit import generic
-from ._by_address import by_address
-from ._checked import finite
+from ..compiling import generic
+from ..state import parameters
+from ..value.checks import finite
+from ..value.stage import Stage
 from ._mobility import OnMobility, place, push
 from ._pools import number
+from ._routine import by_address
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -79,29 +80,17 @@ class MobilityDiscreteForce(OnMobility):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._connect(forces, mobod, which_u, [finite("default", default)], disabled_by_default, name)
+        self._connect(forces, mobod, which_u, disabled_by_default, name, default=default)
 
-    def get_default_mobility_force(self) -> float:
-        """The generalized force in a default state."""
-        return self._values[0]
+    get_default_mobility_force, set_default_mobility_force, get_mobility_force, set_mobility_force = parameters.scalar(
+        "mobility_force",
+        "generalized force",
+        finite,
+        "the generalized force",
+        argument="force",
+        given_as="default",
+        invalidates=Stage.DYNAMICS,
+    ).accessors()
 
-    def set_default_mobility_force(self, force: float) -> Self:
-        """Change it. A topological change. Returns the force element."""
-        return self._set_default(0, finite("force", force))
-
-    def get_mobility_force(self, state: State) -> float:
-        """The generalized force in this state. Needs MODEL."""
-        return self._number(state, 0)
-
-    def set_mobility_force(self, state: State, force: float) -> None:
-        """Change it in this state, which falls to VELOCITY at most. Needs MODEL."""
-        self._check(state, "set_mobility_force")
-        value = float(force)
-        if not -_INFINITY < value < _INFINITY:
-            finite("force", force)
-        state._own_numbers()[self._span[2]] = value
-
-
-_INFINITY = float("inf")
 
 __all__ = ["MobilityDiscreteForce"]

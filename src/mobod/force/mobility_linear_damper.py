@@ -5,19 +5,19 @@ f = -c u   power dissipated = c u^2
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from .._jit import generic
 from ..algebra.scalar import load
-from ._by_address import by_address
-from ._checked import not_negative
+from ..compiling import generic
+from ..state import parameters
+from ..value.checks import not_negative
 from ._mobility import OnMobility, place, push
 from ._pools import number
+from ._routine import by_address
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -77,23 +77,11 @@ class MobilityLinearDamper(OnMobility):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._connect(forces, mobod, which_u, [not_negative("damping", damping)], disabled_by_default, name)
+        self._connect(forces, mobod, which_u, disabled_by_default, name, damping=damping)
 
-    def get_default_damping(self) -> float:
-        """The damping, generalized force by generalized speed; in a default state."""
-        return self._values[0]
-
-    def set_default_damping(self, damping: float) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(0, not_negative("damping", damping))
-
-    def get_damping(self, state: State) -> float:
-        """The damping, generalized force by generalized speed; in this state. Needs MODEL."""
-        return self._number(state, 0)
-
-    def set_damping(self, state: State, damping: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, 0, not_negative("damping", damping))
+    get_default_damping, set_default_damping, get_damping, set_damping = parameters.scalar(
+        "damping", "generalized force by generalized speed", not_negative, "the damping"
+    ).accessors()
 
 
 __all__ = ["MobilityLinearDamper"]

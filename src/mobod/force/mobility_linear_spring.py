@@ -5,18 +5,18 @@ f_q = -k (q - q0)   PE = 1/2 k (q - q0)^2
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from .._jit import generic
-from ._by_address import by_address
-from ._checked import finite, not_negative
+from ..compiling import generic
+from ..state import parameters
+from ..value.checks import finite, not_negative
 from ._coordinate import OnCoordinate, coordinate, push
 from ._pools import number
+from ._routine import by_address
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -85,40 +85,14 @@ class MobilityLinearSpring(OnCoordinate):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        own = [not_negative("stiffness", stiffness), finite("rest_value", rest_value)]
-        self._connect(forces, mobod, which_q, own, disabled_by_default, name)
+        self._connect(forces, mobod, which_q, disabled_by_default, name, stiffness=stiffness, rest_value=rest_value)
 
-    def get_default_stiffness(self) -> float:
-        """The stiffness, generalized force by coordinate; in a default state."""
-        return self._values[0]
-
-    def set_default_stiffness(self, stiffness: float) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(0, not_negative("stiffness", stiffness))
-
-    def get_stiffness(self, state: State) -> float:
-        """The stiffness, generalized force by coordinate; in this state. Needs MODEL."""
-        return self._number(state, 0)
-
-    def set_stiffness(self, state: State, stiffness: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, 0, not_negative("stiffness", stiffness))
-
-    def get_default_quiescent_value(self) -> float:
-        """The coordinate at which there is no force; in a default state."""
-        return self._values[1]
-
-    def set_default_quiescent_value(self, quiescent_value: float) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(1, finite("quiescent_value", quiescent_value))
-
-    def get_quiescent_value(self, state: State) -> float:
-        """The coordinate at which there is no force; in this state. Needs MODEL."""
-        return self._number(state, 1)
-
-    def set_quiescent_value(self, state: State, quiescent_value: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, 1, finite("quiescent_value", quiescent_value))
+    get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
+        "stiffness", "generalized force by coordinate", not_negative, "the stiffness"
+    ).accessors()
+    get_default_quiescent_value, set_default_quiescent_value, get_quiescent_value, set_quiescent_value = parameters.scalar(
+        "quiescent_value", "angle or length", finite, "the coordinate at which there is no force", given_as="rest_value"
+    ).accessors()
 
     # Simbody's names of the same
     get_default_q_zero, set_default_q_zero = get_default_quiescent_value, set_default_quiescent_value

@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._jit import generic
 from ..algebra.scalar import where, zero
-from ._by_address import by_address
-from ._checked import not_negative
+from ..compiling import generic
+from ..errors import ModelError
+from ..state import parameters
+from ..value import checks
 from ._coordinate import OnCoordinate, coordinate, coordinate_rate, push
 from ._pools import number
+from ._routine import by_address
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
+    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -102,9 +104,9 @@ class MobilityLinearStop(OnCoordinate):
 
     Notes
     -----
-    Energy is lost on the way in and on the way out, and the stop never holds on to what leaves it. The force is zero at the
-    bound; its rate is not continuous there, which an integrator notices. Coordinates with rates that are not speeds are treated
-    as by `MobilityLinearSpring`.
+    Energy is dissipated on the way in and on the way out, and the stop never pulls. The force is zero at the bound; its rate is
+    not continuous there, which can shorten an integrator's steps. Coordinates with rates that are not speeds are treated as by
+    `MobilityLinearSpring`.
     """
 
     routine = run
@@ -122,69 +124,62 @@ class MobilityLinearStop(OnCoordinate):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        own = [*_material(stiffness, dissipation), *_bounds(q_low, q_high)]
-        self._connect(forces, mobod, which_q, own, disabled_by_default, name)
+        own = {"stiffness": stiffness, "dissipation": dissipation, "q_low": q_low, "q_high": q_high}
+        self._connect(forces, mobod, which_q, disabled_by_default, name, **own)
 
-    def get_default_stiffness(self) -> float:
-        """The stiffness in a default state, generalized force by coordinate."""
-        return self._values[0]
+    get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
+        "stiffness", "generalized force by coordinate", checks.not_negative, "the stiffness"
+    ).accessors()
+    get_default_dissipation, set_default_dissipation, get_dissipation, set_dissipation = parameters.scalar(
+        "dissipation", "one over a coordinate's rate", checks.not_negative, "the dissipation"
+    ).accessors()
+    get_default_lower_bound, set_default_lower_bound, get_lower_bound, set_lower_bound = parameters.scalar(
+        "lower_bound", "angle or length", checks.number, "the lower bound, infinite where there is none", argument="q_low"
+    ).accessors()
+    get_default_upper_bound, set_default_upper_bound, get_upper_bound, set_upper_bound = parameters.scalar(
+        "upper_bound", "angle or length", checks.number, "the upper bound, infinite where there is none", argument="q_high"
+    ).accessors()
 
-    def get_default_dissipation(self) -> float:
-        """The dissipation in a default state, one over a coordinate's rate."""
-        return self._values[1]
+    @staticmethod
+    def settle(whose: str, numbers: list[float]) -> None:
+        low, high = numbers[2], numbers[3]
+        if not low <= high or low == np.inf or high == -np.inf:  # NaN too
+            raise ModelError(
+                f"q_low of {whose} has to be a number up to q_high, and infinite where there is no bound; got {low} and {high}"
+            )
 
     def set_default_material_properties(self, stiffness: float, dissipation: float) -> Self:
-        """Change both. A topological change. Returns the force."""
-        return self._set_default(0, *_material(stiffness, dissipation))
-
-    def get_default_lower_bound(self) -> float:
-        """The lower bound in a default state."""
-        return self._values[2]
-
-    def get_default_upper_bound(self) -> float:
-        """The upper bound in a default state."""
-        return self._values[3]
+        """Change stiffness and dissipation. A topological change. Returns the force."""
+        return self._set_default_pair(("stiffness", "dissipation"), (stiffness, dissipation))
 
     def set_default_bounds(self, q_low: float, q_high: float) -> Self:
-        """Change both. A topological change. Returns the force."""
-        return self._set_default(2, *_bounds(q_low, q_high))
-
-    def get_stiffness(self, state: State) -> float:
-        """The stiffness in this state, generalized force by coordinate. Needs MODEL."""
-        return self._number(state, 0)
-
-    def get_dissipation(self, state: State) -> float:
-        """The dissipation in this state, one over a coordinate's rate. Needs MODEL."""
-        return self._number(state, 1)
+        """Change both bounds. A topological change. Returns the force."""
+        return self._set_default_pair(("lower_bound", "upper_bound"), (q_low, q_high))
 
     def set_material_properties(self, state: State, stiffness: float, dissipation: float) -> None:
-        """Change both in this state, which falls to MODEL at most."""
-        self._set_numbers(state, 0, *_material(stiffness, dissipation))
-
-    def get_lower_bound(self, state: State) -> float:
-        """The lower bound in this state. Needs MODEL."""
-        return self._number(state, 2)
-
-    def get_upper_bound(self, state: State) -> float:
-        """The upper bound in this state. Needs MODEL."""
-        return self._number(state, 3)
+        """Change stiffness and dissipation in this state, which falls to MODEL at most."""
+        numbers = self.number_run(state, "set_material_properties").tolist()
+        self._put_pair(numbers, ("stiffness", "dissipation"), (stiffness, dissipation))
+        self.number_run(state, "set_material_properties", True)[:] = numbers
 
     def set_bounds(self, state: State, q_low: float, q_high: float) -> None:
-        """Change both in this state, which falls to MODEL at most."""
-        self._set_numbers(state, 2, *_bounds(q_low, q_high))
+        """Change both bounds in this state, which falls to MODEL at most."""
+        numbers = self.number_run(state, "set_bounds").tolist()
+        self._put_pair(numbers, ("lower_bound", "upper_bound"), (q_low, q_high))
+        self.number_run(state, "set_bounds", True)[:] = numbers
 
+    def _set_default_pair(self, names: tuple[str, str], values: tuple[float, float]) -> Self:
+        numbers = list(self.default_numbers)
+        self._put_pair(numbers, names, values)
+        self.default_numbers[:] = numbers
+        self.defaults_changed()
+        return self
 
-def _material(stiffness: float, dissipation: float) -> list[float]:
-    return [not_negative("stiffness", stiffness), not_negative("dissipation", dissipation)]
-
-
-def _bounds(q_low: float, q_high: float) -> list[float]:
-    low, high = float(q_low), float(q_high)
-    if not low <= high or low == np.inf or high == -np.inf:  # NaN too
-        raise ValueError(
-            f"q_low has to be a number up to q_high, and infinite where there is no bound; got {q_low} and {q_high}"
-        )
-    return [low, high]
+    def _put_pair(self, numbers: list[float], names: tuple[str, str], values: tuple[float, float]) -> None:
+        for name, value in zip(names, values, strict=True):
+            parameter = self.PARAMETERS[name]
+            parameter.put(numbers, parameter.check(f"{parameter.argument} of {self._name!r}", value))
+        self.settle(repr(self._name), numbers)
 
 
 __all__ = ["MobilityLinearStop"]

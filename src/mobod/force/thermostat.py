@@ -10,8 +10,8 @@ c_i' = c_(i-1)^2 - 1/t^2 - c_i c_(i+1)           the last without its last term;
 bath energy = 1/2 kB Tb t^2 (N c_0^2 + c_1^2 + ...) + kB Tb (N s_0 + s_1 + ...)
 
 Its rate is 2 KE c_0, the power that the force takes from the system: bath energy and that of a conservative system are constant
-together, and what the bath has done is what its energy has lost. Sources: Martyna, Klein and Tuckerman 1992, J. Chem. Phys. 97,
-2635; Vaidehi, Jain and Goddard 1996, J. Phys. Chem. 100, 10508 (relaxation time for masses, M u of generalized speeds).
+together, and the work done by the bath is the loss of its energy. Sources: Martyna, Klein and Tuckerman 1992, J. Chem. Phys.
+97, 2635; Vaidehi, Jain and Goddard 1996, J. Phys. Chem. 100, 10508 (relaxation time for masses, M u of generalized speeds).
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from .._jit import generic
 from ..algebra import spatial, vec3
+from ..algebra.arrays import Array
 from ..algebra.memory import add_spatial, load3, load6, load_spatial, store_spatial
 from ..algebra.scalar import load, store, zero
+from ..compiling import generic
 from ..errors import ModelError
-from ..stage import Stage
-from ._by_address import by_address
-from ._checked import finite, integer, not_negative, numbers, positive
+from ..state import parameters
+from ..value import checks
+from ..value.stage import Stage
 from ._pools import number
+from ._routine import by_address
 from .base import Force, same_system
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
-    from ..matter import SimbodyMatterSubsystem
-    from ..state import State
+    from ..state.state import State
+    from ..value.annotations import SimbodyMatterSubsystem
+    from .subsystem import GeneralForceSubsystem
 
-Array = npt.NDArray[np.float64]
 
 #: Places among its integers: chains in use, chains that have z, excluded degrees of freedom.
 IN_USE, ALLOCATED, EXCLUDED = 0, 1, 2
@@ -69,7 +70,7 @@ def thermal_dofs(model: Any, integers: int) -> Any:
     """N: what constraints and prescribed motion leave of the mobilities, less the excluded ones; one at least."""
     n = -model.force_integers[integers + EXCLUDED]
     for b in range(1, model.nb):
-        if model.together[b] >= 0:
+        if model.prescribed[b] == 0:
             n = n + model.num_u[b]
     for c in range(model.nc):
         if model.constraint_enabled[c] == 1:
@@ -132,14 +133,14 @@ class Thermostat(Force):
     matter : SimbodyMatterSubsystem
         Whose mobilities are coupled to the bath; particles are not.
     boltzmanns_constant : float
-        kB, energy/temperature; it says what the unit of temperature is.
+        kB, energy/temperature; it sets the unit of temperature.
     bath_temperature : float
         Tb.
     relaxation_time : float
         How fast the system follows, time; the shorter, the stiffer.
     num_excluded_dofs : int
-        How many mobilities do not count for the temperature, 0 to 6: the six of a system that floats as a whole. Those that are
-        locked or prescribed do not count anyway, nor do as many as constraints have equations.
+        How many mobilities do not count for the temperature, 0 to 6: the six of a system that floats as a whole. Locked and
+        prescribed mobilities do not count anyway, nor does one mobility for each constraint equation.
     num_chains : int
         How many thermostats each govern the one before; each has two z.
     disabled_by_default : bool
@@ -158,7 +159,7 @@ class Thermostat(Force):
 
     Notes
     -----
-    It has no potential energy; `calc_bath_energy` gives what is constant together with the energy of a conservative system. A
+    It has no potential energy; the sum of `calc_bath_energy` and a conservative system's energy is constant. A
     system at rest stays so: begin at a temperature, with `set_system_to_temperature` say.
 
     Its z are named after it: the chain variables c, one/time, then their integrals s; all begin at zero.
@@ -181,22 +182,19 @@ class Thermostat(Force):
         name: str | None = None,
     ) -> None:
         self._matter = same_system(forces, matter, "Thermostat")
-        own = [
-            positive("boltzmanns_constant", boltzmanns_constant),
-            positive("bath_temperature", bath_temperature),
-            positive("relaxation_time", relaxation_time),
-            0.0,
-        ]
-        chains, excluded = integer("num_chains", num_chains, 1, MOST), integer("num_excluded_dofs", num_excluded_dofs, 0, 6)
+        numbers = [*self.declared(name, bath_temperature=bath_temperature, relaxation_time=relaxation_time), 0.0]
+        numbers[BOLTZMANN] = checks.positive("boltzmanns_constant of a Thermostat", boltzmanns_constant)
+        chains = checks.integer("num_chains of a Thermostat", num_chains, 1, MOST)
+        excluded = checks.integer("num_excluded_dofs of a Thermostat", num_excluded_dofs, 0, 6)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._keep([chains, chains, excluded], own)
+        self.default_integers, self.default_numbers = [chains, chains, excluded], numbers
 
     @property
-    def _num_z(self) -> int:  # type: ignore[override]
-        return 2 * self._of_bodies[ALLOCATED] if self._of_bodies else 0
+    def num_z(self) -> int:  # type: ignore[override]
+        return 2 * self.default_integers[ALLOCATED] if self.default_integers else 0
 
-    def _check_tree(self, tree: Any) -> None:
-        self._check_dofs(tree, self._of_bodies[EXCLUDED])
+    def check_tree(self, tree: Any) -> None:
+        self._check_dofs(tree, self.default_integers[EXCLUDED])
 
     def _check_dofs(self, tree: Any, excluded: int) -> None:
         if tree.nu - excluded < 1:
@@ -209,55 +207,30 @@ class Thermostat(Force):
 
     def get_boltzmanns_constant(self) -> float:
         """Boltzmann's constant, energy/temperature."""
-        return self._values[BOLTZMANN]
+        return self.default_numbers[BOLTZMANN]
 
-    def get_default_bath_temperature(self) -> float:
-        """The temperature of the bath; in a default state."""
-        return self._values[BATH]
-
-    def set_default_bath_temperature(self, bath_temperature: float) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(BATH, positive("bath_temperature", bath_temperature))
-
-    def get_bath_temperature(self, state: State) -> float:
-        """The temperature of the bath; in this state. Needs MODEL."""
-        return self._number(state, BATH)
-
-    def set_bath_temperature(self, state: State, bath_temperature: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, BATH, positive("bath_temperature", bath_temperature))
-
-    def get_default_relaxation_time(self) -> float:
-        """The relaxation time; in a default state."""
-        return self._values[RELAXATION]
-
-    def set_default_relaxation_time(self, relaxation_time: float) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(RELAXATION, positive("relaxation_time", relaxation_time))
-
-    def get_relaxation_time(self, state: State) -> float:
-        """The relaxation time; in this state. Needs MODEL."""
-        return self._number(state, RELAXATION)
-
-    def set_relaxation_time(self, state: State, relaxation_time: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, RELAXATION, positive("relaxation_time", relaxation_time))
+    get_default_bath_temperature, set_default_bath_temperature, get_bath_temperature, set_bath_temperature = parameters.scalar(
+        "bath_temperature", "temperature", checks.positive, "the temperature of the bath", first=BATH
+    ).accessors()
+    get_default_relaxation_time, set_default_relaxation_time, get_relaxation_time, set_relaxation_time = parameters.scalar(
+        "relaxation_time", "time", checks.positive, "the relaxation time", first=RELAXATION
+    ).accessors()
 
     def get_default_num_chains(self) -> int:
         """How many thermostats the chain has in a default state."""
-        return self._of_bodies[IN_USE]
+        return self.default_integers[IN_USE]
 
     def set_default_num_chains(self, num_chains: int) -> Self:
         """Change it, and the number of its z with it. A topological change. Returns the force."""
-        chains = integer("num_chains", num_chains, 1, MOST)
-        self._of_bodies[IN_USE] = self._of_bodies[ALLOCATED] = chains
-        self._forces._invalidate_topology()
+        chains = checks.integer(f"num_chains of {self._name!r}", num_chains, 1, MOST)
+        self.default_integers[IN_USE] = self.default_integers[ALLOCATED] = chains
+        self._forces.invalidate_topology()
         return self
 
     def get_num_chains(self, state: State) -> int:
         """How many thermostats the chain has in this state. Needs MODEL."""
         self._check(state, "get_num_chains")
-        return int(self._run(state, "force_integers", False)[IN_USE])
+        return int(self.pool_run(state, "force_integers", False)[IN_USE])
 
     def set_num_chains(self, state: State, num_chains: int) -> None:
         """Use the first *num_chains* thermostats only in this state, which falls to MODEL at most.
@@ -265,53 +238,53 @@ class Thermostat(Force):
         As many as `get_default_num_chains` at most: a longer chain needs more z, which is a topological change.
         """
         self._check(state, "set_num_chains")
-        chains = integer("num_chains", num_chains, 1, self._of_bodies[ALLOCATED])
-        self._run(state, "force_integers", True)[IN_USE] = chains
+        chains = checks.integer(f"num_chains of {self._name!r}", num_chains, 1, self.default_integers[ALLOCATED])
+        self.pool_run(state, "force_integers", True)[IN_USE] = chains
 
     def get_default_num_excluded_dofs(self) -> int:
         """How many mobilities do not count for the temperature in a default state."""
-        return self._of_bodies[EXCLUDED]
+        return self.default_integers[EXCLUDED]
 
     def set_default_num_excluded_dofs(self, num_excluded_dofs: int) -> Self:
         """Change it, from 0 to 6. A topological change. Returns the force."""
-        self._of_bodies[EXCLUDED] = integer("num_excluded_dofs", num_excluded_dofs, 0, 6)
-        self._forces._invalidate_topology()
+        self.default_integers[EXCLUDED] = checks.integer(f"num_excluded_dofs of {self._name!r}", num_excluded_dofs, 0, 6)
+        self._forces.invalidate_topology()
         return self
 
     def get_num_excluded_dofs(self, state: State) -> int:
         """How many mobilities do not count for the temperature in this state. Needs MODEL."""
         self._check(state, "get_num_excluded_dofs")
-        return int(self._run(state, "force_integers", False)[EXCLUDED])
+        return int(self.pool_run(state, "force_integers", False)[EXCLUDED])
 
     def set_num_excluded_dofs(self, state: State, num_excluded_dofs: int) -> None:
         """Change it, from 0 to 6, in this state, which falls to MODEL at most."""
         self._check(state, "set_num_excluded_dofs")
-        excluded = integer("num_excluded_dofs", num_excluded_dofs, 0, 6)
-        self._check_dofs(state._tree, excluded)
-        self._run(state, "force_integers", True)[EXCLUDED] = excluded
+        excluded = checks.integer(f"num_excluded_dofs of {self._name!r}", num_excluded_dofs, 0, 6)
+        self._check_dofs(state.tree, excluded)
+        self.pool_run(state, "force_integers", True)[EXCLUDED] = excluded
 
     def get_num_thermal_dofs(self, state: State) -> int:
         """How many degrees of freedom the temperature is of, one at least. Needs MODEL.
 
         The mobilities that neither a lock nor a motion prescribes, less the equations of enabled constraints, less the excluded
-        ones. Redundant equations count as the others do: disable what says the same twice.
+        ones. Redundant equations count as the others do: disable those that repeat others.
         """
         self._check(state, "get_num_thermal_dofs")
-        return int(thermal_dofs(state._record, self._span[0]))
+        return int(thermal_dofs(state.record, self.span[0]))
 
     # ------------------------------------------------------------------------------------------ temperature and energy
 
     def get_current_temperature(self, state: State) -> float:
         """The temperature of the system, 2 KE / (N kB). Needs VELOCITY."""
         self._check(state, "get_current_temperature")
-        state._need_velocities(self._matter.ground, "get_current_temperature")
-        energy = twice_kinetic_energy(state._record)
+        state.need_velocities(self._matter.ground, "get_current_temperature")
+        energy = twice_kinetic_energy(state.record)
         return float(energy / (self.get_num_thermal_dofs(state) * self.get_boltzmanns_constant()))
 
     def calc_bath_energy(self, state: State) -> float:
         """The energy of the bath, which with that of a conservative system is constant. Needs MODEL."""
         self._check(state, "calc_bath_energy")
-        k, T, t, _ = self._run(state, "force_numbers", False)
+        k, T, t, _ = self.pool_run(state, "force_numbers", False)
         c, s = self._chain(state)
         weights = np.ones(len(c))
         weights[0] = self.get_num_thermal_dofs(state)
@@ -323,19 +296,19 @@ class Thermostat(Force):
         return -self.calc_power_dissipation(state)
 
     def get_external_work(self, state: State) -> float:
-        """The work that the bath has done on the system: what its energy has lost since the start, or since it was set."""
-        return self._number(state, WORK) - self.calc_bath_energy(state)
+        """The work of the bath on the system, which is the loss of its energy, since the start or since it was set."""
+        return float(self.number_run(state, "get_external_work")[WORK]) - self.calc_bath_energy(state)
 
     def set_external_work(self, state: State, work: float) -> None:
         """Begin to count from *work*; no stage is lowered below VELOCITY."""
-        value = finite("work", work) + self.calc_bath_energy(state)
-        state._own_numbers()[self._span[2] + WORK] = value
+        value = checks.finite("work", work) + self.calc_bath_energy(state)
+        state.own_numbers()[self.span[2] + WORK] = value
 
     # ------------------------------------------------------------------------------------------ the chain
 
     def _chain(self, state: State) -> tuple[Array, Array]:
-        n = self._of_bodies[ALLOCATED]
-        z = state._z[self._first_z : self._first_z + 2 * n]
+        n = self.default_integers[ALLOCATED]
+        z = state.z_values[self.first_z : self.first_z + 2 * n]
         return z[:n], z[n:]
 
     def get_chain_state(self, state: State) -> Array:
@@ -346,7 +319,7 @@ class Thermostat(Force):
     def set_chain_state(self, state: State, chain_state: npt.ArrayLike) -> None:
         """Change what `get_chain_state` gives; the state falls to VELOCITY at most, and the work so far stays what it is."""
         m = self.get_num_chains(state)
-        values, work = numbers("chain_state", chain_state, (2 * m,)), self.get_external_work(state)
+        values, work = checks.array("chain_state", chain_state, (2 * m,)), self.get_external_work(state)
         state.upd_z()
         c, s = self._chain(state)
         c[:m], s[:m] = values[:m], values[m:]
@@ -355,7 +328,7 @@ class Thermostat(Force):
     def initialize_chain_state(self, state: State) -> None:
         """Set all its z to zero; the state falls to VELOCITY at most, and the work so far stays what it is."""
         work = self.get_external_work(state)
-        state.upd_z()[self._first_z : self._first_z + self._num_z] = 0.0
+        state.upd_z()[self.first_z : self.first_z + self.num_z] = 0.0
         self.set_external_work(state, work)
 
     def set_system_to_temperature(self, state: State, temperature: float, rng: np.random.Generator | None = None) -> None:
@@ -372,19 +345,19 @@ class Thermostat(Force):
 
         Notes
         -----
-        u = L^-T x, x normal and M = L L^T, has the covariance M^-1 of a system in equilibrium. What is locked or prescribed
-        keeps its speed, and constraints take from the others what they do not allow: the state is realized to VELOCITY first.
+        u = L^-T x, x normal and M = L L^T, has the covariance M^-1 of a system in equilibrium. Locked and prescribed mobilities
+        keep their speed, and the others are projected onto the constraints: the state is realized to VELOCITY first.
         """
         self._check(state, "set_system_to_temperature")
-        wanted = not_negative("temperature", temperature)
-        state._need_positions(self._matter.ground, "set_system_to_temperature")
+        wanted = checks.not_negative("temperature", temperature)
+        state.need_positions(self._matter.ground, "set_system_to_temperature")
         matter, M = self._matter, self._matter.calc_m(state)
-        free = matter.get_free_u_index(state) if state._has_known else np.arange(len(M))
+        free = matter.get_free_u_index(state) if state.has_known else np.arange(len(M))
         L = np.linalg.cholesky(M[np.ix_(free, free)])
         x = (np.random.default_rng() if rng is None else rng).normal(size=len(L))
         v = np.zeros(len(M))
         v[free] = np.linalg.solve(L.T, x)
-        if state._is_constrained:
+        if state.is_constrained:
             matter.get_system().realize(state, Stage.VELOCITY)
             r = matter.solve_for_constraint_impulses(state, matter.multiply_by_g(state, v))
             v -= matter.multiply_by_m_inv(state, matter.multiply_by_g_transpose(state, r))

@@ -5,22 +5,22 @@ f along the line between them, f > 0 apart   no potential energy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from .._jit import generic
 from ..algebra import vec3
 from ..algebra.scalar import sqrt, where, zero
-from ._by_address import by_address
-from ._checked import finite
+from ..compiling import generic
+from ..state import parameters
+from ..value.checks import finite
 from ._pools import number
+from ._routine import by_address
 from ._two_points import OWN, TwoPoints, arms, pull, square
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -81,23 +81,11 @@ class TwoPointConstantForce(TwoPoints):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._connect(forces, body1, station1, body2, station2, [finite("force", force)], disabled_by_default, name)
+        self._connect(forces, body1, station1, body2, station2, disabled_by_default, name, force=force)
 
-    def get_default_force(self) -> float:
-        """The force, above zero where it pushes the points apart; in a default state."""
-        return self._values[OWN]
-
-    def set_default_force(self, force: float) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(OWN, finite("force", force))
-
-    def get_force(self, state: State) -> float:
-        """The force, above zero where it pushes the points apart; in this state. Needs MODEL."""
-        return self._number(state, OWN)
-
-    def set_force(self, state: State, force: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, OWN, finite("force", force))
+    get_default_force, set_default_force, get_force, set_force = parameters.scalar(
+        "force", "force", finite, "the force, above zero where it pushes the points apart"
+    ).accessors()
 
 
 __all__ = ["TwoPointConstantForce"]

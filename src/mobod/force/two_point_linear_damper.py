@@ -5,22 +5,22 @@ f = c dx/dt along the line between them   power dissipated = c (dx/dt)^2
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from .._jit import generic
 from ..algebra import vec3
 from ..algebra.scalar import where, zero
-from ._by_address import by_address
-from ._checked import not_negative
+from ..compiling import generic
+from ..state import parameters
+from ..value.checks import not_negative
 from ._pools import number
+from ._routine import by_address
 from ._two_points import OWN, TwoPoints, arms, pull, rate, square
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -89,24 +89,11 @@ class TwoPointLinearDamper(TwoPoints):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        own = [not_negative("damping", damping)]
-        self._connect(forces, body1, station1, body2, station2, own, disabled_by_default, name)
+        self._connect(forces, body1, station1, body2, station2, disabled_by_default, name, damping=damping)
 
-    def get_default_damping(self) -> float:
-        """The damping, force*time/length; in a default state."""
-        return self._values[OWN]
-
-    def set_default_damping(self, damping: float) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(OWN, not_negative("damping", damping))
-
-    def get_damping(self, state: State) -> float:
-        """The damping, force*time/length; in this state. Needs MODEL."""
-        return self._number(state, OWN)
-
-    def set_damping(self, state: State, damping: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, OWN, not_negative("damping", damping))
+    get_default_damping, set_default_damping, get_damping, set_damping = parameters.scalar(
+        "damping", "force*time/length", not_negative, "the damping"
+    ).accessors()
 
 
 __all__ = ["TwoPointLinearDamper"]

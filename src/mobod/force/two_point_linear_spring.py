@@ -5,22 +5,22 @@ f = k (x - x0) along the line between them   PE = 1/2 k (x - x0)^2
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from .._jit import generic
 from ..algebra import vec3
 from ..algebra.scalar import sqrt, where, zero
-from ._by_address import by_address
-from ._checked import not_negative
+from ..compiling import generic
+from ..state import parameters
+from ..value.checks import not_negative
 from ._pools import number
+from ._routine import by_address
 from ._two_points import OWN, TwoPoints, arms, pull, square
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -107,40 +107,16 @@ class TwoPointLinearSpring(TwoPoints):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        own = [not_negative("stiffness", stiffness), not_negative("rest_length", rest_length)]
-        self._connect(forces, body1, station1, body2, station2, own, disabled_by_default, name)
+        self._connect(
+            forces, body1, station1, body2, station2, disabled_by_default, name, stiffness=stiffness, rest_length=rest_length
+        )
 
-    def get_default_stiffness(self) -> float:
-        """The stiffness, force/length; in a default state."""
-        return self._values[OWN]
-
-    def set_default_stiffness(self, stiffness: float) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(OWN, not_negative("stiffness", stiffness))
-
-    def get_stiffness(self, state: State) -> float:
-        """The stiffness, force/length; in this state. Needs MODEL."""
-        return self._number(state, OWN)
-
-    def set_stiffness(self, state: State, stiffness: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, OWN, not_negative("stiffness", stiffness))
-
-    def get_default_rest_length(self) -> float:
-        """The distance at which there is no force, length; in a default state."""
-        return self._values[OWN + 1]
-
-    def set_default_rest_length(self, rest_length: float) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(OWN + 1, not_negative("rest_length", rest_length))
-
-    def get_rest_length(self, state: State) -> float:
-        """The distance at which there is no force, length; in this state. Needs MODEL."""
-        return self._number(state, OWN + 1)
-
-    def set_rest_length(self, state: State, rest_length: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, OWN + 1, not_negative("rest_length", rest_length))
+    get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
+        "stiffness", "force/length", not_negative, "the stiffness"
+    ).accessors()
+    get_default_rest_length, set_default_rest_length, get_rest_length, set_rest_length = parameters.scalar(
+        "rest_length", "length", not_negative, "the distance at which there is no force"
+    ).accessors()
 
 
 __all__ = ["TwoPointLinearSpring"]

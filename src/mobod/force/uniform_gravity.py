@@ -7,23 +7,21 @@ The arithmetic is that of `gravity`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._jit import generic
+from ..compiling import generic
+from ..state import parameters
+from ..value.checks import finite
 from . import gravity
-from ._by_address import by_address
-from ._checked import finite, vector
+from ._routine import by_address
 from .base import Force, same_system
 
 if TYPE_CHECKING:
-    from ..forces import GeneralForceSubsystem
-    from ..matter import SimbodyMatterSubsystem
-    from ..state import State
-
-Array = npt.NDArray[np.float64]
+    from ..value.annotations import SimbodyMatterSubsystem
+    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -85,64 +83,27 @@ class UniformGravity(Force):
         name: str | None = None,
     ) -> None:
         self._matter = same_system(forces, matter, "UniformGravity")
-        numbers = _pool(vector("gravity_vector", gravity_vector), finite("zero_height", zero_height))
+        numbers = self.declared(name, gravity_vector=gravity_vector, zero_height=zero_height)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._keep([], numbers)
+        self.default_numbers = numbers
 
-    def get_default_gravity_vector(self) -> Array:
-        """The acceleration of free fall in a default state."""
-        return self._default_vector(0, 3)
+    get_default_gravity_vector, set_default_gravity_vector, get_gravity_vector, set_gravity_vector = parameters.vector(
+        "gravity_vector", "length/time^2", "the acceleration of free fall, in Ground"
+    ).accessors()
+    get_default_zero_height, set_default_zero_height, get_zero_height, set_zero_height = parameters.scalar(
+        "zero_height", "length", finite, "the height of zero potential energy", first=4
+    ).accessors()
 
-    def set_default_gravity_vector(self, gravity_vector: npt.ArrayLike) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(0, *_pool(vector("gravity_vector", gravity_vector), self._values[4]))
+    # Simbody's names of the same
+    get_default_gravity, set_default_gravity = get_default_gravity_vector, set_default_gravity_vector
+    get_gravity, set_gravity = get_gravity_vector, set_gravity_vector
 
-    def get_default_zero_height(self) -> float:
-        """The height of zero potential energy in a default state, length."""
-        return self._values[4]
+    @staticmethod
+    def settle(whose: str, numbers: list[float]) -> None:
+        numbers[3] = float(np.linalg.norm(numbers[:3])) * numbers[4]
 
-    def set_default_zero_height(self, zero_height: float) -> Self:
-        """Change it. A topological change. Returns the force."""
-        return self._set_default(0, *_pool(self._values[:3], finite("zero_height", zero_height)))
-
-    def get_gravity_vector(self, state: State) -> Array:
-        """The acceleration of free fall in this state. Needs MODEL."""
-        return self._vector(state, 0, 3)
-
-    def set_gravity_vector(self, state: State, gravity_vector: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, 0, *_pool(vector("gravity_vector", gravity_vector), self._number(state, 4)))
-
-    def get_default_gravity(self) -> Array:
-        """The acceleration of free fall in a default state; the same as `get_default_gravity_vector`."""
-        return self.get_default_gravity_vector()
-
-    def set_default_gravity(self, gravity: npt.ArrayLike) -> Self:
-        """Change it; the same as `set_default_gravity_vector`. A topological change. Returns the force."""
-        return self.set_default_gravity_vector(gravity)
-
-    def get_gravity(self, state: State) -> Array:
-        """The acceleration of free fall in this state; the same as `get_gravity_vector`. Needs MODEL."""
-        return self.get_gravity_vector(state)
-
-    def set_gravity(self, state: State, gravity: npt.ArrayLike) -> None:
-        """Change it in this state, which falls to MODEL at most; the same as `set_gravity_vector`."""
-        self.set_gravity_vector(state, gravity)
-
-    def get_zero_height(self, state: State) -> float:
-        """The height of zero potential energy in this state, length. Needs MODEL."""
-        return self._number(state, 4)
-
-    def set_zero_height(self, state: State, zero_height: float) -> None:
-        """Change it in this state, which falls to MODEL at most."""
-        self._set_numbers(state, 0, *_pool(self._vector(state, 0, 3).tolist(), finite("zero_height", zero_height)))
-
-    def _integers(self) -> list[int]:
+    def pack_integers(self) -> list[int]:
         return [int(b > 0) for b in range(self._matter.get_num_bodies())]
-
-
-def _pool(g: list[float], zero_height: float) -> list[float]:
-    return [*g, float(np.linalg.norm(g)) * zero_height, zero_height]
 
 
 __all__ = ["UniformGravity"]

@@ -3,6 +3,7 @@
 They drive the coordinates of a `mobod.mobilizer.FunctionBased`. All but `Custom` also run compiled.
 """
 
+from ..value.attributes import explain_names
 from .base import Function
 from .constant import Constant
 from .custom import Custom
@@ -16,3 +17,5 @@ from .step import Step
 KINDS = (Constant, Linear, Polynomial, Sinusoid, Step, Spline)
 
 __all__ = ["KINDS", "Constant", "Custom", "Function", "Linear", "Polynomial", "Sinusoid", "Spline", "Step"]
+
+explain_names(__name__)

@@ -3,10 +3,14 @@
 A kind of one's own is derived from `Function`, or is a `mobod.function.Custom` around a callable. A kind of the package has a
 file beside this one, which provides
 
-1. ``KIND``, a number of its own, and compiled functions: for a function of one argument ``jet(numbers, n, ...)``, its value and
-   first two derivatives, with the equations in the file's docstring;
-2. a class derived from `FunctionKind`, or `Univariate`, with ``_packed`` for what the compiled functions read;
-3. its branch in ``_switch.py`` and its name in ``__init__.py``.
+1. ``jet(integers, i, numbers, n, x)`` of any scalar: of a function of one argument the value and the first two derivatives,
+   with the equations in the file's docstring;
+2. a class derived from `Univariate`, with ``routine = of_one_argument(jet)``, `_at` for Python and `pack` for what the jet
+   reads;
+3. its name in ``__init__.py``.
+
+A kind of several arguments is derived from `FunctionKind`, with a routine by `of_arguments`: see `_routine`. One that
+`is_affine` needs no routine. Kinds in a user's own file are made alike.
 """
 
 from __future__ import annotations
@@ -16,36 +20,32 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Never, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from ..value import _checked
+from ..algebra.arrays import Array, ArrayLike
+from ..compiling import Routine
+from ..value import checks
+from ..value.attributes import Sealed
 
-Array = npt.NDArray[np.float64]
-ArrayLike = npt.ArrayLike
-
-#: What `Function.get_max_derivative_order` says where there is no limit.
+#: What `Function.get_max_derivative_order` returns where there is no limit.
 UNLIMITED = 2**31 - 1
 
 
-class Function(abc.ABC):
+class Function(Sealed, abc.ABC):
     """A number that depends on some arguments, with its partial derivatives.
 
     A class derived from this provides, and a mechanism calls, four methods:
 
-    1. `get_argument_size`, of how many arguments it is;
-    2. `get_max_derivative_order`, up to which order it can be differentiated;
+    1. `get_argument_size`, the number of arguments;
+    2. `get_max_derivative_order`, the highest order of derivative;
     3. `calc_value`, at one point;
     4. `calc_derivative`, at one point.
 
     It must not change once it is part of a mechanism. ``f(x)`` is ``f.calc_value(x)``.
     """
 
-    #: By which number compiled code knows the kind; 0 where it does not.
-    KIND: ClassVar[int] = 0
-
     @abc.abstractmethod
     def get_argument_size(self) -> int:
-        """Of how many arguments it is a function."""
+        """The number of arguments."""
 
     @abc.abstractmethod
     def get_max_derivative_order(self) -> int:
@@ -58,7 +58,7 @@ class Function(abc.ABC):
         Parameters
         ----------
         x : (argument_size,) array_like
-            The arguments; a bare number will do for one argument. The package's own kinds also take many points
+            The arguments; or a number, for one argument. The package's own kinds also take many points
             ``(n, argument_size)``.
 
         Returns
@@ -89,8 +89,12 @@ class Function(abc.ABC):
 
 
 class FunctionKind(Function):
-    """What the package's own kinds share: they check what they are given, compute many points at once, and cannot change."""
+    """Base class of the package's own kinds: they check their arguments, compute many points at once, and are immutable."""
 
+    #: Evaluates the kind in kernels, see `_routine`; None where Python does, or where it is affine.
+    routine: ClassVar[Routine | None] = None
+    #: Whether it is a weighted sum of the arguments and a constant: `pack` gives the weights, then the constant.
+    is_affine: ClassVar[bool] = False
     _names: ClassVar[tuple[str, ...]] = ()  # what the constructor takes, kept under these names with a _ before
 
     def _keep(self, **values: Any) -> None:
@@ -106,8 +110,8 @@ class FunctionKind(Function):
     def _derivative(self, components: tuple[int, ...], x: tuple[Any, ...]) -> Any:
         """The derivative at x, a tuple of floats or of arrays (n,); no components, the value."""
 
-    def _packed(self) -> tuple[int, int, Sequence[float]]:
-        """Coefficients, pieces and the run of numbers, as the kind's compiled functions read them."""
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        """The integers and the numbers that the kind's routine reads."""
         raise NotImplementedError(f"{type(self).__name__} is not known to compiled code")
 
     # ------------------------------------------------------------------------------------------ for users
@@ -162,7 +166,7 @@ class FunctionKind(Function):
         if x is None:
             raise TypeError(f"x of {self._call_me()} must be numbers, not None")
         known = type(x) is np.ndarray and x.dtype == np.float64
-        points: Array = x if known else _checked.floats(x, f"x of {self._call_me()}")  # type: ignore[assignment]
+        points: Array = x if known else checks.numbers(f"x of {self._call_me()}", x)  # type: ignore[assignment]
         if points.ndim == 0 and size == 1:
             return float(self._derivative(components, (float(points),)))
         if points.shape == (size,):
@@ -221,7 +225,7 @@ class FunctionKind(Function):
 
 
 class Univariate(FunctionKind):
-    """A kind of one argument: `_at` is all that it has to know."""
+    """A kind of one argument, which provides `_at`."""
 
     @abc.abstractmethod
     def _at(self, order: int, x: Any) -> Any:
@@ -244,10 +248,10 @@ def show(value: Any) -> str:
 
 def coefficients(value: ArrayLike, name: str) -> Array:
     """Read a list of at least one finite number, a copy."""
-    array = _checked.floats(value, name)
+    array = checks.numbers(name, value)
     if array.ndim != 1 or len(array) == 0:
         raise ValueError(f"{name} must be a list of one or more numbers; {value!r} has the shape {array.shape}")
-    return _checked.array(array, array.shape, name)
+    return checks.array(name, array, array.shape)
 
 
 def count(value: Any, name: str, least: int) -> int:

@@ -1,4 +1,4 @@
-"""Constant: the same everywhere.
+"""Constant: the same value everywhere.
 
 f = value
 """
@@ -8,18 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._jit import generic
-from ..algebra.scalar import load
-from ..value import _checked
+from ..value import checks
 from .base import UNLIMITED, FunctionKind, count
-
-KIND = 1
-
-
-@generic
-def value(numbers: Any, n: int) -> Any:
-    """The number of the run that starts at n."""
-    return load(numbers, n, 0)
 
 
 class Constant(FunctionKind):
@@ -30,7 +20,7 @@ class Constant(FunctionKind):
     value : float
         The value.
     argument_size : int
-        Of how many arguments it is formally a function; 0 or more.
+        The number of arguments that it takes, formally; 0 or more.
 
     Examples
     --------
@@ -38,14 +28,14 @@ class Constant(FunctionKind):
     2.5
     """
 
-    KIND = KIND
+    is_affine = True
     _names = ("value", "argument_size")
     _value: float
     _argument_size: int
 
     def __init__(self, value: float, argument_size: int = 1) -> None:
         self._keep(
-            value=_checked.number(value, "the value of a Constant"),
+            value=checks.finite("the value of a Constant", value),
             argument_size=count(argument_size, "the argument_size of a Constant", 0),
         )
 
@@ -60,5 +50,5 @@ class Constant(FunctionKind):
     def _derivative(self, components: tuple[int, ...], x: tuple[Any, ...]) -> Any:
         return 0.0 if components else self._value
 
-    def _packed(self) -> tuple[int, int, Sequence[float]]:
-        return 1, 1, [self._value]
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return [], [*[0.0] * self._argument_size, self._value]

@@ -12,8 +12,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..algebra.arrays import Array
 from ..algebra.dual import Dual, seed
-from .base import UNLIMITED, Array, FunctionKind, count
+from .base import UNLIMITED, FunctionKind, count
 
 Derivatives: TypeAlias = "Sequence[Callable[..., Any]] | Callable[..., Any] | None"
 
@@ -136,7 +137,7 @@ class _Called:
 def _differentiated(function: Callable[[Any], Any], components: tuple[int, ...], x: tuple[float, ...]) -> Any:
     try:
         y = function(_seeded(x, components))
-    except Exception:  # whatever the function says of Duals; of numbers it will say it again
+    except Exception:  # if the error is the function's own, a call with numbers raises it again
         y = None
     if isinstance(y, Dual) and y.depth == len(components):
         for _ in components:

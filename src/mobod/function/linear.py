@@ -8,26 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._jit import generic
-from ..algebra.scalar import load
-from .base import UNLIMITED, Array, ArrayLike, FunctionKind, coefficients
-
-KIND = 2
-
-
-@generic
-def value(numbers: Any, n: int, integers: Any, first_place: int, num_arguments: int, rows: Any, at: int) -> Any:
-    """The sum over the arguments, each read from its place."""
-    f = load(numbers, n + num_arguments, 0)
-    for k in range(num_arguments):
-        f = f + load(numbers, n + k, 0) * load(rows, at + integers[first_place + k], 0)
-    return f
-
-
-@generic
-def derivative(numbers: Any, n: int, k: int) -> Any:
-    """By argument k."""
-    return load(numbers, n + k, 0)
+from ..algebra.arrays import Array, ArrayLike
+from .base import UNLIMITED, FunctionKind, coefficients
 
 
 class Linear(FunctionKind):
@@ -45,7 +27,7 @@ class Linear(FunctionKind):
     (15.0, 3.0)
     """
 
-    KIND = KIND
+    is_affine = True
     _names = ("coefficients",)
     _coefficients: Array
 
@@ -53,7 +35,7 @@ class Linear(FunctionKind):
         self._keep(coefficients=_coefficients(coefficients))
 
     def get_argument_size(self) -> int:
-        """Of how many arguments it is a function: one less than there are coefficients."""
+        """The number of arguments: one less than that of coefficients."""
         return len(self._coefficients) - 1
 
     def get_max_derivative_order(self) -> int:
@@ -66,8 +48,8 @@ class Linear(FunctionKind):
             return sum((c * x_k for c, x_k in zip(weights, x, strict=True)), constant)
         return weights[components[0]] if len(components) == 1 else 0.0
 
-    def _packed(self) -> tuple[int, int, Sequence[float]]:
-        return len(self._coefficients), 1, self._coefficients.tolist()
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return [], self._coefficients.tolist()
 
 
 def _coefficients(value: ArrayLike) -> Array:

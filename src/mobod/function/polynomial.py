@@ -9,19 +9,19 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .._jit import generic
+from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import load, zero
-from .base import UNLIMITED, Array, ArrayLike, Univariate
+from ..compiling import generic
+from ._routine import of_one_argument
+from .base import UNLIMITED, Univariate
 from .base import coefficients as read
-
-KIND = 3
 
 
 @generic
-def jet(numbers: Any, n: int, size: int, x: Any) -> Any:
-    """f, f', f'' by Horner's scheme: each is carried along with the one before."""
+def jet(integers: Any, i: int, numbers: Any, n: int, x: Any) -> Any:
+    """f, f', f'' by Horner's scheme: each is carried along with the one before. Integers: how many coefficients."""
     f, slope, half_bend = zero(x), zero(x), zero(x)
-    for j in range(size):
+    for j in range(integers[i]):
         half_bend = half_bend * x + slope
         slope = slope * x + f
         f = f * x + load(numbers, n + j, 0)
@@ -43,7 +43,7 @@ class Polynomial(Univariate):
     (7.0, 6.0, 2.0)
     """
 
-    KIND = KIND
+    routine = of_one_argument(jet)
     _names = ("coefficients",)
     _coefficients: Array
 
@@ -60,5 +60,5 @@ class Polynomial(Univariate):
             f = f * x + math.perm(power, order) * c
         return f
 
-    def _packed(self) -> tuple[int, int, Sequence[float]]:
-        return len(self._coefficients), 1, self._coefficients.tolist()
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return [len(self._coefficients)], self._coefficients.tolist()

@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import generic
 from ..algebra.scalar import load, sincos
-from ..value import _checked
+from ..compiling import generic
+from ..value import checks
+from ._routine import of_one_argument
 from .base import UNLIMITED, Univariate
-
-KIND = 4
 
 
 @generic
-def jet(numbers: Any, n: int, x: Any) -> Any:
+def jet(integers: Any, i: int, numbers: Any, n: int, x: Any) -> Any:
     """f, f', f''."""
     a, w = load(numbers, n, 0), load(numbers, n + 1, 0)
     s, c = sincos(w * x + load(numbers, n + 2, 0))
@@ -44,7 +43,7 @@ class Sinusoid(Univariate):
     2.0
     """
 
-    KIND = KIND
+    routine = of_one_argument(jet)
     _names = ("amplitude", "frequency", "phase")
     _amplitude: float
     _frequency: float
@@ -52,9 +51,9 @@ class Sinusoid(Univariate):
 
     def __init__(self, amplitude: float, frequency: float, phase: float = 0.0) -> None:
         self._keep(
-            amplitude=_checked.number(amplitude, "the amplitude of a Sinusoid"),
-            frequency=_checked.number(frequency, "the frequency of a Sinusoid"),
-            phase=_checked.number(phase, "the phase of a Sinusoid"),
+            amplitude=checks.finite("the amplitude of a Sinusoid", amplitude),
+            frequency=checks.finite("the frequency of a Sinusoid", frequency),
+            phase=checks.finite("the phase of a Sinusoid", phase),
         )
 
     def get_max_derivative_order(self) -> int:
@@ -67,5 +66,5 @@ class Sinusoid(Univariate):
         size = self._amplitude * self._frequency**order
         return (-size if order % 4 in (2, 3) else size) * wave
 
-    def _packed(self) -> tuple[int, int, Sequence[float]]:
-        return 3, 1, [self._amplitude, self._frequency, self._phase]
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return [], [self._amplitude, self._frequency, self._phase]

@@ -17,15 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import generic
+from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import load, where, zero
+from ..compiling import generic
 from ..errors import ModelError
-from ..value import _checked
-from .base import Array, ArrayLike, Univariate
+from ..value import checks
+from ._routine import of_one_argument
+from .base import Univariate
 
-KIND = 6
 DEGREES = (1, 3, 5, 7)
-#: How often to interpolate what rounding has left, which of unevenly spaced points and high degrees is not little.
+#: How often residuals are interpolated: rounding makes them large for unevenly spaced points and high degrees.
 REFINEMENTS = 2
 
 
@@ -39,8 +40,12 @@ def _pick(numbers: Any, breaks: int, entries: int, pieces: int, x: Any) -> Any:
 
 
 @generic
-def jet(numbers: Any, n: int, size: int, pieces: int, x: Any) -> Any:
-    """f, f', f''. Numbers: where each piece starts (the first one's end), then the pieces' coefficients, power by power."""
+def jet(integers: Any, i: int, numbers: Any, n: int, x: Any) -> Any:
+    """f, f', f''. Integers: coefficients of a piece, and how many pieces.
+
+    Numbers: where each piece starts (the first one's end), then the pieces' coefficients, power by power.
+    """
+    size, pieces = integers[i], integers[i + 1]
     t = x - _pick(numbers, n, n, pieces, x)
     f, slope, half_bend = zero(x), zero(x), zero(x)
     for j in range(size):
@@ -65,8 +70,8 @@ class Spline(Univariate):
     Notes
     -----
     Outside the points it goes on as a polynomial of degree (degree - 1) / 2 with the same derivatives at the end: constant for
-    degree 1, straight for 3, a parabola for 5, a cubic for 7. So it cannot run away as the end pieces themselves would, and it
-    is as smooth at the ends as within. It is the curve that Simbody's ``SplineFitter`` gives without smoothing.
+    degree 1, straight for 3, a parabola for 5, a cubic for 7. So it does not diverge as fast as the end pieces would, and it is
+    as smooth at the ends as within. It is the curve that Simbody's ``SplineFitter`` gives without smoothing.
 
     Near the ends a natural cubic is off by the square of the points' distance where the second derivative there is not zero.
 
@@ -77,7 +82,7 @@ class Spline(Univariate):
     array([ 0. ,  1. , -1.5])
     """
 
-    KIND = KIND
+    routine = of_one_argument(jet)
     _names = ("degree", "x", "y")
     _degree: int
     _x: Array
@@ -88,14 +93,14 @@ class Spline(Univariate):
     def __init__(self, degree: int, x: ArrayLike, y: ArrayLike) -> None:
         if isinstance(degree, bool) or degree not in DEGREES:
             raise ValueError(f"the degree of a Spline must be 1, 3, 5 or 7; it is {degree!r}")
-        points = _checked.floats(x, "x of a Spline")
+        points = checks.numbers("x of a Spline", x)
         least = max(2, (degree + 1) // 2)
         if points.ndim != 1 or len(points) < least:
             raise ValueError(
                 f"x of a Spline of degree {degree} must be a list of {least} or more numbers; it has the shape {points.shape}"
             )
-        points = _checked.array(points, points.shape, "x of a Spline")
-        values = _checked.array(y, points.shape, "y of a Spline, one for each x,")
+        points = checks.array("x of a Spline", points, points.shape)
+        values = checks.array("y of a Spline, one for each x,", y, points.shape)
         backward = np.flatnonzero(np.diff(points) <= 0.0)
         if len(backward):
             j = int(backward[0])
@@ -118,8 +123,8 @@ class Spline(Univariate):
             f = f * t + math.perm(power, order) * c[piece]
         return f
 
-    def _packed(self) -> tuple[int, int, Sequence[float]]:
-        return self._degree + 1, len(self._starts), [*self._starts.tolist(), *self._table.ravel().tolist()]
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return [self._degree + 1, len(self._starts)], [*self._starts.tolist(), *self._table.ravel().tolist()]
 
 
 def _pieces(degree: int, x: Array, y: Array) -> Array:
@@ -133,7 +138,7 @@ def _pieces(degree: int, x: Array, y: Array) -> Array:
         return make_interp_spline(x, values, degree, bc_type=(ends, ends) if ends else None)
 
     through = interpolate(y)
-    for _ in range(REFINEMENTS if degree > 3 else 0):  # it is linear in the values: what it misses is interpolated too
+    for _ in range(REFINEMENTS if degree > 3 else 0):  # linear in the values: residuals are interpolated too
         through = BSpline(through.t, through.c + interpolate(y - through(x)).c, degree)
     if not np.abs(through(x) - y).max() <= 1e-8 * np.abs(y).max():  # NaN included
         raise ModelError(

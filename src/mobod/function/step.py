@@ -14,24 +14,24 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import generic
 from ..algebra.scalar import load, one, where, zero
+from ..compiling import generic
 from ..errors import ModelError
-from ..value import _checked
+from ..value import checks
+from ._routine import of_one_argument
 from .base import Univariate
 
-KIND = 5
 #: s^3 (10 - 15 s + 6 s^2), and its derivatives, as coefficients of powers.
 SHAPE = ([6, -15, 10, 0, 0, 0], [30, -60, 30, 0, 0], [120, -180, 60, 0], [360, -360, 60])
 
 
 @generic
-def jet(numbers: Any, n: int, x: Any) -> Any:
+def jet(integers: Any, i: int, numbers: Any, n: int, x: Any) -> Any:
     """f, f', f''. Numbers: y0, y1 - y0, x0, 1 / (x1 - x0)."""
-    o, i = zero(x), one(x)
+    o = zero(x)
     rise, steepness = load(numbers, n + 1, 0), load(numbers, n + 3, 0)
     s = (x - load(numbers, n + 2, 0)) * steepness
-    s = where(s < 0.0, o, where(s > 1.0, i, s))
+    s = where(s < 0.0, o, where(s > 1.0, one(x), s))
     r = 1.0 - s
     f = load(numbers, n, 0) + rise * (s * s * s * (10.0 + s * (6.0 * s - 15.0)))
     slope = rise * steepness
@@ -59,7 +59,7 @@ class Step(Univariate):
     array([1., 2., 3.])
     """
 
-    KIND = KIND
+    routine = of_one_argument(jet)
     _names = ("y0", "y1", "x0", "x1")
     _y0: float
     _y1: float
@@ -68,7 +68,7 @@ class Step(Univariate):
 
     def __init__(self, y0: float, y1: float, x0: float, x1: float) -> None:
         values = {"y0": y0, "y1": y1, "x0": x0, "x1": x1}
-        self._keep(**{name: _checked.number(value, f"{name} of a Step") for name, value in values.items()})
+        self._keep(**{name: checks.finite(f"{name} of a Step", value) for name, value in values.items()})
         if not np.isfinite(1.0 / (self._x1 - self._x0) if self._x1 != self._x0 else np.inf):
             raise ModelError(f"the two ends of a Step must differ; x0 is {x0!r} and x1 is {x1!r}")
 
@@ -88,5 +88,5 @@ class Step(Univariate):
         rise = (self._y1 - self._y0) * steepness**order * f
         return rise if order else np.where(s == 1.0, self._y1, self._y0 + rise)
 
-    def _packed(self) -> tuple[int, int, Sequence[float]]:
-        return 4, 1, [self._y0, self._y1 - self._y0, self._x0, 1.0 / (self._x1 - self._x0)]
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return [], [self._y0, self._y1 - self._y0, self._x0, 1.0 / (self._x1 - self._x0)]

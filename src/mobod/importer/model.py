@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..value.attributes import Sealed
+
 if TYPE_CHECKING:
     from ..force import Gravity, MobilityLinearDamper, MobilityLinearStop
-    from ..forces import GeneralForceSubsystem
-    from ..matter import SimbodyMatterSubsystem
+    from ..force.subsystem import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
-    from ..system import MultibodySystem
+    from ..state.state import State
+    from ..system.matter import SimbodyMatterSubsystem
+    from ..system.system import MultibodySystem
     from .urdf_document import Joint, Link
 
 
 @dataclass(eq=False, kw_only=True)
-class Model:
+class Model(Sealed):
     """A multibody system built from a file, with the file's names.
 
     Attributes

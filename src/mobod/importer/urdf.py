@@ -18,17 +18,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import body, constraint, decoration, force, mobilizer
+from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..forces import GeneralForceSubsystem
+from ..force.subsystem import GeneralForceSubsystem
 from ..function import Linear
-from ..matter import SimbodyMatterSubsystem
 from ..mobilizer.base import MobilizedBody
-from ..system import MultibodySystem
+from ..system.matter import SimbodyMatterSubsystem
+from ..system.system import MultibodySystem
 from ..value import Inertia, MassProperties, Transform
+from ..value.attributes import named_arguments
 from .model import Model
 from .urdf_document import NUM_Q, NUM_U, Box, Cylinder, Joint, Mesh, Sphere, UrdfDocument, Visual
 from .urdf_forces import add_dampers, add_stops
-from .urdf_mass import Array, LinkMass, calc_link_masses, rotation_matrix
+from .urdf_mass import LinkMass, calc_link_masses, rotation_matrix
 from .urdf_massless import find_idle_joints
 from .urdf_reader import read_urdf
 from .urdf_tree import UrdfTree, build_tree
@@ -43,6 +45,7 @@ _MOBILIZERS: dict[str, type[MobilizedBody]] = {
 }
 
 
+@named_arguments
 def load_urdf(
     path: str | os.PathLike[str],
     *,
@@ -239,12 +242,12 @@ class _Builder:
         root = self.tree.root
         kind = mobilizer.Free if floating_base else mobilizer.Weld
         self.bodies[root] = kind(self.matter.ground, self.body_of(root), name=self.body_name(root))
-        self.bodies[root]._joint_name = root
+        self.bodies[root].joint_name = root
         if floating_base:
             self.name_coordinates(root, "floating")
         for link, joint in self.tree.moving_order:
             self.bodies[link] = self.mobilize(link, joint)
-            self.bodies[link]._joint_name = joint.name
+            self.bodies[link].joint_name = joint.name
             if joint.name not in self.welded:
                 self.name_coordinates(joint.name, joint.type)
         if mimic:
@@ -316,10 +319,14 @@ class _Builder:
 
     def where_mimicked(self, joint: Joint) -> float:
         """Return the coordinate of a joint where all that mimic none are at zero; mimicry has no loops."""
-        if joint.mimic is None or joint.name in self.welded or joint.type not in _OF_ONE:
-            return 0.0
-        other = self.document.joints[joint.mimic.joint]
-        return joint.mimic.multiplier * self.where_mimicked(other) + joint.mimic.offset
+        row = []
+        while joint.mimic is not None and joint.name not in self.welded and joint.type in _OF_ONE:
+            row.append(joint.mimic)
+            joint = self.document.joints[joint.mimic.joint]
+        where = 0.0
+        for mimic in reversed(row):
+            where = mimic.multiplier * where + mimic.offset
+        return where
 
     def name_coordinates(self, name: str, kind: str) -> None:
         for names, count in ((self.coordinates, NUM_Q[kind]), (self.speeds, NUM_U[kind])):
@@ -332,7 +339,7 @@ class _Builder:
 
 def _transform(R: Array, p: Array) -> Transform:
     """Return the transform of a matrix that is a rotation by its making, and a location."""
-    return Transform._trusted(R, p)
+    return Transform.trusted(R, p)
 
 
 # URDF's cylinders are along z, decorations' along y

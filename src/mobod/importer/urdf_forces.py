@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..force import MobilityLinearDamper, MobilityLinearStop
-from ..forces import GeneralForceSubsystem
+from ..force.subsystem import GeneralForceSubsystem
 from ..mobilizer.base import MobilizedBody
 from .urdf_document import Joint
 
@@ -61,10 +61,10 @@ def add_stops(
 def _weights(bodies: Mapping[str, MobilizedBody]) -> dict[str, float]:
     """The weight of each body and all that hangs on it."""
     masses: dict[int, float] = {}
-    matter = next(iter(bodies.values()))._matter if bodies else None
+    matter = next(iter(bodies.values())).matter if bodies else None
     for body in reversed(list(matter.bodies[1:]) if matter is not None else []):
-        index = body._index
-        masses[index] = masses.get(index, 0.0) + body._body.get_default_rigid_body_mass_properties().mass
-        parent = 0 if body._parent is None else body._parent._index
+        index = body.index
+        masses[index] = masses.get(index, 0.0) + body.body.get_default_rigid_body_mass_properties().mass
+        parent = 0 if body.parent is None else body.parent.index
         masses[parent] = masses.get(parent, 0.0) + masses[index]
-    return {name: GRAVITY * masses[body._index] for name, body in bodies.items()}
+    return {name: GRAVITY * masses[body.index] for name, body in bodies.items()}

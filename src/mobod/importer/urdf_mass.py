@@ -21,11 +21,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
 from .urdf_document import Inertial, Joint, UrdfDocument, Vector3
 from .urdf_tree import UrdfTree
@@ -35,8 +34,6 @@ ROUNDING = 0.01
 
 POINT_MASS_RADIUS = 1e-8
 """A radius of gyration below this (10 nm) is a zero with the dust of someone's arithmetic on it."""
-
-Array: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

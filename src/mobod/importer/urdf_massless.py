@@ -19,16 +19,13 @@ mass. Angles are taken at a general position, so that a passing alignment of axe
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..algebra.arrays import Array
 from .urdf_document import Joint
 from .urdf_mass import LinkMass, rotation_matrix
 from .urdf_tree import UrdfTree
-
-Array: TypeAlias = NDArray[np.float64]
 
 _SOLID = np.zeros((6, 0))
 _SMALL = 1e-9  # of unit vectors; rounding leaves 1e-15, and real geometry is coarser than a nanometre

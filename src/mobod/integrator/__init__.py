@@ -1,5 +1,6 @@
 """The methods that advance a state in time, one a file. `mobod.TimeStepper` drives them."""
 
+from ..value.attributes import explain_names
 from .base import Integrator
 from .bdf import BDF
 from .explicit_euler import ExplicitEuler
@@ -23,3 +24,5 @@ __all__ = [
     "SemiExplicitEuler2",
     "Verlet",
 ]
+
+explain_names(__name__)

@@ -1,30 +1,31 @@
-"""What stopped an integration, found out afterwards: where accelerations jump, and what was the first that is not finite."""
+"""Why an integration stopped, analysed afterwards: where accelerations jump, and the first quantity that is not finite."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
-from ..stage import Stage
+from ..value.stage import Stage
 
 if TYPE_CHECKING:
-    from ..diagnosis import Diagnosis
-    from ..state import State
-    from ..system import MultibodySystem
+    from ..state.state import State
+    from ..system.diagnosis import Diagnosis
+    from ..system.system import MultibodySystem
 
-Array = npt.NDArray[np.float64]
-#: A change that after so many halvings of the interval is still this part of what it was happens at one point: a jump. Halvings
-#: end at the resolution of time, but there have to be some.
+#: A change that is still this part of its size after so many halvings of the interval is a jump. Halvings end at the
+#: resolution of time, but there have to be some.
 _HALVINGS, _FEWEST, _LEFT = 30, 4, 0.5
+#: A force is named if it is so many times as large as the next.
+_BY_FAR = 1e3
 
 
 def name_of(system: MultibodySystem, state: State, i: int) -> str:
-    """What number *i* of y is, and whose."""
-    tree, matter = state._tree, system.get_matter_subsystem()
-    nq, nu, nz = len(state._q), len(state._u), len(state._z)
+    """A name for number *i* of y: its kind and owner."""
+    tree, matter = state.tree, system.get_matter_subsystem()
+    nq, nu, nz = len(state.q_values), len(state.u_values), len(state.z_values)
     if i >= nq + nu + nz:
         i -= nq + nu + nz
         what, i = ("location", i) if i < 3 * tree.num_particles else ("velocity", i - 3 * tree.num_particles)
@@ -35,9 +36,34 @@ def name_of(system: MultibodySystem, state: State, i: int) -> str:
     elif i >= nq:
         name, firsts, of_matter, i = "u", tree.first_u, tree.nu, i - nq
     if i >= of_matter:
-        return system._owner(state, name, i)
+        return system.owner_of(state, name, i)
     b = int(np.searchsorted(firsts, i, side="right")) - 1
-    return f"{name}[{i}], number {i - firsts[b]} of {matter._bodies[b]._name!r}"
+    return f"{name}[{i}], number {i - firsts[b]} of {matter.body_list[b].name!r}"
+
+
+def strongest_force(system: MultibodySystem, state: State, i: int) -> str:
+    """The force on the mobility of number *i* of y that is by far the largest, in words; empty if none is."""
+    tree, nq = state.tree, len(state.q_values)
+    first, last = (tree.first_q, tree.nq) if i < nq else (tree.first_u, tree.nu)
+    i = i if i < nq else i - nq
+    if i >= last:
+        return ""
+    b = int(np.searchsorted(first, i, side="right")) - 1
+    mobilities = slice(tree.first_u[b], tree.first_u[b] + tree.num_u[b])
+    sizes: list[tuple[float, str]] = []
+    try:
+        system.realize(state, Stage.VELOCITY)
+        for force in system.all_forces():
+            if not force.is_disabled(state):
+                on_bodies, _, on_mobilities = force.calc_force_contribution(state)
+                size = float(max(np.abs(on_bodies[b]).max(), np.abs(on_mobilities[mobilities]).max(initial=0.0)))
+                sizes.append((size, force.name))
+    except Exception:  # a user's part may fail at such a state; the integrator's error is raised in any case
+        return ""
+    sizes.sort(reverse=True)
+    if not sizes or not sizes[0][0] > _BY_FAR * (sizes[1][0] if len(sizes) > 1 else 1.0):
+        return ""
+    return f", on which {sizes[0][1]!r} acts with {sizes[0][0]:.3g}"
 
 
 def jump(system: MultibodySystem, state: State, y: Array, time: float, rate: Array, h: float) -> tuple[str, str] | None:
@@ -50,13 +76,13 @@ def jump(system: MultibodySystem, state: State, y: Array, time: float, rate: Arr
     """
 
     def rates_at(s: float) -> Array:
-        state._y[:] = y + s * rate
+        state.y_values[:] = y + s * rate
         state.time = time + s
-        state._invalidate_q()
-        if state._has_known:
+        state.invalidate_q()
+        if state.has_known:
             system.prescribe(state)
         system.realize(state)
-        found: Array = state._record.y_dot[:, 0].copy()
+        found: Array = state.record.y_dot[:, 0].copy()
         return found
 
     try:
@@ -88,14 +114,14 @@ def jump(system: MultibodySystem, state: State, y: Array, time: float, rate: Arr
 
 def first_not_finite(system: MultibodySystem, state: State) -> str:
     """Which quantity of which body, force or variable is the first that is not finite, as the state's y and time are."""
-    time = float(state._record.time[0, 0])
-    bad = np.flatnonzero(~np.isfinite(state._y))
+    time = float(state.record.time[0, 0])
+    bad = np.flatnonzero(~np.isfinite(state.y_values))
     if len(bad):
         i = int(bad[0])
-        return f"at time {time:.9g} {name_of(system, state, i)}, is {state._y[i]}"
+        return f"at time {time:.9g} {name_of(system, state, i)}, is {state.y_values[i]}"
     state.time = time
-    state._invalidate_q()
-    record, bodies = state._record, system.get_matter_subsystem()._bodies
+    state.invalidate_q()
+    record, bodies = state.record, system.get_matter_subsystem().body_list
     try:
         for stage, fields in (
             (Stage.POSITION, (("position", record.p_GB), ("orientation", record.R_GB))),
@@ -105,7 +131,7 @@ def first_not_finite(system: MultibodySystem, state: State) -> str:
             for what, rows in fields:
                 wrong = np.flatnonzero(~np.isfinite(rows).all(axis=1))
                 if len(wrong):
-                    return f"at time {time:.9g} the {what} of body {bodies[int(wrong[0])]._name!r} is not finite"
+                    return f"at time {time:.9g} the {what} of body {bodies[int(wrong[0])].name!r} is not finite"
         said = _force_not_finite(system, state)
         if said:
             return f"at time {time:.9g} {said}"
@@ -117,8 +143,8 @@ def first_not_finite(system: MultibodySystem, state: State) -> str:
 
 def not_projected(system: MultibodySystem, state: State, tolerance: float) -> Exception | None:
     """Why the state, as its y and time are, cannot be brought to its constraints: the error of trying, or None."""
-    state.time = float(state._record.time[0, 0])
-    state._invalidate_q()
+    state.time = float(state.record.time[0, 0])
+    state.invalidate_q()
     try:
         system.project(state, tolerance)
     except (ConvergenceError, ModelError) as error:
@@ -128,11 +154,11 @@ def not_projected(system: MultibodySystem, state: State, tolerance: float) -> Ex
 
 def of_constraints(system: MultibodySystem, state: State, tolerance: float) -> tuple[str, Diagnosis | None]:
     """Which constraint equations fail at a state, in words, and its diagnosis; nothing where none does."""
-    if not system.get_matter_subsystem()._constraints:
+    if not system.get_matter_subsystem().constraints:
         return "", None
     try:
         found = system.diagnose_constraints(state, max(tolerance, 1e-6))
-    except Exception:  # a place where nothing can be found out; another error is on its way
+    except Exception:  # the state cannot be diagnosed; the integrator's error is raised in any case
         return "", None
     said = [
         f"{', '.join(map(str, near.equations))} {'are' if len(near.equations) > 1 else 'is'} nearly singular ({near.why})"
@@ -145,11 +171,11 @@ def of_constraints(system: MultibodySystem, state: State, tolerance: float) -> t
 
 
 def contradictory_accelerations(system: MultibodySystem, state: State) -> str:
-    """What to say of equations that ask for accelerations that exclude each other; the state is at ACCELERATION.
+    """A warning about acceleration equations that contradict each other; the state is at ACCELERATION.
 
-    The solver then meets none of them, but what is least wrong.
+    The solver then gives their least-squares solution, which fulfils none of them.
     """
-    if not system.get_matter_subsystem()._constraints:
+    if not system.get_matter_subsystem().constraints:
         return ""
     largest = float(np.abs(state.u_dot_err).max(initial=0.0))
     if not largest > 1e-6 * max(1.0, float(np.abs(state.u_dot).max(initial=0.0))):
@@ -166,17 +192,17 @@ def contradictory_accelerations(system: MultibodySystem, state: State) -> str:
 
 def _force_not_finite(system: MultibodySystem, state: State) -> str:
     """The first force that is not finite, and on what; the state is at VELOCITY."""
-    bodies = system.get_matter_subsystem()._bodies
-    for force in system._forces():
+    bodies = system.get_matter_subsystem().body_list
+    for force in system.all_forces():
         if force.is_disabled(state):
             continue
         on_bodies, on_particles, on_mobilities = force.calc_force_contribution(state)
         wrong = np.flatnonzero(~np.isfinite(on_bodies.reshape(len(bodies), -1)).all(axis=1))
         if len(wrong):
-            return f"force {force.name!r} applies to body {bodies[int(wrong[0])]._name!r} a force that is not finite"
+            return f"force {force.name!r} applies to body {bodies[int(wrong[0])].name!r} a force that is not finite"
         wrong = np.flatnonzero(~np.isfinite(on_mobilities))
         if len(wrong):
-            whose = name_of(system, state, len(state._q) + int(wrong[0])).partition(", ")[2]
+            whose = name_of(system, state, len(state.q_values) + int(wrong[0])).partition(", ")[2]
             value = on_mobilities[int(wrong[0])]
             return (
                 f"force {force.name!r} applies to mobility {whose.removeprefix('number ')} a force that is not finite: {value}"

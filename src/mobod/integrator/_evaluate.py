@@ -1,4 +1,4 @@
-"""What an integrator asks of a system, in two forms: compiled for built-in parts, interpreted where a user's Python takes part.
+"""An integrator's calls of the system, in two forms: compiled, and interpreted for systems with parts in Python.
 
 An integrator's source says `evaluate(model)`. In a kernel, *model* is the record and the compiled form is called; run by
 Python, it is an `Interpreted` and the call goes through `MultibodySystem.realize`. The algorithm is the same text.
@@ -8,25 +8,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import prescribing, projecting
-from .._jit import compiled, compiled_form_of
 from ..algebra import quaternion
 from ..algebra.record import attach, call_routine
-from ..constraint._what import PROJECT_Q, PROJECT_U
+from ..compiling import compiled, compiled_form_of
+from ..constraint._protocol import PROJECT_Q, PROJECT_U
 from ..errors import ConvergenceError, ModelError
-from ..force import _switch as forces
+from ..force import _dispatch as forces
 from ..mobilizer import _rates
 from ..mobilizer._access import vector4
-from ..motion._what import SET_Q, SET_U
+from ..motion._protocol import SET_Q, SET_U
+from ..state.validity import ARTICULATED, EVERYTHING, KINEMATICS, POSITIONS
+from ..system import prescription, projection
 from ..tree import measures, momentum
 from ..tree.project import begin_projection, has_taken_steps
-from ..tree.realize import ACCELERATIONS, ARTICULATED, BAD_INPUT, FORCES, POSITIONS, VELOCITIES
+from ..tree.realize import BAD_INPUT
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..system import MultibodySystem
+    from ..state.state import State
+    from ..system.system import MultibodySystem
 
-EVERYTHING = POSITIONS | VELOCITIES | FORCES | ARTICULATED | ACCELERATIONS
 #: What `project` returns the sum of.
 CHANGED_Q, CHANGED_U = 1, 2
 #: What it takes the sum of as choices.
@@ -37,9 +37,9 @@ class Interpreted:
     """A state being integrated by Python: what the record is to a kernel."""
 
     def __init__(self, system: MultibodySystem, state: State) -> None:
-        self.system, self.state, self.block, self.ny = system, state, state._block, len(state._y)
-        self.prescribed = state._has_known
-        self.constrained = state._is_constrained
+        self.system, self.state, self.block, self.ny = system, state, state.block, len(state.y_values)
+        self.prescribed = state.has_known
+        self.constrained = state.is_constrained
         #: Why the last evaluation failed.
         self.error: ModelError | None = None
 
@@ -55,37 +55,37 @@ class Interpreted:
         return 0
 
     def finish_step(self) -> int:
-        """A step has ended at the state as it is realized: variables that update themselves have their next values."""
-        if self.state._resources is not None:
-            self.state._resources.keep_updates(self.state)
+        """A step has ended at the state as realized: keep the next values of variables that update themselves."""
+        if self.state.resources is not None:
+            self.state.resources.keep_updates(self.state)
         return 0
 
     def begin_step(self, time: float) -> int:
-        """A step begins at *time*: they take these values."""
-        if self.state._resources is not None:
-            self.state._resources.apply_updates(time)
+        """A step begins at *time*: these variables take their next values."""
+        if self.state.resources is not None:
+            self.state.resources.apply_updates(time)
         return 0
 
     def prescribe(self) -> None:
-        """Give q and u, which kernels have changed with time, the values that locks and motions say."""
-        from ..stage import Stage
+        """Set the q and u that locks and motions prescribe, after kernels have changed q, u and time."""
+        from ..value.stage import Stage
 
         state = self.state
-        state.time = state._record.time[0, 0]
-        state._invalidate_q()
+        state.time = state.record.time[0, 0]
+        state.invalidate_q()
         if self.prescribed:
             self.system.realize(state, Stage.TIME)
-            prescribing.prescribe_state(self.system, state)
+            prescription.prescribe_state(self.system, state)
 
     def evaluate_speeds(self) -> int:
         """`evaluate`, where kernels have left the matter's q and the particles' locations as they were at the last."""
         state = self.state
-        if len(state._q) > state._tree.nq:  # subsystems' coordinates change with their rates
+        if len(state.q_values) > state.tree.nq:  # subsystems' coordinates change with their rates
             return self.evaluate()
         try:
-            state._invalidate_u()
+            state.invalidate_u()
             if self.prescribed:
-                prescribing.set_u(self.system, state)
+                prescription.set_u(self.system, state)
             self.system.realize(state)
         except ModelError as error:
             self.error = error
@@ -94,12 +94,12 @@ class Interpreted:
 
     def move(self) -> int:
         """Realize the state, of which kernels have changed time and y, to VELOCITY; nothing is prescribed."""
-        from ..stage import Stage
+        from ..value.stage import Stage
 
         state = self.state
         try:
-            state.time = state._record.time[0, 0]
-            state._invalidate_q()
+            state.time = state.record.time[0, 0]
+            state.invalidate_q()
             self.system.realize(state, Stage.VELOCITY)
         except ModelError as error:
             self.error = error
@@ -108,20 +108,20 @@ class Interpreted:
 
     def project(self, projector: int, choices: int, tolerance: float) -> int:
         """Bring y, of which kernels have changed time too, to its manifolds."""
-        from ..stage import Stage
+        from ..value.stage import Stage
 
         state = self.state
-        changed = int(normalize(state._block, choices, tolerance))
+        changed = int(normalize(state.block, choices, tolerance))
         if not self.constrained:
             return changed
-        state.time = state._record.time[0, 0]
-        state._invalidate_q()
+        state.time = state.record.time[0, 0]
+        state.invalidate_q()
         least = int(choices & ALWAYS != 0)
         try:
-            if projecting.project(self.system, state, PROJECT_Q, tolerance, least):
+            if projection.project(self.system, state, PROJECT_Q, tolerance, least):
                 changed |= CHANGED_Q
             self.system.realize(state, Stage.POSITION)
-            if projecting.project(self.system, state, PROJECT_U, tolerance, least):
+            if projection.project(self.system, state, PROJECT_U, tolerance, least):
                 changed |= CHANGED_U
         except (ConvergenceError, ModelError):
             return -1
@@ -129,19 +129,19 @@ class Interpreted:
 
     def energy(self) -> float:
         """Kinetic and potential energy of the state, of which kernels have changed time and y."""
-        from ..stage import Stage
+        from ..value.stage import Stage
 
         state = self.state
-        state.time = state._record.time[0, 0]
-        state._invalidate_q()
+        state.time = state.record.time[0, 0]
+        state.invalidate_q()
         self.system.realize(state, Stage.DYNAMICS)
         return self.system.calc_energy(state)
 
 
 def evaluate(model: Any, address: int, prescriber: int) -> int:
-    """Prescribe what is prescribed and realize y to its rates; 0 where these are finite.
+    """Set prescribed q and u, and compute the rates of y; 0 if these are finite.
 
-    When compiled by the routine at *address*, and that at *prescriber* unless this is 0: nothing is prescribed then.
+    Compiled, it calls the routine at *address*, and that at *prescriber* unless it is 0, which means nothing is prescribed.
     """
     return model.evaluate()
 
@@ -177,7 +177,7 @@ def move(model: Any, address: int) -> int:
 
 @compiled_form_of(move)
 def _move(model: Any, address: int) -> int:
-    return call_routine(address, model, 0, POSITIONS | VELOCITIES)
+    return call_routine(address, model, 0, KINEMATICS)
 
 
 @compiled
@@ -197,19 +197,18 @@ def normalize(block: Any, choices: int, tolerance: float) -> int:
 
 
 def project(model: Any, address: int, projector: int, choices: int, tolerance: float) -> int:
-    """Bring q and u at y to their manifolds: the one place where a step, or a report, is projected.
+    """Project q and u at y onto their manifolds: the one place where a step, or a report, is projected.
 
     Parameters
     ----------
     model : record, or Interpreted
-        Its y is what an attempt or an interpolation has made; what is prescribed has its values.
+        Its y comes from an attempt or an interpolation; prescribed variables have their values.
     address : int
-        Where the routine is that realizes.
+        Address of the routine that realizes.
     projector : int
-        Where the routine is that projects on constraints' manifolds; 0 where there are none.
+        Address of the routine that projects onto the constraint manifolds; 0 without constraints.
     choices : int
-        A sum: ALWAYS, lest what is within the tolerance already is left alone, and FULL_NEWTON, to compute the matrix of an
-        iteration anew each time.
+        A sum: ALWAYS, to project even within the tolerance, and FULL_NEWTON, to compute the iteration matrix anew each time.
     tolerance : float
         How far from their manifolds constraints may be.
 
@@ -241,7 +240,7 @@ def _project(model: Any, address: int, projector: int, choices: int, tolerance: 
 
 
 def prescribe(model: Any, address: int, prescriber: int) -> None:
-    """Give q and u at y the values that are prescribed."""
+    """Set the prescribed q and u at y."""
     model.prescribe()
 
 
@@ -254,19 +253,19 @@ def _prescribe(model: Any, address: int, prescriber: int) -> None:
 
 
 def finish_step(model: Any) -> int:
-    """Told at the end of each step, with the state realized there: of use to what remembers."""
+    """Called at the end of each step, with the state realized there: for parts that remember."""
     return model.finish_step()
 
 
 @compiled_form_of(finish_step)
 def _finish_step(model: Any) -> int:
-    if model.remember[0] != 0:
-        call_routine(model.remember[0], model, 0, 0)
+    if model.measure_memory_size > 0:
+        call_routine(model.measures[0], model, model.measure_runs[1], model.measure_runs[2])
     return 0
 
 
 def begin_step(model: Any, time: float) -> int:
-    """Told at the beginning of each step, and again where it is tried anew."""
+    """Called at the beginning of each attempt at a step."""
     return model.begin_step(time)
 
 
@@ -283,5 +282,5 @@ def energy(model: Any, address: int) -> float:
 
 @compiled_form_of(energy)
 def _energy(model: Any, address: int) -> float:
-    call_routine(address, model, 0, POSITIONS | VELOCITIES)
+    call_routine(address, model, 0, KINEMATICS)
     return momentum.kinetic_energy(model) + forces.total_potential_energy(model)

@@ -1,4 +1,4 @@
-"""What a solver that steps from Python asks of a system: the rates of y, and their derivatives by y, each in one call.
+"""For solvers that step from Python: the rates of y, and their derivatives by y, each in one compiled call.
 
     J_ij = (f_i(y + d e_j) - f_i(y)) / d,    d = sqrt(eps) max(|y_j|, 1 / w_j),  w the weights
 
@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._jit import compiled, generic
 from ..algebra.record import attach
 from ..algebra.scalar import load
+from ..compiling import compiled, generic
 from ._evaluate import evaluate
 from ._runge_kutta import EVALUATIONS, PRESCRIBER, ROUTINE, set_y
 

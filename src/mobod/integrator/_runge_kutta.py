@@ -1,15 +1,15 @@
-"""The loop over steps, one for every explicit method: try a step, test its error, project, go on or try a shorter one; reports.
+"""The loop over steps of all explicit methods: attempt a step, test its error, project, accept or retry shorter; reports.
 
-A method is an `attempt`: how y is advanced by one try, and what its error is thought to be. That of a Runge-Kutta method is
-its table, and is here; the others are in their own files.
+A method is an `attempt`, which advances y and estimates the error. That of Runge-Kutta methods, which interprets their table,
+is here; the others are in their own files.
 
     stage s   y_s = y_0 + h sum a_sj k_j,  k_s = f(t_0 + c_s h, y_s)         step   y_1 = y_0 + h sum b_j k_j
     error     h w sum e_j k_j, the largest of any variable, relative where the variable exceeds 1 / w, w being its weight
     report    Hermite's polynomial of both ends of the step that passes the time asked for, see `interpolate`
 
-so that the steps taken do not depend on when reports are wanted, and an interrupted run repeats the uninterrupted one.
-Prescribed q and u are set at every stage, before the rates are found, and their errors are none of the method's. So are they
-in reports. Source: Hairer, Norsett and Wanner 1993, II.4 (step size, starting step) and II.6 (dense output).
+so that steps do not depend on report times, and an interrupted run repeats the uninterrupted one. Prescribed q and u are set
+at every stage, before the rates are evaluated, and in reports; they have no part in the error estimate. Source: Hairer,
+Norsett and Wanner 1993, II.4 (step size, starting step) and II.6 (dense output).
 
 `stepping` makes the loop of an attempt. It is compiled for systems of built-in parts, and run by Python otherwise; what
 loops over y is a kernel either way.
@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._jit import Kernel, compiled, generic
 from ..algebra.record import attach
 from ..algebra.scalar import load, store
+from ..compiling import Kernel, compiled, generic
 from ..mobilizer import _rates
 from ._evaluate import ALWAYS, CHANGED_Q, CHANGED_U, begin_step, energy, evaluate, finish_step, prescribe, project
 
@@ -52,7 +52,7 @@ REACHED, PAUSED, STEP_TOO_SMALL, NOT_FINITE, COLLAPSED, NOT_PROJECTED = 0, 1, 2,
 # what an attempt returns
 DONE, NOT_REALIZED, NOT_CONVERGED = 0, 1, 2
 
-#: Steps that have come down to this part of what they were are worth a look at what brought them down.
+#: When steps have shrunk to this part of their size, the cause is looked for.
 COLLAPSE_RATIO = 1e-3
 
 
@@ -66,7 +66,7 @@ def keep_rate(block: Any, work: Any, row: int) -> None:
 
 @compiled
 def add_rates(block: Any, work: Any, table: Any, s: int) -> None:
-    """The stages' rates, times what row *s* of the table says, summed into the row of errors: loops that have nothing else."""
+    """The stages' rates, weighted by row *s* of the table, summed into the row of errors, in plain loops."""
     model = attach(block)
     sums = work.shape[0] - 3
     for i in range(model.ny):
@@ -80,7 +80,7 @@ def add_rates(block: Any, work: Any, table: Any, s: int) -> None:
 
 @compiled
 def set_stage(block: Any, work: Any, table: Any, s: int, time: float, h: float) -> None:
-    """y and time of stage *s*, or with *s* the number of stages of the step's end."""
+    """y and time of stage *s*; of the step's end if *s* is the number of stages."""
     model = attach(block)
     store(model.time, 0, 0, time + table[s, 0] * h)
     sums = work.shape[0] - 3  # the errors' row, which is written after the last stage
@@ -103,8 +103,7 @@ def set_error(block: Any, work: Any, table: Any, h: float) -> None:
 def error_norm(block: Any, work: Any, mean: int) -> float:
     """The largest error of any variable times its weight, relative where this exceeds 1; or the root of their mean square.
 
-    Unless asked for, the largest and not a mean: in a mechanism of many coordinates one that is wrong should not be averaged
-    away.
+    The default is the largest: in a mechanism of many coordinates a mean would hide a single wrong one.
     """
     model = attach(block)
     weights = work.shape[0] - 4
@@ -140,9 +139,9 @@ def shift_step(block: Any, work: Any) -> None:
 def interpolate(block: Any, work: Any, previous: float, time: float, at: float) -> None:
     """y at time *at* within the last step, from *previous* to *time*; quaternions are for `project` to normalize.
 
-    q is the quintic that has both ends' q, q_dot and q_dot_dot, and u follows from its rate, so that the two belong
-    together and neither is worse than the steps; z is the cubic of both ends' values and rates, as is u of kinds with an N of
-    their own. Particles are as q and u. The end of the step is y itself, to the bit.
+    q is the quintic through both ends' q, q_dot and q_dot_dot, and u follows from its rate, so that the two are consistent
+    and as accurate as the steps; z is the cubic through both ends' values and rates, as is u of kinds with an N of their own.
+    Particles are as q and u. At the end of the step it is y itself, to the bit.
     """
     model = attach(block)
     store(model.time, 0, 0, at)
@@ -259,7 +258,7 @@ def euler_step(block: Any, work: Any, time: float, h: float) -> None:
 
 @generic
 def project_now(model: Any, control: Any, counts: Any, choices: int) -> int:
-    """Bring y to its manifolds, and count: CHANGED_Q and CHANGED_U, 0 if y is as it was, or below 0 where that failed."""
+    """Project y onto its manifolds, and count: CHANGED_Q and CHANGED_U, 0 if y is unchanged, below 0 if projection failed."""
     changed = project(model, counts[ROUTINE], counts[PROJECTOR], choices, control[TOLERANCE])
     if changed < 0:
         counts[PROJECTION_FAILURES] += 1
@@ -271,7 +270,7 @@ def project_now(model: Any, control: Any, counts: Any, choices: int) -> int:
 
 @compiled
 def project_report(block: Any, control: Any, counts: Any) -> int:
-    """Bring an interpolated y to its manifolds; below 0 where that failed."""
+    """Project an interpolated y onto its manifolds; below 0 if that failed."""
     model = attach(block)
     return project(model, counts[ROUTINE], counts[PROJECTOR], counts[PROJECTION] | ALWAYS, control[TOLERANCE])
 
@@ -304,13 +303,13 @@ def set_y(block: Any, time: float, y: Any) -> None:
 
 
 def begin_step_of(model: Any, time: float) -> int:
-    """`begin_step`, by Python: nothing compiled needs to be told."""
+    """`begin_step`, called from Python only: no compiled part needs it."""
     return begin_step(model, time)
 
 
 @generic
 def runge_kutta(model: Any, work: Any, table: Any, control: Any, counts: Any, time: float, h: float) -> int:
-    """A try of the method whose table is given."""
+    """One attempt of the method whose table is given."""
     stages = table.shape[1] - 1
     for s in range(1, stages):
         set_stage(model, work, table, s, time, h)
@@ -327,14 +326,14 @@ def runge_kutta(model: Any, work: Any, table: Any, control: Any, counts: Any, ti
 
 
 def stepping(attempt: Callable[..., int], name: str) -> Kernel:
-    """The loop over steps of the method that *attempt* is, under a *name* of its own.
+    """Make the loop over steps of a method.
 
     Parameters
     ----------
     attempt : generic function
-        ``attempt(model, work, table, control, counts, time, h)`` puts into the record y at the end of a step of size h from
-        the row Y at *time*, and into the row of errors what each variable's may be. It returns DONE, or what went wrong, and
-        sets ``counts[AT_END]`` to 1 where the record is realized at this y.
+        ``attempt(model, work, table, control, counts, time, h)`` writes y at the end of a step of size h, from the row Y at
+        *time*, into the record, and the error estimate of each variable into the row of errors. It returns DONE or the kind
+        of failure, and sets ``counts[AT_END]`` to 1 if the record is realized at this y.
     name : str
         Names the compiled code.
     """
@@ -342,8 +341,8 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
     def advance(block: Any, work: Any, table: Any, control: Any, counts: Any, times: Any, results: Any, energies: Any) -> int:
         """Step until every time of *times* from number ``counts[REPORT]`` on is reported, or ``counts[LIMIT]`` steps are taken.
 
-        A report is a row of *results* (y), and where *energies* is as long as *times* the energy. COLLAPSED comes back when
-        steps have come down far: the caller may look into it, and call again to go on as though nothing had been.
+        A report is a row of *results* (y) and, if *energies* is as long as *times*, the energy. It returns COLLAPSED when
+        steps have shrunk far: the caller may look for the cause, and call again to go on unchanged.
         """
         model = attach(block)
         taken = 0
@@ -368,7 +367,7 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
             h = min(control[STEP], control[MAX_STEP])
             if control[FIXED_STEP] > 0.0:
                 h = control[FIXED_STEP]
-            # the last step before the end takes all that is left, where what remained would be a sliver
+            # a step that would leave only a sliver before the end is stretched to it
             end = control[FINAL_TIME]
             if counts[NO_INTERPOLATION] != 0:
                 end = min(end, times[counts[REPORT]])
@@ -417,7 +416,7 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
                     growth = 5.0
                     if error > 0.0:
                         growth = min(5.0, 0.8 * (control[ACCURACY] / error) ** (1.0 / counts[ERROR_ORDER]))
-                    # steps that hardly change cost nothing; a clipped one says nothing of the next
+                    # small changes of the step are skipped; a step clipped by the end says nothing about the next
                     if (growth > 1.1 or growth < 1.0) and (not clipped or growth * h > control[STEP]):
                         control[STEP] = max(control[MIN_STEP], growth * h)
                 continue

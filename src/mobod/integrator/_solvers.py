@@ -1,24 +1,25 @@
 """The two solvers that `BDF` can step with, behind one interface: CVODE of SUNDIALS, and SciPy's.
 
-Both are asked for one step at a time, and for y within the last step. What they do not tell, how often a step was tried, is
-seen by the times at which they ask for rates: see `Problem`.
+Both take one step at a time, and interpolate y within the last one. They do not report attempts; these are counted by the
+times at which they evaluate the rates, see `Problem`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Callable
+import re
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from ..algebra.arrays import Array
 
 
 class Problem:
-    """What is solved: rates, their derivatives, tolerances, bounds of the step; and the times at which rates were asked for.
+    """What is solved: rates, their derivatives, tolerances, bounds of the step; and a log of the attempts.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ class Problem:
     rtol, atol : float, (n,) array
         Tolerances of the root of the mean square of errors, relative plus absolute.
     first_step, min_step, max_step : float
-        Of which the last may be infinite.
+        The last may be infinite.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class Problem:
         self.rtol, self.atol = rtol, atol
         self.first_step, self.min_step, self.max_step = first_step, min_step, max_step
         self._begin = -np.inf
-        #: Since the last `begin`: the time of each try, whether its rates were finite, and how often they were asked for.
+        #: Since the last `begin`: the time of each attempt, whether its rates were finite, and how often they were evaluated.
         self.tries: list[float] = []
         self.finite: list[bool] = []
         self.calls = 0
@@ -75,7 +76,7 @@ class Problem:
 class Cvode:
     """CVODE of SUNDIALS, by scikit-sundae."""
 
-    #: A try whose iteration did not converge is followed by one of this part of it.
+    #: An attempt whose iteration did not converge is followed by one of this part of its step.
     RETRY = 0.25
     #: Its y cannot be changed on the way.
     TAKES_CORRECTIONS = False
@@ -109,9 +110,10 @@ class Cvode:
         """One step, not beyond *stop*; whether it was taken."""
         self._stop = stop
         target, options = stop if np.isfinite(stop) else self.time + 1e6, self._not_beyond()
-        result = self._solver.step(target, method="onestep", **options)
-        if self._looked_back and result.success and float(result.t) <= self.time:
-            result = self._solver.step(target, method="onestep", **options)  # the first took it back to where it was
+        with _without_complaints():
+            result = self._solver.step(target, method="onestep", **options)
+            if self._looked_back and result.success and float(result.t) <= self.time:
+                result = self._solver.step(target, method="onestep", **options)  # the first took it back to where it was
         self._looked_back = False
         self.time, self.y = float(result.t), np.array(result.y)
         return bool(result.success)
@@ -127,6 +129,39 @@ class Cvode:
     def next_step(self) -> float:
         """The next step's size as planned; 0 where it is not told."""
         return 0.0
+
+
+class _Output:
+    """A stream that drops what scikit-sundae prints of a failed step; the integrator's own error says more."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self._dropped = stream, False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+    def write(self, text: str) -> Any:
+        """Pass on what is not such a message, nor the end of its line."""
+        dropped, self._dropped = self._dropped, bool(_COMPLAINT.match(text))
+        return len(text) if self._dropped or (dropped and text == "\n") else self.stream.write(text)
+
+
+_COMPLAINT = re.compile(r"\n\[\w+, Error: -?\d+\] ")
+
+
+@contextlib.contextmanager
+def _without_complaints() -> Iterator[None]:
+    stream = sys.stdout
+    if stream is None:
+        yield
+        return
+    quiet: Any = _Output(stream)
+    sys.stdout = quiet
+    try:
+        yield
+    finally:
+        if sys.stdout is quiet:
+            sys.stdout = stream
 
 
 class Scipy:
@@ -174,11 +209,11 @@ class Scipy:
         return bool(solver.status != "failed")
 
     def past(self) -> dict[str, Any]:
-        """What the steps so far have left, to be written to a file: all but the functions that it calls."""
+        """The solver's history, for a checkpoint: all but the functions that it calls."""
         return copy.deepcopy({name: value for name, value in vars(self._solver).items() if not callable(value)})
 
     def recall(self, past: dict[str, Any]) -> None:
-        """Be where `past` was told, to the bit."""
+        """Restore a history from `past`, to the bit."""
         vars(self._solver).update(copy.deepcopy(past))
         self._dense = None
         self.time, self.y = float(self._solver.t), self._solver.y.copy()

@@ -1,4 +1,4 @@
-"""How much an error of each of y counts beside the others': the state's weights of u and z, and what follows from them for q.
+"""Error weights of y: the state's weights of u and z, and those of q that follow from them.
 
 Where q_dot = N u, a change of u by 1 / w goes with one of q by N's column over w. Mobilizers with q_dot = u hand their weights
 on; four numbers of a quaternion, or three angles, take the largest weight of the angular speeds; coordinates whose N is their
@@ -10,20 +10,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..mobilizer import _rates
 
 if TYPE_CHECKING:
-    from ..state import State
-
-Array = npt.NDArray[np.float64]
+    from ..state.state import State
 
 
 def error_weights(state: State) -> Array:
     """Weights ``(ny,)``."""
     of_u = state.u_weights
-    of_q, tree = np.ones(len(state.q)), state._tree
+    of_q, tree = np.ones(len(state.q)), state.tree
     for b in range(1, tree.nb):
         q, u, nq, nu = tree.first_q[b], tree.first_u[b], tree.num_q[b], tree.num_u[b]
         rates = int(tree.fields["rates"][b])
@@ -31,7 +29,7 @@ def error_weights(state: State) -> Array:
         if nu and together:
             of_q[q : q + together] = of_u[u : u + nu - (nq - together)].max()
         of_q[q + together : q + nq] = of_u[u + nu - (nq - together) : u + nu]
-    places = state._places()
+    places = state.variable_places()
     for subsystem, (start, n) in places["q"].items():
         first, count = places["u"][subsystem]
         if n == count and first >= tree.nu:  # a q for each u, as far as one can know

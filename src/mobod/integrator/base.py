@@ -13,29 +13,34 @@ import warnings
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from ..algebra.arrays import Array
+from ..compiling import Job, compile_ahead
 from ..errors import ConvergenceError, ModelError, TopologyError
-from ..stage import Stage
+from ..state.validity import EVERYTHING
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
-from ..tree.realize import advance
+from ..tree.realize import advance, dynamics, kinematics, realize
+from ..value.attributes import Sealed
+from ..value.checks import finite, positive
+from ..value.stage import Stage
 from . import _diagnosis
 from . import _runge_kutta as rk
-from ._evaluate import ALWAYS, EVERYTHING, FULL_NEWTON, Interpreted
+from ._evaluate import ALWAYS, FULL_NEWTON, Interpreted
 from ._weights import error_weights
 
 if TYPE_CHECKING:
-    from .._jit import Kernel
+    from ..compiling import Kernel
     from ..event import Termination, TerminationReason
-    from ..state import State
-    from ..system import MultibodySystem
+    from ..state.state import State
+    from ..system.system import MultibodySystem
 
-Array = npt.NDArray[np.float64]
 #: Rows for intermediate values of methods that have no table.
 _ROWS_BETWEEN = 5
 #: A report that no step reaches.
 _NEVER = np.array([np.inf])
+#: The resolution of time, as a part of the run's end time.
+_RESOLUTION = 2.0**-52
 #: Steps before the first look at the clock.
 _FIRST_CHUNK = 64
 _STATISTICS = (
@@ -55,7 +60,7 @@ _STATISTICS = (
 _NEVER = np.array([np.inf])
 
 
-class Integrator:
+class Integrator(Sealed):
     """Advances a state of a system in time, with control of the local error. Base class of the methods.
 
     Parameters
@@ -64,8 +69,8 @@ class Integrator:
         Its topology is realized, at the latest when stepping begins.
     accuracy : float
         Largest local error of a step in any of q, u, z and what particles have, relative for what exceeds 1. The state's
-        weights, where it has some when stepping begins, say what stands for 1: `State.u_weights`, which q follow, and
-        `State.z_weights`.
+        weights when stepping begins scale it: variables with weight w are absolute below 1 / w. See `State.u_weights`, from
+        which those of q follow, and `State.z_weights`.
     constraint_tolerance : float, optional
         How far from their manifold constraints may be; a tenth of the accuracy unless given.
     initial_step_size, min_step_size, max_step_size : float, optional
@@ -83,14 +88,30 @@ class Integrator:
         If a number is not positive, or a smallest step exceeds a largest.
     """
 
+    INNER = frozenset(
+        """
+        aim_at allow_interpolation attach begin_run can_watch control counts entry_points error_order fail final_time
+        flight_resolution kernel leave_at previous_time restart return_every_internal_step singularities step_once
+        step_watching table termination try_step warned
+        """.split()
+    )
+
     #: The method's table, of a Runge-Kutta method.
     table: ClassVar[Array] = np.zeros((_ROWS_BETWEEN + 2, _ROWS_BETWEEN + 1))
-    #: The error in a given time shrinks with this power of the step, and the estimate of a step's error with that one.
+    #: `order`: the global error shrinks with this power of the step; `error_order`: so does the estimate of a step's error.
     order: ClassVar[int]
     error_order: ClassVar[int]
     has_error_control: ClassVar[bool] = True
     #: The loop over steps.
     kernel: ClassVar[Kernel] = rk.advance
+
+    accuracy: float
+    initial_step_size: float | None
+    fixed_step_size: float | None
+    min_step_size: float | None
+    max_step_size: float | None
+    final_time: float | None
+    internal_step_limit: int | None
 
     def __init__(
         self,
@@ -107,20 +128,20 @@ class Integrator:
     ) -> None:
         if type(self) is Integrator:
             raise TypeError("Integrator is the base class; make one of the methods in mobod.integrator")
-        self._system = system
+        self.system = system
         self._state: State | None = None
-        #: Why the simulation has ended, where it has: the time stepper says so.
-        self._termination: Termination | None = None
+        #: Why the simulation has ended, set by the time stepper; None before.
+        self.termination: Termination | None = None
         self._model: Any = None
-        self._control = np.zeros(rk.CONTROL_SIZE)
-        self._counts = np.zeros(rk.COUNTS_SIZE, np.int64)
-        self._warned: set[str] = set()
+        self.control = np.zeros(rk.CONTROL_SIZE)
+        self.counts = np.zeros(rk.COUNTS_SIZE, np.int64)
+        self.warned: set[str] = set()
         self._infinity_norm = True
         self._project_every_step = True
         self._project_interpolated_states = True
-        self._allow_interpolation = True
+        self.allow_interpolation = True
         self._force_full_newton = False
-        self._return_every_internal_step = False
+        self.return_every_internal_step = False
         self.accuracy = _accuracy(accuracy)
         self._tolerance = _optional("constraint_tolerance", constraint_tolerance)
         self.initial_step_size = _optional("initial_step_size", initial_step_size)
@@ -128,6 +149,10 @@ class Integrator:
         self.min_step_size, self.max_step_size = _bounds(min_step_size, max_step_size)
         self.final_time = _final_time(final_time)
         self.internal_step_limit = _step_limit(internal_step_limit)
+
+    def attach(self, state: State) -> None:
+        """Go on from *state* in place of the present one: after a change of record, or from a checkpoint."""
+        self._state, self._model = state, None
 
     @property
     def constraint_tolerance(self) -> float:
@@ -145,8 +170,8 @@ class Integrator:
     def set_accuracy(self, accuracy: float) -> None:
         """Change the largest local error of a step.
 
-        This, like all settings but the initial step size, can be changed before `TimeStepper.initialize` and on the way, and
-        holds from the next step on. What is refused leaves the setting as it was.
+        All settings but the initial step size can be changed before `TimeStepper.initialize` and during the run, and hold from
+        the next step on. A value that is refused leaves the setting as it was.
         """
         self.accuracy = _accuracy(accuracy)
         self._apply()
@@ -200,21 +225,21 @@ class Integrator:
         return self._infinity_norm
 
     def set_project_every_step(self, every: bool) -> None:
-        """Whether each step's end is brought to the manifolds of quaternions and constraints, as it is unless set.
+        """Whether each step's end is projected onto the manifolds of quaternions and constraints; True unless set.
 
-        If not, only where it is farther from them than the constraint tolerance.
+        If False, only where it is farther from them than the constraint tolerance.
         """
         self._project_every_step = bool(every)
         self._apply()
 
     def set_project_interpolated_states(self, project: bool) -> None:
-        """Whether reports between steps are brought to these manifolds too, as they are unless set."""
+        """Whether reports between steps are projected, too; True unless set."""
         self._project_interpolated_states = bool(project)
         self._apply()
 
     def set_allow_interpolation(self, allow: bool) -> None:
-        """Whether reports between steps are interpolated, as they are unless set; if not, steps end where these are wanted."""
-        self._allow_interpolation = bool(allow)
+        """Whether reports between steps are interpolated; True unless set. If False, steps end at report times."""
+        self.allow_interpolation = bool(allow)
         self._apply()
 
     def set_force_full_newton(self, force: bool) -> None:
@@ -224,11 +249,11 @@ class Integrator:
 
     def set_return_every_internal_step(self, every: bool) -> None:
         """Whether `TimeStepper.step_to` returns after each step, with the state where that ended; False unless set."""
-        self._return_every_internal_step = bool(every)
+        self.return_every_internal_step = bool(every)
 
     def _apply(self) -> None:
         """Put the settings where the kernels find them."""
-        control, counts = self._control, self._counts
+        control, counts = self.control, self.counts
         control[rk.FINAL_TIME] = np.inf if self.final_time is None else self.final_time
         control[rk.ACCURACY] = self.accuracy
         control[rk.TOLERANCE] = self.constraint_tolerance
@@ -239,43 +264,56 @@ class Integrator:
         counts[rk.MEAN_NORM] = not self._infinity_norm
         counts[rk.PROJECTION] = ALWAYS * self._project_every_step + FULL_NEWTON * self._force_full_newton
         counts[rk.PROJECT_REPORTS] = self._project_interpolated_states
-        counts[rk.NO_INTERPOLATION] = not self._allow_interpolation
+        counts[rk.NO_INTERPOLATION] = not self.allow_interpolation
         # a table whose last stage is the end of the step: the rates there are the next step's first
         counts[rk.ENDS_AT_STAGE] = len(self.table) > 2 and np.array_equal(self.table[-3], self.table[-2])
 
     # ------------------------------------------------------------------------------------------ stepping
 
-    def _initialize(self, state: State) -> None:
+    @classmethod
+    def entry_points(cls, compiled: bool = True) -> list[Job]:
+        """What stepping calls whatever the system, to be compiled ahead; less of it if not all parts are *compiled*."""
+        block, integers, row, rows = np.zeros(1, np.int64), np.zeros(rk.COUNTS_SIZE, np.int64), np.zeros(1), np.zeros((1, 1))
+        jobs = [Job(routine) for routine in (advance, kinematics, dynamics)]
+        jobs += [Job(realize, (block, 0, 0, 0)), Job(rk.interpolate, (block, rows, 0.0, 0.0, 0.0))]
+        if compiled:
+            jobs.append(Job(rk.start, (block, rows, row, integers, row)))
+            jobs.append(Job(cls.kernel, (block, rows, rows, row, integers, row, rows, row)))
+        return jobs
+
+    def begin_run(self, state: State) -> None:
         """Start at *state*, which from now on is what is integrated."""
-        if state._system is not self._system:
+        if state.system is not self.system:
             raise TopologyError("the state is of another system than the integrator")
         final = np.inf if self.final_time is None else self.final_time
         if state.time > final:
             raise ValueError(f"the state's time {state.time} is beyond final_time {final}")
-        # the caller hears of bad values from here, by name, rather than from a failed step
-        self._system.project(state, self.constraint_tolerance)
-        self._system.realize(state)
-        self._state, self._termination = state, None
+        jobs = self.entry_points(not self.system.is_interpreted)
+        compile_ahead([*jobs, *[Job(prescribe)] * state.has_known, *[Job(project_on_manifolds)] * state.is_constrained])
+        # bad values raise an error here that names them, rather than a failed step
+        self.system.project(state, self.constraint_tolerance)
+        self.system.realize(state)
+        self._state, self.termination = state, None
         self.reset_all_statistics()
-        self._warned.clear()
-        text = _diagnosis.contradictory_accelerations(self._system, state)
+        self.warned.clear()
+        text = _diagnosis.contradictory_accelerations(self.system, state)
         if text:
             warnings.warn(text, RuntimeWarning, stacklevel=_callers_level())
-        self._control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
-        self._control[rk.LAST_STEP] = 0.0
+        self.control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
+        self.control[rk.LAST_STEP] = 0.0
         self._begin()
 
-    def _restart(self, longest: float = np.inf) -> None:
-        """Go on from the state as someone has changed it, at its time; statistics are kept, and so is the step size.
+    def restart(self, longest: float = np.inf) -> None:
+        """Go on from the state after an event handler has changed it, at its time; keeps statistics and step size.
 
-        That is at first no more than *longest*: free flight is no error to any step, and one of years tells no bounce.
+        The first step is at most *longest*: free flight has no error at any step, and a very long one would miss a bounce.
         """
-        state, control = self._state, self._control
+        state, control = self._state, self.control
         assert state is not None
-        if state._stage < Stage.MODEL:
-            self._system.realize_model(state)
-        self._system.project(state, self.constraint_tolerance)
-        self._system.realize(state)
+        if state.stage_number < Stage.MODEL:
+            self.system.realize_model(state)
+        self.system.project(state, self.constraint_tolerance)
+        self.system.realize(state)
         self._model = None  # knows the block, and what was prescribed
         if control[rk.FIXED_STEP] == 0.0:
             control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], longest))
@@ -287,61 +325,66 @@ class Integrator:
         assert state is not None
         self._table = np.ascontiguousarray(self.table)
         stages = self._table.shape[1] - 1
-        self._work = np.zeros((rk.FIRST_STAGE + stages + rk.ROWS_AFTER, len(state._y)))
-        self._work[rk.FIRST_STAGE + stages] = error_weights(state) * self._free_variables()
-        self._no_energies = np.zeros(0)
-        control = self._control
+        self.work = np.zeros((rk.FIRST_STAGE + stages + rk.ROWS_AFTER, len(state.y_values)))
+        self.work[rk.FIRST_STAGE + stages] = error_weights(state) * self._free_variables()
+        self.no_energies = np.zeros(0)
+        control = self.control
         control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
         control[rk.COLLAPSE] = 0.0
         self._apply()
-        status = self._call(rk.start, self._work, control, self._counts, np.zeros(3))
+        status = self._call(rk.start, self.work, control, self.counts, np.zeros(3))
         if status == rk.NOT_PROJECTED:
-            reason = _diagnosis.not_projected(self._system, state, self.constraint_tolerance)
+            reason = _diagnosis.not_projected(self.system, state, self.constraint_tolerance)
             failed = ConvergenceError(f"the state at time {state.time:.9g} cannot be brought to its constraints")
             failed.diagnosis = getattr(reason, "diagnosis", None)
             raise failed from reason
         if status:
             raise ModelError(f"the accelerations of the state at time {state.time:.9g} are not finite, where stepping begins")
-        self._leave_at(float(control[rk.TIME]))  # choosing the first step has tried one
+        self.leave_at(float(control[rk.TIME]))  # choosing the first step has tried one
 
     def _call(self, kernel: Any, *args: Any) -> int:
         """Run *kernel* compiled where all parts of the system are built in, else by Python, from the same source."""
         state = self._state
         assert state is not None
-        state._valid = 0
-        if not self._system._is_interpreted:
-            self._counts[rk.ROUTINE] = advance.address()
-            self._counts[rk.PRESCRIBER] = prescribe.address() if state._has_known else 0
-            self._counts[rk.PROJECTOR] = project_on_manifolds.address() if state._is_constrained else 0
-            return int(kernel(state._block, *args))
+        state.valid = 0
+        if not self.system.is_interpreted:
+            self.counts[rk.ROUTINE] = advance.address()
+            self.counts[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
+            self.counts[rk.PROJECTOR] = project_on_manifolds.address() if state.is_constrained else 0
+            return int(kernel(state.block, *args))
         if self._model is None or self._model.state is not state:
-            self._model = Interpreted(self._system, state)
+            self._model = Interpreted(self.system, state)
         try:
             return int(kernel.python(self._model, *args))
         except BaseException:  # of a user's own part, in the middle of a step: back to the last good one
-            control = self._control
-            rk.interpolate(state._block, self._work, control[rk.PREVIOUS_TIME], control[rk.TIME], control[rk.TIME])
-            state._invalidate_q()
-            state._lower(int(Stage.INSTANCE))
+            control = self.control
+            rk.interpolate(state.block, self.work, control[rk.PREVIOUS_TIME], control[rk.TIME], control[rk.TIME])
+            state.invalidate_q()
+            state.lower_to(int(Stage.INSTANCE))
             raise
 
-    def _advance(
+    def aim_at(self, end: float) -> None:
+        """Set the end of the run: no step may be shorter than the resolution of time there."""
+        resolved = _RESOLUTION * abs(end) if np.isfinite(end) else 0.0
+        self.control[rk.MIN_STEP] = max(self.min_step_size or 0.0, resolved)
+
+    def advance(
         self, times: Array, results: Array, energies: Array, limit: int, kernel: Any = None, more: tuple[Any, ...] = ()
     ) -> int:
         """Report at *times* from number ``counts[REPORT]`` on; at most *limit* steps.
 
-        By the method's own kernel, or by another, which takes *more* arguments. A tenth of a second or so at a time, so that
-        Ctrl-C is heard; it leaves the state at the last step.
+        It runs the method's own kernel, or another that takes *more* arguments, in calls of about a tenth of a second, so that
+        Ctrl-C, which leaves the state at the last step, takes effect.
         """
-        counts, end = self._counts, int(self._counts[rk.STEPS]) + limit
+        counts, end = self.counts, int(self.counts[rk.STEPS]) + limit
         chunk = _FIRST_CHUNK
         while True:
             counts[rk.LIMIT] = min(chunk, end - int(counts[rk.STEPS]))
             clock = _clock.perf_counter()
             try:
-                status = self._try(times, results, energies, kernel, more)
+                status = self.try_step(times, results, energies, kernel, more)
             except KeyboardInterrupt:
-                self._leave_at(float(self._control[rk.TIME]))
+                self.leave_at(float(self.control[rk.TIME]))
                 raise
             if status == rk.COLLAPSED:
                 self._warn_of_singularities()
@@ -352,98 +395,102 @@ class Integrator:
             if _clock.perf_counter() - clock < 0.1:
                 chunk = min(2 * chunk, 1 << 30)
 
-    def _try(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
-        """`_advance` once."""
-        arguments = (self._work, self._table, self._control, self._counts, times, results, energies, *more)
+    def try_step(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
+        """`advance` once."""
+        arguments = (self.work, self._table, self.control, self.counts, times, results, energies, *more)
         return self._call(kernel or type(self).kernel, *arguments)
 
-    def _step_once(self, stop: float) -> int:
+    def step_once(self, stop: float) -> int:
         """Take one step, not beyond *stop*; PAUSED where it was taken, and the state is then at its end, realized."""
-        control, state = self._control, self._state
+        control, state = self.control, self._state
         assert state is not None
         control[rk.FINAL_TIME] = stop
-        self._counts[rk.REPORT] = 0
-        status = self._advance(_NEVER, np.empty((1, len(state._y))), self._no_energies, 1)
+        self.counts[rk.REPORT] = 0
+        status = self.advance(_NEVER, np.empty((1, len(state.y_values))), self.no_energies, 1)
         if status == rk.PAUSED:
-            state._record.time[0, 0] = control[rk.TIME]
-            if not self._system._is_interpreted:  # the step's last evaluation has been at its end
-                state._valid, state._stage = EVERYTHING, int(Stage.ACCELERATION)
+            state.record.time[0, 0] = control[rk.TIME]
+            if not self.system.is_interpreted:  # the step's last evaluation has been at its end
+                state.valid, state.stage_number = EVERYTHING, int(Stage.ACCELERATION)
         return status
 
-    def _flight_resolution(self) -> tuple[float, float, bool]:
-        """How short and how low a flight between two impacts is not told from none, and whether flights gain energy.
+    def flight_resolution(self) -> tuple[float, float, bool]:
+        """The duration and height below which a flight between impacts is not resolved, and whether flights gain energy.
 
-        Zero where steps, which shrink with the flights, see to that.
+        Zero where steps shrink with the flights.
         """
-        return 2.0 * float(self._control[rk.FIXED_STEP]), 0.0, False
+        return 2.0 * float(self.control[rk.FIXED_STEP]), 0.0, False
 
     def _lowest_flight(self, errors: float) -> float:
-        """The height of so many errors that a step may make."""
-        q = self._work[rk.Y, : len(self.get_state()._q)]
+        """The height that corresponds to so many tolerated errors of a step."""
+        q = self.work[rk.Y, : len(self.get_state().q_values)]
         return errors * self.accuracy * max(1.0, float(np.abs(q).max(initial=0.0)))
 
-    def _previous_time(self) -> float:
+    def previous_time(self) -> float:
         """Where the last step began."""
-        return float(self._control[rk.PREVIOUS_TIME])
+        return float(self.control[rk.PREVIOUS_TIME])
 
     def _passes_jump(self) -> bool:
-        """Whether a step that is too small already met a jump of the accelerations, which it may pass; then warn of it."""
-        control, state = self._control, self._state
+        """Whether steps became too small at a jump of the accelerations, which a step may then pass with a warning."""
+        control, state = self.control, self._state
         assert state is not None
         if control[rk.FIXED_STEP] > 0.0:
             return False
         time = float(control[rk.TIME])
-        found = _diagnosis.jump(
-            self._system, state, self._work[rk.Y].copy(), time, self._work[rk.RATE].copy(), self._last_try()
-        )
-        self._leave_at(time)
+        found = _diagnosis.jump(self.system, state, self.work[rk.Y].copy(), time, self.work[rk.RATE].copy(), self._last_try())
+        self.leave_at(time)
         if found is None:
             return False
         name, text = found
-        if name not in self._warned:
-            self._warned.add(name)
+        if name not in self.warned:
+            self.warned.add(name)
             warnings.warn(text, RuntimeWarning, stacklevel=_callers_level())
         return True
 
     def _last_try(self) -> float:
         """The step that is tried next."""
-        control = self._control
+        control = self.control
         return float(min(control[rk.STEP], control[rk.MAX_STEP], control[rk.FINAL_TIME] - control[rk.TIME]))
 
     def _warn_of_singularities(self) -> None:
-        """Where steps have come down far and a mobilizer is near a singular configuration, say so, once a run for each."""
-        time, step = float(self._control[rk.TIME]), float(self._control[rk.STEP])
-        self._leave_at(time)
-        for name, text in self._singularities().items():
-            if name not in self._warned:
-                self._warned.add(name)
+        """Warn, once a run for each, of mobilizers near a singular configuration when steps have shrunk far."""
+        time, step = float(self.control[rk.TIME]), float(self.control[rk.STEP])
+        self.leave_at(time)
+        for name, text in self.singularities().items():
+            if name not in self.warned:
+                self.warned.add(name)
                 message = f"at time {time:.9g} steps have come down to {step:.3g}: {text}"
                 warnings.warn(message, RuntimeWarning, stacklevel=_callers_level())
 
-    def _singularities(self) -> dict[str, str]:
-        """By name, what to say of the mobilizers near a singular configuration."""
+    def singularities(self) -> dict[str, str]:
+        """Messages about mobilizers near a singular configuration, by name."""
         assert self._state is not None
-        return self._system.get_matter_subsystem()._singularities(self._state)
+        return self.system.get_matter_subsystem().singularities(self._state)
 
     @property
-    def _can_watch(self) -> bool:
+    def can_watch(self) -> bool:
         """Whether steps leave the record realized at their ends, where a kernel can look at it."""
         state = self._state
         assert state is not None
-        simple = type(self).kernel is rk.advance and type(self)._try is Integrator._try
-        return simple and not (self._system._is_interpreted or state._is_constrained or self._counts[rk.ENDS_AT_STAGE])
+        simple = type(self).kernel is rk.advance and type(self).try_step is Integrator.try_step
+        return simple and not (self.system.is_interpreted or state.is_constrained or self.counts[rk.ENDS_AT_STAGE])
 
-    def _step_watching(self, stop: float, limit: int, integers: Any, numbers: Array, seen: Array, wanted: float) -> int:
-        """As `_step_once`, with more steps while simple witnesses are certain not to change sign; where `_can_watch`."""
-        from ._watched import advance_watching  # compiled when a model first has such witnesses
+    def step_watching(self, stop: float, limit: int, watched: Any, pools: tuple[Any, Array], seen: Array, wanted: float) -> int:
+        """As `step_once`, but several steps while no witness can have changed sign; requires `can_watch`.
 
-        control, counts, state = self._control, self._counts, self._state
+        *watched* and *seen* are as `_watched` says, *pools* the integers and numbers of the witnesses' routines.
+        """
+        from ._watched import advance_watching
+
+        control, counts, state = self.control, self.counts, self._state
         assert state is not None
+        for name, pool in zip(("witness_integers", "witness_numbers"), pools, strict=True):
+            if getattr(state.record, name) is not pool:
+                state.record.share(name, pool)
         control[rk.FINAL_TIME], counts[rk.REPORT] = stop, 0
-        row, more = np.empty((1, len(state._y))), (integers, numbers, seen, float(wanted))
+        row, more = np.empty((1, len(state.y_values))), (watched, seen, float(wanted))
         while True:
             counts[rk.LIMIT] = limit
-            status = self._try(_NEVER, row, self._no_energies, advance_watching, more)
+            status = self.try_step(_NEVER, row, self.no_energies, advance_watching, more)
             if status == rk.COLLAPSED:
                 self._warn_of_singularities()
             elif status == rk.STEP_TOO_SMALL and self._passes_jump():
@@ -451,15 +498,15 @@ class Integrator:
             else:
                 break
         if status == rk.PAUSED:
-            state._record.time[0, 0] = control[rk.TIME]
-            state._valid, state._stage = EVERYTHING, int(Stage.ACCELERATION)
+            state.record.time[0, 0] = control[rk.TIME]
+            state.valid, state.stage_number = EVERYTHING, int(Stage.ACCELERATION)
         return status
 
-    def _leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
+    def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
         """Put the state at *time*, within the last step, and realize it."""
-        state, control = self._state, self._control
+        state, control = self._state, self.control
         assert state is not None
-        rk.interpolate(state._block, self._work, control[rk.PREVIOUS_TIME], control[rk.TIME], time)
+        rk.interpolate(state.block, self.work, control[rk.PREVIOUS_TIME], control[rk.TIME], time)
         self._settle(time, time < control[rk.TIME], stage)
 
     def _settle(self, time: float, interpolated: bool, stage: Stage) -> None:
@@ -467,43 +514,43 @@ class Integrator:
         state = self._state
         assert state is not None
         state.time = time
-        state._invalidate_q()
-        if state._has_known:
-            self._system.prescribe(state)
+        state.invalidate_q()
+        if state.has_known:
+            self.system.prescribe(state)
         if interpolated and self._project_interpolated_states:
-            self._call(rk.project_report, self._control, self._counts)
-            state._invalidate_q()
-        self._system.realize(state, stage)
+            self._call(rk.project_report, self.control, self.counts)
+            state.invalidate_q()
+        self.system.realize(state, stage)
 
     def _free_variables(self) -> Array:
         """1 for each number of y that is integrated, 0 for what locks and motions prescribe."""
         state = self._state
         assert state is not None
-        matter, tree = self._system.get_matter_subsystem(), state._tree
-        free = np.ones(len(state._y))
-        if state._has_known:
-            first = len(state._q)
+        matter, tree = self.system.get_matter_subsystem(), state.tree
+        free = np.ones(len(state.y_values))
+        if state.has_known:
+            first = len(state.q_values)
             free[: tree.nq] = free[first : first + tree.nu] = 0.0
             free[matter.get_free_q_index(state)] = 1.0
             free[first + matter.get_free_u_index(state)] = 1.0
         return free
 
-    def _fail(self, status: int) -> None:
-        """Leave the state at the last good step, and say what stopped the integration."""
-        control, state = self._control, self._state
+    def fail(self, status: int) -> None:
+        """Leave the state at the last accepted step, and raise the error that explains why the integration stopped."""
+        control, state = self.control, self._state
         assert state is not None
         time, step = float(control[rk.TIME]), float(control[rk.STEP])
         number = self.get_num_steps_taken() + 1
-        cause = None if self._model is None else self._model.error  # of a user's own part, which says more
+        cause = None if self._model is None else self._model.error  # from a user's part; it says more
         culprit, reason = "", None
         if status == rk.NOT_FINITE:
-            culprit = _diagnosis.first_not_finite(self._system, state)
+            culprit = _diagnosis.first_not_finite(self.system, state)
         elif status == rk.NOT_PROJECTED:
-            reason = _diagnosis.not_projected(self._system, state, self.constraint_tolerance)
-        found = self._singularities()  # where it failed, and then where it ends
-        self._leave_at(time)
-        singular = "".join(f". {text}" for text in ({**self._singularities(), **found}).values())
-        tied, diagnosis = _diagnosis.of_constraints(self._system, state, self.constraint_tolerance)
+            reason = _diagnosis.not_projected(self.system, state, self.constraint_tolerance)
+        found = self.singularities()  # where it failed, and then where it ends
+        self.leave_at(time)
+        singular = "".join(f". {text}" for text in ({**self.singularities(), **found}).values())
+        tied, diagnosis = _diagnosis.of_constraints(self.system, state, self.constraint_tolerance)
         singular += tied
         if status == rk.NOT_FINITE:
             why = culprit or str(cause or "a force is infinite there, or a mobilizer at a singularity")
@@ -520,7 +567,13 @@ class Integrator:
             diagnosis, cause = getattr(reason, "diagnosis", None) or diagnosis, reason
         else:
             errors = np.abs(self._relative_errors())
-            worst = f", most of all in {_diagnosis.name_of(self._system, state, int(errors.argmax()))}" if errors.any() else ""
+            if not errors.any():  # a method that tells none
+                errors = np.nan_to_num(np.abs(self.work[rk.RATE] * self.work[len(self.work) - 4]))
+            worst = ""
+            if errors.any():
+                which = int(errors.argmax())
+                worst = f", most of all in {_diagnosis.name_of(self.system, state, which)}"
+                worst += _diagnosis.strongest_force(self.system, state, which)
             failed = ConvergenceError(
                 f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}{worst}: the "
                 f"system is too stiff for {type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy "
@@ -533,15 +586,15 @@ class Integrator:
 
     def _relative_errors(self) -> Array:
         """The last try's errors, weighted."""
-        rows = len(self._work)
-        weights = self._work[rows - 4]
-        errors: Array = weights * self._work[rows - 3] / np.maximum(1.0, weights * np.abs(self._work[rk.Y]))
+        rows = len(self.work)
+        weights = self.work[rows - 4]
+        errors: Array = weights * self.work[rows - 3] / np.maximum(1.0, weights * np.abs(self.work[rk.Y]))
         return np.nan_to_num(errors) if len(errors) else np.zeros(1)
 
     # ------------------------------------------------------------------------------------------ what it did
 
     def get_state(self) -> State:
-        """The state that is integrated, live."""
+        """The state being integrated, itself and not a copy."""
         if self._state is None:
             raise ModelError("the integrator has no state yet; call TimeStepper.initialize(state)")
         return self._state
@@ -556,53 +609,53 @@ class Integrator:
 
     def is_simulation_over(self) -> bool:
         """Whether the simulation has ended, at the final time or because a handler has asked for it."""
-        return self._termination is not None
+        return self.termination is not None
 
     def get_termination_reason(self) -> TerminationReason:
         """Why the simulation has ended; `ModelError` while it has not: ask `is_simulation_over` first."""
-        if self._termination is None:
+        if self.termination is None:
             raise ModelError("the simulation has not ended, so that there is no reason; ask is_simulation_over() first")
-        return self._termination.reason
+        return self.termination.reason
 
     def get_num_steps_taken(self) -> int:
-        """Steps that were accepted."""
-        return int(self._counts[rk.STEPS])
+        """Accepted steps."""
+        return int(self.counts[rk.STEPS])
 
     def get_num_steps_attempted(self) -> int:
-        """Steps that were tried: those taken, and the failures of every sort."""
-        return int(self._counts[rk.ATTEMPTS])
+        """Attempted steps: the accepted ones, and failures of every kind."""
+        return int(self.counts[rk.ATTEMPTS])
 
     def get_num_error_test_failures(self) -> int:
-        """Tries whose error was too large."""
-        return int(self._counts[rk.ERROR_FAILURES])
+        """Attempts whose error estimate was too large."""
+        return int(self.counts[rk.ERROR_FAILURES])
 
     def get_num_convergence_test_failures(self) -> int:
-        """Tries whose iteration did not converge."""
-        return int(self._counts[rk.CONVERGENCE_FAILURES])
+        """Attempts whose iteration did not converge."""
+        return int(self.counts[rk.CONVERGENCE_FAILURES])
 
     def get_num_realization_failures(self) -> int:
-        """Tries on the way of which something was not finite, or a user's own part refused."""
-        return int(self._counts[rk.REALIZATION_FAILURES])
+        """Attempts in which a value was not finite, or a user's part raised an error."""
+        return int(self.counts[rk.REALIZATION_FAILURES])
 
     def get_num_projection_failures(self) -> int:
-        """Tries whose end could not be brought to the constraints."""
-        return int(self._counts[rk.PROJECTION_FAILURES])
+        """Attempts whose end could not be projected onto the constraint manifold."""
+        return int(self.counts[rk.PROJECTION_FAILURES])
 
     def get_num_realizations(self) -> int:
         """Evaluations of the accelerations."""
-        return int(self._counts[rk.EVALUATIONS])
+        return int(self.counts[rk.EVALUATIONS])
 
     def get_num_q_projections(self) -> int:
         """Projections that changed q: of quaternions alone, if there are no constraints."""
-        return int(self._counts[rk.Q_PROJECTIONS])
+        return int(self.counts[rk.Q_PROJECTIONS])
 
     def get_num_u_projections(self) -> int:
         """Projections that changed u."""
-        return int(self._counts[rk.U_PROJECTIONS])
+        return int(self.counts[rk.U_PROJECTIONS])
 
     def get_num_iterations(self) -> int:
-        """Iterations of methods that iterate, in all tries; 0 of the others."""
-        return int(self._counts[rk.ITERATIONS])
+        """Iterations in all attempts, of methods that iterate; 0 of the others."""
+        return int(self.counts[rk.ITERATIONS])
 
     def get_num_projections(self) -> int:
         """Projections that changed q or u, those that changed both counted twice."""
@@ -611,20 +664,20 @@ class Integrator:
     def reset_all_statistics(self) -> None:
         """Count from zero again."""
         for place in _STATISTICS:
-            self._counts[place] = 0
-        self._control[rk.FIRST_STEP] = 0.0
+            self.counts[place] = 0
+        self.control[rk.FIRST_STEP] = 0.0
 
     def get_actual_initial_step_size_taken(self) -> float:
         """Size of the first step, since statistics were last reset; 0 before it. Time."""
-        return float(self._control[rk.FIRST_STEP])
+        return float(self.control[rk.FIRST_STEP])
 
     def get_previous_step_size_taken(self) -> float:
         """Size of the last step; time."""
-        return float(self._control[rk.LAST_STEP])
+        return float(self.control[rk.LAST_STEP])
 
     def get_predicted_next_step_size(self) -> float:
-        """Size that the next step will be tried with; time."""
-        return float(self._control[rk.STEP])
+        """Size of the next attempt; time."""
+        return float(self.control[rk.STEP])
 
     def get_advanced_state(self) -> State:
         """A copy of the state at `get_advanced_time`, realized to ACCELERATION."""
@@ -633,14 +686,14 @@ class Integrator:
         if time == advanced:
             return state.copy()
         try:
-            self._leave_at(advanced)
+            self.leave_at(advanced)
             return state.copy()
         finally:
-            self._leave_at(time)
+            self.leave_at(time)
 
     def get_advanced_time(self) -> float:
         """Where the last step ended: at or beyond the state's time, which reports interpolate."""
-        return float(self._control[rk.TIME])
+        return float(self.control[rk.TIME])
 
     def get_accuracy_in_use(self) -> float:
         """Largest local error of a step."""
@@ -669,25 +722,18 @@ class Integrator:
 
 def _callers_level() -> int:
     """The ``stacklevel`` with which a warning of the calling function names the line outside this package."""
-    level, frame = 1, sys._getframe(1)
+    level, frame = 1, sys._getframe(1)  # noqa: SLF001
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__.partition(".")[0]:
         level, frame = level + 1, frame.f_back
     return level
 
 
-def _positive(what: str, value: float) -> float:
-    number = float(value)
-    if not 0.0 < number < np.inf:
-        raise ValueError(f"{what} has to be positive and finite, got {value}")
-    return number
-
-
 def _optional(what: str, value: float | None) -> float | None:
-    return None if value is None else _positive(what, value)
+    return None if value is None else positive(what, value, ValueError)
 
 
 def _accuracy(value: float) -> float:
-    accuracy = _positive("accuracy", value)
+    accuracy = positive("accuracy", value, ValueError)
     if not 1e-14 <= accuracy < 1.0:
         raise ValueError(f"accuracy has to be from 1e-14, near rounding, to below 1, got {value}")
     return accuracy
@@ -701,14 +747,13 @@ def _bounds(smallest: float | None, largest: float | None) -> tuple[float | None
 
 
 def _final_time(time: float | None) -> float | None:
-    if time is not None and not np.isfinite(time):
-        raise ValueError(f"final_time has to be finite, got {time}")
-    return None if time is None else float(time)
+    return None if time is None else finite("final_time", time, ValueError)
 
 
 def _step_limit(limit: int | None) -> int | None:
     if limit is None:
         return None
-    if limit < 1 or int(limit) != limit:
+    steps = finite("internal_step_limit", limit, ValueError)
+    if steps < 1.0 or int(steps) != steps:
         raise ValueError(f"internal_step_limit has to be a whole number, 1 or more, got {limit}")
-    return int(limit)
+    return int(steps)

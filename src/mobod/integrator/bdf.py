@@ -13,30 +13,29 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..stage import Stage
 from ..tree.measures import begin_step
+from ..value.stage import Stage
 from . import _implicit
 from . import _runge_kutta as rk
 from ._solvers import Cvode, Problem, Scipy
 from .base import Integrator
 
 if TYPE_CHECKING:
-    from ..system import MultibodySystem
+    from ..system.system import MultibodySystem
 
-Array = npt.NDArray[np.float64]
 _SOLVERS: dict[str, type[Cvode] | type[Scipy]] = {"cvode": Cvode, "scipy": Scipy}
-#: Quaternions may be off by so much in a solver that cannot be corrected: nothing depends on their norm.
+#: Largest deviation of a quaternion's norm inside a solver that cannot be corrected; nothing depends on the norm.
 _LARGEST_DRIFT = 0.01
-#: Times the accuracy: how far off the constraints' manifold the values of such a solver may get before it begins anew on it.
+#: Largest distance of such a solver from the constraint manifold, times the accuracy, before it is restarted on it.
 _FAR = 10.0
 
-#: Variables whose matrix of derivatives, dense and kept several times, still fits: 0.8 GB each.
+#: Most variables: their dense Jacobian, of which several are kept, takes 0.8 GB.
 _MOST = 10_000
 
-#: Flights between impacts that are less high than so many errors are within a step.
+#: Flights between impacts that are lower than so many errors are within a step.
 _FLIGHT = 4.0
 
 
@@ -46,7 +45,7 @@ def _has_cvode() -> bool:
 
 
 class BDF(Integrator):
-    """Backward differentiation formulas of variable order: for stiff systems, whose steps stability alone would keep short.
+    """Backward differentiation formulas of variable order: for stiff systems, where stability limits explicit steps.
 
     Parameters
     ----------
@@ -56,7 +55,7 @@ class BDF(Integrator):
         The first where it is installed, unless given.
     **settings
         Those of `Integrator`. With *fixed_step_size* steps end at multiples of that size, and are shorter where the accuracy
-        asks: what an implicit method of variable order does without control of its errors is of no use.
+        requires it: an implicit method of variable order is of no use without error control.
 
     Raises
     ------
@@ -72,13 +71,13 @@ class BDF(Integrator):
     Steps are taken from Python, the rates and their derivatives in one compiled call each. A step costs some hundred
     microseconds beside them: for systems that are not stiff `RungeKuttaMerson` is faster.
 
-    The solvers bound the root of the mean square of all errors. Unless `set_use_infinity_norm` says that a mean will do, they
-    are given a tolerance that bounds the largest.
+    The solvers bound the root mean square of all errors. Unless `set_use_infinity_norm` chooses that norm, they are given a
+    tolerance that bounds the largest.
 
-    Quaternions are normalized after each step. CVODE does not let its own values be changed; there the state is normalized and
-    the solver goes on from what it has, on whose norm nothing depends; likewise with constraints, until what it has is ten
-    times the accuracy off their manifold, where it begins anew. It also does not tell of tries in vain, nor of the step that
-    it plans; statistics count what is seen of its tries, and the step predicted is the last.
+    The state is normalized and projected after each step. CVODE does not let its own values be changed: it goes on from them,
+    which does no harm to quaternions, and is restarted when they are ten times the accuracy off the constraint manifold. It
+    reports neither failed attempts nor the next step size: statistics count the attempts seen from outside, and the predicted
+    step is the last one.
     """
 
     order = 5
@@ -93,7 +92,7 @@ class BDF(Integrator):
         self._kind = solver or ("cvode" if _has_cvode() else "scipy")
         self._solver: Cvode | Scipy | None = None
         self._problem: Problem | None = None
-        #: What SciPy's solver has to go on from, of a run that was read from a file.
+        #: The history that SciPy's solver starts from, when the run was read from a file.
         self._past: dict[str, Any] | None = None
         self._stop = -np.inf
         #: Time and y at which the last step's rates were first not finite.
@@ -118,7 +117,7 @@ class BDF(Integrator):
     def _begin(self) -> None:
         state = self._state
         assert state is not None
-        ny, number = len(state._y), state._tree.num_particles
+        ny, number = len(state.y_values), state.tree.num_particles
         if ny > _MOST:
             of_particles = f", {6 * number} of them of {number} particles" if number else ""
             raise ModelError(
@@ -133,7 +132,7 @@ class BDF(Integrator):
 
     def _find_rates(self, time: float, y: Array, out: Array) -> bool:
         self._y[:] = y
-        if self._call(_implicit.find_rates, self._counts, time, self._y, self._rates) or not np.isfinite(self._rates).all():
+        if self._call(_implicit.find_rates, self.counts, time, self._y, self._rates) or not np.isfinite(self._rates).all():
             if self._bad is None and np.isfinite(y).all():
                 self._bad = time, y.copy()
             out[:] = np.nan
@@ -143,45 +142,46 @@ class BDF(Integrator):
 
     def _find_jacobian(self, time: float, y: Array, out: Array) -> bool:
         self._y[:] = y
-        weights = self._work[len(self._work) - 4]
-        arguments = (self._counts, time, self._y, weights, self._moved, self._rates, self._jacobian)
+        weights = self.work[len(self.work) - 4]
+        arguments = (self.counts, time, self._y, weights, self._moved, self._rates, self._jacobian)
         if self._call(_implicit.find_jacobian, *arguments) or not np.isfinite(self._jacobian).all():
             return False
         out[:] = self._jacobian
         return True
 
-    def _flight_resolution(self) -> tuple[float, float, bool]:
-        """Begun anew, the method is of order 1, and a flight of the size of its errors is within a step that is a line."""
+    def flight_resolution(self) -> tuple[float, float, bool]:
+        """After a restart the method is of order 1: flights as low as its errors are within a single linear step."""
         return 0.0, self._lowest_flight(_FLIGHT), False
 
     def _make_solver(self, time: float, stop: float) -> Cvode | Scipy:
         """A solver at the last step's end."""
-        control = self._control
-        weights = self._work[len(self._work) - 4]
+        control = self.control
+        weights = self.work[len(self.work) - 4]
         tolerance = self.accuracy
         if self._infinity_norm:  # err <= rtol |y| + atol is twice err <= accuracy max(|y|, 1 / w), and a mean hides the largest
             tolerance /= 2.0 * np.sqrt(max(1, len(weights)))
         with np.errstate(divide="ignore"):
             absolute = np.where(weights > 0.0, tolerance / weights, 1e100)
-        forced = self._counts[rk.FORCED] != 0
-        smallest = 0.0 if forced else control[rk.MIN_STEP]
+        forced = self.counts[rk.FORCED] != 0
+        smallest = 0.0 if forced else self.min_step_size or 0.0
         first = max(control[rk.STEP], smallest)
         largest = max(smallest, min(control[rk.MAX_STEP], control[rk.FIXED_STEP] or np.inf))
         self._problem = Problem(self._find_rates, self._find_jacobian, tolerance, absolute, first, smallest, largest)
         self._problem.begin(time)
-        return _SOLVERS[self._kind](self._problem, time, self._work[rk.Y].copy(), stop)
+        return _SOLVERS[self._kind](self._problem, time, self.work[rk.Y].copy(), stop)
 
-    def _try(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
-        control, counts, state = self._control, self._counts, self._state
+    def try_step(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
+        """Take one step with the implicit solver, and say how it ended."""
+        control, counts, state = self.control, self.counts, self._state
         assert state is not None
         taken = 0
         while counts[rk.REPORT] < len(times):
             k = int(counts[rk.REPORT])
             if times[k] <= control[rk.TIME]:
-                self._leave_at(float(times[k]))
-                results[k] = state._y
+                self.leave_at(float(times[k]))
+                results[k] = state.y_values
                 if len(energies) == len(times):
-                    energies[k] = self._system.calc_energy(state)
+                    energies[k] = self.system.calc_energy(state)
                 counts[rk.REPORT] += 1
                 continue
             if taken >= counts[rk.LIMIT]:
@@ -197,7 +197,7 @@ class BDF(Integrator):
 
     def _step(self, report: float) -> int:
         """One step from the last one's end."""
-        control, counts, state = self._control, self._counts, self._state
+        control, counts, state = self.control, self.counts, self._state
         assert state is not None
         time = float(control[rk.TIME])
         stop = float(control[rk.FINAL_TIME])
@@ -208,7 +208,7 @@ class BDF(Integrator):
                 self._stop = time + float(control[rk.FIXED_STEP])
             stop = min(stop, self._stop)
         while True:
-            if len(state._y) == 0:
+            if len(state.y_values) == 0:
                 end, y, taken = (stop if np.isfinite(stop) else report), np.zeros(0), True
                 self._problem = None
                 counts[rk.ATTEMPTS] += 1
@@ -225,7 +225,7 @@ class BDF(Integrator):
                 self._solver = None
                 control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], max(h, 4.0 * np.spacing(time))))
                 return int(failure)
-            projected = self._call(_finish, self._work, control, counts, end, np.ascontiguousarray(y))
+            projected = self._call(_finish, self.work, control, counts, end, np.ascontiguousarray(y))
             if projected == rk.DONE:
                 break
             self._solver = None
@@ -245,13 +245,13 @@ class BDF(Integrator):
         return rk.DONE
 
     def _take(self, time: float, stop: float) -> tuple[float, Array, bool]:
-        """Where the solver's next step ends, y there, and whether there is one; tries are counted."""
-        counts = self._counts
+        """The time at the end of the solver's next step, y there, and whether it succeeded; counts attempts."""
+        counts = self.counts
         self._revive(stop)
         solver, self._solver = self._solver, None  # none, should a user's part or Ctrl-C end the step in the middle
-        if self._system._is_interpreted:
+        if self.system.is_interpreted:
             self._call(_begin_step, time)
-        elif self._state is not None and self._state._tree.counts["measure_memory_size"]:
+        elif self._state is not None and self._state.tree.counts["measure_memory_size"]:
             self._call(begin_step)
         if solver is None:
             solver = self._make_solver(time, stop)
@@ -274,50 +274,51 @@ class BDF(Integrator):
         return solver.time, solver.y, taken
 
     def _revive(self, stop: float = np.inf) -> None:
-        """Have SciPy's solver again as it was when the run was written to a file, with its past; nothing is counted for it."""
+        """Restore SciPy's solver, with its history, from a checkpoint; counts no evaluation for it."""
         past, self._past = self._past, None
         if past is not None:
-            counts = self._counts.copy()
+            counts = self.counts.copy()
             solver = self._make_solver(float(past["t"]), max(stop, float(past["t"]) + 1.0))
             assert isinstance(solver, Scipy)
             solver.recall(past)
             self._solver = solver
-            self._counts[:] = counts
+            self.counts[:] = counts
 
     def _keep_to(self, y: Array) -> None:
-        """Let the solver go on from the step's end as it has been projected, *y* being what it was."""
+        """Let the solver go on from the projected end of the step; *y* is the end before projection."""
         solver = self._solver
         if solver is None:
             return
-        now, weights = self._work[rk.Y], self._work[len(self._work) - 4]
+        now, weights = self.work[rk.Y], self.work[len(self.work) - 4]
         if isinstance(solver, Scipy):
             if not np.array_equal(now, y):
                 solver.correct(now)
             return
         assert self._state is not None
         drift = weights * np.abs(now - y)
-        if self._state._is_constrained:  # off the manifold is an error as any other, and begun anew it would take short steps
+        if self._state.is_constrained:  # off the manifold is an error as any other, and begun anew it would take short steps
             far = drift > max(self.constraint_tolerance, _FAR * self.accuracy) * np.maximum(1.0, weights * np.abs(y))
         else:
             far = drift > _LARGEST_DRIFT
         if far.any():
             self._solver = None
 
-    def _fail(self, status: int) -> None:
+    def fail(self, status: int) -> None:
+        """Raise what a step that failed with *status* means to the user."""
         if status == rk.NOT_FINITE and self._bad is not None:
             assert self._state is not None
-            self._state._record.time[0, 0], self._state._y[:] = self._bad
-        super()._fail(status)
+            self._state.record.time[0, 0], self._state.y_values[:] = self._bad
+        super().fail(status)
 
-    def _leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
+    def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
         """Put the state at *time*, by the solver's own polynomial where that is within the last step, and realize it."""
-        state, control = self._state, self._control
+        state, control = self._state, self.control
         assert state is not None
         self._revive()
         if self._solver is None or not control[rk.PREVIOUS_TIME] < time < control[rk.TIME]:
-            super()._leave_at(time, stage)
+            super().leave_at(time, stage)
             return
-        state._y[:] = self._solver.at(time)
+        state.y_values[:] = self._solver.at(time)
         self._settle(time, True, stage)
 
 
@@ -333,5 +334,5 @@ _finish = rk.finish_at
 
 
 def _is_retry(h: float, next_h: float, ratio: float) -> bool:
-    """Whether a try of a step is followed by the one that comes after no convergence, rather than after a large error."""
+    """Whether the next attempt has the size that follows a failure to converge, rather than a large error."""
     return abs(next_h / h - ratio) < 1e-6

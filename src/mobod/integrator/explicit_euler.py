@@ -25,9 +25,10 @@ class ExplicitEuler(Integrator):
     error_order = 2
     table = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, -0.5, 0.5]])
 
-    #: A body that bounces gains by its steps what an impact takes where flights are five steps long, or six errors high.
+    #: The steps of a bouncing body add as much energy as an impact takes when flights are five steps long or six errors high.
     _FLIGHT_IN_STEPS, _FLIGHT_IN_ERRORS = 5.0, 6.0
 
-    def _flight_resolution(self) -> tuple[float, float, bool]:
-        step = float(self._control[rk.FIXED_STEP])
+    def flight_resolution(self) -> tuple[float, float, bool]:
+        """The resolution of flights between impacts; see `Integrator`."""
+        step = float(self.control[rk.FIXED_STEP])
         return self._FLIGHT_IN_STEPS * step, 0.0 if step else self._lowest_flight(self._FLIGHT_IN_ERRORS), True

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._jit import compiled, generic
 from ..algebra.record import attach
 from ..algebra.scalar import load, store
+from ..compiling import compiled, generic
 from . import _runge_kutta as rk
 from ._evaluate import move
 from ._runge_kutta import FIRST_STAGE, RATE, Y
 from .base import Integrator
 
 if TYPE_CHECKING:
-    from ..system import MultibodySystem
+    from ..system.system import MultibodySystem
 
 
 @compiled
@@ -79,7 +79,7 @@ def step(model: Any, work: Any, counts: Any, row: int, rates: int, time: float, 
 
 @generic
 def attempt(model: Any, work: Any, table: Any, control: Any, counts: Any, time: float, h: float) -> int:
-    """A try of the method; its place for intermediate rows is `FIRST_STAGE` on."""
+    """One attempt; intermediate rows are kept from `FIRST_STAGE` on."""
     return step(model, work, counts, Y, RATE, time, h)
 
 

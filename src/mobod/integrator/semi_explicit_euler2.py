@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._jit import generic
+from ..compiling import generic
 from . import _runge_kutta as rk
 from ._evaluate import evaluate
 from ._runge_kutta import RATE, Y
@@ -17,7 +17,7 @@ from .semi_explicit_euler import BETWEEN, keep, set_difference, step
 
 @generic
 def attempt(model: Any, work: Any, table: Any, control: Any, counts: Any, time: float, h: float) -> int:
-    """A try of the method: the whole step first, into the row after the two of the half."""
+    """One attempt: the whole step first, into the row after the two of the half steps."""
     half = 0.5 * h
     if step(model, work, counts, Y, RATE, time, h) != rk.DONE:
         return rk.NOT_REALIZED

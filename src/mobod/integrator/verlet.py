@@ -2,10 +2,10 @@
 
     q_1 = q_0 + h qdot_0 + h^2/2 qdotdot_0        u_1 = u_0 + h/2 (udot_0 + udot(q_1, u_1)), and z likewise
 
-By iteration from Euler's u_1; for forces that do not depend on u the first value is the last. Errors: of q the difference from
-the trapezoidal rule; of u and z what that rule leaves out, h^3/12 of the rate's second derivative, by the rates at the ends of
-this step and at the beginning of the last. Where there is none, the difference from Euler's method. Of q and the particles'
-locations y is known without u_1, so that an iteration computes no positions anew.
+By iteration from Euler's u_1; for forces that do not depend on u the first iterate is final. Error estimates: of q the
+difference from the trapezoidal rule; of u and z that rule's error, h^3/12 of the rate's second derivative, by the rates at both
+ends of this step and at the beginning of the last; in the first step the difference from Euler's method. q and the particles'
+locations do not depend on u_1, so that iterations recompute no positions.
 
 Source: Swope, Andersen, Berens and Wilson 1982; Hairer, Lubich and Wanner 2006, I.1.4.
 """
@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._jit import compiled, generic
 from ..algebra.record import attach
 from ..algebra.scalar import load, store
+from ..compiling import compiled, generic
 from . import _runge_kutta as rk
 from ._evaluate import evaluate, evaluate_speeds
 from ._runge_kutta import PREVIOUS_TIME, RATE, RATE_PREVIOUS, Y
 from .base import Integrator
 
-#: Iterations after which a step is tried again shorter, and by how much each has to come nearer from the third on.
+#: Most iterations before a shorter step is tried, and the factor by which each has to converge from the third on.
 MOST_ITERATIONS, NEARER = 10, 0.9
 
 
@@ -44,7 +44,7 @@ def predict(block: Any, work: Any, time: float, h: float) -> None:
 
 @compiled
 def correct(block: Any, work: Any, h: float) -> float:
-    """u, z and the particles' velocities by the trapezoidal rule; how far they have come, weighted as errors are."""
+    """u, z and the particles' velocities by the trapezoidal rule; the size of the change, weighted as errors are."""
     model = attach(block)
     weights = work.shape[0] - 4
     n = model.particle_size
@@ -84,7 +84,7 @@ def set_error(block: Any, work: Any, h: float, previous: float) -> None:
 
 @generic
 def attempt(model: Any, work: Any, table: Any, control: Any, counts: Any, time: float, h: float) -> int:
-    """A try of the method."""
+    """One attempt."""
     predict(model, work, time, h)
     status = evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
     counts[rk.EVALUATIONS] += 1
@@ -119,7 +119,7 @@ class Verlet(Integrator):
     Notes
     -----
     Speeds at the end of a step are found by iteration, to a tenth of the accuracy or to 1e-4; at fixed steps too, so that a
-    small number for the accuracy is of use there. A step whose iteration does not converge is tried again at half the size.
+    tight accuracy has an effect there. A step whose iteration does not converge is tried again at half the size.
     """
 
     order = 2

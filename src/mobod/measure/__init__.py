@@ -1,9 +1,10 @@
-"""Quantities of a system that can be asked of its states, one kind a file. `mobod.Measure` is their base class.
+"""Quantities of a system, computed from its states, one kind a file. `mobod.Measure` is their base class.
 
 See ``docs/measures.md``.
 """
 
-from .compiled_functions import CompiledFunctions
+from ..value.attributes import explain_names
+from ._custom_compiled import CompiledFunctions
 from .constant import Constant, One, Zero
 from .coordinate import Coordinate
 from .custom import Custom, CustomImplementation
@@ -51,3 +52,5 @@ __all__ = [
     "Variable",
     "Zero",
 ]
+
+explain_names(__name__)

@@ -1,4 +1,4 @@
-"""History: what a measure was at the ends of past steps, and what it was between them.
+"""History: a measure's values at the ends of past steps, and interpolation between them.
 
 With rates, each step is the cubic of both ends' values and rates (Hermite). Without, it is the polynomial through up to two
 samples on either side (Lagrange). Two samples of one time are a jump there, and no polynomial reaches across.
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Array
+from ..algebra.arrays import Array
 
 #: Two samples of one time that differ by no more than this part are one: rounding is no jump.
 _ROUNDING = 1e-9
@@ -40,7 +40,7 @@ class History:
         return self
 
     def followed_by(self, time: float, value: Array, rate: Array | None, earliest: float) -> History:
-        """The history with one more sample, without later ones, and without those that nobody asks for from *earliest* on."""
+        """The history with one more sample, without later ones, and without those not needed for times from *earliest* on."""
         times = self.times
         end = int(np.searchsorted(times, time, side="right"))  # samples at this time stay
         at_once = end - int(np.searchsorted(times, time, side="left"))
@@ -58,7 +58,7 @@ class History:
         )
 
     def _is_like(self, i: int, value: Array, rate: Array | None) -> bool:
-        """Whether a sample is that of number *i*, but for rounding."""
+        """Whether a sample equals number *i* but for rounding."""
         if not np.allclose(self.values[i], value, rtol=_ROUNDING, atol=_ROUNDING):
             return False
         return rate is None or self.rates is None or np.allclose(self.rates[i], rate, rtol=_ROUNDING, atol=_ROUNDING)

@@ -1,6 +1,6 @@
-"""What measures keep in states without taking part in realizing them.
+"""State variables of measures that take no part in realizing states.
 
-`Subsystem.allocate_discrete_variable` and its kin make the system one that Python realizes, since whoever calls them has hooks.
+`Subsystem.allocate_discrete_variable` and the like make the system one that Python realizes, since their callers have hooks.
 A measure that only keeps a value there has none, so it allocates here.
 """
 
@@ -9,17 +9,17 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from ..resources import NEVER, CacheEntry, DiscreteVariable, Part
-from ..stage import Stage
+from ..state.resources import NEVER, CacheEntry, DiscreteVariable, Part
+from ..value.stage import Stage
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
 
 
 def part(subsystem: Subsystem, state: State) -> Part:
-    """What the subsystem has in the state."""
-    return state._upd_resources().part(subsystem._subsystem_index)
+    """The subsystem's part of the state."""
+    return state.upd_resources().part(subsystem.subsystem_index)
 
 
 def allocate_variable(subsystem: Subsystem, state: State, invalidates: Stage, value: Any) -> int:

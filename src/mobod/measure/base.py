@@ -3,11 +3,13 @@
 A new kind is a file beside this one. It provides
 
 1. a class derived from `Measure`, whose constructor gives the shape of the value;
-2. `_operands`, the measures that its value is computed from at the same state;
-3. `_calc(state, deriv_order)` with `_count_derivatives` and `_depends_on`;
-4. where it keeps something in states, `_allocate`; where it computes something at a stage or remembers something of each step,
-   `_takes_part`, `_has_begun`, `_begin`, and `_update` or `_remember` too;
-5. the export in ``__init__.py``.
+2. `operands`, the measures that its value is computed from at the same state;
+3. `_calc(state, deriv_order)` with `count_derivatives` and `depends_on`;
+4. for compiled steps `write_value`, which lists operations that find the value, see `_program`, each a routine made by
+   `_routine.by_address`; where it integrates or remembers, `write_step` too;
+5. where it keeps something in states, `allocate`; where it computes something at a stage or remembers something of each step,
+   `takes_part`, `has_begun`, `begin`, and `update` or `remember` too;
+6. the export in ``__init__.py``.
 """
 
 from __future__ import annotations
@@ -18,24 +20,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..errors import ModelError, StageError, TopologyError
 from ..function.base import UNLIMITED
-from ..stage import Stage
+from ..value.attributes import Sealed
+from ..value.checks import numbers
+from ..value.stage import Stage
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
+    from ._program import Program
 
-Array = npt.NDArray[np.float64]
 #: A number, or a vector ``(n,)``.
 Value = float | Array
 Shape = tuple[int, ...]
 
 
-class Measure:
+class NotCompiled(Exception):
+    """A measure is of a kind, or asks for something, that only Python computes."""
+
+
+class Measure(Sealed):
     """A quantity of a system, with its time derivatives where it has any. Base class of every kind in `mobod.measure`.
 
-    A measure is part of a subsystem, and its value, a number or a vector ``(n,)``, is found by asking it about a state. Sums,
+    A measure is part of a subsystem, and its value, a number or a vector ``(n,)``, is computed from a state. Sums,
     differences and multiples of measures are measures: ``a + b``, ``a - 1.0``, ``2.0 * a``, ``-a``.
 
     Parameters
@@ -47,11 +56,18 @@ class Measure:
 
     Notes
     -----
-    Most measures are functions of the state and cost nothing until they are asked. Those that remember (`Integrate`,
+    Most measures are functions of the state and cost nothing until they are evaluated. Those that remember (`Integrate`,
     `Differentiate` where it estimates, `Extreme`, `Delay`, `SampleAndHold`) keep what they remember in the state, and take part
-    in each step of a run: compiled, where all that they look at is built in or compiled, and otherwise by Python, as a
-    subsystem of a user's own does; see ``docs/measures.md``.
+    in each step of a run: compiled, where all their operands are built in or compiled, and otherwise by Python, as a user's own
+    subsystem does; see ``docs/measures.md``.
     """
+
+    INNER = frozenset(
+        """
+        allocate allocates_by_hook begin check_owner check_sources count_derivatives depends_on given_name has_begun index
+        invalidate_topology num_z operands refuse remember subsystem takes_part title update write_step write_value
+        """.split()
+    )
 
     # so that NumPy leaves arithmetic of arrays and measures to the methods below
     __array_ufunc__ = None
@@ -62,12 +78,12 @@ class Measure:
         if type(self) is Measure:
             raise TypeError("Measure is the base class; make one of the kinds in mobod.measure")
         self._shape = shape
-        self._default = self._valued(
+        self.default = self._valued(
             np.broadcast_to(np.asarray(default), shape) if np.ndim(default) == 0 else default, "the value"
         )
-        self._subsystem: Subsystem | None = None
-        self._index = -1
-        self._name = name
+        self.subsystem: Subsystem | None = None
+        self.index = -1
+        self.given_name = name
         if subsystem is not None:
             if not hasattr(subsystem, "adopt_measure"):
                 raise TypeError(f"the first argument of a measure has to be a Subsystem, or None; not {subsystem!r}")
@@ -79,7 +95,7 @@ class Measure:
     @property
     def name(self) -> str:
         """Its name: the one it was given, or its kind and its index."""
-        return self._name or f"{type(self).__name__.lower()}_{max(self._index, 0)}"
+        return self.given_name or f"{type(self).__name__.lower()}_{max(self.index, 0)}"
 
     def get_name(self) -> str:
         """Its name; the same as `name`."""
@@ -118,28 +134,28 @@ class Measure:
         """
         if deriv_order:
             self._check_order("get_value", deriv_order)
-        subsystem = self._subsystem
+        subsystem = self.subsystem
         if subsystem is not None:
-            system = subsystem._system
-            if system is None or state._token is not system._topology_token:
-                self._check_owner(state, "get_value")
-        needed = self._depends_on(deriv_order)
-        if state._stage < needed:
-            self._refuse(state, "get_value" if not deriv_order else f"get_value of derivative {deriv_order}", needed)
+            system = subsystem.system
+            if system is None or state.token is not system.topology_token:
+                self.check_owner(state, "get_value")
+        needed = self.depends_on(deriv_order)
+        if state.stage_number < needed:
+            self.refuse(state, "get_value" if not deriv_order else f"get_value of derivative {deriv_order}", needed)
         return self._calc(state, deriv_order)
 
     def get_num_time_derivatives(self) -> int:
         """How many time derivatives it has; 2147483647 stands for all."""
-        return self._count_derivatives(frozenset())
+        return self.count_derivatives(frozenset())
 
     def get_depends_on_stage(self, deriv_order: int = 0) -> Stage:
         """The stage at which the value, or a derivative, can be had; `ValueError` where there is no such derivative."""
         self._check_order("get_depends_on_stage", deriv_order)
-        return self._depends_on(deriv_order)
+        return self.depends_on(deriv_order)
 
     def get_value_dependence(self) -> tuple[Measure, ...]:
         """The measures from whose values, at the same state, this one's is computed."""
-        return tuple(self._operands())
+        return tuple(self.operands())
 
     def set_default_value(self, default_value: npt.ArrayLike) -> None:
         """Change the value that it has in new states, before anything is computed; a topological change.
@@ -149,12 +165,12 @@ class Measure:
         ValueError
             If it has not the measure's shape.
         """
-        self._default = self._valued(default_value, "default_value")
-        self._invalidate_topology()
+        self.default = self._valued(default_value, "default_value")
+        self.invalidate_topology()
 
     def get_default_value(self) -> Any:
         """The value that it has in new states, before anything is computed."""
-        return self._given(self._default)
+        return self._given(self.default)
 
     # ------------------------------------------------------------------------------------------ where it belongs
 
@@ -164,13 +180,13 @@ class Measure:
 
     def is_in_subsystem(self) -> bool:
         """Whether it is part of a subsystem."""
-        return self._subsystem is not None
+        return self.subsystem is not None
 
     def get_subsystem(self) -> Subsystem:
         """The subsystem that it is part of; `TopologyError` where there is none."""
-        if self._subsystem is None:
+        if self.subsystem is None:
             raise TopologyError(f"{self!r} is in no subsystem; call subsystem.adopt_measure(it), or name one when making it")
-        return self._subsystem
+        return self.subsystem
 
     def is_same_subsystem(self, other: Subsystem) -> bool:
         """Whether it is part of *other*; `TopologyError` where it is part of none."""
@@ -179,7 +195,7 @@ class Measure:
     def get_subsystem_measure_index(self) -> int:
         """Its place among the measures of its subsystem; `TopologyError` where there is none."""
         self.get_subsystem()
-        return self._index
+        return self.index
 
     # ------------------------------------------------------------------------------------------ arithmetic
 
@@ -220,109 +236,124 @@ class Measure:
         for one in (left, right):
             if not isinstance(one, Measure):
                 try:
-                    one = constant.Constant(self._subsystem, np.broadcast_to(np.asarray(one, np.float64), self._shape).copy())
+                    one = constant.Constant(self.subsystem, np.broadcast_to(np.asarray(one, np.float64), self._shape).copy())
                 except (TypeError, ValueError):
                     return NotImplemented
             pair.append(one)
-        return (plus.Plus if kind == "Plus" else minus.Minus)(self._subsystem, *pair)
+        return (plus.Plus if kind == "Plus" else minus.Minus)(self.subsystem, *pair)
 
     def _scaled(self, factor: Any) -> Any:
         from . import scale
 
-        return scale.Scale(self._subsystem, factor, self) if _is_number(factor) else NotImplemented
+        return scale.Scale(self.subsystem, factor, self) if _is_number(factor) else NotImplemented
 
     # ------------------------------------------------------------------------------------------ what a kind provides
 
-    def _operands(self) -> tuple[Measure, ...]:
+    def operands(self) -> tuple[Measure, ...]:
         """The measures whose values at the same state its own is computed from."""
         return ()
 
     def _sources(self) -> tuple[Measure, ...]:
-        """The measures whose values it looks at to remember or to integrate them."""
+        """The measures whose values it remembers or integrates."""
         return ()
 
     def _calc(self, state: State, deriv_order: int) -> Any:
         """The value or a derivative, the caller's own; order and stage have been checked."""
         raise NotImplementedError
 
-    def _count_derivatives(self, seen: frozenset[int]) -> int:
+    def count_derivatives(self, seen: frozenset[int]) -> int:
         """How many derivatives there are; *seen* are the measures that ask, where they depend on each other in a circle."""
         return 0
 
-    def _depends_on(self, deriv_order: int) -> Stage:
+    def depends_on(self, deriv_order: int) -> Stage:
         """The stage that a derivative needs."""
         return Stage.MODEL
 
-    def _takes_part(self) -> bool:
-        """Whether it computes or remembers something as a run goes on, so that `_update` and `_remember` have to be called."""
+    def write_value(self, program: Program, order: int) -> int:
+        """Write operations that find the value, or a derivative, in compiled steps; the place of the result.
+
+        Raises
+        ------
+        NotCompiled
+            If there are none.
+        """
+        raise NotCompiled
+
+    def write_step(self, program: Program) -> None:
+        """Write operations that find the rates of its z, or, at the end of a step, what is remembered of it."""
+        raise NotCompiled
+
+    def num_z(self) -> int:
+        """How many z it has, whose rates `write_step` finds."""
+        return 0
+
+    def takes_part(self) -> bool:
+        """Whether it computes or remembers something as a run goes on, so that `update` and `remember` have to be called."""
         return False
 
-    def _allocates_by_hook(self) -> bool:
-        """Whether a user's hook may allocate something when topology is realized: the system is Python's then."""
+    def allocates_by_hook(self) -> bool:
+        """Whether a user's hook may allocate something when topology is realized: Python then realizes the system."""
         return False
 
-    def _allocate(self, state: State) -> None:
+    def allocate(self, state: State) -> None:
         """Allocate what it keeps in *state*, which is at EMPTY."""
 
-    def _has_begun(self, state: State) -> bool:
+    def has_begun(self, state: State) -> bool:
         """Whether the state remembers something of a run, or there is nothing to remember."""
         return True
 
-    def _begin(self, state: State) -> None:
-        """Begin to remember, at the start of a run, where `_has_begun` says that the state does not yet."""
+    def begin(self, state: State) -> None:
+        """Begin to remember, at the start of a run, where `has_begun` says that the state does not yet."""
 
-    def _update(self, state: State, stage: Stage) -> None:
-        """Compute what has to be there at *stage*, which is from MODEL on."""
+    def update(self, state: State, stage: Stage) -> None:
+        """Compute what is due at *stage*, which is MODEL or above."""
 
-    def _remember(self, state: State) -> None:
-        """A step ends at *state*: make the next values of its variables that update themselves."""
+    def remember(self, state: State) -> None:
+        """A step ends at *state*: compute the next values of its self-updating variables."""
 
     # ------------------------------------------------------------------------------------------ for kinds
 
-    def _check_sources(self, subsystem: Subsystem) -> None:
+    def check_sources(self, subsystem: Subsystem) -> None:
         """Refuse to join a subsystem where a measure that this one uses is of another system."""
-        for source in (*self._operands(), *self._sources()):
+        for source in (*self.operands(), *self._sources()):
             _check_operand(type(self).__name__, source, subsystem)
 
     def _need_subsystem(self) -> Subsystem:
         return self.get_subsystem()
 
-    def _invalidate_topology(self) -> None:
-        if self._subsystem is not None:
-            self._subsystem.invalidate_subsystem_topology_cache()
+    def invalidate_topology(self) -> None:
+        if self.subsystem is not None:
+            self.subsystem.invalidate_subsystem_topology_cache()
 
     def _given(self, value: Any) -> Any:
-        """A value as it is handed out."""
+        """A value as it is returned to users."""
         return float(value) if self._shape == () else np.array(value, dtype=np.float64)
 
     def _valued(self, value: npt.ArrayLike, what: str) -> Array:
-        """A copy of a value that somebody gives, of the right shape and finite."""
-        try:
-            array = np.array(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise TypeError(f"{what} of {self._title()} has to be {_words(self._shape)}, not {value!r}") from None
+        """A copy of a given value, which has to be finite and of the right shape."""
+        array = np.array(numbers(f"{what} of {self.title()}", value, _words(self._shape)))
         if array.shape != self._shape:
-            raise ValueError(f"{what} of {self._title()} has to be {_words(self._shape)}; got shape {array.shape}")
+            raise ValueError(f"{what} of {self.title()} has to be {_words(self._shape)}; got shape {array.shape}")
         if not np.isfinite(array).all():
-            raise ModelError(f"{what} of {self._title()} has to be finite; got {value!r}")
+            raise ModelError(f"{what} of {self.title()} has to be finite; got {value!r}")
         return array
 
     def _computed(self, value: Any, what: str) -> Array:
         """What a user's function returned, which has to have the right shape."""
         array = np.asarray(value, dtype=np.float64)
         if array.shape != self._shape:
-            raise ModelError(f"{what} of {self._title()} has to return {_words(self._shape)}; got shape {array.shape}")
+            raise ModelError(f"{what} of {self.title()} has to return {_words(self._shape)}; got shape {array.shape}")
         return array
 
-    def _title(self) -> str:
-        """For messages, also while it is being made."""
-        return repr(self) if hasattr(self, "_index") else f"a {type(self).__name__}"
+    def title(self) -> str:
+        """Its name in messages, also during construction."""
+        return repr(self) if hasattr(self, "index") else f"a {type(self).__name__}"
 
     def _replaced(self, what: str, new: Measure) -> Measure:
         """Check an operand that replaces one."""
-        _check_operand(type(self).__name__, new, self._subsystem)
-        if new._shape != self._shape:
-            raise ValueError(f"{what} of {self!r} has to be {_words(self._shape)}; {new!r} is {_words(new._shape)}")
+        _check_operand(type(self).__name__, new, self.subsystem)
+        if new.shape != self._shape:
+            raise ValueError(f"{what} of {self!r} has to be {_words(self._shape)}; {new!r} is {_words(new.shape)}")
         return new
 
     def _check_no_circle(self) -> None:
@@ -342,41 +373,41 @@ class Measure:
             there = "no derivative" if count == 0 else f"derivatives up to order {count}"
             raise ValueError(f"{asked}: {self!r} has {there}; got deriv_order {deriv_order}")
 
-    def _check_owner(self, state: State, asked: str) -> None:
+    def check_owner(self, state: State, asked: str) -> None:
         """`TopologyError` for a state of another system."""
-        system = self.get_subsystem()._system
+        system = self.get_subsystem().system
         if system is None:
-            raise TopologyError(f"{asked}: {self!r} is in {self._subsystem!r}, which is in no system")
-        state._check_owner(system, f"{asked} of {self.name!r}")
+            raise TopologyError(f"{asked}: {self!r} is in {self.subsystem!r}, which is in no system")
+        state.check_owner(system, f"{asked} of {self.name!r}")
 
-    def _refuse(self, state: State, asked: str, needed: Stage) -> None:
+    def refuse(self, state: State, asked: str, needed: Stage) -> None:
         raise StageError(
-            f"{asked} of {self.name!r} needs Stage.{needed.name}; this state is at {Stage(state._stage).name}; "
+            f"{asked} of {self.name!r} needs Stage.{needed.name}; this state is at {Stage(state.stage_number).name}; "
             f"call system.realize(state, Stage.{needed.name})"
         )
 
     def _need_model(self, state: State, asked: str) -> None:
-        """For what is set: a state of the system, at MODEL."""
-        self._check_owner(state, asked)
-        if state._stage < Stage.MODEL:
-            state._refuse_model(f"{asked} of {self.name!r}")
+        """Setters need a state of the system, at MODEL."""
+        self.check_owner(state, asked)
+        if state.stage_number < Stage.MODEL:
+            state.refuse_model(f"{asked} of {self.name!r}")
 
 
 def fewest(measures: tuple[Measure, ...], seen: frozenset[int]) -> int:
-    """The smallest number of derivatives of any; one that is asking already, in a circle, has as many as the others allow."""
-    return min((UNLIMITED if id(one) in seen else one._count_derivatives(seen | {id(one)}) for one in measures), default=0)
+    """The smallest number of derivatives of any; one visited already, in a circle, does not limit the others."""
+    return min((UNLIMITED if id(one) in seen else one.count_derivatives(seen | {id(one)}) for one in measures), default=0)
 
 
 def same_shape(kind: str, left: Any, right: Any) -> Shape:
     """The shape that two operands share."""
     for one in (left, right):
         check_measure(kind, one)
-    if left._shape != right._shape:
+    if left.shape != right.shape:
         raise ValueError(
-            f"the operands of a {kind} have to be of one size; {left!r} is {_words(left._shape)}, {right!r} is "
-            f"{_words(right._shape)}"
+            f"the operands of a {kind} have to be of one size; {left!r} is {_words(left.shape)}, {right!r} is "
+            f"{_words(right.shape)}"
         )
-    shape: Shape = left._shape
+    shape: Shape = left.shape
     return shape
 
 
@@ -400,22 +431,22 @@ def check_shape(shape: Any, what: str) -> Shape:
 def _walk(measure: Measure) -> Iterator[Measure]:
     """The measures that a value is computed from, at any depth; each once."""
     seen: set[int] = set()
-    waiting = list(measure._operands())
+    waiting = list(measure.operands())
     while waiting:
         one = waiting.pop()
         if id(one) not in seen:
             seen.add(id(one))
             yield one
-            waiting += one._operands()
+            waiting += one.operands()
 
 
 def _check_operand(kind: str, operand: Measure, subsystem: Subsystem | None) -> None:
     """An operand has to be a measure of the same system, or of none."""
     check_measure(kind, operand)
-    theirs = operand._subsystem
+    theirs = operand.subsystem
     if theirs is None or subsystem is None or theirs is subsystem:
         return
-    if theirs._system is None or theirs._system is not subsystem._system:
+    if theirs.system is None or theirs.system is not subsystem.system:
         raise TopologyError(
             f"{operand!r} is part of {theirs!r}, which is not in the same system as {subsystem!r}; a {kind} takes operands of "
             "its own system only"

@@ -10,13 +10,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.scalar import store
+from ..compiling import generic
 from ..function.base import UNLIMITED
-from ..stage import Stage
+from ..value.stage import Stage
+from ._routine import by_address, number
 from .base import Measure, check_shape
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
+    from ._program import Program
+
+
+@generic
+def operate(model: Any, i: int, out: int) -> None:
+    """Integers: how many numbers, and the place of the first."""
+    n, x = model.measure_code[i], model.measure_code[i + 1]
+    for k in range(n):
+        store(model.measure_values, out + k, 0, number(model, x + k))
+
+
+operation = by_address(operate)
 
 
 class Constant(Measure):
@@ -60,13 +75,16 @@ class Constant(Measure):
             raise
 
     def _calc(self, state: State, deriv_order: int) -> Any:
-        return self._given(self._default if deriv_order == 0 else np.zeros(self._shape))
+        return self._given(self.default if deriv_order == 0 else np.zeros(self._shape))
 
-    def _count_derivatives(self, seen: frozenset[int]) -> int:
+    def count_derivatives(self, seen: frozenset[int]) -> int:
         return UNLIMITED
 
-    def _depends_on(self, deriv_order: int) -> Stage:
+    def depends_on(self, deriv_order: int) -> Stage:
         return Stage.EMPTY if deriv_order else Stage.TOPOLOGY
+
+    def write_value(self, program: Program, order: int) -> int:
+        return program.constant(self.default if order == 0 else 0.0, self.default.size)
 
 
 class Zero(Constant):

@@ -7,15 +7,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..stage import Stage
-from .base import Measure
+from ..algebra.scalar import load, store
+from ..compiling import generic
+from ..value.stage import Stage
+from ._routine import by_address
+from .base import Measure, NotCompiled
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
+    from ._program import Program
 
 _STAGES = (Stage.MODEL, Stage.VELOCITY, Stage.ACCELERATION)
+
+
+@generic
+def operate(model: Any, i: int, out: int) -> None:
+    """Integers: the place of q, and the order of derivative."""
+    place, order = model.measure_code[i], model.measure_code[i + 1]
+    y = load(model.q, place, 0)
+    if order == 1:
+        y = load(model.q_dot, place, 0)
+    elif order == 2:
+        y = load(model.q_dot_dot, place, 0)
+    store(model.measure_values, out, 0, y)
+
+
+operation = by_address(operate)
 
 
 class Coordinate(Measure):
@@ -37,25 +56,31 @@ class Coordinate(Measure):
     """
 
     def __init__(self, subsystem: Subsystem | None, mobod: MobilizedBody, which: int = 0, *, name: str | None = None) -> None:
-        self._mobod, self._which = _checked_body("Coordinate", mobod), int(which)
-        if self._which < 0:
+        self.mobod, self.which_coordinate = _checked_body("Coordinate", mobod), int(which)
+        if self.which_coordinate < 0:
             raise IndexError(f"coordinates of {mobod.name!r} are counted from 0, got {which}")
         super().__init__(subsystem, name=name)
 
     def _calc(self, state: State, deriv_order: int) -> Any:
-        mobod, which = self._mobod, self._which
-        tree = state._tree_of(mobod, "get_value")
-        b = mobod._index
+        mobod, which = self.mobod, self.which_coordinate
+        tree = state.tree_of(mobod, "get_value")
+        b = mobod.index
         first, n = int(tree.first_q[b]), int(tree.num_q[b])
         if which >= n:
             raise IndexError(f"{self!r} asks for coordinate {which} of {mobod.name!r}, which has {n} in this state")
-        return float((state._q, state._q_dot_view, state._q_dot_dot_view)[deriv_order][first + which])
+        return float((state.q_values, state.q_dot_view, state.q_dot_dot_view)[deriv_order][first + which])
 
-    def _count_derivatives(self, seen: frozenset[int]) -> int:
+    def count_derivatives(self, seen: frozenset[int]) -> int:
         return 2
 
-    def _depends_on(self, deriv_order: int) -> Stage:
+    def depends_on(self, deriv_order: int) -> Stage:
         return _STAGES[deriv_order]
+
+    def write_value(self, program: Program, order: int) -> int:
+        b, which = self.mobod.index, self.which_coordinate
+        if which >= program.tree.num_q[b]:
+            raise NotCompiled(f"{self!r} asks for coordinate {which} of {self.mobod.name!r}, which it has not")
+        return program.call(operation, program.tree.first_q[b] + which, order, results=1)
 
 
 def _checked_body(kind: str, mobod: Any) -> Any:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError
-from ..stage import Stage
+from ..value.stage import Stage
 from . import _store
-from ._compiled_custom import OfCompiledFunctions
-from .base import Measure, check_shape
-from .compiled_functions import CompiledFunctions
+from ._custom_compiled import CompiledFunctions, OfCompiledFunctions
+from .base import Measure, NotCompiled, check_shape
 from .custom_implementation import HOOKS, CustomImplementation
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
+    from ._program import Program
 
 
 class Custom(Measure):
@@ -73,87 +73,94 @@ class Custom(Measure):
                 "implementation has to be an instance of a class derived from mobod.measure.CustomImplementation, "
                 f"not {implementation!r}; or give compiled=mobod.measure.CompiledFunctions(...)"
             )
-        self._implementation = implementation
+        self.implementation = implementation
         self._places: list[int] = []
         self._begun = -1
         super().__init__(subsystem, check_shape(shape, "a Custom measure"), name=name)
 
     def get_implementation(self) -> CustomImplementation:
         """The user's own object; `ModelError` where the measure is compiled functions."""
-        if isinstance(self._implementation, OfCompiledFunctions):
+        if isinstance(self.implementation, OfCompiledFunctions):
             raise ModelError(f"{self!r} has no implementation in Python; call get_compiled_functions()")
-        return self._implementation
+        return self.implementation
 
     def get_compiled_functions(self) -> CompiledFunctions:
         """The user's functions; `ModelError` where the measure is an implementation in Python."""
-        if not isinstance(self._implementation, OfCompiledFunctions):
+        if not isinstance(self.implementation, OfCompiledFunctions):
             raise ModelError(f"{self!r} is an implementation in Python; call get_implementation()")
-        return self._implementation.functions
+        return self.implementation.functions
 
     def initialize(self, state: State) -> None:
         """Begin anew: the user's `CustomImplementation.initialize` is called with this state."""
         self._need_model(state, "initialize")
-        self._implementation.initialize(state)
+        self.implementation.initialize(state)
         _store.part(self._need_subsystem(), state).variables[self._begun].value = True
 
     # ------------------------------------------------------------------------------------------ for the base class
 
     def _calc(self, state: State, deriv_order: int) -> Any:
-        owner = type(self._implementation).__name__
-        if deriv_order >= self._implementation.get_num_cache_entries():
-            value = self._implementation.get_uncached_value(state, deriv_order)
+        owner = type(self.implementation).__name__
+        if deriv_order >= self.implementation.get_num_cache_entries():
+            value = self.implementation.get_uncached_value(state, deriv_order)
             return self._given(self._computed(value, f"get_uncached_value of {owner}, in"))
-        subsystem = self._subsystem
+        subsystem = self.subsystem
         if subsystem is None or deriv_order >= len(self._places):  # nowhere to keep it
-            value = self._implementation.calc_cached_value(state, deriv_order)
+            value = self.implementation.calc_cached_value(state, deriv_order)
             return self._given(self._computed(value, f"calc_cached_value of {owner}, in"))
-        resources, place = state._upd_resources(), self._places[deriv_order]
-        entry = resources.part(subsystem._subsystem_index).entries[place]
-        if not resources.is_realized(state, subsystem._subsystem_index, place):
-            value = self._implementation.calc_cached_value(state, deriv_order)
+        resources, place = state.upd_resources(), self._places[deriv_order]
+        entry = resources.part(subsystem.subsystem_index).entries[place]
+        if not resources.is_realized(state, subsystem.subsystem_index, place):
+            value = self.implementation.calc_cached_value(state, deriv_order)
             entry.value = self._computed(value, f"calc_cached_value of {owner}, in").copy()
-            resources.mark(state, subsystem._subsystem_index, place)
+            resources.mark(state, subsystem.subsystem_index, place)
         return self._given(entry.value)
 
-    def _count_derivatives(self, seen: frozenset[int]) -> int:
-        return int(self._implementation.get_num_time_derivatives())
+    def count_derivatives(self, seen: frozenset[int]) -> int:
+        return int(self.implementation.get_num_time_derivatives())
 
-    def _depends_on(self, deriv_order: int) -> Stage:
-        stage = self._implementation.get_depends_on_stage(deriv_order)
+    def depends_on(self, deriv_order: int) -> Stage:
+        stage = self.implementation.get_depends_on_stage(deriv_order)
         if not isinstance(stage, Stage):
             raise ModelError(
-                f"get_depends_on_stage of {type(self._implementation).__name__} has to return a Stage, not {stage!r}"
+                f"get_depends_on_stage of {type(self.implementation).__name__} has to return a Stage, not {stage!r}"
             )
         return stage
 
     def _has_own(self, method: str) -> bool:
-        return getattr(type(self._implementation), method) is not getattr(CustomImplementation, method)
+        return getattr(type(self.implementation), method) is not getattr(CustomImplementation, method)
 
-    def _takes_part(self) -> bool:
+    def takes_part(self) -> bool:
         return self._has_own("initialize") or any(
             self._has_own(hook) for stage, hook in HOOKS.items() if stage > Stage.TOPOLOGY
         )
 
-    def _allocates_by_hook(self) -> bool:
+    def allocates_by_hook(self) -> bool:
         return self._has_own("realize_measure_topology")
 
-    def _allocate(self, state: State) -> None:
+    def allocate(self, state: State) -> None:
         subsystem = self._need_subsystem()
         self._places = [
-            _store.allocate_entry(subsystem, state, max(self._depends_on(order), Stage.TOPOLOGY), None)
-            for order in range(self._implementation.get_num_cache_entries())
+            _store.allocate_entry(subsystem, state, max(self.depends_on(order), Stage.TOPOLOGY), None)
+            for order in range(self.implementation.get_num_cache_entries())
         ]
         self._begun = _store.allocate_variable(subsystem, state, Stage.REPORT, False)
-        self._implementation.realize_measure_topology(state)
+        self.implementation.realize_measure_topology(state)
 
-    def _has_begun(self, state: State) -> bool:
+    def has_begun(self, state: State) -> bool:
         return bool(_store.part(self._need_subsystem(), state).variables[self._begun].value)
 
-    def _begin(self, state: State) -> None:
+    def begin(self, state: State) -> None:
         self.initialize(state)
 
-    def _update(self, state: State, stage: Stage) -> None:
-        getattr(self._implementation, HOOKS[stage])(state)
+    def write_value(self, program: Program, order: int) -> int:
+        functions = self.implementation
+        if not isinstance(functions, OfCompiledFunctions):
+            raise NotCompiled
+        bodies = [body.index for body in (*functions.bodies, *functions.mobilizers)]
+        return program.call(functions.routines[order], *bodies, program.keep(functions.parameters), results=self.default.size)
+
+    def update(self, state: State, stage: Stage) -> None:
+        getattr(self.implementation, HOOKS[stage])(state)
 
 
 __all__ = ["CompiledFunctions", "Custom", "CustomImplementation"]

@@ -1,4 +1,4 @@
-"""CustomImplementation: what a user derives a measure from."""
+"""CustomImplementation: base class of measures that users write in Python."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 import numpy.typing as npt
 
 from ..errors import ModelError
-from ..stage import Stage
+from ..value.stage import Stage
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 #: The hook of each stage.
 HOOKS = {stage: f"realize_measure_{stage.name.lower()}" for stage in Stage if stage > Stage.EMPTY}
 
 
 class CustomImplementation(abc.ABC):
-    """What a user derives a measure from; then ``Custom(subsystem, implementation)`` makes it part of a system.
+    """Base class of measures in Python; ``Custom(subsystem, implementation)`` makes one part of a system.
 
-    1. `calc_cached_value` and `get_depends_on_stage` have to be there.
+    1. `calc_cached_value` and `get_depends_on_stage` are required.
     2. `get_num_time_derivatives`, where there are derivatives; those from `get_num_cache_entries` on come from
        `get_uncached_value`.
     3. `initialize` is called where a run begins; the ``realize_measure_*`` hooks when the system realizes a state to that

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError
-from ..stage import Stage
-from ..value import _checked
+from ..value import checks
+from ..value.stage import Stage
 from ._history import History
 from .base import Measure, check_measure
 from .memory import Memory
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
 
 
 class Delay(Memory):
@@ -55,19 +54,19 @@ class Delay(Memory):
     """
 
     def __init__(self, subsystem: Subsystem | None, source: Measure, delay: float, *, name: str | None = None) -> None:
-        self._source: Measure = check_measure("Delay", source)
-        self._delay = _duration("the delay of a Delay", delay)
+        self.source: Measure = check_measure("Delay", source)
+        self._delay = checks.positive("the delay of a Delay", delay)
         self._linear = self._can_use_current = False
-        super().__init__(subsystem, source._shape, name=name)
+        super().__init__(subsystem, source.shape, name=name)
 
     def get_source_measure(self) -> Measure:
         """What is delayed."""
-        return self._source
+        return self.source
 
     def set_source_measure(self, source: Measure) -> None:
         """Delay another measure of the same size: a topological change."""
-        kept, self._source = self._source, self._replaced("the source", source)
-        self._accept(lambda: setattr(self, "_source", kept))
+        kept, self.source = self.source, self._replaced("the source", source)
+        self._accept(lambda: setattr(self, "source", kept))
 
     def get_delay(self) -> float:
         """How long ago; time."""
@@ -75,8 +74,8 @@ class Delay(Memory):
 
     def set_delay(self, delay: float) -> None:
         """Change the delay: a topological change; `ModelError` unless positive and finite."""
-        self._delay = _duration(f"the delay of {self!r}", delay)
-        self._invalidate_topology()
+        self._delay = checks.positive(f"the delay of {self!r}", delay)
+        self.invalidate_topology()
 
     def get_use_linear_interpolation_only(self) -> bool:
         """Whether samples are joined by straight lines."""
@@ -85,7 +84,7 @@ class Delay(Memory):
     def set_use_linear_interpolation_only(self, linear_only: bool) -> None:
         """Whether to join samples by straight lines, for sources that are not smooth: a topological change."""
         self._linear = bool(linear_only)
-        self._invalidate_topology()
+        self.invalidate_topology()
 
     def get_can_use_current_value(self) -> bool:
         """Whether the present value of the source may be used."""
@@ -106,26 +105,26 @@ class Delay(Memory):
 
     # ------------------------------------------------------------------------------------------ for the base class
 
-    def _operands(self) -> tuple[Measure, ...]:
-        return (self._source,) if self._can_use_current else ()
+    def operands(self) -> tuple[Measure, ...]:
+        return (self.source,) if self._can_use_current else ()
 
-    def _looks_at(self) -> Measure:
-        return self._source
+    def looks_at(self) -> Measure:
+        return self.source
 
     def _uses_rates(self) -> bool:
-        source = self._source
-        return not self._linear and source.get_num_time_derivatives() > 0 and source._depends_on(1) <= Stage.ACCELERATION
+        source = self.source
+        return not self._linear and source.get_num_time_derivatives() > 0 and source.depends_on(1) <= Stage.ACCELERATION
 
-    def _needs(self) -> Stage:
-        value = self._source._depends_on(0)
-        return max(value, self._source._depends_on(1)) if self._uses_rates() else value
+    def needs(self) -> Stage:
+        value = self.source.depends_on(0)
+        return max(value, self.source.depends_on(1)) if self._uses_rates() else value
 
-    def _takes_part(self) -> bool:
+    def takes_part(self) -> bool:
         return True
 
     def _sample(self, state: State) -> tuple[Any, Any]:
-        rate = np.array(self._source.get_value(state, 1)) if self._uses_rates() else None
-        return np.array(self._source.get_value(state)), rate
+        rate = np.array(self.source.get_value(state, 1)) if self._uses_rates() else None
+        return np.array(self.source.get_value(state)), rate
 
     def _first(self, state: State) -> History:
         value, rate = self._sample(state)
@@ -135,19 +134,12 @@ class Delay(Memory):
         return kept.followed_by(state.time, *self._sample(state), earliest=state.time - self._delay)
 
     def _calc(self, state: State, deriv_order: int) -> Any:
-        history = self._memory(state)
+        history = self.memory(state)
         if history is None:
             return self._now_or_default(state)
         if self._can_use_current:
-            history = self._next(state)
+            history = self.next_memory(state)
         return self._given(history.at(state.time - self._delay, self._linear))
 
-    def _depends_on(self, deriv_order: int) -> Stage:
-        return max(self._needs(), Stage.TIME) if self._can_use_current else Stage.TIME
-
-
-def _duration(what: str, value: Any) -> float:
-    number = _checked.size(value, what)
-    if number == 0.0:
-        raise ModelError(f"{what} must be positive; it is 0")
-    return number
+    def depends_on(self, deriv_order: int) -> Stage:
+        return max(self.needs(), Stage.TIME) if self._can_use_current else Stage.TIME

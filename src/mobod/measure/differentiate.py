@@ -10,16 +10,61 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..stage import Stage
-from .base import Array, Measure, check_measure, fewest
+from ..algebra.arrays import Array
+from ..algebra.scalar import load, one, store, where, zero
+from ..compiling import generic
+from ..value.stage import Stage
+from ._routine import by_address, result
+from .base import Measure, NotCompiled, check_measure, fewest
 from .memory import Memory
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
+    from ._program import Program
 
 #: Time, value, its estimated derivative, and whether that is more than a guess.
 Sample = tuple[float, Array, Array, bool]
+
+
+@generic
+def _estimate(model: Any, i: int, rows: Any, out: int) -> None:
+    """Time, values, their derivatives. Integers: how many, where the operand is, the place in memory of the same."""
+    n, operand, memory = model.measure_code[i], model.measure_code[i + 1], model.measure_code[i + 2]
+    time = load(model.time, 0, 0)
+    o, unit = zero(time), one(time)
+    h = time - load(model.measure_memory, memory + 1, 0)
+    moved = h * h > o
+    begun = load(model.measure_memory, memory, 0) > o
+    known = load(model.measure_memory, memory + 2 + 2 * n, 0) > o
+    store(rows, out, 0, time)
+    for k in range(n):
+        f0, rate0 = load(model.measure_memory, memory + 2 + k, 0), load(model.measure_memory, memory + 2 + n + k, 0)
+        now = result(model, operand + k)
+        slope = (now - f0) / where(moved, h, unit)
+        found = where(moved, where(known, 2.0 * slope - rate0, slope), rate0)
+        store(rows, out + 1 + k, 0, now)
+        store(rows, out + 1 + n + k, 0, where(begun, found, o))
+
+
+@generic
+def operate(model: Any, i: int, out: int) -> None:
+    """The estimate as results."""
+    _estimate(model, i, model.measure_values, out)
+
+
+@generic
+def remember(model: Any, i: int, out: int) -> None:
+    """The estimate into memory, and whether it is more than a guess: from the first time after a run's start on."""
+    memory = model.measure_code[i + 2]
+    known, time = memory + 2 + 2 * model.measure_code[i], load(model.time, 0, 0)
+    before = load(model.measure_memory, known, 0)
+    store(model.measure_next, memory, 0, load(model.measure_memory, memory, 0))
+    store(model.measure_next, known, 0, where(time == load(model.measure_memory, memory + 1, 0), before, one(time)))
+    _estimate(model, i, model.measure_next, memory + 1)
+
+
+operation, keep = by_address(operate), by_address(remember)
 
 
 class Differentiate(Memory):
@@ -46,23 +91,23 @@ class Differentiate(Memory):
     """
 
     def __init__(self, subsystem: Subsystem | None, operand: Measure, *, name: str | None = None) -> None:
-        self._operand: Measure = check_measure("Differentiate", operand)
+        self.operand: Measure = check_measure("Differentiate", operand)
         self._force_approximation = False
-        super().__init__(subsystem, operand._shape, name=name)
+        super().__init__(subsystem, operand.shape, name=name)
 
     def get_operand_measure(self) -> Measure:
         """What is differentiated."""
-        return self._operand
+        return self.operand
 
     def set_operand_measure(self, operand: Measure) -> None:
         """Differentiate another measure of the same size: a topological change."""
-        kept, self._operand = self._operand, self._replaced("the operand", operand)
-        self._accept(lambda: setattr(self, "_operand", kept))
+        kept, self.operand = self.operand, self._replaced("the operand", operand)
+        self._accept(lambda: setattr(self, "operand", kept))
 
     def set_force_use_approximation(self, must_approximate: bool) -> None:
         """Whether to estimate even where the operand has a derivative: a topological change. For trying out."""
         self._force_approximation = bool(must_approximate)
-        self._invalidate_topology()
+        self.invalidate_topology()
 
     def get_force_use_approximation(self) -> bool:
         """Whether the derivative is estimated even where the operand has one."""
@@ -70,44 +115,59 @@ class Differentiate(Memory):
 
     def is_using_approximation(self) -> bool:
         """Whether the derivative is estimated."""
-        return self._force_approximation or self._operand.get_num_time_derivatives() == 0
+        return self._force_approximation or self.operand.get_num_time_derivatives() == 0
 
     # ------------------------------------------------------------------------------------------ for the base class
 
-    def _operands(self) -> tuple[Measure, ...]:
-        return (self._operand,)
+    def operands(self) -> tuple[Measure, ...]:
+        return (self.operand,)
 
     def _calc(self, state: State, deriv_order: int) -> Any:
         if not self.is_using_approximation():
-            return self._operand.get_value(state, deriv_order + 1)
-        return self._given(self._next(state)[2])
+            return self.operand.get_value(state, deriv_order + 1)
+        return self._given(self.next_memory(state)[2])
 
-    def _count_derivatives(self, seen: frozenset[int]) -> int:
-        return 0 if self.is_using_approximation() else fewest((self._operand,), seen) - 1
+    def count_derivatives(self, seen: frozenset[int]) -> int:
+        return 0 if self.is_using_approximation() else fewest((self.operand,), seen) - 1
 
-    def _depends_on(self, deriv_order: int) -> Stage:
-        return self._operand._depends_on(deriv_order if self.is_using_approximation() else deriv_order + 1)
+    def depends_on(self, deriv_order: int) -> Stage:
+        return self.operand.depends_on(deriv_order if self.is_using_approximation() else deriv_order + 1)
 
-    def _takes_part(self) -> bool:
+    def takes_part(self) -> bool:
         return self.is_using_approximation()
 
-    def _looks_at(self) -> Measure:
-        return self._operand
+    def looks_at(self) -> Measure:
+        return self.operand
 
     def _first(self, state: State) -> Sample:
-        return state.time, np.array(self._operand.get_value(state)), np.zeros(self._shape), False
+        return state.time, np.array(self.operand.get_value(state)), np.zeros(self._shape), False
 
     def _following(self, state: State, kept: Sample) -> Sample:
         before, f0, rate0, known = kept
-        f, h = np.array(self._operand.get_value(state)), state.time - before
+        f, h = np.array(self.operand.get_value(state)), state.time - before
         if h == 0.0:
             return before, f, rate0, known
         slope = (f - f0) / h
         return state.time, f, 2.0 * slope - rate0 if known else slope, True
 
-    def _memory_size(self) -> int:
-        return 3 + 2 * self._default.size
+    def memory_size(self) -> int:
+        return 3 + 2 * self.default.size
 
     def _unpacked(self, kept: Array) -> Sample:
         f, rate = kept[1:-1].reshape(2, *self._shape).copy()
         return float(kept[0]), np.asarray(f), np.asarray(rate), bool(kept[-1])
+
+    def write_value(self, program: Program, order: int) -> int:
+        if not self.is_using_approximation():
+            return program.value_of(self.operand, order + 1)
+        if order:
+            raise NotCompiled
+        n = self.default.size
+        return program.call(operation, *self._integers(program), results=2 * n + 1) + 1 + n
+
+    def write_step(self, program: Program) -> None:
+        self._check_needs()
+        program.call(keep, *self._integers(program))
+
+    def _integers(self, program: Program) -> tuple[int, ...]:
+        return self.default.size, program.value_of(self.operand), program.memory_of(self)

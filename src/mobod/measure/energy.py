@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..stage import Stage
-from .base import Measure
+from ..algebra.scalar import store
+from ..compiling import generic
+from ..force import _dispatch as forces
+from ..tree import momentum
+from ..value.stage import Stage
+from ._routine import by_address
+from .base import Measure, NotCompiled
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
+    from ._program import Program
+
+
+@generic
+def operate(model: Any, i: int, out: int) -> None:
+    """It has no integers."""
+    store(model.measure_values, out, 0, momentum.kinetic_energy(model) + forces.total_potential_energy(model))
+
+
+operation = by_address(operate)
 
 
 class Energy(Measure):
@@ -25,7 +40,12 @@ class Energy(Measure):
         super().__init__(subsystem, name=name)
 
     def _calc(self, state: State, deriv_order: int) -> Any:
-        return float(state._system.calc_energy(state))
+        return float(state.system.calc_energy(state))
 
-    def _depends_on(self, deriv_order: int) -> Stage:
+    def depends_on(self, deriv_order: int) -> Stage:
         return Stage.DYNAMICS
+
+    def write_value(self, program: Program, order: int) -> int:
+        if order:
+            raise NotCompiled
+        return program.call(operation, results=1)

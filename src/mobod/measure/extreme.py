@@ -12,13 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..stage import Stage
-from .base import Array, Measure, check_measure, fewest
+from ..algebra.arrays import Array
+from ..algebra.scalar import load, store, where, zero
+from ..compiling import generic
+from ..value.stage import Stage
+from ._routine import by_address, result
+from .base import Measure, NotCompiled, check_measure, fewest
 from .memory import Memory
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
+    from ._program import Program
 
 
 class _Operation(enum.Enum):
@@ -28,6 +33,51 @@ class _Operation(enum.Enum):
     MAXIMUM = 1
     MIN_ABS = 2
     MINIMUM = 3
+
+
+#: The same in kernels.
+MAX_ABS, MAXIMUM, MIN_ABS, MINIMUM = range(4)
+
+
+@generic
+def _magnitude(x: Any) -> Any:
+    return where(x < zero(x), -x, x)
+
+
+@generic
+def _find(model: Any, i: int, rows: Any, out: int) -> None:
+    """The extremes, then their times. Integers: how many, where the operand is, the place in memory, which extreme."""
+    n, operand = model.measure_code[i], model.measure_code[i + 1]
+    memory, which = model.measure_code[i + 2], model.measure_code[i + 3]
+    present = load(model.time, 0, 0)
+    begun = load(model.measure_memory, memory, 0) > zero(present)
+    for k in range(n):
+        value, time = load(model.measure_memory, memory + 1 + k, 0), load(model.measure_memory, memory + 1 + n + k, 0)
+        now = result(model, operand + k)
+        a, b = now, value
+        if which == MAX_ABS or which == MIN_ABS:
+            a, b = _magnitude(now), _magnitude(value)
+        if which == MIN_ABS or which == MINIMUM:
+            a, b = b, a
+        store(rows, out + k, 0, where(begun, where(a > b, now, value), now))
+        store(rows, out + n + k, 0, where(begun, where(a > b, present, time), present))
+
+
+@generic
+def operate(model: Any, i: int, out: int) -> None:
+    """As results."""
+    _find(model, i, model.measure_values, out)
+
+
+@generic
+def remember(model: Any, i: int, out: int) -> None:
+    """The extremes into memory."""
+    memory = model.measure_code[i + 2]
+    store(model.measure_next, memory, 0, load(model.measure_memory, memory, 0))
+    _find(model, i, model.measure_next, memory + 1)
+
+
+operation, keep = by_address(operate), by_address(remember)
 
 
 class Extreme(Memory):
@@ -70,27 +120,27 @@ class Extreme(Memory):
         *,
         name: str | None = None,
     ) -> None:
-        self._operand: Measure = check_measure(type(self).__name__, operand)
-        self._operation = _operation(operation)
-        super().__init__(subsystem, operand._shape, name=name)
+        self.operand: Measure = check_measure(type(self).__name__, operand)
+        self.operation = _operation(operation)
+        super().__init__(subsystem, operand.shape, name=name)
 
     def get_operation(self) -> _Operation:
         """Which value counts as extreme."""
-        return self._operation
+        return self.operation
 
     def set_operation(self, operation: _Operation) -> None:
         """Change which value counts as extreme: a topological change."""
-        self._operation = _operation(operation)
-        self._invalidate_topology()
+        self.operation = _operation(operation)
+        self.invalidate_topology()
 
     def get_operand_measure(self) -> Measure:
         """What is watched."""
-        return self._operand
+        return self.operand
 
     def set_operand_measure(self, operand: Measure) -> None:
         """Watch another measure of the same size: a topological change."""
-        kept, self._operand = self._operand, self._replaced("the operand", operand)
-        self._accept(lambda: setattr(self, "_operand", kept))
+        kept, self.operand = self.operand, self._replaced("the operand", operand)
+        self._accept(lambda: setattr(self, "operand", kept))
 
     def get_time_of_extreme_value(self, state: State) -> Any:
         """When the extreme was first there: this state's time where it is there now.
@@ -110,11 +160,11 @@ class Extreme(Memory):
         StageError
             If the state is below that stage.
         """
-        self._check_owner(state, "get_time_of_extreme_value")
-        needed = self._depends_on(0)
-        if state._stage < needed:
-            self._refuse(state, "get_time_of_extreme_value", needed)
-        return self._given(self._next(state)[1])
+        self.check_owner(state, "get_time_of_extreme_value")
+        needed = self.depends_on(0)
+        if state.stage_number < needed:
+            self.refuse(state, "get_time_of_extreme_value", needed)
+        return self._given(self.next_memory(state)[1])
 
     def set_value(self, state: State, value: npt.ArrayLike) -> None:
         """Let *value* be the extreme so far, at this state's time; the state falls to VELOCITY at most.
@@ -131,26 +181,26 @@ class Extreme(Memory):
 
     # ------------------------------------------------------------------------------------------ for the base class
 
-    def _operands(self) -> tuple[Measure, ...]:
-        return (self._operand,)
+    def operands(self) -> tuple[Measure, ...]:
+        return (self.operand,)
 
-    def _looks_at(self) -> Measure:
-        return self._operand
+    def looks_at(self) -> Measure:
+        return self.operand
 
-    def _takes_part(self) -> bool:
+    def takes_part(self) -> bool:
         return True
 
     def _first(self, state: State) -> tuple[Array, Array]:
-        return np.array(self._operand.get_value(state)), np.full(self._shape, state.time)
+        return np.array(self.operand.get_value(state)), np.full(self._shape, state.time)
 
     def _following(self, state: State, kept: tuple[Array, Array]) -> tuple[Array, Array]:
         value, time = kept
-        now = np.asarray(self._operand.get_value(state))
+        now = np.asarray(self.operand.get_value(state))
         new = self._is_beyond(now, value)
         return np.where(new, now, value), np.where(new, state.time, time)
 
-    def _memory_size(self) -> int:
-        return 1 + 2 * self._default.size
+    def memory_size(self) -> int:
+        return 1 + 2 * self.default.size
 
     def _unpacked(self, kept: Array) -> tuple[Array, Array]:
         value, time = kept.reshape(2, *self._shape).copy()
@@ -158,30 +208,42 @@ class Extreme(Memory):
 
     def _is_beyond(self, now: Array, value: Array) -> Any:
         """Whether a value is more extreme than another."""
-        if self._operation in (_Operation.MAX_ABS, _Operation.MIN_ABS):
+        if self.operation in (_Operation.MAX_ABS, _Operation.MIN_ABS):
             now, value = np.abs(now), np.abs(value)
-        if self._operation in (_Operation.MAX_ABS, _Operation.MAXIMUM):
+        if self.operation in (_Operation.MAX_ABS, _Operation.MAXIMUM):
             return now > value
         return now < value
 
     def _calc(self, state: State, deriv_order: int) -> Any:
         if deriv_order == 0:
-            return self._given(self._next(state)[0])
-        now, rate = np.asarray(self._operand.get_value(state)), np.asarray(self._operand.get_value(state, 1))
-        kept = self._memory(state)
+            return self._given(self.next_memory(state)[0])
+        now, rate = np.asarray(self.operand.get_value(state)), np.asarray(self.operand.get_value(state, 1))
+        kept = self.memory(state)
         new = np.full(self._shape, True) if kept is None else self._is_beyond(now, kept[0])
-        if self._operation in (_Operation.MAX_ABS, _Operation.MIN_ABS):
+        if self.operation in (_Operation.MAX_ABS, _Operation.MIN_ABS):
             rate = rate * np.sign(now)
-        outward = rate > 0.0 if self._operation in (_Operation.MAX_ABS, _Operation.MAXIMUM) else rate < 0.0
-        return self._given(np.where(new & outward, self._operand.get_value(state, deriv_order), 0.0))
+        outward = rate > 0.0 if self.operation in (_Operation.MAX_ABS, _Operation.MAXIMUM) else rate < 0.0
+        return self._given(np.where(new & outward, self.operand.get_value(state, deriv_order), 0.0))
 
-    def _count_derivatives(self, seen: frozenset[int]) -> int:
-        return fewest((self._operand,), seen)
+    def write_value(self, program: Program, order: int) -> int:
+        if order:
+            raise NotCompiled
+        return program.call(operation, *self._integers(program), results=2 * self.default.size)
 
-    def _depends_on(self, deriv_order: int) -> Stage:
+    def write_step(self, program: Program) -> None:
+        self._check_needs()
+        program.call(keep, *self._integers(program))
+
+    def _integers(self, program: Program) -> tuple[int, ...]:
+        return self.default.size, program.value_of(self.operand), program.memory_of(self), self.operation.value
+
+    def count_derivatives(self, seen: frozenset[int]) -> int:
+        return fewest((self.operand,), seen)
+
+    def depends_on(self, deriv_order: int) -> Stage:
         if deriv_order == 0:
-            return self._operand._depends_on(0)
-        return max(self._operand._depends_on(order) for order in (0, 1, deriv_order))
+            return self.operand.depends_on(0)
+        return max(self.operand.depends_on(order) for order in (0, 1, deriv_order))
 
 
 class Maximum(Extreme):

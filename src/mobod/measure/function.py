@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from ..stage import Stage
+from ..value.stage import Stage
 from .custom import Custom, CustomImplementation
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
 
     #: A function of the state.
     OfState = Callable[[State], npt.ArrayLike]

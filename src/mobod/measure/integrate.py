@@ -10,15 +10,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.scalar import load, store
+from ..compiling import generic
 from ..errors import ModelError
 from ..function.base import UNLIMITED
-from ..stage import Stage
+from ..value.stage import Stage
 from . import _store
-from .base import Measure, Shape, check_measure, check_shape, fewest, same_shape
+from ._routine import by_address
+from .base import Measure, NotCompiled, Shape, check_measure, check_shape, fewest, same_shape
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
+    from ._program import Program
+
+
+@generic
+def value(model: Any, i: int, out: int) -> None:
+    """Integers: how many numbers, and the place of the first z."""
+    n, z = model.measure_code[i], model.measure_code[i + 1]
+    for k in range(n):
+        store(model.measure_values, out + k, 0, load(model.z, z + k, 0))
+
+
+operation = by_address(value)
 
 
 class Integrate(Measure):
@@ -77,20 +92,20 @@ class Integrate(Measure):
         name: str | None = None,
     ) -> None:
         shape = _shape_of(derivative, initial_condition, default_value)
-        self._derivative, self._initial = derivative, initial_condition
+        self.derivative, self._initial = derivative, initial_condition
         self._z = self._begun = -1
         super().__init__(subsystem, shape, default=0.0 if default_value is None else default_value, name=name)
 
     def get_derivative_measure(self) -> Measure:
         """What is integrated; `ModelError` where there is nothing."""
-        if self._derivative is None:
+        if self.derivative is None:
             raise ModelError(f"{self!r} has no derivative measure; call set_derivative_measure(measure)")
-        return self._derivative
+        return self.derivative
 
     def set_derivative_measure(self, derivative: Measure) -> None:
         """Integrate another measure, of the same size: a topological change."""
-        self._derivative = self._replaced("the derivative", derivative)
-        self._invalidate_topology()
+        self.derivative = self._replaced("the derivative", derivative)
+        self.invalidate_topology()
 
     def get_initial_condition_measure(self) -> Measure:
         """Where a run starts from; `ModelError` where there is none."""
@@ -101,7 +116,7 @@ class Integrate(Measure):
     def set_initial_condition_measure(self, initial_condition: Measure) -> None:
         """Start from another measure, of the same size: a topological change."""
         self._initial = self._replaced("the initial condition", initial_condition)
-        self._invalidate_topology()
+        self.invalidate_topology()
 
     def set_value(self, state: State, value: npt.ArrayLike) -> None:
         """Set the integral in this state, which falls to VELOCITY at most; a run that starts here starts from it.
@@ -121,50 +136,68 @@ class Integrate(Measure):
     def initialize(self, state: State) -> None:
         """Begin anew: the integral becomes the initial condition at this state, which is realized as far as that needs."""
         self._need_model(state, "initialize")
-        value = self._default
+        value = self.default
         if self._initial is not None:
-            self._need_subsystem().get_system().realize(state, max(self._initial._depends_on(0), Stage.MODEL))
+            self._need_subsystem().get_system().realize(state, max(self._initial.depends_on(0), Stage.MODEL))
             value = self._valued(self._initial.get_value(state), "the initial condition")
         self.set_value(state, value)
 
     # ------------------------------------------------------------------------------------------ for the base class
 
     def _sources(self) -> tuple[Measure, ...]:
-        return tuple(one for one in (self._derivative, self._initial) if one is not None)
+        return tuple(one for one in (self.derivative, self._initial) if one is not None)
 
     def _calc(self, state: State, deriv_order: int) -> Any:
         if deriv_order == 0:
             z = self._need_subsystem().get_z(state)
             return float(z[self._z]) if self._shape == () else z[self._z : self._z + self._shape[0]].copy()
-        if self._derivative is None:
+        if self.derivative is None:
             return self._given(np.zeros(self._shape))
-        return self._derivative.get_value(state, deriv_order - 1)
+        return self.derivative.get_value(state, deriv_order - 1)
 
-    def _count_derivatives(self, seen: frozenset[int]) -> int:
-        if self._derivative is None:
+    def count_derivatives(self, seen: frozenset[int]) -> int:
+        if self.derivative is None:
             return UNLIMITED
-        return min(fewest((self._derivative,), seen | {id(self)}), UNLIMITED - 1) + 1
+        return min(fewest((self.derivative,), seen | {id(self)}), UNLIMITED - 1) + 1
 
-    def _depends_on(self, deriv_order: int) -> Stage:
+    def depends_on(self, deriv_order: int) -> Stage:
         if deriv_order == 0:
             return Stage.MODEL
-        return Stage.EMPTY if self._derivative is None else self._derivative._depends_on(deriv_order - 1)
+        return Stage.EMPTY if self.derivative is None else self.derivative.depends_on(deriv_order - 1)
 
-    def _takes_part(self) -> bool:
+    def takes_part(self) -> bool:
         return True
 
-    def _allocate(self, state: State) -> None:
+    def num_z(self) -> int:
+        return self.default.size
+
+    def write_value(self, program: Program, order: int) -> int:
+        n, derivative = self.default.size, self.derivative
+        if not order:
+            return program.call(operation, n, program.z_of(self), results=n)
+        return program.constant(0.0, n) if derivative is None else program.value_of(derivative, order - 1)
+
+    def write_step(self, program: Program) -> None:
+        n, derivative = self.default.size, self.derivative
+        needed = Stage.DYNAMICS if derivative is None else max(Stage.DYNAMICS, derivative.depends_on(0))
+        if needed > Stage.ACCELERATION:
+            raise NotCompiled
+        if needed is program.limit:  # else it belongs to the other run
+            source = program.constant(0.0, n) if derivative is None else program.value_of(derivative)
+            program.integrate(self, source)
+
+    def allocate(self, state: State) -> None:
         subsystem = self._need_subsystem()
-        if subsystem.get_system()._compiles_measures:
-            self._z = _store.allocate_z(subsystem, state, self._default.ravel())
+        if subsystem.get_system().compiles_measures:
+            self._z = _store.allocate_z(subsystem, state, self.default.ravel())
         else:
-            self._z = subsystem.allocate_z(state, self._default.ravel())
+            self._z = subsystem.allocate_z(state, self.default.ravel())
         self._begun = _store.allocate_variable(subsystem, state, Stage.REPORT, False)
 
-    def _has_begun(self, state: State) -> bool:
+    def has_begun(self, state: State) -> bool:
         return bool(_store.part(self._need_subsystem(), state).variables[self._begun].value)
 
-    def _begin(self, state: State) -> None:
+    def begin(self, state: State) -> None:
         if self._initial is None:  # z are what they were allocated with, or what somebody has set
             self._mark_begun(state)
         else:
@@ -173,11 +206,11 @@ class Integrate(Measure):
     def _mark_begun(self, state: State) -> None:
         _store.part(self._need_subsystem(), state).variables[self._begun].value = True
 
-    def _update(self, state: State, stage: Stage) -> None:
-        derivative = self._derivative
-        if stage == max(Stage.DYNAMICS, Stage.MODEL if derivative is None else derivative._depends_on(0)):
+    def update(self, state: State, stage: Stage) -> None:
+        derivative = self.derivative
+        if stage == max(Stage.DYNAMICS, Stage.MODEL if derivative is None else derivative.depends_on(0)):
             rate = 0.0 if derivative is None else derivative.get_value(state)
-            self._need_subsystem().upd_z_dot(state)[self._z : self._z + self._default.size] = rate
+            self._need_subsystem().upd_z_dot(state)[self._z : self._z + self.default.size] = rate
 
 
 def _shape_of(derivative: Measure | None, initial: Measure | None, default: Any) -> Shape:
@@ -187,5 +220,5 @@ def _shape_of(derivative: Measure | None, initial: Measure | None, default: Any)
         same_shape("Integrate", *given)
     if not given:
         return check_shape(np.shape(0.0 if default is None else default), "an Integrate")
-    shape: Shape = given[0]._shape
+    shape: Shape = given[0].shape
     return shape

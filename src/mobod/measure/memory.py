@@ -1,8 +1,8 @@
-"""Memory: what the measures share that remember something of the past.
+"""Memory: base of the measures that remember something of the past.
 
 What is remembered lies in the state, in a variable that updates itself: at the end of each step its next value, which
 `_following` makes of the last one and of the state there, becomes what is remembered. Within a step the value is that of the
-beginning, and the measure's value is found from the next one. So reports between steps, steps that are tried in vain, copies
+beginning, and the measure's value is found from the next one. So reports between steps, rejected steps, copies
 of states and changes by event handlers need nothing special.
 """
 
@@ -13,28 +13,30 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..stage import Stage
+from ..value.stage import Stage
 from . import _store
-from .base import Array, Measure
+from .base import Measure, NotCompiled
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 
 class Memory(Measure):
     """A measure that remembers. Base class of `Delay`, `Differentiate`, `Extreme` and `SampleAndHold`.
 
-    A kind provides `_looks_at`, the measure that it remembers something of; `_first(state)`, what it remembers where a run
+    A kind provides `looks_at`, the measure that it remembers something of; `_first(state)`, what it remembers where a run
     starts; and `_following(state, kept)`, what it remembers after this state, *kept* being what it does now. What is
-    remembered is a tuple that nobody changes.
+    remembered is a tuple that nobody changes. For compiled steps it provides `memory_size`, `_unpacked`, `write_value` and
+    `write_step`.
     """
 
     #: What a change by hand invalidates.
     _invalidates: ClassVar[Stage] = Stage.DYNAMICS
     _place = -1
     #: Where the record keeps what is remembered, in a system that is compiled; `MultibodySystem.realize_topology` says it.
-    _run: slice | None = None
+    memory_run: slice | None = None
 
     def initialize(self, state: State) -> None:
         """Forget what this state remembers, and begin anew with what is there now.
@@ -47,18 +49,18 @@ class Memory(Measure):
             If the state is below MODEL.
         """
         self._need_model(state, "initialize")
-        if self._takes_part():
-            self._need_subsystem().get_system().realize(state, max(self._needs(), Stage.TIME))
+        if self.takes_part():
+            self._need_subsystem().get_system().realize(state, max(self.needs(), Stage.TIME))
             self._set_memory(state, self._first(state))
 
     # ------------------------------------------------------------------------------------------ what a kind provides
 
-    def _looks_at(self) -> Measure:
+    def looks_at(self) -> Measure:
         raise NotImplementedError
 
-    def _needs(self) -> Stage:
-        """The stage at which what is to be remembered is known."""
-        return self._looks_at()._depends_on(0)
+    def needs(self) -> Stage:
+        """The stage at which the value to remember is known."""
+        return self.looks_at().depends_on(0)
 
     def _first(self, state: State) -> Any:
         raise NotImplementedError
@@ -66,9 +68,14 @@ class Memory(Measure):
     def _following(self, state: State, kept: Any) -> Any:
         raise NotImplementedError
 
-    def _memory_size(self) -> int:
+    def memory_size(self) -> int:
         """How many numbers compiled steps keep of it, the first of which says whether there is anything."""
-        raise NotImplementedError
+        raise NotCompiled
+
+    def _check_needs(self) -> None:
+        """Refuse to be compiled where the value to remember is known after a step only."""
+        if self.needs() > Stage.ACCELERATION:
+            raise NotCompiled
 
     def _unpacked(self, kept: Array) -> Any:
         """What `_first` gives, of the numbers after the first."""
@@ -77,45 +84,45 @@ class Memory(Measure):
     # ------------------------------------------------------------------------------------------ what is remembered
 
     def _sources(self) -> tuple[Measure, ...]:
-        return (self._looks_at(),)
+        return (self.looks_at(),)
 
-    def _memory(self, state: State) -> Any:
+    def memory(self, state: State) -> Any:
         """What the state remembers; None before a run has begun."""
-        if self._run is None:
+        if self.memory_run is None:
             return _store.part(self._need_subsystem(), state).variables[self._place].value
-        kept = state._record.measure_memory[self._run, 0]
+        kept = state.record.measure_memory[self.memory_run, 0]
         return self._unpacked(kept[1:]) if kept[0] else None
 
     def _set_memory(self, state: State, value: Any) -> None:
-        if self._run is None:
+        if self.memory_run is None:
             self._need_subsystem().upd_discrete_variable(state, self._place, value)
             return
-        self._write(state._record.measure_memory, value)
-        self._write(state._record.measure_next, value)
+        self.write(state.record.measure_memory, value)
+        self.write(state.record.measure_next, value)
         _store.part(self._need_subsystem(), state).variables[self._place].changes += 1
-        state._invalidate_from(int(self._invalidates))
+        state.invalidate_from(int(self._invalidates))
 
-    def _write(self, rows: Any, value: Any) -> None:
-        """Into the record's column of what is remembered."""
-        rows[self._run, 0] = np.concatenate([[1.0], *(np.ravel(one) for one in value)])
+    def write(self, rows: Any, value: Any) -> None:
+        """Write *value* into the record's memory of measures."""
+        rows[self.memory_run, 0] = np.concatenate([[1.0], *(np.ravel(one) for one in value)])
 
-    def _next(self, state: State) -> Any:
+    def next_memory(self, state: State) -> Any:
         """What is remembered after this state, at which the operand is known; found anew each time, as operands may change."""
-        kept = self._memory(state)
+        kept = self.memory(state)
         return self._first(state) if kept is None else self._following(state, kept)
 
     # ------------------------------------------------------------------------------------------ for the base class
 
-    def _allocate(self, state: State) -> None:
-        if not self._takes_part():
+    def allocate(self, state: State) -> None:
+        if not self.takes_part():
             return
-        needed = self._needs()
+        needed = self.needs()
         if needed > Stage.ACCELERATION:
             raise ModelError(
-                f"{self!r} follows {self._looks_at()!r}, which needs Stage.{needed.name}; integrators realize no further "
+                f"{self!r} follows {self.looks_at()!r}, which needs Stage.{needed.name}; integrators realize no further "
                 "than ACCELERATION"
             )
-        if self._run is not None:  # kept in the record; the variable says that there is what only a run has
+        if self.memory_run is not None:  # kept in the record; the variable says that there is what only a run has
             self._place = _store.allocate_variable(self._need_subsystem(), state, self._invalidates, None)
             return
         self._place = self._need_subsystem().allocate_auto_update_discrete_variable(
@@ -123,25 +130,25 @@ class Memory(Measure):
         )
 
     def _now_or_default(self, state: State) -> Any:
-        """Before a run has begun: what the measure looked at is now, where that is known yet."""
-        looks_at = self._looks_at()
-        return looks_at.get_value(state) if state._stage >= looks_at._depends_on(0) else self._given(self._default)
+        """Before a run has begun: the operand's present value, where that is known yet."""
+        looks_at = self.looks_at()
+        return looks_at.get_value(state) if state.stage_number >= looks_at.depends_on(0) else self._given(self.default)
 
-    def _has_begun(self, state: State) -> bool:
-        return self._memory(state) is not None
+    def has_begun(self, state: State) -> bool:
+        return self.memory(state) is not None
 
-    def _begin(self, state: State) -> None:
+    def begin(self, state: State) -> None:
         self.initialize(state)
 
-    def _remember(self, state: State) -> None:
+    def remember(self, state: State) -> None:
         # a state that nobody steps remembers nothing: its memory begins with a run
-        if self._memory(state) is not None and state._stage >= self._needs():
-            subsystem, resources = self._need_subsystem(), state._resources
+        if self.memory(state) is not None and state.stage_number >= self.needs():
+            subsystem, resources = self._need_subsystem(), state.resources
             assert resources is not None
-            part = resources.part(subsystem._subsystem_index)
+            part = resources.part(subsystem.subsystem_index)
             update = part.variables[self._place].update
-            part.entries[update].value = self._next(state)
-            resources.mark(state, subsystem._subsystem_index, update)
+            part.entries[update].value = self.next_memory(state)
+            resources.mark(state, subsystem.subsystem_index, update)
 
     def _accept(self, undo: Callable[[], None]) -> None:
         """An operand has been replaced: refuse it if that closes a circle, else tell the system."""
@@ -150,4 +157,4 @@ class Memory(Measure):
         except ValueError:
             undo()
             raise
-        self._invalidate_topology()
+        self.invalidate_topology()

@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 from .plus import Plus
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
+    from ._program import Program
 
 
 class Minus(Plus):
     """The first of two measures less the second; ``left - right`` makes it too. Otherwise as `Plus`."""
 
     def _calc(self, state: State, deriv_order: int) -> Any:
-        return self._left.get_value(state, deriv_order) - self._right.get_value(state, deriv_order)
+        return self.left.get_value(state, deriv_order) - self.right.get_value(state, deriv_order)
+
+    def write_value(self, program: Program, order: int) -> int:
+        return self._written(program, order, -1.0)

@@ -7,12 +7,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..stage import Stage
+from ..algebra.scalar import store
+from ..compiling import generic
+from ..value.stage import Stage
+from ._routine import by_address, number, result
 from .base import Measure, fewest, same_shape
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
+    from ._program import Program
+
+
+@generic
+def operate(model: Any, i: int, out: int) -> None:
+    """Left and factor times right. Integers: how many numbers, where each operand is, the place of the factor."""
+    n, left, right = model.measure_code[i], model.measure_code[i + 1], model.measure_code[i + 2]
+    factor = number(model, model.measure_code[i + 3])
+    for k in range(n):
+        store(model.measure_values, out + k, 0, result(model, left + k) + factor * result(model, right + k))
+
+
+operation = by_address(operate)
 
 
 class Plus(Measure):
@@ -39,17 +55,24 @@ class Plus(Measure):
 
     def __init__(self, subsystem: Subsystem | None, left: Measure, right: Measure, *, name: str | None = None) -> None:
         shape = same_shape(type(self).__name__, left, right)
-        self._left, self._right = left, right
+        self.left, self.right = left, right
         super().__init__(subsystem, shape, name=name)
 
-    def _operands(self) -> tuple[Measure, ...]:
-        return self._left, self._right
+    def operands(self) -> tuple[Measure, ...]:
+        return self.left, self.right
 
     def _calc(self, state: State, deriv_order: int) -> Any:
-        return self._left.get_value(state, deriv_order) + self._right.get_value(state, deriv_order)
+        return self.left.get_value(state, deriv_order) + self.right.get_value(state, deriv_order)
 
-    def _count_derivatives(self, seen: frozenset[int]) -> int:
-        return fewest(self._operands(), seen)
+    def count_derivatives(self, seen: frozenset[int]) -> int:
+        return fewest(self.operands(), seen)
 
-    def _depends_on(self, deriv_order: int) -> Stage:
-        return max(self._left._depends_on(deriv_order), self._right._depends_on(deriv_order))
+    def depends_on(self, deriv_order: int) -> Stage:
+        return max(self.left.depends_on(deriv_order), self.right.depends_on(deriv_order))
+
+    def write_value(self, program: Program, order: int) -> int:
+        return self._written(program, order, 1.0)
+
+    def _written(self, program: Program, order: int, factor: float) -> int:
+        n, left, right = self.default.size, program.value_of(self.left, order), program.value_of(self.right, order)
+        return program.call(operation, n, left, right, program.keep(factor), results=n)

@@ -1,4 +1,4 @@
-"""Result: a value that somebody else computes and sets, valid as long as what it was computed from."""
+"""Result: a value that other code computes and sets, valid as long as what it was computed from."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import StageError
-from ..stage import Stage
+from ..value.stage import Stage
 from . import _store
 from .base import Measure, check_shape
 
 if TYPE_CHECKING:
-    from ..resources import CacheEntry
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.resources import CacheEntry
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
 
 
 class Result(Measure):
@@ -60,7 +60,7 @@ class Result(Measure):
         Parameters
         ----------
         state : State
-            At least one stage below the one that the value depends on: whoever computes it is working on that.
+            At least one stage below the one that the value depends on: the code that computes it is working on that.
         value : float or (n,) array_like
 
         Raises
@@ -88,30 +88,30 @@ class Result(Measure):
         """Say that the value is up to date; `StageError` where the state is too low for it to have been computed."""
         self._entry(state, "mark_as_valid")
         self._need_almost(state, "mark_as_valid")
-        assert state._resources is not None
-        state._resources.mark(state, self._need_subsystem()._subsystem_index, self._place)
+        assert state.resources is not None
+        state.resources.mark(state, self._need_subsystem().subsystem_index, self._place)
 
     def mark_as_not_valid(self, state: State) -> None:
         """Say that the value is out of date; what depends on it is invalidated."""
         entry = self._entry(state, "mark_as_not_valid")
-        assert state._resources is not None
-        state._resources.unmark(entry)
+        assert state.resources is not None
+        state.resources.unmark(entry)
         self._invalidate(state)
 
     def is_valid(self, state: State) -> bool:
         """Whether `get_value` would give a value: nothing has changed since it was set."""
         self._entry(state, "is_valid")
-        assert state._resources is not None
-        if self._presumed and state._stage >= self._first:
+        assert state.resources is not None
+        if self._presumed and state.stage_number >= self._first:
             return True
-        return state._resources.is_realized(state, self._need_subsystem()._subsystem_index, self._place)
+        return state.resources.is_realized(state, self._need_subsystem().subsystem_index, self._place)
 
     # ------------------------------------------------------------------------------------------ its stages
 
     def set_depends_on_stage(self, depends_on: Stage) -> None:
         """Say what the value is computed from: a topological change; `ValueError` unless below what it invalidates."""
         self._first, self._invalidated = _stages(depends_on, self._invalidated)
-        self._invalidate_topology()
+        self.invalidate_topology()
 
     def get_invalidated_stage(self) -> Stage | None:
         """What a change of the value invalidates; None for nothing."""
@@ -120,7 +120,7 @@ class Result(Measure):
     def set_invalidated_stage(self, invalidated: Stage | None) -> None:
         """Say what a change invalidates: a topological change; `ValueError` unless above what it depends on."""
         self._first, self._invalidated = _stages(self._first, invalidated)
-        self._invalidate_topology()
+        self.invalidate_topology()
 
     def set_is_presumed_valid_at_depends_on_stage(self, presume: bool) -> None:
         """Whether the value counts as valid wherever its stage is realized, marked or not: a topological change.
@@ -128,7 +128,7 @@ class Result(Measure):
         For values that are always written by that stage, by someone who cannot mark them. Nothing checks that.
         """
         self._presumed = bool(presume)
-        self._invalidate_topology()
+        self.invalidate_topology()
 
     def get_is_presumed_valid_at_depends_on_stage(self) -> bool:
         """Whether the value counts as valid wherever its stage is realized."""
@@ -136,8 +136,8 @@ class Result(Measure):
 
     # ------------------------------------------------------------------------------------------ for the base class
 
-    def _allocate(self, state: State) -> None:
-        self._place = _store.allocate_entry(self._need_subsystem(), state, self._first, self._default)
+    def allocate(self, state: State) -> None:
+        self._place = _store.allocate_entry(self._need_subsystem(), state, self._first, self.default)
 
     def _calc(self, state: State, deriv_order: int) -> Any:
         if not self.is_valid(state):
@@ -147,21 +147,21 @@ class Result(Measure):
             )
         return self._given(_store.part(self._need_subsystem(), state).entries[self._place].value)
 
-    def _depends_on(self, deriv_order: int) -> Stage:
+    def depends_on(self, deriv_order: int) -> Stage:
         return self._first
 
     def _entry(self, state: State, asked: str) -> CacheEntry:
-        self._check_owner(state, asked)
+        self.check_owner(state, asked)
         return _store.part(self._need_subsystem(), state).entries[self._place]
 
     def _need_almost(self, state: State, asked: str) -> None:
         before = Stage(self._first - 1)
-        if state._stage < before:
-            self._refuse(state, asked, before)
+        if state.stage_number < before:
+            self.refuse(state, asked, before)
 
     def _invalidate(self, state: State) -> None:
         if self._invalidated is not None:
-            state._invalidate_from(int(self._invalidated))
+            state.invalidate_from(int(self._invalidated))
 
 
 def _stages(depends_on: Any, invalidated: Any) -> tuple[Stage, Stage | None]:

@@ -10,17 +10,55 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..stage import Stage
-from .base import Array, Measure, check_measure
-from .delay import _duration
+from ..algebra.arrays import Array
+from ..algebra.scalar import load, store, where, zero
+from ..compiling import generic
+from ..value.checks import positive
+from ..value.stage import Stage
+from ._routine import by_address, result
+from .base import Measure, NotCompiled, check_measure
 from .memory import Memory
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
+    from ._program import Program
 
 #: Times that are closer to a multiple of the period, as a part of it, are at it.
 _ROUNDING = 1e-9
+
+
+@generic
+def hold(model: Any, i: int, out: int) -> None:
+    """Integers: how many numbers, where what holds before a run has begun is, the place in memory."""
+    n, before, memory = model.measure_code[i], model.measure_code[i + 1], model.measure_code[i + 2]
+    kept = load(model.measure_memory, memory, 0)
+    for k in range(n):
+        held = load(model.measure_memory, memory + 1 + k, 0)
+        store(model.measure_values, out + k, 0, where(kept > zero(kept), held, result(model, before + k)))
+
+
+@generic
+def sample(model: Any, i: int, out: int) -> None:
+    """Of numbers only, as steps are. Integers: how many, where the source is, the place in memory, that of the period."""
+    n, source, memory = model.measure_code[i], model.measure_code[i + 1], model.measure_code[i + 2]
+    period, time = load(model.measure_numbers, model.measure_code[i + 3], 0), load(model.time, 0, 0)
+    begun, before = load(model.measure_memory, memory, 0), load(model.measure_memory, memory + 1 + n, 0)
+    taken = False
+    if begun > 0.0 and period > 0.0:  # the period is zero where there is none
+        taken = (time / period + _ROUNDING) // 1.0 > (before / period + _ROUNDING) // 1.0
+    store(model.measure_next, memory, 0, begun)
+    for k in range(n):
+        value = load(model.measure_memory, memory + 1 + k, 0)
+        if taken:
+            value = result(model, source + k)
+        store(model.measure_next, memory + 1 + k, 0, value)
+    if taken:
+        before = time
+    store(model.measure_next, memory + 1 + n, 0, before)
+
+
+operation, keep = by_address(hold), by_address(sample)
 
 
 class SampleAndHold(Memory):
@@ -56,27 +94,27 @@ class SampleAndHold(Memory):
     def __init__(
         self, subsystem: Subsystem | None, source: Measure, period: float | None = None, *, name: str | None = None
     ) -> None:
-        self._source: Measure = check_measure("SampleAndHold", source)
-        self._period = None if period is None else _duration("the period of a SampleAndHold", period)
-        super().__init__(subsystem, source._shape, name=name)
+        self.source: Measure = check_measure("SampleAndHold", source)
+        self.period = None if period is None else positive("the period of a SampleAndHold", period)
+        super().__init__(subsystem, source.shape, name=name)
 
     def get_source(self) -> Measure:
         """What is sampled."""
-        return self._source
+        return self.source
 
     def set_source(self, source: Measure) -> None:
         """Sample another measure of the same size: a topological change."""
-        kept, self._source = self._source, self._replaced("the source", source)
-        self._accept(lambda: setattr(self, "_source", kept))
+        kept, self.source = self.source, self._replaced("the source", source)
+        self._accept(lambda: setattr(self, "source", kept))
 
     def get_period(self) -> float | None:
         """The time between samples that it takes by itself; None where it takes none."""
-        return self._period
+        return self.period
 
     def set_period(self, period: float | None) -> None:
         """Change the period, or, with None, sample no more by itself: a topological change."""
-        self._period = None if period is None else _duration(f"the period of {self!r}", period)
-        self._invalidate_topology()
+        self.period = None if period is None else positive(f"the period of {self!r}", period)
+        self.invalidate_topology()
 
     def sample(self, state: State) -> None:
         """Sample the source now; the state falls to TIME at most.
@@ -86,9 +124,9 @@ class SampleAndHold(Memory):
         StageError
             If the state is below the source's stage.
         """
-        self._check_owner(state, "sample")
-        if state._stage < self._needs():
-            self._refuse(state, "sample", self._needs())
+        self.check_owner(state, "sample")
+        if state.stage_number < self.needs():
+            self.refuse(state, "sample", self.needs())
         self._set_memory(state, self._first(state))
 
     def set_value(self, state: State, value: npt.ArrayLike) -> None:
@@ -107,35 +145,47 @@ class SampleAndHold(Memory):
     def get_time_of_last_sample(self, state: State) -> float:
         """When the value was sampled; NaN before a run has begun. Needs MODEL."""
         self._need_model(state, "get_time_of_last_sample")
-        kept = self._memory(state)
+        kept = self.memory(state)
         return float("nan") if kept is None else float(kept[1])
 
     # ------------------------------------------------------------------------------------------ for the base class
 
-    def _looks_at(self) -> Measure:
-        return self._source
+    def looks_at(self) -> Measure:
+        return self.source
 
-    def _takes_part(self) -> bool:
+    def takes_part(self) -> bool:
         return True
 
     def _first(self, state: State) -> tuple[Array, float]:
-        return np.array(self._source.get_value(state)), state.time
+        return np.array(self.source.get_value(state)), state.time
 
     def _following(self, state: State, kept: tuple[Array, float]) -> tuple[Array, float]:
-        if self._period is None:
+        if self.period is None:
             return kept
-        before, now = (np.floor(time / self._period + _ROUNDING) for time in (kept[1], state.time))
+        before, now = (np.floor(time / self.period + _ROUNDING) for time in (kept[1], state.time))
         return self._first(state) if now > before else kept
 
-    def _memory_size(self) -> int:
-        return 2 + self._default.size
+    def memory_size(self) -> int:
+        return 2 + self.default.size
 
     def _unpacked(self, kept: Array) -> tuple[Array, float]:
         return kept[:-1].reshape(self._shape).copy(), float(kept[-1])
 
     def _calc(self, state: State, deriv_order: int) -> Any:
-        kept = self._memory(state)
+        kept = self.memory(state)
         return self._now_or_default(state) if kept is None else self._given(kept[0])
 
-    def _depends_on(self, deriv_order: int) -> Stage:
+    def depends_on(self, deriv_order: int) -> Stage:
         return Stage.TIME
+
+    def write_value(self, program: Program, order: int) -> int:
+        if order:
+            raise NotCompiled
+        n, known = self.default.size, self.source.depends_on(0) <= program.limit
+        before = program.value_of(self.source) if known else program.constant(self.default, n)
+        return program.call(operation, n, before, program.memory_of(self), results=n)
+
+    def write_step(self, program: Program) -> None:
+        self._check_needs()
+        source, period = program.value_of(self.source), program.keep(self.period or 0.0)
+        program.call(keep, self.default.size, source, program.memory_of(self), period)

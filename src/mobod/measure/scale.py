@@ -7,13 +7,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..stage import Stage
-from ..value import _checked
+from ..algebra.scalar import store
+from ..compiling import generic
+from ..value import checks
+from ..value.stage import Stage
+from ._routine import by_address, number, result
 from .base import Measure, check_measure, fewest
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
+    from ._program import Program
+
+
+@generic
+def operate(model: Any, i: int, out: int) -> None:
+    """Integers: how many numbers, where the operand is, the place of the factor."""
+    n, operand, factor = model.measure_code[i], model.measure_code[i + 1], number(model, model.measure_code[i + 2])
+    for k in range(n):
+        store(model.measure_values, out + k, 0, factor * result(model, operand + k))
+
+
+operation = by_address(operate)
 
 
 class Scale(Measure):
@@ -36,33 +51,37 @@ class Scale(Measure):
     """
 
     def __init__(self, subsystem: Subsystem | None, factor: float, operand: Measure, *, name: str | None = None) -> None:
-        self._factor = _checked.number(factor, "the factor of a Scale")
-        self._operand = check_measure("Scale", operand)
-        super().__init__(subsystem, operand._shape, name=name)
+        self.factor = checks.finite("the factor of a Scale", factor)
+        self.operand = check_measure("Scale", operand)
+        super().__init__(subsystem, operand.shape, name=name)
 
     def get_operand_measure(self) -> Measure:
         """What is multiplied."""
-        operand: Measure = self._operand
+        operand: Measure = self.operand
         return operand
 
     def get_scale_factor(self) -> float:
         """The number."""
-        return self._factor
+        return self.factor
 
     def set_scale_factor(self, factor: float) -> None:
         """Change the number: a topological change; `ModelError` where it is not finite."""
-        self._factor = _checked.number(factor, f"the factor of {self!r}")
-        self._invalidate_topology()
+        self.factor = checks.finite(f"the factor of {self!r}", factor)
+        self.invalidate_topology()
 
-    def _operands(self) -> tuple[Measure, ...]:
-        return (self._operand,)
+    def operands(self) -> tuple[Measure, ...]:
+        return (self.operand,)
 
     def _calc(self, state: State, deriv_order: int) -> Any:
-        return self._factor * self._operand.get_value(state, deriv_order)
+        return self.factor * self.operand.get_value(state, deriv_order)
 
-    def _count_derivatives(self, seen: frozenset[int]) -> int:
-        return fewest(self._operands(), seen)
+    def count_derivatives(self, seen: frozenset[int]) -> int:
+        return fewest(self.operands(), seen)
 
-    def _depends_on(self, deriv_order: int) -> Stage:
-        stage: Stage = self._operand._depends_on(deriv_order)
+    def depends_on(self, deriv_order: int) -> Stage:
+        stage: Stage = self.operand.depends_on(deriv_order)
         return stage
+
+    def write_value(self, program: Program, order: int) -> int:
+        n, operand = self.default.size, program.value_of(self.operand, order)
+        return program.call(operation, n, operand, program.keep(self.factor), results=n)

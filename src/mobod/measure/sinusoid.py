@@ -11,13 +11,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.scalar import load, sincos, store
+from ..compiling import generic
 from ..errors import ModelError
-from ..stage import Stage
+from ..value.checks import numbers
+from ..value.stage import Stage
+from ._routine import by_address, number
 from .base import Measure, check_shape
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
+    from ._program import Program
+
+
+@generic
+def operate(model: Any, i: int, out: int) -> None:
+    """Integers: how many waves, the place of their amplitudes, then frequencies, then phases, and the order of derivative."""
+    n, x, order = model.measure_code[i], model.measure_code[i + 1], model.measure_code[i + 2]
+    for k in range(n):
+        s, c = sincos(number(model, x + n + k) * load(model.time, 0, 0) + number(model, x + 2 * n + k))
+        wave = s
+        if order % 2 == 1:
+            wave = c
+        store(model.measure_values, out + k, 0, number(model, x + k) * wave)
+
+
+operation = by_address(operate)
 
 
 class Sinusoid(Measure):
@@ -51,35 +71,41 @@ class Sinusoid(Measure):
         name: str | None = None,
     ) -> None:
         given = {"amplitude": amplitude, "frequency": frequency, "phase": phase}
+        given = {what: numbers(f"the {what} of a Sinusoid", value) for what, value in given.items()}
         try:
-            arrays = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in given.values()))
+            arrays = np.broadcast_arrays(*given.values())
         except ValueError:
             shapes = ", ".join(f"{what} {np.shape(value)}" for what, value in given.items())
             raise ValueError(f"the numbers of a Sinusoid have to be of one size; got {shapes}") from None
         for what, value in given.items():
-            if not np.isfinite(np.asarray(value, dtype=np.float64)).all():
+            if not np.isfinite(value).all():
                 raise ModelError(f"the {what} of a Sinusoid has to be finite; got {value!r}")
-        self._a, self._w, self._p = (np.array(array) for array in arrays)
-        self._numbers = tuple(float(array.flat[0]) for array in (self._a, self._w, self._p))
-        super().__init__(subsystem, check_shape(self._a.shape, "a Sinusoid"), name=name)
+        self.amplitude, self.rate, self.phase = (np.array(array) for array in arrays)
+        self.pack_numbers = tuple(float(array.flat[0]) for array in (self.amplitude, self.rate, self.phase))
+        super().__init__(subsystem, check_shape(self.amplitude.shape, "a Sinusoid"), name=name)
 
     def _calc(self, state: State, deriv_order: int) -> Any:
         if self._shape == ():
             return self._number(state.time, deriv_order)
-        angle = self._w * state.time + self._p
+        angle = self.rate * state.time + self.phase
         wave = np.cos(angle) if deriv_order % 2 else np.sin(angle)
-        size = self._a * self._w**deriv_order
+        size = self.amplitude * self.rate**deriv_order
         return self._given((-size if deriv_order in (2, 3) else size) * wave)
 
     def _number(self, time: float, deriv_order: int) -> float:
         """The same of one number, at a quarter of the cost."""
-        a, w, p = self._numbers
+        a, w, p = self.pack_numbers
         size = a * w**deriv_order
         angle = w * time + p
         return (-size if deriv_order in (2, 3) else size) * (math.cos(angle) if deriv_order % 2 else math.sin(angle))
 
-    def _count_derivatives(self, seen: frozenset[int]) -> int:
+    def count_derivatives(self, seen: frozenset[int]) -> int:
         return 3
 
-    def _depends_on(self, deriv_order: int) -> Stage:
+    def depends_on(self, deriv_order: int) -> Stage:
         return Stage.TIME
+
+    def write_value(self, program: Program, order: int) -> int:
+        n, size = self.default.size, self.amplitude * self.rate**order
+        numbers = program.keep(-size if order in (2, 3) else size, self.rate, self.phase)
+        return program.call(operation, n, numbers, order, results=n)

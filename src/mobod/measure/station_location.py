@@ -9,18 +9,44 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from ..stage import Stage
-from ..value import _checked
+from ..algebra import mat33, vec3
+from ..algebra.memory import load3, load9
+from ..algebra.scalar import store
+from ..compiling import generic
+from ..value import checks
+from ..value.stage import Stage
+from ._routine import by_address, number
 from .base import Measure
 from .coordinate import _checked_body
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
+    from ._program import Program
 
 _STAGES = (Stage.POSITION, Stage.VELOCITY, Stage.ACCELERATION)
 _ASKED = ("find_station_location_in_ground", "find_station_velocity_in_ground", "find_station_acceleration_in_ground")
+
+
+@generic
+def operate(model: Any, i: int, out: int) -> None:
+    """Integers: the body, the place of the station's numbers, and the order of derivative."""
+    b, x, order = model.measure_code[i], model.measure_code[i + 1], model.measure_code[i + 2]
+    r = mat33.mul_vec(load9(model.R_GB, b, 0), (number(model, x), number(model, x + 1), number(model, x + 2)))
+    found = vec3.add(load3(model.p_GB, b, 0), r)
+    if order > 0:
+        w = load3(model.V_GB, b, 0)
+        turned = vec3.cross(w, r)
+        found = vec3.add(load3(model.V_GB, b, 3), turned)
+        if order > 1:
+            found = vec3.add(load3(model.A_GB, b, 3), vec3.cross(load3(model.A_GB, b, 0), r))
+            found = vec3.add(found, vec3.cross(w, turned))
+    for k in range(3):
+        store(model.measure_values, out + k, 0, found[k])
+
+
+operation = by_address(operate)
 
 
 class StationLocation(Measure):
@@ -49,15 +75,18 @@ class StationLocation(Measure):
         *,
         name: str | None = None,
     ) -> None:
-        self._mobod = _checked_body("StationLocation", mobod)
-        self._station = _checked.vector(station, "the station of a StationLocation")
+        self.mobod = _checked_body("StationLocation", mobod)
+        self.station = checks.vector("the station of a StationLocation", station)
         super().__init__(subsystem, (3,), name=name)
 
     def _calc(self, state: State, deriv_order: int) -> Any:
-        return getattr(self._mobod, _ASKED[deriv_order])(state, self._station)
+        return getattr(self.mobod, _ASKED[deriv_order])(state, self.station)
 
-    def _count_derivatives(self, seen: frozenset[int]) -> int:
+    def count_derivatives(self, seen: frozenset[int]) -> int:
         return 2
 
-    def _depends_on(self, deriv_order: int) -> Stage:
+    def depends_on(self, deriv_order: int) -> Stage:
         return _STAGES[deriv_order]
+
+    def write_value(self, program: Program, order: int) -> int:
+        return program.call(operation, self.mobod.index, program.keep(self.station), order, results=3)

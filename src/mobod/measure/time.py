@@ -7,13 +7,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..algebra.scalar import load, store
+from ..compiling import generic
 from ..function.base import UNLIMITED
-from ..stage import Stage
+from ..value.stage import Stage
+from ._routine import by_address
 from .base import Measure
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
+    from ._program import Program
+
+
+@generic
+def operate(model: Any, i: int, out: int) -> None:
+    """It has no integers."""
+    store(model.measure_values, out, 0, load(model.time, 0, 0))
+
+
+operation = by_address(operate)
 
 
 class Time(Measure):
@@ -31,8 +44,11 @@ class Time(Measure):
     def _calc(self, state: State, deriv_order: int) -> Any:
         return state.time if deriv_order == 0 else float(deriv_order == 1)
 
-    def _count_derivatives(self, seen: frozenset[int]) -> int:
+    def count_derivatives(self, seen: frozenset[int]) -> int:
         return UNLIMITED
 
-    def _depends_on(self, deriv_order: int) -> Stage:
+    def depends_on(self, deriv_order: int) -> Stage:
         return Stage.EMPTY if deriv_order else Stage.TIME
+
+    def write_value(self, program: Program, order: int) -> int:
+        return program.constant(float(order == 1), 1) if order else program.call(operation, results=1)

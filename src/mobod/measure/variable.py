@@ -1,4 +1,4 @@
-"""Variable: a value that is kept in the state and changes when somebody changes it.
+"""Variable: a value that is kept in the state and changes only when it is set.
 
 m = the discrete variable   m' = 0
 """
@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..function.base import UNLIMITED
-from ..stage import Stage
+from ..value.stage import Stage
 from . import _store
 from .base import Measure, check_shape
 
 if TYPE_CHECKING:
-    from ..state import State
-    from ..subsystem import Subsystem
+    from ..state.state import State
+    from ..state.subsystem import Subsystem
 
 
 class Variable(Measure):
@@ -86,20 +86,20 @@ class Variable(Measure):
     def set_invalidated_stage(self, invalidates: Stage) -> None:
         """Say what a change invalidates: a topological change; `ValueError` below MODEL."""
         self._invalidates = _variable_stage(invalidates)
-        self._invalidate_topology()
+        self.invalidate_topology()
 
-    def _allocate(self, state: State) -> None:
-        self._place = _store.allocate_variable(self._need_subsystem(), state, self._invalidates, self._default)
+    def allocate(self, state: State) -> None:
+        self._place = _store.allocate_variable(self._need_subsystem(), state, self._invalidates, self.default)
 
     def _calc(self, state: State, deriv_order: int) -> Any:
         if deriv_order:
             return self._given(np.zeros(self._shape))
         return self._given(_store.part(self._need_subsystem(), state).variables[self._place].value)
 
-    def _count_derivatives(self, seen: frozenset[int]) -> int:
+    def count_derivatives(self, seen: frozenset[int]) -> int:
         return UNLIMITED
 
-    def _depends_on(self, deriv_order: int) -> Stage:
+    def depends_on(self, deriv_order: int) -> Stage:
         return Stage.EMPTY if deriv_order else Stage.MODEL
 
 

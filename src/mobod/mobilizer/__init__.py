@@ -3,13 +3,14 @@
 `mobod.MobilizedBody` is their base class. CONTRIBUTING.md says how to add one.
 """
 
+from ..value.attributes import explain_names
 from ._check_custom import CustomReport, check_custom
+from ._custom_compiled import CompiledFunctions
 from .ball import Ball
 from .base import Direction
 from .bend_stretch import BendStretch
 from .bushing import Bushing
 from .cantilever_free_beam import CantileverFreeBeam
-from .compiled_functions import CompiledFunctions
 from .custom import Custom
 from .custom_implementation import CustomImplementation
 from .cylinder import Cylinder
@@ -94,3 +95,5 @@ __all__ = [
     "Weld",
     "check_custom",
 ]
+
+explain_names(__name__)

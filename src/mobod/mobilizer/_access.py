@@ -1,10 +1,10 @@
-"""How the switch reads a mobilizer's coordinates and writes what a kind's functions return."""
+"""How `_dispatch` and routines read a mobilizer's coordinates and store the results of a kind's functions."""
 
 from typing import Any
 
-from .._jit import generic
 from ..algebra.memory import load3, store3, store9
 from ..algebra.scalar import load, store
+from ..compiling import generic
 
 
 @generic
@@ -60,7 +60,7 @@ def _vector8(rows: Any, i: int) -> Any:
     return *vector4(rows, i), *vector4(rows, i + 4)
 
 
-#: How to load so many numbers of a column as a tuple.
+#: Functions that load n numbers of a column as a tuple, by n.
 VECTORS = (_vector0, _vector1, _vector2, vector3, vector4, _vector5, _vector6, _vector7, _vector8)
 
 
@@ -81,7 +81,7 @@ def put4(rows: Any, i: int, v: Any) -> None:
 
 @generic
 def copy(source: Any, i: int, target: Any, k: int, n: int) -> None:
-    """n numbers from one column to another: what N does where q_dot = u."""
+    """n numbers from one column to another: the product with N = 1."""
     for j in range(n):
         store(target, k + j, 0, load(source, i + j, 0))
 
@@ -108,7 +108,7 @@ def load_column(rows: Any, i: int) -> Any:
 
 
 def _storing(n: int) -> Any:
-    """How to store a tuple of n columns from row i on: one after the other, as compiled tuples want constant indices."""
+    """The function that stores a tuple of n columns from row i on, unrolled, as compiled tuples need constant indices."""
     if n == 0:
 
         @generic
@@ -127,7 +127,7 @@ def _storing(n: int) -> Any:
 
 
 def _loading(n: int) -> Any:
-    """How to load n columns from row i on, as a tuple."""
+    """The function that loads n columns from row i on, as a tuple."""
     if n == 0:
 
         @generic
@@ -145,7 +145,34 @@ def _loading(n: int) -> Any:
     return load_columns
 
 
-#: How to store so many columns.
+#: Functions that store n columns, by n.
 STORE_COLUMNS = tuple(_storing(n) for n in range(7))
-#: How to load so many.
+#: Functions that load n columns, by n.
 LOAD_COLUMNS = tuple(_loading(n) for n in range(7))
+
+
+# A kind's routine takes one integer: twice the row of X_FM, plus 1 for the velocity step.
+
+
+@generic
+def ask_positions(row: int) -> int:
+    """Store X_FM, in *row*, and the hinge columns."""
+    return 2 * row
+
+
+@generic
+def ask_velocities(row: int) -> int:
+    """Store HDot_FM u; X_FM is in *row*."""
+    return 2 * row + 1
+
+
+@generic
+def asks_positions(what: int) -> bool:
+    """Whether a routine is asked for positions."""
+    return what % 2 == 0
+
+
+@generic
+def row_of(what: int) -> int:
+    """The row of X_FM."""
+    return what // 2

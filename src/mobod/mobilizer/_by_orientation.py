@@ -5,8 +5,8 @@ Such a kind writes functions of R_FM and of *rest*, the coordinates after the or
     place(R, rest, p) -> p_FM      hinge(R, rest, p) -> columns of H_FM in F      bias(u, H, p) -> HDot_FM u in F
 
 p is the tuple of its parameters, H the columns; a kind for which HDot_FM u is always zero has no bias. `by_orientation` makes
-of them what `Facts` wants, for quaternions and for angles, and one routine, which sees in the record which of the two the model
-uses.
+of them the functions of q that `Facts` takes, for quaternions and for angles, and one routine for both; the record says which
+of the two the model uses.
 """
 
 from __future__ import annotations
@@ -14,10 +14,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .._jit import Routine, generic, routine
 from ..algebra import quaternion, rotation
-from ._access import LOAD_COLUMNS, STORE_COLUMNS, VECTORS, store_column, store_transform, vector3, vector4
-from ._by_address import own_bias, own_columns
+from ..compiling import Routine, generic, routine
+from ._access import (
+    LOAD_COLUMNS,
+    STORE_COLUMNS,
+    VECTORS,
+    asks_positions,
+    row_of,
+    store_column,
+    store_transform,
+    vector3,
+    vector4,
+)
+from ._routine import own_bias, own_columns
 
 
 class Oriented(NamedTuple):
@@ -47,7 +57,7 @@ def by_orientation(
     def kinematics(model: Any, b: int, what: int) -> int:
         i, k = model.first_q[b], model.first_u[b]
         p = load_p(model.parameters, model.first_parameter[b])
-        if what % 2 == 1:
+        if not asks_positions(what):
             keep(model, b, k, p)
             return 0
         if model.has_quaternion[b] == 1:
@@ -57,7 +67,7 @@ def by_orientation(
             x, y, z = vector3(model.q, i)
             R = rotation.body_fixed_xyz(x, y, z)
             rest = load_rest(model.q, i + 3)
-        store_transform(model, what // 2, (R, place(R, rest, p)))
+        store_transform(model, row_of(what), (R, place(R, rest, p)))
         store_columns(own_columns(model, b), k, hinge(R, rest, p))
         return 0
 
@@ -91,4 +101,4 @@ def _keeping(bias: Callable[..., Any], load_u: Callable[..., Any], load_columns:
 
 @generic
 def _leave(model: Any, b: int, k: int, p: Any) -> None:
-    """A bias that the record has had as zero from its beginning."""
+    """No bias: the record's is zero from the start."""

@@ -1,4 +1,4 @@
-"""check_custom: whether what a user wrote of a mobilizer belongs together, by finite differences at random places."""
+"""check_custom: whether a user's mobilizer is consistent, by finite differences at random configurations."""
 
 from __future__ import annotations
 
@@ -9,24 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..algebra.arrays import Array, ArrayLike
 from ..body import Rigid
 from ..errors import ModelError
-from ..stage import Stage
 from ..value import MassProperties, Rotation, Transform, UnitInertia
-from .base import Array, ArrayLike, Direction, MobilizedBody
-from .compiled_functions import CompiledFunctions
+from ..value.attributes import named_arguments
+from ..value.stage import Stage
+from ._custom_compiled import CompiledFunctions
+from .base import Direction, MobilizedBody
 from .custom import Custom
 from .custom_implementation import CustomImplementation
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
+    from ..value.annotations import SimbodyMatterSubsystem
 
 #: Step of the differences in time, for rates of order one: of fourth order, their error is then about 1e-10.
 STEP = 3e-4
-#: How many random places are tried for one at which the mobilizer can be.
+#: How many random configurations are tried to find one that the mobilizer can have.
 TRIES = 30
 
-#: What each form calls its functions.
+#: Names of the functions in each form.
 _OF_METHODS = {
     "transform": "calc_mobilizer_transform_from_q",
     "hinge": "multiply_by_h_matrix",
@@ -71,6 +74,7 @@ class CustomReport:
         return "\n".join(lines + [f"- {text}" for text in self.findings])
 
 
+@named_arguments
 def check_custom(
     custom: MobilizedBody | CustomImplementation | CompiledFunctions,
     *,
@@ -86,23 +90,23 @@ def check_custom(
 
     The hinge columns have to be the derivative of the transform along q_dot = N u, their rates the derivative of the columns,
     N^-1 N the identity, NDot the derivative of N; and an implementation's products have to be linear, their transposed forms
-    the transposes. A quaternion's N has to keep its length, and the transform must not depend on that. With a quaternion all is
-    looked at with angles in its place too.
+    the transposes. A quaternion's N has to keep its length, and the transform must not depend on that. With a quaternion,
+    everything is checked with angles in its place too.
 
     Parameters
     ----------
     custom : MobilizedBody, CustomImplementation or CompiledFunctions
-        A `Custom` (any other kind can be looked at too), or what one would be made of.
+        A `Custom` (other kinds can be checked too), or what one would be made of.
     q : (n, nq) or (nq,) array_like, optional
-        Where to look; random unless given. A quaternion is normalized.
+        The configuration to check; random unless given. A quaternion is normalized.
     parameters : sequence of float
         Of functions that are no mobilizer's yet.
     state : State, optional
         Whose parameters and other mobilizers' coordinates to use; the system's default state unless given. Left as it is.
     trials : int
-        How many random places, where q is not given.
+        How many random configurations, where q is not given.
     tolerance : float
-        Largest error that is taken for one of the differences, relative where what is compared exceeds 1.
+        Largest error that is attributed to the differences, relative where the values compared exceed 1.
     seed : int
         Of the random numbers.
     raise_error : bool
@@ -137,29 +141,32 @@ def check_custom(
     rng = np.random.default_rng(seed)
     for place in _places(check, q, trials, rng):
         check.look_at(place, rng)
-    report = CustomReport(body._title, np.array(check.places), check.errors, tuple(check.findings.values()))
+    report = CustomReport(body.title, np.array(check.places), check.errors, tuple(check.findings.values()))
     if raise_error and not report.ok:
-        raise ModelError(f"{body._title} does not belong together: " + "; ".join(report.findings))
+        raise ModelError(f"{body.title} does not belong together: " + "; ".join(report.findings))
     return report
 
 
+def new_matter() -> SimbodyMatterSubsystem:
+    """The matter of a new system: `mobod.system`, which is above this room, puts its function here."""
+    raise AssertionError("import mobod.system first")
+
+
 def _as_body(custom: Any, parameters: Sequence[float]) -> MobilizedBody:
-    """The mobilized body to look at: of what is part of none, one in a system of its own."""
+    """The mobilized body to check; an implementation without one gets a body in a system of its own."""
     if isinstance(custom, MobilizedBody):
         return custom
-    if isinstance(custom, CustomImplementation) and custom._mobod is not None:
-        return custom._mobod
+    if isinstance(custom, CustomImplementation) and custom.bound_mobod is not None:
+        return custom.bound_mobod
     if not isinstance(custom, (CustomImplementation, CompiledFunctions)):
         raise TypeError(f"a Custom, a CustomImplementation or CompiledFunctions can be checked, not {custom!r}")
-    from ..matter import SimbodyMatterSubsystem
-    from ..system import MultibodySystem
 
-    matter = SimbodyMatterSubsystem(MultibodySystem("check"))
+    matter = new_matter()
     link = Rigid(MassProperties(1.0, (0, 0, 0), UnitInertia.sphere(1.0)))
     if isinstance(custom, CompiledFunctions):
         return Custom(matter.ground, link, compiled=custom, parameters=parameters, name="functions")
     implementation = copy.copy(custom)
-    implementation._matter = matter
+    implementation.declared_matter = matter
     return Custom(matter.ground, link, implementation, parameters=parameters, name=type(custom).__name__)
 
 
@@ -167,7 +174,7 @@ def _template(body: MobilizedBody, state: State | None) -> State:
     system = body.get_matter_subsystem().get_system()
     if state is None:
         return system.get_default_state() if system.system_topology_has_been_realized() else system.realize_topology()
-    state._tree_of(body, "check_custom")
+    state.tree_of(body, "check_custom")
     return state.copy()
 
 
@@ -202,20 +209,20 @@ def _places(check: _Check, q: ArrayLike | None, trials: int, rng: np.random.Gene
             return places
     if places:
         return places
-    raise ModelError(f"{check.body._title} fails wherever it was tried: {reason}") from reason
+    raise ModelError(f"{check.body.title} fails wherever it was tried: {reason}") from reason
 
 
 class _Seen:
-    """What the engine has of the body's own kinematics in a realized state, whichever direction it is used in."""
+    """The body's kinematics in a realized state as its kind defines them, also where the mobilizer is reversed."""
 
     def __init__(self, body: MobilizedBody, state: State, velocities: bool) -> None:
-        record, b, part = state._record, body._index, body._u_slice(state)
+        record, b, part = state.record, body.index, body.u_slice(state)
         matter, reverse = body.get_matter_subsystem(), body.direction is Direction.REVERSE
-        X = Transform._trusted(record.R_FM[b].reshape(3, 3).copy(), record.p_FM[b].copy())
+        X = Transform.trusted(record.R_FM[b].reshape(3, 3).copy(), record.p_FM[b].copy())
         X = ~X if reverse else X
         self.R, self.p = np.asarray(X.R), np.asarray(X.p)
         self.H = (record.H_MF if reverse else record.H_FM)[part].copy()
-        q_part, nq, nu = body._q_slice(state), state._tree.nq, state._tree.nu
+        q_part, nq, nu = body.q_slice(state), state.tree.nq, state.tree.nu
 
         def product(method: Callable[..., Array], rows: slice, n: int, columns: slice) -> Array:
             return np.array([method(state, False, np.eye(n)[k])[rows] for k in range(columns.start, columns.stop)]).T
@@ -235,7 +242,7 @@ class _Check:
         self.findings: dict[tuple[str, int], str] = {}  # the first of each kind says enough
         self.errors: dict[str, float] = {}
         self.places: list[Array] = []
-        self.implementation = body._implementation if isinstance(body, Custom) else None
+        self.implementation = body.implementation if isinstance(body, Custom) else None
         self.names = _OF_METHODS if self.implementation is not None else {name: name for name in _OF_METHODS}
         matter = body.get_matter_subsystem()
         self.templates = {False: matter.convert_to_quaternions(template)}
@@ -251,7 +258,7 @@ class _Check:
         return state
 
     def look_at(self, q: Array, rng: np.random.Generator) -> None:
-        """All checks at one place."""
+        """All checks at one configuration."""
         self.places.append(q)
         u = rng.uniform(-1.0, 1.0, self.body.facts.num_u)
         for euler in self.templates:
@@ -261,7 +268,7 @@ class _Check:
                 self._compare_products(x, u, euler, rng)
 
     def _note(self, check: str, found: Any, expected: Any, text: str, column: int = 0) -> None:
-        """Compare, and keep the error and, where it is too large, what there is to say."""
+        """Record the error and, where it is too large, a message."""
         found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
         error = float(np.abs(found - expected).max(initial=0.0)) / max(1.0, float(np.abs(expected).max(initial=0.0)))
         self.errors[check] = max(self.errors.get(check, 0.0), error)
@@ -289,9 +296,9 @@ class _Check:
         H_dot, where_and_u = _derivative(lambda h: along(h).H), f"{where}, u = {_short(u)}"
         given, expected = now.bias.reshape(2, 3), (u @ H_dot).reshape(2, 3)
         text = f"{names['hinge_dot']} times u is {_short(given)} {where_and_u}, where {names['hinge']} says {_short(expected)}"
-        if not self.body._keeps_rates_of_columns:
+        if not self.body.keeps_rates_of_columns:
             self._note("HDot is the derivative of H", given, expected, text)
-        for k in range(nu if self.body._keeps_rates_of_columns else 0):
+        for k in range(nu if self.body.keeps_rates_of_columns else 0):
             given, expected = now.HDot[k].reshape(2, 3), H_dot[k].reshape(2, 3)
             text = (
                 f"column {k} of {names['hinge_dot']}, of u[{k}], is {_short(given)} {where_and_u}, where {names['hinge']} "
@@ -316,7 +323,7 @@ class _Check:
         return lambda h: _Seen(self.body, self.at(q + h * q_dot, u, Stage.POSITION, euler), False)
 
     def _compare_column(self, k: int, now: _Seen, along: Callable[[float], _Seen], where: str) -> None:
-        """Hinge column k with how the transform changes along column k of N."""
+        """Compare hinge column k with the derivative of the transform along column k of N."""
         spin, given = _derivative(lambda h: along(h).R) @ now.R.T, now.H[k].reshape(2, 3)
         moved = np.array([[spin[2, 1], spin[0, 2], spin[1, 0]], _derivative(lambda h: along(h).p)])
         text = self._about_hinge(k, given, moved, now.R, where)
@@ -338,11 +345,11 @@ class _Check:
     # ------------------------------------------------------------------------------------------ of an implementation
 
     def _compare_products(self, q: Array, u: Array, euler: bool, rng: np.random.Generator) -> None:
-        """Products with any vector, and their transposes, with the columns that the engine has seen."""
+        """Compare products with any vector, and transposed products, with the columns that the engine stored."""
         mine, where = self.implementation, f"at q = {_short(q)}"
         assert mine is not None
         state = self.at(q, u, Stage.VELOCITY, euler)
-        before = state._y.copy()
+        before = state.y_values.copy()
         now = _Seen(self.body, state, True)
         v, F = rng.uniform(-1.0, 1.0, len(u)), rng.uniform(-1.0, 1.0, (2, 3))
         for name, rows in (("multiply_by_h", now.H), ("multiply_by_h_dot", now.HDot)):
@@ -369,17 +376,17 @@ class _Check:
                 rest = "is not the transpose of the other" if transpose else "is not linear"
                 text = f"{what} {rest} {where}: of {_short(x)} it is {_short(given)}, not {_short(M @ x)}"
                 self._note(f"{name} is {'its transpose' if transpose else 'linear'}", given, M @ x, text)
-        if mine._overrides("set_q_to_fit_transform"):
-            fitted = np.asarray(mine.set_q_to_fit_transform(state, Transform._trusted(now.R.copy(), now.p.copy())))
-            R, p = self.body._own_pose(state)(fitted)
+        if mine.overrides("set_q_to_fit_transform"):
+            fitted = np.asarray(mine.set_q_to_fit_transform(state, Transform.trusted(now.R.copy(), now.p.copy())))
+            R, p = self.body.own_pose(state)(fitted)
             text = f"set_q_to_fit_transform does not find q = {_short(q)} from its own transform, but {_short(fitted)}"
             self._note("set_q_to_fit_transform finds q", [*R.ravel(), *p], [*now.R.ravel(), *now.p], text)
-        if mine._overrides("set_u_to_fit_velocity"):
+        if mine.overrides("set_u_to_fit_velocity"):
             V = (v @ now.H).reshape(2, 3)
             text = f"set_u_to_fit_velocity does not find u = {_short(v)} from its own velocity {where}"
             found = np.asarray(mine.set_u_to_fit_velocity(state, V)) @ now.H
             self._note("set_u_to_fit_velocity finds u", found, V.ravel(), text)
-        if not np.array_equal(state._y, before):
+        if not np.array_equal(state.y_values, before):
             self.findings["state", 0] = "one of its methods changes the q or the u of the state that it is given"
 
 

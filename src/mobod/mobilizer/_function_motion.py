@@ -13,17 +13,15 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..function import Function
-from ._interpreted import Interpreter
+from ._custom_python import Interpreter
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
     from .function_based import FunctionBased
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -136,11 +134,11 @@ class ByFunctions(Interpreter):
         self.mobod = mobod
 
     def transform(self, state: State, q: Array) -> tuple[Array, Array]:
-        return self.mobod._motion.transform(q)
+        return self.mobod.motion.transform(q)
 
     def hinge(self, state: State) -> Array:
-        return self.mobod._motion.hinge(state._q[self.mobod._q_slice(state)])
+        return self.mobod.motion.hinge(state.q_values[self.mobod.q_slice(state)])
 
     def hinge_dot(self, state: State) -> Array:
         mobod = self.mobod
-        return mobod._motion.hinge_dot(state._q[mobod._q_slice(state)], state._u[mobod._u_slice(state)])
+        return mobod.motion.hinge_dot(state.q_values[mobod.q_slice(state)], state.u_values[mobod.u_slice(state)])

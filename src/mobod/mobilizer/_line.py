@@ -4,22 +4,22 @@ The speeds are the x and y components of w_FM, expressed in M. With x, y, z the 
 
     w_FM = u0 x + u1 y    H_FM = [x y]    HDot_FM = w_FM x [x y] = [-u1 z, u0 z]    so that HDot_FM u = 0
 
-N = N_F [x y] with N_F that of a Ball, quaternion or angles, is for `_rates` to multiply by. N^-1 = [x y]^T N_F^-1 leaves out
+N = N_F [x y] with N_F that of a Ball, quaternion or angles; `_rates` multiplies by it. N^-1 = [x y]^T N_F^-1 leaves out
 the spin about z that a q_dot may have. NDot = N_F' [x y] + N_F HDot_FM. Of a quaternion N is 1/2 [q i, q j], products of
 quaternions; of angles (a, b, c), R_FM = Rx(a) Ry(b) Rz(c),
 
     N = [cos c / cos b, -sin c / cos b; sin c, cos c; -sin b cos c / cos b, sin b sin c / cos b]
 
 N has rank 2 wherever it is finite: angles are singular where cos b = 0. That w_FM.z = 0 is not integrable: two speeds lead to
-every orientation, hence as many coordinates as a Ball has. q and u of a reversed mobilizer are those of F in M, and N belongs
-to them whichever way the mobilizer points. Source: Diebel 2006, sections 5 and 6, for N_F; the products derived here.
+every orientation, hence as many coordinates as a Ball has. q and u of a reversed mobilizer are those of F in M, with the same
+N. Source: Diebel 2006, sections 5 and 6, for N_F; the products derived here.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .._jit import generic
+from ..compiling import generic
 
 
 @generic

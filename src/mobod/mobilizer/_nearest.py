@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from ..algebra.arrays import Array
 
 
 def on_ellipsoid(radii: Array, p: Array, start: Array) -> Array:
@@ -50,9 +49,9 @@ def on_mohrs_circles(radii: Array, along: float, across: float, start: Array) ->
     """The unit vector n for which n.D n, and the length of the rest of D n, are nearest to *along* and *across*.
 
     These are the normal and the shear stress on a plane if D = diag(radii) is the stress: what they can be is the region
-    between Mohr's three circles, over the differences of the radii as diameters, so that the nearest point is found at sight.
-    Signs, and whatever is left open where radii are equal, are those of *start*.
-    Source: Mohr's circles in three dimensions, as in Timoshenko and Goodier 1951.
+    between Mohr's three circles, over the differences of the radii as diameters, so that the nearest point follows directly.
+    Signs, and directions left free where radii are equal, are those of *start*. Source: Mohr's circles in three dimensions, as
+    in Timoshenko and Goodier 1951.
     """
     order = np.argsort(-radii)
     d1, d2, d3 = radii[order]
@@ -82,7 +81,7 @@ def on_mohrs_circles(radii: Array, along: float, across: float, start: Array) ->
     n = np.zeros(3)
     n[order] = np.sqrt(np.maximum(squares, 0.0))
     n = np.copysign(n, start)
-    for radius in set(radii.tolist()):  # what equal radii share is a circle, or all there is
+    for radius in set(radii.tolist()):  # equal radii leave a circle of solutions, or the whole sphere
         same = radii == radius
         if np.count_nonzero(same) > 1:
             n[same] = math.hypot(*n[same]) * _direction(start[same])
@@ -90,14 +89,14 @@ def on_mohrs_circles(radii: Array, along: float, across: float, start: Array) ->
 
 
 def turn_between(a: Array, b: Array, spare: Array) -> tuple[float, Array]:
-    """Angle and axis of the least turn from unit vector a to unit vector b; half a turn is about *spare*, which is across a."""
+    """Angle and axis of the least turn from unit vector a to unit vector b; half a turn is about *spare*, normal to a."""
     axis = np.cross(a, b)
     sine = math.hypot(*axis)
     return math.atan2(sine, float(a @ b)), axis / sine if sine > 0.0 else spare
 
 
 def within(size: float, p: Array) -> Array:
-    """p, or a vector in its direction whose largest entry is *size*: what is farther is in no other direction."""
+    """p, or where its largest entry exceeds *size*, the vector along p whose largest entry is *size*."""
     if np.any(np.isnan(p)):
         raise ValueError(f"a place to fit has to be three numbers, got {p}")
     if np.any(np.isinf(p)):

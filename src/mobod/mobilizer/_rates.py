@@ -1,20 +1,20 @@
 """How q_dot follows from u: the matrix N of a mobilizer, its inverse, its rate, and their transposes.
 
-For most kinds either q_dot = u, or the first coordinates are an orientation whose speeds are an angular velocity and the others
-are as their speeds. The rest keep their matrices in the record. The field `rates` says which; a mobilizer's direction does not
-matter. The angular velocity is three numbers in F, or where the field `turning` is 2 those of the first two hinge columns that
-the kind itself wrote: of a line, see `_line`.
+For most kinds q_dot = u, or the first coordinates are an orientation with an angular velocity as its speeds and q_dot = u for
+the others. The rest keep their matrices in the record. The field `rates` says which; a mobilizer's direction does not matter.
+The angular velocity has three components in F or, where the field `turning` is 2, two along the kind's own first hinge columns:
+see `_line`.
 """
 
 from typing import Any
 
-from .._jit import generic, routine
 from ..algebra import euler_xyz, quaternion, vec3
 from ..algebra.memory import load3
 from ..algebra.record import call_routine
 from ..algebra.scalar import constant, load, store, where, zero
+from ..compiling import generic, routine
 from ._access import copy, put3, put4, vector3, vector4
-from ._by_address import own_columns
+from ._routine import own_columns
 
 #: q_dot = u.
 SAME = 0
@@ -37,7 +37,7 @@ def _axes(model: Any, b: int) -> Any:
 
 @generic
 def _angular(model: Any, b: int, u: Any, k: int) -> Any:
-    """The angular velocity that the first speeds are."""
+    """The angular velocity of the first speeds."""
     if model.turning[b] == 2:
         x, y = _axes(model, b)
         w = vec3.add_scaled(vec3.scale(load(u, k, 0), x), load(u, k + 1, 0), y)
@@ -48,7 +48,7 @@ def _angular(model: Any, b: int, u: Any, k: int) -> Any:
 
 @generic
 def _put_speeds(model: Any, b: int, out: Any, k: int, w: Any) -> None:
-    """The first speeds that an angular velocity is, or what its transpose gives of a vector."""
+    """The first speeds of an angular velocity: the inverse of `_angular`, and its transpose."""
     if model.turning[b] == 2:
         x, y = _axes(model, b)
         store(out, k, 0, vec3.dot(x, w))
@@ -135,7 +135,7 @@ def n_inv_transpose_times(model: Any, b: int, v: Any, k: int, out: Any, i: int) 
 
 @generic
 def n_dot_times(model: Any, b: int, v: Any, k: int, out: Any, i: int) -> None:
-    """out[i:] = NDot v[k:] for body b, of which q_dot is there."""
+    """out[i:] = NDot v[k:] for body b, whose q_dot is known."""
     rates, q = model.rates[b], model.first_q[b]
     _clear(out, i, model.num_q[b])
     if rates == QUATERNION or rates == EULER:
@@ -156,7 +156,7 @@ def n_dot_times(model: Any, b: int, v: Any, k: int, out: Any, i: int) -> None:
 
 @generic
 def n_dot_transpose_times(model: Any, b: int, p: Any, i: int, out: Any, k: int) -> None:
-    """out[k:] = NDot^T p[i:] for body b, of which q_dot is there."""
+    """out[k:] = NDot^T p[i:] for body b, whose q_dot is known."""
     rates, q = model.rates[b], model.first_q[b]
     _clear(out, k, model.num_u[b])
     if rates == QUATERNION or rates == EULER:
@@ -177,7 +177,7 @@ def n_dot_transpose_times(model: Any, b: int, p: Any, i: int, out: Any, k: int) 
 
 @generic
 def find_q_dot(model: Any, b: int) -> None:
-    """q_dot of body b: `n_times` of u. What few models have is a routine, or all would pay for its compilation."""
+    """q_dot of body b: `n_times` of u. Rare kinds of rates are in a routine, so that other models need not compile them."""
     if model.rare_rates[b] != 0:
         call_routine(model.rare_rates[b], model, b, 1)
     else:
@@ -186,7 +186,7 @@ def find_q_dot(model: Any, b: int) -> None:
 
 @generic
 def find_q_dot_dot(model: Any, b: int) -> None:
-    """q_dot_dot = N udot + NDot u of body b, of which q_dot is there."""
+    """q_dot_dot = N udot + NDot u of body b, whose q_dot is known."""
     if model.rare_rates[b] != 0:
         call_routine(model.rare_rates[b], model, b, 2)
     else:
@@ -236,8 +236,8 @@ def rare(model: Any, b: int, derivative: int) -> int:
 def normalize(model: Any, b: int) -> None:
     """Scale the quaternion of body b, where it has one, to length 1.
 
-    One that has been scaled before stays to the bit, so that what a lock or a motion holds is still what it holds; its
-    tangents are those of scaling all the same.
+    One of length 1 already keeps its bits, so that q stays equal to what a lock or a motion holds; its tangents are scaled all
+    the same.
     """
     if model.has_quaternion[b] == 1:
         first = model.first_q[b]
@@ -251,7 +251,7 @@ def normalize(model: Any, b: int) -> None:
 
 @generic
 def _kept(keep: Any, old: Any, new: Any) -> Any:
-    """*new*; where *keep* holds, with the value of *old*, which is as near as rounding."""
+    """*new*; where *keep* holds, with the value of *old*, which differs by rounding only."""
     return where(keep, constant(old) + (new - constant(new)), new)
 
 

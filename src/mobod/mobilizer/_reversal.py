@@ -1,30 +1,30 @@
-"""A reversed mobilizer is its kind's own, turned round: of F in M as the kind wrote it, to M in F as the sweeps want it.
+"""Reversed mobilizers: from the kind's kinematics of F in M to those of M in F, which the sweeps use.
 
 One routine for all kinds, compiled when a model first has a reversed mobilizer, and called by address.
 """
 
 from typing import Any
 
-from .._jit import generic, routine
 from ..algebra import mat33, vec3
 from ..algebra.memory import load3, load9, store3, store9
 from ..algebra.scalar import load, zero
-from ._access import load_column, store_column
+from ..compiling import generic, routine
+from ._access import asks_positions, load_column, row_of, store_column
 
 
 @routine
 def turn_round(model: Any, b: int, what: int) -> int:
-    """Turn round what the kind stored for body b; *what* is as of a kind's routine, see `_by_address`."""
-    if what % 2 == 0:
-        _turn_position(model, b, what // 2)
+    """Reverse the kinematics that the kind stored for body b; *what* is that of a kind's routine, see `_routine`."""
+    if asks_positions(what):
+        _turn_position(model, b, row_of(what))
     else:
-        _turn_velocity(model, b, what // 2)
+        _turn_velocity(model, b, row_of(what))
     return 0
 
 
 @generic
 def _turn_position(model: Any, b: int, row: int) -> None:
-    """Turn the kind's own X_MF and H_MF (F in M, expressed in M) round, in place.
+    """Replace the kind's X_MF and H_MF (F in M, expressed in M) by X_FM and H_FM.
 
     R_FM = R_MF^T, p_FM = -R_FM p_MF, w_FM = -R_FM w_MF, v_FM = R_FM (w_MF x p_MF - v_MF), column by column.
     """
@@ -40,9 +40,9 @@ def _turn_position(model: Any, b: int, row: int) -> None:
 
 @generic
 def _turn_velocity(model: Any, b: int, row: int) -> None:
-    """Turn HDot_MF u round: the derivative in F of what `_turn_position` wrote, each column times its speed.
+    """Replace HDot_MF u by HDot_FM u: the derivative in F of the columns of `_turn_position`, each times its speed.
 
-    With w, v the new columns and w_FM, v_FM their sums over u: w' = w_FM x w - R wdot_MF, of which w_FM x w_FM is nothing, and
+    With w, v the new columns and w_FM, v_FM their sums over u: w' = w_FM x w - R wdot_MF, where w_FM x w_FM = 0, and
     v' = w_FM x v + R (wdot_MF x p_MF + w_MF x v_MF(u) - vdot_MF).
     """
     R = load9(model.R_FM, row, 0)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-#: From how far off, in radians, a singular angle is worth a word: farther off it does not bring steps down.
+#: Distance in radians within which a singular angle is reported: farther off it does not shorten steps.
 NEAR = 0.1
 
 
 def middle_angle(what: str, place: int, angle: float, remedy: str) -> str | None:
-    """What to say of body-fixed x-y-z angles: at a middle angle of 90 degrees the third axis lies along the first.
+    """A message on body-fixed x-y-z angles: at a middle angle of 90 degrees the third axis lies along the first.
 
     None where the *angle*, number *place* of the q of *what*, is not near 90 degrees, or 270, and so on.
     """

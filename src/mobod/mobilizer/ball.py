@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._jit import generic
 from ..algebra import quaternion, rotation
 from ..algebra.scalar import one, zero
-from ..value import Rotation
-from ._by_address import by_address
+from ..compiling import generic
 from ._drawn_as_ball import DrawnAsBall
-from .base import Array, ArrayLike, Facts
+from ._named import speeds
+from ._quaternions import Turning
+from ._routine import by_address
+from .base import Facts
 
 if TYPE_CHECKING:
-    from ..state import State
+    pass
 
 KIND = 6
 
@@ -44,7 +45,7 @@ def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
 kinematics = by_address(transform_euler, hinge, num_q=3, num_u=3)
 
 
-class Ball(DrawnAsBall):
+class Ball(DrawnAsBall, Turning):
     """Turn in any way about the point that F and M share: a quaternion (or three angles), the angular velocity in F."""
 
     facts = Facts(
@@ -58,30 +59,6 @@ class Ball(DrawnAsBall):
         turns_in_every_way=True,
     )
 
-    def get_default_rotation(self) -> Rotation:
-        """R_FM of a default state."""
-        return Rotation.from_quaternion(self._default_q)
-
-    def set_default_rotation(self, R_FM: Rotation) -> Ball:
-        """Change R_FM of a default state; a topological change."""
-        self.set_default_q(R_FM.to_quaternion())
-        return self
-
-    def get_rotation(self, state: State) -> Rotation:
-        """The rotation that q stands for: R_FM, or R_MF of a reversed mobilizer. Needs MODEL."""
-        return self._own_transform(state).R
-
-    def set_rotation(self, state: State, R_FM: Rotation) -> None:
-        """Set q to a rotation: R_FM, or R_MF of a reversed mobilizer; the state falls to TIME at most."""
-        self._fit(state, self._fit_rotation, R_FM)
-
-    def get_angular_velocity(self, state: State) -> Array:
-        """u: w_FM ``(3,)`` in F, or w_MF in M of a reversed mobilizer. Needs MODEL."""
-        return self.get_u_as_vector(state)
-
-    def set_angular_velocity(self, state: State, w_FM: ArrayLike) -> None:
-        """Set u; the state falls to POSITION at most."""
-        self.set_u(state, w_FM)
-
-    def _fit_rotation(self, R: Rotation, q: Array) -> None:
-        q[:4] = R.to_quaternion()
+    get_angular_velocity, set_angular_velocity = speeds(
+        "angular_velocity", 0, 3, "u: w_FM in F, or w_MF in M of a reversed mobilizer", "angle/time", "w_FM"
+    )

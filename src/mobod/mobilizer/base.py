@@ -5,14 +5,14 @@ A new kind is a file beside this one (see CONTRIBUTING.md). It provides
 1. compiled functions ``transform(q)`` and ``hinge(q)``, and where the hinge columns depend on q also ``bias(q, u, H)``, with
    the equations in the file's docstring, and ``kinematics = by_address(...)`` made of them;
 2. a class derived from `MobilizedBody` with its ``facts``, its friendly accessors, and `_fit_transform`, `_fit_rotation` and
-   `_fit_translation` where it can do more than nothing (with `_fit_place` and `_fit_translation_reversed` where its translation
-   turns it), and `_singularity` where it has one;
+   `_fit_translation` where it has something to fit (with `_fit_place` and `_fit_translation_reversed` where fitting a
+   translation turns M), and `singularity` where it has one;
 3. its name in ``__init__.py``.
 
-What users ask of one body is in files of its own, each a class that the next is derived from: `locking`, `coordinates`,
+The public methods of one body are in further files, each with a class that the next is derived from: `locking`, `coordinates`,
 `fitting`, `kinematics`, `inertia`, `distances`, `loads`.
 
-The few kinds that nearly every mechanism is made of have a number ``KIND`` and a branch in ``_switch.py`` instead of a routine.
+The few kinds that nearly every mechanism is made of have a number ``KIND`` and a branch in ``_dispatch.py``, not a routine.
 """
 
 from __future__ import annotations
@@ -21,27 +21,25 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..algebra.arrays import Array, ArrayLike
 from ..body import Body
-from ..decoration import own_copy
+from ..decoration.geometry import own_copy
 from ..errors import ModelError, TopologyError
-from ..stage import Stage
+from ..function._routine import Use
 from ..value import MassProperties, Rotation, Transform
-from ._checked import frame, frame_or_none
+from ..value.checks import numbers
+from ..value.frames import frame, frame_or_none
+from ..value.stage import INSTANCE
 from .facts import Direction, Facts
 from .loads import Loads
 
 if TYPE_CHECKING:
-    from ..matter import SimbodyMatterSubsystem
-    from ..state import State
+    from ..state.state import State
+    from ..value.annotations import SimbodyMatterSubsystem
 
-Array = npt.NDArray[np.float64]
-ArrayLike = npt.ArrayLike
 
 __all__ = ["Direction", "Facts", "MobilizedBody"]
-
-_INSTANCE = int(Stage.INSTANCE)
 
 
 class MobilizedBody(Loads):
@@ -80,16 +78,27 @@ class MobilizedBody(Loads):
     ``upd_`` methods.
     """
 
+    INNER = frozenset(
+        """
+        acceleration_in_ground calc_decorations default_lock_level default_q depth driver facts first_function
+        ground_spatial_inertia inboard_decorations instance_changed interpreter is_of_users_functions joint_name
+        keeps_rates_of_columns location_in motion_methods moving_in_ground not_finite outboard_decorations own_pose
+        pack_choices pack_parameters packed_default_q pose_in_f pose_in_ground q_slice realized rotation_in_ground singularity
+        title u_slice used_functions velocity_in_ground which_coordinate
+        """.split()
+    )
+
     #: Whether the record has the rates of the kind's hinge columns one by one, beside HDot u.
-    _keeps_rates_of_columns: bool = False
-    #: What a file called the joint, for naming its coordinates; the body's own name serves where there is none.
-    _joint_name: str | None = None
+    keeps_rates_of_columns: bool = False
+    #: The joint's name in an imported file, for naming its coordinates; the body's name where there is none.
+    joint_name: str | None = None
+    default_numbers: list[float] = []
     _X_PF: Transform
     _X_BM: Transform
-    _parent: MobilizedBody | None
-    _default_q: Array
-    _level: int
-    _base: MobilizedBody
+    parent: MobilizedBody | None
+    default_q: Array
+    depth: int
+    base_body: MobilizedBody
 
     def __init__(
         self,
@@ -111,15 +120,15 @@ class MobilizedBody(Loads):
             raise TypeError(f"direction has to be Direction.FORWARD or Direction.REVERSE, not {direction!r}")
         self._X_PF, self._X_BM = frame_or_none("X_PF", X_PF), frame_or_none("X_BM", X_BM)
         self._direction = direction
-        self._body = body.copy()
-        self._parent = parent
-        self._default_q = self._initial_q()
-        self._inboard_decorations: list[tuple[Transform, Any]] = []
-        self._outboard_decorations: list[tuple[Transform, Any]] = []
-        self._matter = parent._matter
-        self._index, self._name = self._matter._adopt(self, name)
-        self._level = parent._level + 1
-        self._base = self if parent._index == 0 else parent._base
+        self.body = body.copy()
+        self.parent = parent
+        self.default_q = self._initial_q()
+        self.inboard_decorations: list[tuple[Transform, Any]] = []
+        self.outboard_decorations: list[tuple[Transform, Any]] = []
+        self.matter = parent.matter
+        self.index, self._name = self.matter.adopt(self, name)
+        self.depth = parent.depth + 1
+        self.base_body = self if parent.index == 0 else parent.base_body
 
     def _initial_q(self) -> Array:
         q = np.zeros(self.facts.num_q)
@@ -128,20 +137,15 @@ class MobilizedBody(Loads):
         return q
 
     def __repr__(self) -> str:
-        parent = "" if self._parent is None else f" on {self._parent.name!r}"
+        parent = "" if self.parent is None else f" on {self.parent.name!r}"
         turned = ", reversed" if self._direction is Direction.REVERSE else ""
-        return f"<{type(self).__name__} {self._name!r}, body {self._index}{parent}{turned}>"
+        return f"<{type(self).__name__} {self._name!r}, body {self.index}{parent}{turned}>"
 
     def __index__(self) -> int:
         """The body's index, so that a body can index an array of one row a body."""
-        return self._index
+        return self.index
 
     # ------------------------------------------------------------------------------------------ the tree
-
-    @property
-    def name(self) -> str:
-        """Its name, unique in the matter subsystem."""
-        return self._name
 
     @property
     def direction(self) -> Direction:
@@ -150,25 +154,25 @@ class MobilizedBody(Loads):
 
     def get_mobilized_body_index(self) -> int:
         """The body's index in its matter subsystem: larger than its parent's, 0 for Ground."""
-        return self._index
+        return self.index
 
     def get_parent_mobilized_body(self) -> MobilizedBody:
         """The parent; `TopologyError` for Ground, which has none."""
-        if self._parent is None:
+        if self.parent is None:
             raise TopologyError("Ground has no parent; ask is_ground() first")
-        return self._parent
+        return self.parent
 
     def get_base_mobilized_body(self) -> MobilizedBody:
         """The ancestor (or the body itself) that is connected to Ground; Ground for Ground."""
-        return self._base
+        return self.base_body
 
     def get_matter_subsystem(self) -> SimbodyMatterSubsystem:
         """The matter subsystem that the body is part of."""
-        return self._matter
+        return self.matter
 
     def upd_matter_subsystem(self) -> SimbodyMatterSubsystem:
         """The matter subsystem that the body is part of; the same object as `get_matter_subsystem` gives."""
-        return self._matter
+        return self.matter
 
     def is_in_subsystem(self) -> bool:
         """Whether the body is part of a matter subsystem; every mobilized body is, from its making on."""
@@ -176,7 +180,7 @@ class MobilizedBody(Loads):
 
     def is_in_same_subsystem(self, mobod: MobilizedBody) -> bool:
         """Whether *mobod* is part of the same matter subsystem; one named by its index, or its name, is."""
-        return self._meant(mobod)._matter is self._matter
+        return self._meant(mobod).matter is self.matter
 
     def is_same_mobilized_body(self, mobod: MobilizedBody) -> bool:
         """Whether *mobod* is this very body, and not one like it; it may be named by its index, or its name."""
@@ -184,15 +188,15 @@ class MobilizedBody(Loads):
 
     def _meant(self, mobod: Any) -> MobilizedBody:
         """A body of any system, or one of this one's named by index or by name."""
-        return mobod if isinstance(mobod, MobilizedBody) else self._matter._body(mobod)
+        return mobod if isinstance(mobod, MobilizedBody) else self.matter.find_body(mobod)
 
     def is_ground(self) -> bool:
         """Whether this is Ground, which is body 0 of its matter."""
-        return self._index == 0
+        return self.index == 0
 
     def get_level_in_multibody_tree(self) -> int:
         """How many mobilizers there are between the body and Ground; Ground is at level 0."""
-        return self._level
+        return self.depth
 
     def clone_for_new_parent(self, parent: MobilizedBody) -> MobilizedBody:
         """A new body of the same kind and settings on another parent, whose system it joins, under a name of its own.
@@ -202,39 +206,46 @@ class MobilizedBody(Loads):
         return self._clone(parent, self._settings())
 
     def _clone(self, parent: MobilizedBody, settings: dict[str, Any]) -> MobilizedBody:
-        other = type(self)(parent, self._body, X_PF=self._X_PF, X_BM=self._X_BM, direction=self._direction, **settings)
-        other._default_q = self._default_q.copy()
-        other._default_lock_level = self._default_lock_level
-        other._inboard_decorations = [(X, own_copy(geometry)) for X, geometry in self._inboard_decorations]
-        other._outboard_decorations = [(X, own_copy(geometry)) for X, geometry in self._outboard_decorations]
+        other = type(self)(parent, self.body, X_PF=self._X_PF, X_BM=self._X_BM, direction=self._direction, **settings)
+        other.default_q = self.default_q.copy()
+        other.default_lock_level = self.default_lock_level
+        other.inboard_decorations = [(X, own_copy(geometry)) for X, geometry in self.inboard_decorations]
+        other.outboard_decorations = [(X, own_copy(geometry)) for X, geometry in self.outboard_decorations]
         return other
 
     def _settings(self) -> dict[str, Any]:
-        """What the kind's constructor takes besides."""
-        return {}
+        """Further arguments of the kind's constructor."""
+        return {one.given_as: one.take(self.default_numbers) for one in self.PARAMETERS.values()}
 
-    def _parameters(self) -> Sequence[float]:
+    def pack_parameters(self) -> Sequence[float]:
         """The `num_parameters` numbers of a default state."""
-        return ()
+        return tuple(self.default_numbers)
 
-    def _choices(self) -> Sequence[int]:
+    #: The functions that its kernels evaluate, and the number of the first in the tree: see `function._routine`.
+    used_functions: Sequence[Use] = ()
+    first_function = 0
+
+    def pack_choices(self) -> Sequence[int]:
         """Integers that the kind's routine looks up in the record."""
         return ()
 
     # ------------------------------------------------------------------------------------------ defaults
 
-    def _changed(self) -> None:
+    def defaults_changed(self) -> None:
+        self.instance_changed()
+
+    def instance_changed(self) -> None:
         """A default changed: the system's topology has to be realized again."""
-        self._matter._invalidate_topology()
+        self.matter.invalidate_topology()
 
     def get_body(self) -> Body:
         """The body's own mass properties and decorations."""
-        return self._body
+        return self.body
 
     def upd_body(self) -> Body:
         """The body's own `Body`, for changing; a topological change."""
-        self._changed()
-        return self._body
+        self.instance_changed()
+        return self.body
 
     def set_body(self, body: Body) -> MobilizedBody:
         """Give it a copy of *body* instead of its own; a topological change. Returns the mobilized body.
@@ -243,20 +254,20 @@ class MobilizedBody(Loads):
         """
         if not isinstance(body, Body):
             raise TypeError(f"body has to be a Body such as mobod.body.Rigid(mass_properties), not {body!r}")
-        if self._index == 0:
+        if self.index == 0:
             raise ModelError("set_body: the body of Ground cannot be another one: its mass is infinite")
-        self._body = body.copy()
-        self._changed()
+        self.body = body.copy()
+        self.instance_changed()
         return self
 
     def get_default_mass_properties(self) -> MassProperties:
         """The body's mass properties, about its origin, in its frame."""
-        return self._body.get_default_rigid_body_mass_properties()
+        return self.body.get_default_rigid_body_mass_properties()
 
     def set_default_mass_properties(self, m: MassProperties) -> MobilizedBody:
         """Change the body's mass properties; a topological change. Returns the mobilized body."""
-        self._body.set_default_rigid_body_mass_properties(m)
-        self._changed()
+        self.body.set_default_rigid_body_mass_properties(m)
+        self.instance_changed()
         return self
 
     def get_default_inboard_frame(self) -> Transform:
@@ -264,14 +275,14 @@ class MobilizedBody(Loads):
         return self._X_PF
 
     def _refuse_ground(self, asked: str) -> None:
-        if self._index == 0:
+        if self.index == 0:
             raise ModelError(f"{asked}: Ground has no mobilizer, hence no frames of one; move the frames of the bodies on it")
 
     def set_default_inboard_frame(self, X_PF: Transform) -> MobilizedBody:
         """Change X_PF; a topological change. Returns the mobilized body. `ModelError` for Ground, which has no mobilizer."""
         self._refuse_ground("set_default_inboard_frame")
         self._X_PF = frame("X_PF", X_PF)
-        self._changed()
+        self.instance_changed()
         return self
 
     def get_default_outboard_frame(self) -> Transform:
@@ -282,13 +293,13 @@ class MobilizedBody(Loads):
         """Change X_BM; a topological change. Returns the mobilized body. `ModelError` for Ground, which has no mobilizer."""
         self._refuse_ground("set_default_outboard_frame")
         self._X_BM = frame("X_BM", X_BM)
-        self._changed()
+        self.instance_changed()
         return self
 
     def get_default_q(self) -> Any:
         """The coordinates of a default state: a float for kinds with one, else an ``(nq,)`` array."""
         one = self.facts.num_q == 1 and not self._always_arrays
-        return float(self._default_q[0]) if one else self._default_q.copy()
+        return float(self.default_q[0]) if one else self.default_q.copy()
 
     def set_default_q(self, q: ArrayLike) -> MobilizedBody:
         """Change the coordinates of a default state; a topological change. Returns the mobilized body.
@@ -304,22 +315,19 @@ class MobilizedBody(Loads):
             if norm == 0.0:
                 raise ValueError(f"the default quaternion of {self._name!r} is zero; the identity is (1, 0, 0, 0)")
             value[:4] /= norm
-        self._default_q = value
-        self._changed()
+        self.default_q = value
+        self.instance_changed()
         return self
 
-    def _packed_default_q(self, use_euler_angles: bool) -> Array:
+    def packed_default_q(self, use_euler_angles: bool) -> Array:
         """The default coordinates as a state keeps them: with angles in place of a quaternion where so chosen."""
-        q = self._default_q
+        q = self.default_q
         if not (use_euler_angles and self.facts.has_quaternion):
             return q
         return np.concatenate([Rotation.from_quaternion(q[:4]).to_body_fixed_xyz(), q[4:]])
 
     def _vector(self, what: str, value: ArrayLike, n: int) -> Array:
-        try:
-            array = np.array(value, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"{what} of {self._name!r} takes {n} numbers, got {value!r}") from None
+        array = np.array(numbers(f"{what} of {self._name!r}", value))
         if array.shape == () and n == 1:
             array = array.reshape(1)
         if array.shape != (n,):
@@ -336,21 +344,21 @@ class MobilizedBody(Loads):
         Returns its ordinal among the body's. Raises `TypeError` if it is not one of the kinds in `mobod.decoration`, as do
         `add_outboard_decoration` and `add_inboard_decoration`.
         """
-        ordinal = int(self._body.add_decoration(geometry, frame_or_none("X_BD", X_BD)))
-        self._changed()
+        ordinal = int(self.body.add_decoration(geometry, frame_or_none("X_BD", X_BD)))
+        self.instance_changed()
         return ordinal
 
     def add_outboard_decoration(self, geometry: Any, X_MD: Transform | None = None) -> int:
         """Fix a copy of *geometry* on the frame M at X_MD. A topological change. Returns its ordinal among those."""
-        return self._decorate(self._outboard_decorations, geometry, frame_or_none("X_MD", X_MD))
+        return self._decorate(self.outboard_decorations, geometry, frame_or_none("X_MD", X_MD))
 
     def add_inboard_decoration(self, geometry: Any, X_FD: Transform | None = None) -> int:
         """Fix a copy of *geometry* on the frame F at X_FD. A topological change. Returns its ordinal among the inboard ones."""
-        return self._decorate(self._inboard_decorations, geometry, frame_or_none("X_FD", X_FD))
+        return self._decorate(self.inboard_decorations, geometry, frame_or_none("X_FD", X_FD))
 
     def _decorate(self, decorations: list[tuple[Transform, Any]], geometry: Any, X: Transform) -> int:
         decorations.append((X, own_copy(geometry)))
-        self._changed()
+        self.instance_changed()
         return len(decorations) - 1
 
     def _decoration(self, decorations: list[tuple[Transform, Any]], i: int, where: str) -> Any:
@@ -362,29 +370,29 @@ class MobilizedBody(Loads):
 
     def get_num_outboard_decorations(self) -> int:
         """How many decorations there are on the frame M."""
-        return len(self._outboard_decorations)
+        return len(self.outboard_decorations)
 
     def get_outboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame M."""
-        return self._decoration(self._outboard_decorations, i, "outboard")
+        return self._decoration(self.outboard_decorations, i, "outboard")
 
     def upd_outboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame M, for changing."""
-        return self._decoration(self._outboard_decorations, i, "outboard")
+        return self._decoration(self.outboard_decorations, i, "outboard")
 
     def get_num_inboard_decorations(self) -> int:
         """How many decorations there are on the frame F."""
-        return len(self._inboard_decorations)
+        return len(self.inboard_decorations)
 
     def get_inboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame F."""
-        return self._decoration(self._inboard_decorations, i, "inboard")
+        return self._decoration(self.inboard_decorations, i, "inboard")
 
     def upd_inboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame F, for changing."""
-        return self._decoration(self._inboard_decorations, i, "inboard")
+        return self._decoration(self.inboard_decorations, i, "inboard")
 
-    def _calc_decorations(self, state: State) -> list[Any]:
+    def calc_decorations(self, state: State) -> list[Any]:
         """What to draw on the body besides, placed in its frame, at a state that is at POSITION."""
         return []
 
@@ -392,21 +400,21 @@ class MobilizedBody(Loads):
 
     def get_inboard_frame(self, state: State) -> Transform:
         """X_PF, the frame F on the parent, of this state. Needs INSTANCE."""
-        if state._stage < _INSTANCE or state._token is not self._matter._token:
-            state._need_instance(self, "get_inboard_frame")
-        if "R_PF" not in state._own:
+        if state.stage_number < INSTANCE or state.token is not self.matter.token:
+            state.need_instance(self, "get_inboard_frame")
+        if "R_PF" not in state.own_fields:
             return self._X_PF
-        record, b = state._record, self._index
-        return Transform._trusted(record.R_PF[b].reshape(3, 3).copy(), record.p_PF[b].copy())
+        record, b = state.record, self.index
+        return Transform.trusted(record.R_PF[b].reshape(3, 3).copy(), record.p_PF[b].copy())
 
     def get_outboard_frame(self, state: State) -> Transform:
         """X_BM, the frame M on the body, of this state. Needs INSTANCE."""
-        if state._stage < _INSTANCE or state._token is not self._matter._token:
-            state._need_instance(self, "get_outboard_frame")
-        if "R_BM" not in state._own:
+        if state.stage_number < INSTANCE or state.token is not self.matter.token:
+            state.need_instance(self, "get_outboard_frame")
+        if "R_BM" not in state.own_fields:
             return self._X_BM
-        record, b = state._record, self._index
-        return Transform._trusted(record.R_BM[b].reshape(3, 3).copy(), record.p_BM[b].copy())
+        record, b = state.record, self.index
+        return Transform.trusted(record.R_BM[b].reshape(3, 3).copy(), record.p_BM[b].copy())
 
     def set_inboard_frame(self, state: State, X_PF: Transform) -> None:
         """Move the frame F on the parent in this state alone, which falls to MODEL at most; the default stays.
@@ -417,10 +425,10 @@ class MobilizedBody(Loads):
             If X_PF is not a rigid transform, and for Ground, which has no mobilizer.
         """
         X = frame("X_PF", X_PF)
-        state._tree_of(self, "set_inboard_frame")
+        state.tree_of(self, "set_inboard_frame")
         self._refuse_ground("set_inboard_frame")
-        state._own_field("R_PF")[self._index] = np.asarray(X.R).ravel()
-        state._own_field("p_PF")[self._index] = X.p
+        state.own_field("R_PF")[self.index] = np.asarray(X.R).ravel()
+        state.own_field("p_PF")[self.index] = X.p
 
     def set_outboard_frame(self, state: State, X_BM: Transform) -> None:
         """Move the frame M on the body in this state alone, which falls to MODEL at most; the default stays.
@@ -431,8 +439,8 @@ class MobilizedBody(Loads):
             If X_BM is not a rigid transform, and for Ground, which has no mobilizer.
         """
         X = frame("X_BM", X_BM)
-        state._tree_of(self, "set_outboard_frame")
+        state.tree_of(self, "set_outboard_frame")
         self._refuse_ground("set_outboard_frame")
-        state._own_field("R_BM")[self._index] = np.asarray(X.R).ravel()
-        state._own_field("p_BM")[self._index] = X.p
-        state._leave_out("plain_outboard", self._index, False)
+        state.own_field("R_BM")[self.index] = np.asarray(X.R).ravel()
+        state.own_field("p_BM")[self.index] = X.p
+        state.leave_out("plain_outboard", self.index, False)

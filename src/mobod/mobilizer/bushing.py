@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._jit import generic
 from ..algebra import euler_xyz, rotation
+from ..algebra.arrays import Array
 from ..algebra.scalar import one, zero
+from ..compiling import generic
 from ..value import Rotation, Transform
-from ._by_address import BY_ADDRESS, by_address
+from ._named import coordinates, speeds
+from ._quaternions import Moving
+from ._routine import BY_ADDRESS, by_address
 from ._singular import middle_angle
-from .base import Array, ArrayLike, Facts, MobilizedBody
+from .base import Facts
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 
 @generic
@@ -44,7 +47,7 @@ def bias(q: Any, u: Any, H: Any) -> Any:  # HDot_FM u, expressed in F
 kinematics = by_address(transform, hinge, bias, num_q=6, num_u=6)
 
 
-class Bushing(MobilizedBody):
+class Bushing(Moving):
     """Move in any way, by three angles and p_FM: what a bushing's stiffness is commonly given for.
 
     It reaches every pose, as a Free body does, but at a middle angle of 90 degrees it has only two axes left to turn about.
@@ -61,61 +64,30 @@ class Bushing(MobilizedBody):
         kinematics=kinematics,
     )
 
+    get_angles, set_angles = coordinates("angles", 0, 3, "the angles", "angle")[2:]
+    get_translation, set_translation = coordinates(
+        "translation", 3, 3, "the translation that q stands for: p_FM, or p_MF of a reversed mobilizer", "length", "p_FM"
+    )[2:]
+    get_angular_rates, set_angular_rates = speeds(
+        "angular_rates", 0, 3, "the angles' rates, which are no angular velocity", "angle/time"
+    )
+    get_velocity, set_velocity = speeds(
+        "velocity", 3, 3, "the translation's rate: v_FM in F, or v_MF in M of a reversed mobilizer", "length/time", "v_FM"
+    )
+
     def get_default_transform(self) -> Transform:
         """X_FM of a default state."""
-        return Transform(Rotation.from_body_fixed_xyz(self._default_q[:3]), self._default_q[3:])
+        return Transform(Rotation.from_body_fixed_xyz(self.default_q[:3]), self.default_q[3:])
 
-    def set_default_transform(self, X_FM: Transform) -> Bushing:
-        """Change the angles and the translation of a default state to those of X_FM; a topological change."""
-        self.set_default_q([*X_FM.R.to_body_fixed_xyz(), *X_FM.p])
-        return self
-
-    def get_transform(self, state: State) -> Transform:
-        """The pose that q stands for: X_FM, or X_MF of a reversed mobilizer. Needs MODEL."""
-        return self._own_transform(state)
-
-    def set_transform(self, state: State, X_FM: Transform) -> None:
-        """Set q to a pose: X_FM, or X_MF of a reversed mobilizer; the state falls to TIME at most."""
-        self._fit(state, self._fit_transform, X_FM)
-
-    def get_angles(self, state: State) -> Array:
-        """The angles ``(3,)``. Needs MODEL."""
-        return self.get_q_as_vector(state)[:3]
-
-    def set_angles(self, state: State, angles: ArrayLike) -> None:
-        """Set the angles and leave the translation; the state falls to TIME at most."""
-        self.set_q(state, [*self._vector("angles", angles, 3), *self.get_translation(state)])
-
-    def get_translation(self, state: State) -> Array:
-        """The translation ``(3,)`` that q stands for: p_FM, or p_MF of a reversed mobilizer. Needs MODEL."""
-        return self.get_q_as_vector(state)[3:]
-
-    def set_translation(self, state: State, p_FM: ArrayLike) -> None:
-        """Set the translation and leave the angles; the state falls to TIME at most."""
-        self.set_q(state, [*self.get_angles(state), *self._vector("translation", p_FM, 3)])
-
-    def get_angular_rates(self, state: State) -> Array:
-        """The angles' rates ``(3,)``, which are no angular velocity. Needs MODEL."""
-        return self.get_u_as_vector(state)[:3]
-
-    def set_angular_rates(self, state: State, rates: ArrayLike) -> None:
-        """Set the angles' rates; the state falls to POSITION at most."""
-        self.set_u(state, [*self._vector("angular rates", rates, 3), *self.get_velocity(state)])
-
-    def get_velocity(self, state: State) -> Array:
-        """The translation's rate ``(3,)``: v_FM in F, or v_MF in M of a reversed mobilizer. Needs MODEL."""
-        return self.get_u_as_vector(state)[3:]
-
-    def set_velocity(self, state: State, v_FM: ArrayLike) -> None:
-        """Set the translation's rate; the state falls to POSITION at most."""
-        self.set_u(state, [*self.get_angular_rates(state), *self._vector("velocity", v_FM, 3)])
+    def _turned(self, R: Rotation) -> Array:
+        return R.to_body_fixed_xyz()
 
     def _fit_rotation(self, R: Rotation, q: Array) -> None:
-        q[:3] = R.to_body_fixed_xyz()
+        q[:3] = self._turned(R)
 
     def _fit_translation(self, p: Array, q: Array) -> None:
         q[3:] = p
 
-    def _singularity(self, state: State) -> str | None:
+    def singularity(self, state: State) -> str | None:
         angle = self.get_q_as_vector(state)[1]
-        return middle_angle(self._title, 1, angle, "A Free in its place has no such configuration")
+        return middle_angle(self.title, 1, angle, "A Free in its place has no such configuration")

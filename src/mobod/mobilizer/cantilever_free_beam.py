@@ -16,17 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import generic
 from ..algebra import euler_xyz, rotation
+from ..algebra.arrays import Array
 from ..algebra.scalar import zero
 from ..body import Body
+from ..compiling import generic
 from ..errors import ModelError
-from ..value import Rotation, Transform, _checked
-from ._by_address import BY_ADDRESS, by_address
-from .base import Array, ArrayLike, Direction, Facts, MobilizedBody
+from ..state import parameters
+from ..value import Rotation, Transform
+from ..value.checks import finite
+from ._named import coordinates, speeds
+from ._routine import BY_ADDRESS, by_address
+from .base import Direction, Facts, MobilizedBody
 
 if TYPE_CHECKING:
-    from ..state import State
+    pass
 
 
 @generic
@@ -56,15 +60,23 @@ def bias(q: Any, u: Any, H: Any, p: Any) -> Any:  # HDot_FM u, expressed in F
 kinematics = by_address(transform, hinge, bias, num_q=3, num_u=3, num_parameters=1)
 
 
+def _positive(what: str, value: Any) -> float:
+    """A finite number above zero."""
+    length = finite(what, value)
+    if length <= 0.0:
+        raise ModelError(f"{what} has to be positive, got {value!r}. What has no length is a Gimbal")
+    return length
+
+
 class CantileverFreeBeam(MobilizedBody):
-    """The tip of a beam on its root: two angles of bending, which take the tip aside as they turn it, and one of twist.
+    """The tip of a beam on its root: two angles of bending, which also deflect the tip, and one of twist.
 
     F is at the beam's root and M at its tip, *length* along z when the beam is straight. The coordinates are the tip's
     body-fixed angles about x, y, z; its place follows, to second order, as that of an Euler-Bernoulli beam with a force across
     its end: 2/3 length a radian of slope. The mobilizer is geometry alone: springs on its coordinates make it elastic, with
     stiffness 4 E I / (3 length) for bending and G J / length for twist.
 
-    Good for slopes of some tenths of a radian; nothing happens to the formulas beyond, but a real beam bends otherwise.
+    Good for slopes of some tenths of a radian; beyond, the formulas stay regular, but a real beam bends differently.
 
     Parameters
     ----------
@@ -103,63 +115,16 @@ class CantileverFreeBeam(MobilizedBody):
         name: str | None = None,
         length: float = 1.0,
     ) -> None:
-        self._length = _positive(length, "the length of a CantileverFreeBeam")
+        self.default_numbers = self.declared(name, length=length)
         super().__init__(parent, body, X_PF=X_PF, X_BM=X_BM, direction=direction, name=name)
 
-    def _settings(self) -> dict[str, Any]:
-        return {"length": self._length}
-
-    def _parameters(self) -> tuple[float]:
-        return (self._length,)
-
-    def get_default_length(self) -> float:
-        """The beam's length where no state says otherwise."""
-        return self._length
-
-    def set_default_length(self, length: float) -> CantileverFreeBeam:
-        """Change the beam's length; a topological change. `ModelError` if it is not greater than zero."""
-        self._length = _positive(length, f"the length of {self._name!r}")
-        self._changed()
-        return self
-
-    def get_length(self, state: State) -> float:
-        """The beam's length in this state. Needs MODEL."""
-        return float(self._state_parameters(state)[0])
-
-    def set_length(self, state: State, length: float) -> None:
-        """Change the beam's length in this state alone, which falls to MODEL at most; the default stays.
-
-        Raises
-        ------
-        ModelError
-            If it is not finite or not greater than zero.
-        """
-        self._set_state_parameters(state, (_positive(length, f"the length of {self._name!r}"),))
-
-    def get_default_angles(self) -> Array:
-        """The angles ``(3,)`` of a default state."""
-        return self._default_q.copy()
-
-    def set_default_angles(self, angles: ArrayLike) -> CantileverFreeBeam:
-        """Change the angles ``(3,)`` of a default state; a topological change."""
-        self.set_default_q(angles)
-        return self
-
-    def get_angles(self, state: State) -> Array:
-        """The tip's angles ``(3,)`` about x, y, z, body-fixed. Needs MODEL."""
-        return self.get_q_as_vector(state)
-
-    def set_angles(self, state: State, angles: ArrayLike) -> None:
-        """Set the tip's angles ``(3,)``; the state falls to TIME at most."""
-        self.set_q(state, angles)
-
-    def get_rates(self, state: State) -> Array:
-        """The angles' rates ``(3,)``, angle/time. Needs MODEL."""
-        return self.get_u_as_vector(state)
-
-    def set_rates(self, state: State, rates: ArrayLike) -> None:
-        """Set the angles' rates ``(3,)``; the state falls to POSITION at most."""
-        self.set_u(state, rates)
+    get_default_length, set_default_length, get_length, set_length = parameters.scalar(
+        "length", "length", _positive, "the beam's length"
+    ).accessors()
+    get_default_angles, set_default_angles, get_angles, set_angles = coordinates(
+        "angles", 0, 3, "the tip's angles about x, y, z, body-fixed", "angle"
+    )
+    get_rates, set_rates = speeds("rates", 0, 3, "the angles' rates", "angle/time")
 
     def _fit_rotation(self, R: Rotation, q: Array, parameters: Array) -> None:
         q[:] = R.to_body_fixed_xyz()
@@ -181,7 +146,7 @@ class CantileverFreeBeam(MobilizedBody):
         q[:2] = -slope * y / d, slope * x / d
 
     def _fit_place(self, p: Array, q: Array, parameters: Array) -> None:
-        """The orientation leaves whole turns, and (q0 + pi, pi - q1, q2 + pi): of these, the place nearest to p."""
+        """Among the q of one orientation, whole turns and (q0 + pi, pi - q1, q2 + pi), choose the place nearest to p."""
         target, unit = _in_lengths(p, parameters), (1.0,)
         wanted, best, nearest = np.array(q), np.inf, np.array(q)
         self._fit_translation(p, wanted, parameters)
@@ -223,7 +188,7 @@ class CantileverFreeBeam(MobilizedBody):
 
 
 def _reversed_starts(target: Array, twist: float) -> list[Array]:
-    """The most promising places of a table, over slope and plane of bending; the twist that suits each is known."""
+    """The most promising places of a table, over slope and plane of bending; each with its best twist."""
     # |p|^2 = 1 - 4/45 s + 16/225 s^2 with s the square of the slope, and never less than at s = 5/8
     slope = np.sqrt(0.625 + 3.75 * np.sqrt(max(float(target @ target) - 35.0 / 36.0, 0.0)))
     slopes, planes = np.linspace(0.0, slope + 2.0, 41)[1:, None], np.linspace(0.0, 2.0 * np.pi, 49)[:-1]
@@ -241,13 +206,6 @@ def _reversed_starts(target: Array, twist: float) -> list[Array]:
 
 
 def _in_lengths(p_FM: Array, p: Array) -> Array:
-    """p_FM over the beam's length; a request beyond all measure, as one that can be computed with."""
+    """p_FM over the beam's length; one too large to compute with is reduced."""
     with np.errstate(over="ignore"):
         return np.clip(p_FM / p[0], -1e12, 1e12)
-
-
-def _positive(value: Any, name: str) -> float:
-    length = _checked.number(value, name)
-    if length <= 0.0:
-        raise ModelError(f"{name} has to be greater than zero; it is {value!r}. What has no length is a Gimbal")
-    return length

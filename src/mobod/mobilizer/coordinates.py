@@ -6,49 +6,45 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from .._numbers import number, numbers
-from ..stage import Stage
-from ._checked import like, writable
+from ..algebra.arrays import Array, ArrayLike
+from ..value.checks import number, numbers, shaped, writable
+from ..value.stage import ACCELERATION, MODEL, VELOCITY, Stage
 from .locking import Locking
 
 if TYPE_CHECKING:
-    from ..state import State
-
-Array = npt.NDArray[np.float64]
-ArrayLike = npt.ArrayLike
-
-_MODEL, _VELOCITY, _ACCELERATION = int(Stage.MODEL), int(Stage.VELOCITY), int(Stage.ACCELERATION)
+    from ..state.state import State
 
 
 class Coordinates(Locking):
     """The part of `MobilizedBody` that reads and sets its q and u."""
 
-    #: Whether one coordinate is handed out as an array too, and never as a float: of kinds whose number of coordinates varies.
+    #: Whether a single coordinate is returned as an array, never as a float: for kinds whose number of coordinates varies.
     _always_arrays: bool = False
 
     def get_num_q(self, state: State) -> int:
         """How many coordinates it has in this state; angles in place of a quaternion make one less. Needs MODEL."""
-        return state._tree_of(self, "get_num_q").num_q[self._index]
+        return state.tree_of(self, "get_num_q").num_q[self.index]
 
     def get_num_u(self, state: State) -> int:
         """How many speeds it has: its mobilities. Needs MODEL."""
-        return state._tree_of(self, "get_num_u").num_u[self._index]
+        return state.tree_of(self, "get_num_u").num_u[self.index]
 
     def get_first_q_index(self, state: State) -> int:
         """Place of its first coordinate in the state's q. Needs MODEL."""
-        return state._tree_of(self, "get_first_q_index").first_q[self._index]
+        return state.tree_of(self, "get_first_q_index").first_q[self.index]
 
     def get_first_u_index(self, state: State) -> int:
         """Place of its first speed in the state's u. Needs MODEL."""
-        return state._tree_of(self, "get_first_u_index").first_u[self._index]
+        return state.tree_of(self, "get_first_u_index").first_u[self.index]
 
-    def _q_slice(self, state: State, asked: str = "q") -> slice:
-        return state._tree_of(self, asked).q_slices[self._index]
+    def q_slice(self, state: State, asked: str = "q") -> slice:
+        """Where its q are in the state."""
+        return state.tree_of(self, asked).q_slices[self.index]
 
-    def _u_slice(self, state: State, asked: str = "u") -> slice:
-        return state._tree_of(self, asked).u_slices[self._index]
+    def u_slice(self, state: State, asked: str = "u") -> slice:
+        """Where its u are in the state."""
+        return state.tree_of(self, asked).u_slices[self.index]
 
     def _one_or_all(self, values: Array) -> Any:
         one = self.facts.num_u == 1 and len(values) == 1 and not self._always_arrays
@@ -56,7 +52,7 @@ class Coordinates(Locking):
 
     def get_q(self, state: State) -> Any:
         """Its coordinates: a float for kinds with one, else an ``(nq,)`` array. Needs MODEL."""
-        return self._one_or_all(state._q[self._q_slice(state, "get_q")])
+        return self._one_or_all(state.q_values[self.q_slice(state, "get_q")])
 
     def set_q(self, state: State, q: ArrayLike) -> None:
         """Set its coordinates; the state falls to TIME at most.
@@ -74,7 +70,7 @@ class Coordinates(Locking):
 
     def get_u(self, state: State) -> Any:
         """Its speeds: a float for kinds with one, else an ``(nu,)`` array. Needs MODEL."""
-        return self._one_or_all(state._u[self._u_slice(state, "get_u")])
+        return self._one_or_all(state.u_values[self.u_slice(state, "get_u")])
 
     def set_u(self, state: State, u: ArrayLike) -> None:
         """Set its speeds; the state falls to POSITION at most.
@@ -92,14 +88,14 @@ class Coordinates(Locking):
 
     def _set(self, state: State, asked: str, what: str, value: ArrayLike) -> None:
         of_q = what == "q"
-        part = self._q_slice(state, asked) if of_q else self._u_slice(state, asked)
-        if state._has_locks:
+        part = self.q_slice(state, asked) if of_q else self.u_slice(state, asked)
+        if state.has_locks:
             self._refuse_locked(state, what)
-        self._put(state._q if of_q else state._u, part, value, what)
+        self._put(state.q_values if of_q else state.u_values, part, value, what)
         if of_q:
-            state._invalidate_q()
+            state.invalidate_q()
         else:
-            state._invalidate_u()
+            state.invalidate_u()
 
     def _put(self, target: Array, part: slice, value: ArrayLike, what: str) -> None:
         n = part.stop - part.start
@@ -109,22 +105,22 @@ class Coordinates(Locking):
         target[part] = array
 
     def _rates_of_q(self, state: State, asked: str) -> Array:
-        part = self._q_slice(state, asked)
-        if state._stage < _VELOCITY:
-            state._refuse(asked, Stage.VELOCITY)
-        return state._q_dot_view[part]
+        part = self.q_slice(state, asked)
+        if state.stage_number < VELOCITY:
+            state.refuse(asked, Stage.VELOCITY)
+        return state.q_dot_view[part]
 
     def _rates_of_u(self, state: State, asked: str) -> Array:
-        part = self._u_slice(state, asked)
-        if state._stage < _ACCELERATION:
-            state._refuse(asked, Stage.ACCELERATION)
-        return state._u_dot_view[part]
+        part = self.u_slice(state, asked)
+        if state.stage_number < ACCELERATION:
+            state.refuse(asked, Stage.ACCELERATION)
+        return state.u_dot_view[part]
 
     def _second_rates_of_q(self, state: State, asked: str) -> Array:
-        part = self._q_slice(state, asked)
-        if state._stage < _ACCELERATION:
-            state._refuse(asked, Stage.ACCELERATION)
-        return state._q_dot_dot_view[part]
+        part = self.q_slice(state, asked)
+        if state.stage_number < ACCELERATION:
+            state.refuse(asked, Stage.ACCELERATION)
+        return state.q_dot_dot_view[part]
 
     def get_q_dot(self, state: State) -> Any:
         """Rates of its coordinates: a float for kinds with one, else an ``(nq,)`` array. Needs VELOCITY."""
@@ -132,10 +128,10 @@ class Coordinates(Locking):
 
     def get_u_dot(self, state: State) -> Any:
         """Rates of its speeds, a float for kinds with one, else an ``(nu,)`` array: its accelerations. Needs ACCELERATION."""
-        part = state._tree_of(self, "get_u_dot").u_slices[self._index]
-        if state._stage < _ACCELERATION:
-            state._refuse("get_u_dot", Stage.ACCELERATION)
-        return self._one_or_all(state._u_dot_view[part])
+        part = state.tree_of(self, "get_u_dot").u_slices[self.index]
+        if state.stage_number < ACCELERATION:
+            state.refuse("get_u_dot", Stage.ACCELERATION)
+        return self._one_or_all(state.u_dot_view[part])
 
     def get_q_dot_dot(self, state: State) -> Any:
         """Second rates of its coordinates: a float for kinds with one, else an ``(nq,)`` array. Needs ACCELERATION."""
@@ -143,11 +139,11 @@ class Coordinates(Locking):
 
     def get_q_as_vector(self, state: State) -> Array:
         """Its coordinates, ``(nq,)``. Needs MODEL."""
-        return state._q[self._q_slice(state, "get_q_as_vector")].copy()
+        return state.q_values[self.q_slice(state, "get_q_as_vector")].copy()
 
     def get_u_as_vector(self, state: State) -> Array:
         """Its speeds as an array, ``(nu,)``. Needs MODEL."""
-        return state._u[self._u_slice(state, "get_u_as_vector")].copy()
+        return state.u_values[self.u_slice(state, "get_u_as_vector")].copy()
 
     def get_q_dot_as_vector(self, state: State) -> Array:
         """Rates of its coordinates, ``(nq,)``. Needs VELOCITY."""
@@ -169,7 +165,7 @@ class Coordinates(Locking):
         """Set its speeds from an ``(nu,)`` array; the state falls to POSITION at most. Errors as those of `set_u`."""
         self._set(state, "set_u_from_vector", "u", v)
 
-    def _which(self, part: slice, which: int, what: str) -> int:
+    def which_coordinate(self, part: slice, which: int, what: str) -> int:
         n = part.stop - part.start
         if type(which) is int and 0 <= which < n:
             return which + part.start
@@ -183,11 +179,11 @@ class Coordinates(Locking):
 
     def get_one_q(self, state: State, which: int) -> float:
         """One of its coordinates, by its place among them. Needs MODEL. `IndexError` if there is none of that number."""
-        return float(state._q[self._which(self._q_slice(state, "get_one_q"), which, "q")])
+        return float(state.q_values[self.which_coordinate(self.q_slice(state, "get_one_q"), which, "q")])
 
     def get_one_u(self, state: State, which: int) -> float:
         """One of its speeds, by its place among them. Needs MODEL. `IndexError` if there is none of that number."""
-        return float(state._u[self._which(self._u_slice(state, "get_one_u"), which, "u")])
+        return float(state.u_values[self.which_coordinate(self.u_slice(state, "get_one_u"), which, "u")])
 
     def set_one_q(self, state: State, which: int, v: float) -> None:
         """Set one coordinate; the state falls to TIME at most.
@@ -201,11 +197,11 @@ class Coordinates(Locking):
         ModelError
             If q is locked.
         """
-        at = self._which(self._q_slice(state, "set_one_q"), which, "q")
-        if state._has_locks:
+        at = self.which_coordinate(self.q_slice(state, "set_one_q"), which, "q")
+        if state.has_locks:
             self._refuse_locked(state, "q")
-        state._q[at] = number("q", v)
-        state._invalidate_q()
+        state.q_values[at] = number("q", v)
+        state.invalidate_q()
 
     def set_one_u(self, state: State, which: int, v: float) -> None:
         """Set one speed; the state falls to POSITION at most.
@@ -219,71 +215,62 @@ class Coordinates(Locking):
         ModelError
             If u is locked.
         """
-        at = self._which(self._u_slice(state, "set_one_u"), which, "u")
-        if state._has_locks:
+        at = self.which_coordinate(self.u_slice(state, "set_one_u"), which, "u")
+        if state.has_locks:
             self._refuse_locked(state, "u")
-        state._u[at] = number("u", v)
-        state._invalidate_u()
+        state.u_values[at] = number("u", v)
+        state.invalidate_u()
 
     def get_one_q_dot(self, state: State, which: int) -> float:
         """Rate of one of its coordinates, by its place. Needs VELOCITY. `IndexError` if there is none of that number."""
-        at = self._which(self._q_slice(state, "get_one_q_dot"), which, "q")
-        if state._stage < _VELOCITY:
-            state._refuse("get_one_q_dot", Stage.VELOCITY)
-        return float(state._q_dot_view[at])
+        at = self.which_coordinate(self.q_slice(state, "get_one_q_dot"), which, "q")
+        if state.stage_number < VELOCITY:
+            state.refuse("get_one_q_dot", Stage.VELOCITY)
+        return float(state.q_dot_view[at])
 
     def get_one_u_dot(self, state: State, which: int) -> float:
         """One of its accelerations, by its place. Needs ACCELERATION. `IndexError` if there is none of that number."""
-        at = self._which(self._u_slice(state, "get_one_u_dot"), which, "u")
-        if state._stage < _ACCELERATION:
-            state._refuse("get_one_u_dot", Stage.ACCELERATION)
-        return float(state._u_dot_view[at])
+        at = self.which_coordinate(self.u_slice(state, "get_one_u_dot"), which, "u")
+        if state.stage_number < ACCELERATION:
+            state.refuse("get_one_u_dot", Stage.ACCELERATION)
+        return float(state.u_dot_view[at])
 
     def get_one_q_dot_dot(self, state: State, which: int) -> float:
         """Second rate of one coordinate, by its place. Needs ACCELERATION. `IndexError` if there is none of that number."""
-        at = self._which(self._q_slice(state, "get_one_q_dot_dot"), which, "q")
-        if state._stage < _ACCELERATION:
-            state._refuse("get_one_q_dot_dot", Stage.ACCELERATION)
-        return float(state._q_dot_dot_view[at])
+        at = self.which_coordinate(self.q_slice(state, "get_one_q_dot_dot"), which, "q")
+        if state.stage_number < ACCELERATION:
+            state.refuse("get_one_q_dot_dot", Stage.ACCELERATION)
+        return float(state.q_dot_dot_view[at])
 
-    # Arrays like all q, or all u, are the whole system's, or the matter's alone: others than bodies may have some.
+    # Arrays like all q, or all u, are the whole system's, or the matter's alone: not only bodies have coordinates.
 
-    def _part_of_q(self, state: State, asked: str, qlike: ArrayLike) -> tuple[slice, Array]:
-        """Where its part of an array like q is, and the array."""
-        if state._token is not self._matter._token or state._stage < _MODEL:
-            state._tree_of(self, asked)
-        tree, array = state._tree, numbers("qlike", qlike)
-        if array.shape != (tree.nq,):
-            like(array, state._q.shape if array.shape == state._q.shape else (tree.nq,), "qlike")
-        return tree.q_slices[self._index], array
+    def _like(self, state: State, asked: str, what: str, array: Any) -> tuple[slice, tuple[int, ...]]:
+        """Its part of an array like q or u, as *what* says, and the shape that this has to have."""
+        tree = state.tree_of(self, asked)
+        if what == "qlike":
+            part, n, whole = tree.q_slices[self.index], tree.nq, state.q_values.shape
+        else:
+            part, n, whole = tree.u_slices[self.index], tree.nu, state.u_values.shape
+        return part, whole if np.shape(array) == whole else (n,)
 
-    def _part_of_u(self, state: State, asked: str, ulike: ArrayLike) -> tuple[slice, Array]:
-        """Where its part of an array like u is, and the array."""
-        if state._token is not self._matter._token or state._stage < _MODEL:
-            state._tree_of(self, asked)
-        tree, array = state._tree, numbers("ulike", ulike)
-        if array.shape != (tree.nu,):
-            like(array, state._u.shape if array.shape == state._u.shape else (tree.nu,), "ulike")
-        return tree.u_slices[self._index], array
-
-    def _like_q(self, state: State, asked: str, array: Any) -> tuple[slice, tuple[int, ...]]:
-        """Its part of an array like q, and the shape that this has to have."""
-        tree, whole = state._tree_of(self, asked), state._q.shape
-        return tree.q_slices[self._index], whole if np.shape(array) == whole else (tree.nq,)
-
-    def _like_u(self, state: State, asked: str, array: Any) -> tuple[slice, tuple[int, ...]]:
-        """Its part of an array like u, and the shape that this has to have."""
-        tree, whole = state._tree_of(self, asked), state._u.shape
-        return tree.u_slices[self._index], whole if np.shape(array) == whole else (tree.nu,)
+    def _part(self, state: State, asked: str, what: str, value: ArrayLike) -> tuple[slice, Array]:
+        """Where its part of an array like q or u is, and the array."""
+        if state.token is not self.matter.token or state.stage_number < MODEL:
+            state.tree_of(self, asked)
+        tree, array = state.tree, numbers(what, value)
+        n, parts = (tree.nq, tree.q_slices) if what == "qlike" else (tree.nu, tree.u_slices)
+        if array.shape != (n,):
+            shaped(what, array, self._like(state, asked, what, array)[1])
+        return parts[self.index], array
 
     def get_my_part_q(self, state: State, qlike: ArrayLike) -> Any:
         """Its part of an ``(nq,)`` array of the whole system: a float for kinds with one coordinate. Needs MODEL."""
-        part, array = self._part_of_q(state, "get_my_part_q", qlike)
+        part, array = self._part(state, "get_my_part_q", "qlike", qlike)
         return self._one_or_all(array[part])
 
     def get_my_part_u(self, state: State, ulike: ArrayLike) -> Any:
         """Its part of an ``(nu,)`` array of the whole system: a float for kinds with one speed. Needs MODEL."""
-        part, array = self._part_of_u(state, "get_my_part_u", ulike)
+        part, array = self._part(state, "get_my_part_u", "ulike", ulike)
         return self._one_or_all(array[part])
 
     def upd_my_part_q(self, state: State, qlike: Array) -> Array:
@@ -291,41 +278,41 @@ class Coordinates(Locking):
 
         `TypeError` if it is no float64 array, `ValueError` if it has another shape or is read-only, as ``state.q`` is.
         """
-        part, shape = self._like_q(state, "upd_my_part_q", qlike)
-        return writable(qlike, shape, "qlike")[part]
+        part, shape = self._like(state, "upd_my_part_q", "qlike", qlike)
+        return writable("qlike", qlike, shape)[part]
 
     def upd_my_part_u(self, state: State, ulike: Array) -> Array:
         """Its part of an ``(nu,)`` float64 array of the whole system, as a writable view ``(n,)``. Needs MODEL.
 
         Errors as those of `upd_my_part_q`.
         """
-        part, shape = self._like_u(state, "upd_my_part_u", ulike)
-        return writable(ulike, shape, "ulike")[part]
+        part, shape = self._like(state, "upd_my_part_u", "ulike", ulike)
+        return writable("ulike", ulike, shape)[part]
 
     def get_one_from_q_partition(self, state: State, which: int, qlike: ArrayLike) -> float:
         """One entry of its part of an ``(nq,)`` array. Needs MODEL. `IndexError` if there is none of that number."""
-        part, array = self._part_of_q(state, "get_one_from_q_partition", qlike)
-        return float(array[self._which(part, which, "q")])
+        part, array = self._part(state, "get_one_from_q_partition", "qlike", qlike)
+        return float(array[self.which_coordinate(part, which, "q")])
 
     def get_one_from_u_partition(self, state: State, which: int, ulike: ArrayLike) -> float:
         """One entry of its part of an ``(nu,)`` array. Needs MODEL. `IndexError` if there is none of that number."""
-        part, array = self._part_of_u(state, "get_one_from_u_partition", ulike)
-        return float(array[self._which(part, which, "u")])
+        part, array = self._part(state, "get_one_from_u_partition", "ulike", ulike)
+        return float(array[self.which_coordinate(part, which, "u")])
 
     def upd_one_from_q_partition(self, state: State, which: int, qlike: Array) -> Array:
         """One entry of its part of an ``(nq,)`` float64 array, as a 0-d view: assign with ``view[...] = x``. Needs MODEL.
 
         `IndexError` if there is none of that number; otherwise errors as those of `upd_my_part_q`.
         """
-        part, shape = self._like_q(state, "upd_one_from_q_partition", qlike)
-        at = self._which(part, which, "q")
-        return writable(qlike, shape, "qlike")[at : at + 1].reshape(())
+        part, shape = self._like(state, "upd_one_from_q_partition", "qlike", qlike)
+        at = self.which_coordinate(part, which, "q")
+        return writable("qlike", qlike, shape)[at : at + 1].reshape(())
 
     def upd_one_from_u_partition(self, state: State, which: int, ulike: Array) -> Array:
         """One entry of its part of an ``(nu,)`` float64 array, as a 0-d view: assign with ``view[...] = x``. Needs MODEL.
 
         `IndexError` if there is none of that number; otherwise errors as those of `upd_my_part_q`.
         """
-        part, shape = self._like_u(state, "upd_one_from_u_partition", ulike)
-        at = self._which(part, which, "u")
-        return writable(ulike, shape, "ulike")[at : at + 1].reshape(())
+        part, shape = self._like(state, "upd_one_from_u_partition", "ulike", ulike)
+        at = self.which_coordinate(part, which, "u")
+        return writable("ulike", ulike, shape)[at : at + 1].reshape(())

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..algebra.arrays import Array, ArrayLike
 from ..body import Body
-from ..decoration import Decoration
+from ..decoration.geometry import Decoration
 from ..errors import ModelError
-from ..stage import Stage
 from ..value import Rotation, Transform
-from ._by_implementation import ByImplementation
-from ._checked import frame, vector
-from ._fitting import fit_q, fit_translation
-from ._interpreted import INTERPRETED, checked, not_a_function_of_q
-from ._users_functions import facts_of
-from .base import Array, ArrayLike, Direction, Facts, MobilizedBody
-from .compiled_functions import CompiledFunctions
+from ..value.checks import numbers, shaped
+from ..value.frames import frame
+from ..value.stage import Stage
+from ._custom_compiled import CompiledFunctions, facts_of
+from ._custom_python import INTERPRETED, ByImplementation, checked, not_a_function_of_q
+from ._pose_fit import fit_q, fit_translation
+from .base import Direction, Facts, MobilizedBody
 from .custom_implementation import MOST_SPEEDS, CustomImplementation
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 
 class Custom(MobilizedBody):
@@ -42,8 +42,7 @@ class Custom(MobilizedBody):
         An object with methods, in Python: for anything that Python can do. The system's states are then realized
         interpreted, which costs what the methods cost and some microseconds; the sweeps are compiled as ever.
     compiled : CompiledFunctions, optional
-        Functions of numbers and tuples, which are compiled with no more to compile than themselves: as fast as a
-        built-in kind.
+        Functions of numbers and tuples, which alone are compiled: as fast as a built-in kind.
     transform : callable, optional
         A joint from its pose alone: ``transform(q, parameters) -> (R, p)``, written and compiled as those of
         `CompiledFunctions`, of `num_q` coordinates whose rates are the speeds. Hinge columns and their rates are its
@@ -91,7 +90,7 @@ class Custom(MobilizedBody):
     """
 
     _always_arrays = True
-    _keeps_rates_of_columns = True
+    keeps_rates_of_columns = True
 
     def __init__(
         self,
@@ -109,18 +108,18 @@ class Custom(MobilizedBody):
         name: str | None = None,
     ) -> None:
         self._default_parameters = _numbers("parameters", parameters)
-        self._implementation, self._compiled = implementation, _functions(implementation, compiled, transform, num_q)
-        self._is_of_users_functions = implementation is None
+        self.implementation, self._compiled = implementation, _functions(implementation, compiled, transform, num_q)
+        self.is_of_users_functions = implementation is None
         if implementation is not None:
             _check_usable(implementation, parent)
-            self._interpreter = ByImplementation(implementation)
+            self.interpreter = ByImplementation(implementation)
             self.facts = _facts_of(implementation, len(self._default_parameters))
         else:
             assert self._compiled is not None
             self.facts = facts_of(self._compiled, self._default_parameters)
         super().__init__(parent, body, X_PF=X_PF, X_BM=X_BM, direction=direction, name=name)
         if implementation is not None:
-            implementation._mobod = self
+            implementation.bound_mobod = self
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "facts": _Facts(self.facts)} if self._compiled is not None else self.__dict__
@@ -133,36 +132,36 @@ class Custom(MobilizedBody):
 
     def get_implementation(self) -> CustomImplementation:
         """The user's own object; `ModelError` where the mobilizer is of compiled functions."""
-        if self._implementation is None:
+        if self.implementation is None:
             raise ModelError(f"{self._name!r} is made of compiled functions, and has no implementation")
-        return self._implementation
+        return self.implementation
 
     def upd_implementation(self) -> CustomImplementation:
         """The user's own object, for changing; a topological change."""
         implementation = self.get_implementation()
-        self._changed()
+        self.instance_changed()
         return implementation
 
     def clone_for_new_parent(self, parent: MobilizedBody) -> MobilizedBody:
         """A new body of the same kind and settings on another parent; its implementation is a shallow copy of this one's."""
-        if self._implementation is None:
+        if self.implementation is None:
             other = self._clone(parent, self._settings())
             other.facts = self.facts  # the functions as they were
             return other
-        implementation = copy.copy(self._implementation)
-        implementation._matter, implementation._mobod = parent.get_matter_subsystem(), None
+        implementation = copy.copy(self.implementation)
+        implementation.declared_matter, implementation.bound_mobod = parent.get_matter_subsystem(), None
         return self._clone(parent, {**self._settings(), "implementation": implementation})
 
     def _settings(self) -> dict[str, Any]:
-        settings = {"implementation": self._implementation, "compiled": self._compiled, "parameters": self._default_parameters}
+        settings = {"implementation": self.implementation, "compiled": self._compiled, "parameters": self._default_parameters}
         return {name: value for name, value in settings.items() if value is not None}
 
-    def _calc_decorations(self, state: State) -> list[Any]:
-        if self._implementation is None:
+    def calc_decorations(self, state: State) -> list[Any]:
+        if self.implementation is None:
             return []
         found: list[Any] = []
         for stage in list(Stage)[Stage.TOPOLOGY : Stage.POSITION + 1]:
-            found += self._implementation.calc_decorative_geometry_and_append(state, stage)
+            found += self.implementation.calc_decorative_geometry_and_append(state, stage)
         for geometry in found:
             if not isinstance(geometry, Decoration):
                 raise ModelError(
@@ -171,12 +170,12 @@ class Custom(MobilizedBody):
                 )
         return found
 
-    def _not_finite(self, state: State) -> str | None:
+    def not_finite(self, state: State) -> str | None:
         if self._compiled is None:
             return None
-        record, b, reverse = state._record, self._index, self._direction is Direction.REVERSE
-        part, parameters = self._u_slice(state), self.get_parameters(state).tolist()
-        first, n = int(state._tree.fields["first_n"][b]), self.get_num_q(state) * self.facts.num_u
+        record, b, reverse = state.record, self.index, self._direction is Direction.REVERSE
+        part, parameters = self.u_slice(state), self.get_parameters(state).tolist()
+        first, n = int(state.tree.fields["first_n"][b]), self.get_num_q(state) * self.facts.num_u
         run = slice(first, first + n if self.facts.has_matrix_n else first)
         where = f"at q = {self.get_q_as_vector(state).tolist()}"
         for names, rows in (
@@ -199,7 +198,7 @@ class Custom(MobilizedBody):
 
     # ------------------------------------------------------------------------------------------ parameters
 
-    def _parameters(self) -> Sequence[float]:
+    def pack_parameters(self) -> Sequence[float]:
         return self._default_parameters
 
     def get_default_parameters(self) -> Array:
@@ -215,16 +214,17 @@ class Custom(MobilizedBody):
             If there are not as many as before, or one is not finite.
         """
         self._default_parameters = self._as_many(parameters)
-        self._changed()
+        self.instance_changed()
         return self
 
     def get_parameters(self, state: State) -> Array:
         """The parameters in this state. Needs MODEL."""
-        return self._state_parameters(state).copy()
+        return self.number_run(state, "get_parameters").copy()
 
     def set_parameters(self, state: State, parameters: ArrayLike) -> None:
         """Change the parameters in this state alone, which falls to MODEL at most; the defaults stay."""
-        self._set_state_parameters(state, self._as_many(parameters))
+        values = self._as_many(parameters)
+        self.number_run(state, "set_parameters", True)[:] = values
 
     def _as_many(self, parameters: ArrayLike) -> tuple[float, ...]:
         values = _numbers(f"parameters of {self._name!r}", parameters)
@@ -237,14 +237,14 @@ class Custom(MobilizedBody):
     def set_q_to_fit_transform(self, state: State, X_FM: Transform) -> None:
         """Set q so that the pose of M in F is as near to X_FM as can be found.
 
-        Unless the implementation knows better: nearest in the sum of the squares of the angle between the orientations and
+        Unless the implementation has its own fit: nearest in the sum of the squares of the angle between the orientations and
         of the distance between the origins, over their distance from F. Never an error for a request out of reach.
         """
         X = frame("X_FM", X_FM)
-        mine = self._implementation
-        if mine is not None and mine._overrides("set_q_to_fit_transform"):
+        mine = self.implementation
+        if mine is not None and mine.overrides("set_q_to_fit_transform"):
             own = ~X if self._direction is Direction.REVERSE else X
-            q = mine.set_q_to_fit_transform(self._realized(state, Stage.INSTANCE), own)
+            q = mine.set_q_to_fit_transform(self.realized(state, Stage.INSTANCE), own)
             shape = (self.get_num_q(state),)
             self.set_q(state, checked(q, shape, f"set_q_to_fit_transform of {self._name!r}", f"for {own!r}"))
             return
@@ -256,19 +256,17 @@ class Custom(MobilizedBody):
         self.set_q(state, fit_q(self, state, np.asarray(R), None))
 
     def set_q_to_fit_translation(self, state: State, p_FM: ArrayLike) -> None:
-        """Set q so that the origin of M is in F as near to p_FM as can be found, without turning M if that can be."""
-        self.set_q(state, fit_translation(self, state, vector("p_FM", p_FM)))
+        """Set q so that the origin of M is in F as near to p_FM as can be found, without turning M if possible."""
+        self.set_q(state, fit_translation(self, state, shaped("p_FM", p_FM, (3,))))
 
     def set_u_to_fit_velocity(self, state: State, V_FM: ArrayLike) -> None:
         """Set u so that the velocity of M in F is as near to V_FM ``(2, 3)`` as can be at the present q."""
-        mine = self._implementation
-        if mine is None or not mine._overrides("set_u_to_fit_velocity"):
+        mine = self.implementation
+        if mine is None or not mine.overrides("set_u_to_fit_velocity"):
             super().set_u_to_fit_velocity(state, V_FM)
             return
-        V = np.asarray(V_FM, dtype=np.float64)
-        if V.shape != (2, 3):
-            raise ValueError(f"V_FM is a spatial vector (2, 3), got shape {V.shape}")
-        realized = self._realized(state, Stage.POSITION)
+        V = shaped("V_FM", V_FM, (2, 3))
+        realized = self.realized(state, Stage.POSITION)
         if self._direction is Direction.REVERSE:  # of F in M, expressed in M
             X_FM = self.get_mobilizer_transform(realized)
             R = np.asarray(X_FM.R)
@@ -279,7 +277,7 @@ class Custom(MobilizedBody):
 
 
 class _Facts:
-    """Facts that hold compiled code: a copy of the mobilizer in this process shares them, one in another makes them anew."""
+    """Facts that hold compiled code: copies of the mobilizer in this process share them, another process makes them again."""
 
     def __init__(self, facts: Facts | None = None) -> None:
         self.facts = facts
@@ -318,34 +316,31 @@ def _check_usable(implementation: Any, parent: Any) -> None:
             "implementation has to be an instance of a class derived from mobod.mobilizer.CustomImplementation, "
             f"not {implementation!r}"
         )
-    if "_nu" not in vars(implementation):
+    if "declared_nu" not in vars(implementation):
         raise ModelError(f"{type(implementation).__name__}.__init__ has to call super().__init__(matter, nu, nq)")
-    if implementation._mobod is not None:
-        raise ModelError(f"{implementation!r} belongs to {implementation._mobod.name!r} already; make one for each body")
-    if isinstance(parent, MobilizedBody) and parent.get_matter_subsystem() is not implementation._matter:
+    if implementation.bound_mobod is not None:
+        raise ModelError(f"{implementation!r} belongs to {implementation.bound_mobod.name!r} already; make one for each body")
+    if isinstance(parent, MobilizedBody) and parent.get_matter_subsystem() is not implementation.declared_matter:
         raise ModelError(f"{implementation!r} was made for another matter subsystem than that of the parent {parent.name!r}")
 
 
 def _facts_of(implementation: CustomImplementation, num_parameters: int) -> Facts:
-    has_quaternion = implementation._n_angles == 4
+    has_quaternion = implementation.declared_angles == 4
     return Facts(
         INTERPRETED,
-        num_q=implementation._nq,
-        num_u=implementation._nu,
+        num_q=implementation.declared_nq,
+        num_u=implementation.declared_nu,
         transform=not_a_function_of_q,
         hinge=not_a_function_of_q,
         transform_euler=not_a_function_of_q if has_quaternion else None,
         constant_hinge=False,
         num_parameters=num_parameters,
-        has_matrix_n=implementation._overrides("multiply_by_n"),
+        has_matrix_n=implementation.overrides("multiply_by_n"),
     )
 
 
 def _numbers(what: str, values: Any) -> tuple[float, ...]:
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{what} have to be numbers, not {values!r}") from None
+    array = numbers(what, values)
     if array.ndim != 1:
         raise ModelError(f"{what} have to be a sequence of numbers, got {values!r}")
     if not np.isfinite(array).all():

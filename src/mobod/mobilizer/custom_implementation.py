@@ -1,4 +1,4 @@
-"""CustomImplementation: what a user derives a mobilizer from, in Python."""
+"""CustomImplementation: base class of mobilizers that users write in Python."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ import abc
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..algebra import euler_xyz, quaternion
+from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
-from ..stage import Stage
 from ..value import Transform
-from ._interpreted import checked
+from ..value.stage import Stage
+from ._custom_python import checked
 from .base import Direction
 
 if TYPE_CHECKING:
-    from ..decoration import Decoration
-    from ..matter import SimbodyMatterSubsystem
-    from ..state import State
+    from ..decoration.geometry import Decoration
+    from ..state.state import State
+    from ..value.annotations import SimbodyMatterSubsystem
     from .custom import Custom
 
-Array = npt.NDArray[np.float64]
-ArrayLike = npt.ArrayLike
 
 #: How many speeds and coordinates a mobilizer can have.
 MOST_SPEEDS, MOST_COORDINATES = 6, 7
@@ -31,15 +29,15 @@ MOST_SPEEDS, MOST_COORDINATES = 6, 7
 class CustomImplementation(abc.ABC):
     """A mobilizer that its user writes in Python: derive from this, and hand an instance to `Custom`.
 
-    1. `calc_mobilizer_transform_from_q`, `multiply_by_h_matrix` and `multiply_by_h_dot_matrix` have to be there: where M is in
-       F, how fast it moves, and how that changes.
+    1. `calc_mobilizer_transform_from_q`, `multiply_by_h_matrix` and `multiply_by_h_dot_matrix` are required: the pose of M in
+       F, its velocity, and the rate of H.
     2. `multiply_by_h_transpose` and `multiply_by_h_dot_transpose` follow from these unless overridden.
     3. `multiply_by_n`, `multiply_by_n_inv` and `multiply_by_n_dot`, all three, where q_dot is not u.
     4. `set_q_to_fit_transform` and `set_u_to_fit_velocity` search unless overridden.
     5. The ``realize_*`` hooks are called when the system realizes a state to that stage, before what is listed above is asked
        for at that stage.
 
-    All is of the mobilizer as its author defines it, M in F and expressed in F; what a reversed one needs follows.
+    All is of the mobilizer as its author defines it, M in F and expressed in F; the engine reverses it where needed.
     `mobod.mobilizer.check_custom` compares these methods with one another.
 
     Parameters
@@ -49,18 +47,18 @@ class CustomImplementation(abc.ABC):
     nu : int
         Number of speeds, 1 to 6.
     nq : int
-        Number of coordinates, `nu` to 7; where it is not `nu`, and there is no quaternion, `multiply_by_n` and its kin have
-        to be there.
+        Number of coordinates, `nu` to 7; where it is not `nu`, and there is no quaternion, `multiply_by_n`, `multiply_by_n_inv`
+        and `multiply_by_n_dot` are required.
     n_angles : int
         4 says that the first four coordinates are a quaternion. It is kept at length 1, and a state may have three body-fixed
         x-y-z angles in its place (`get_use_euler_angles`): every method then gets and gives a q that is one shorter. Unless
         `multiply_by_n` is overridden the first three speeds are the quaternion's angular velocity in F, as a `Ball` has
-        it. 0 to 3, unless given 0, are remembered and mean nothing more.
+        it. 1 to 3 are kept, without effect; 0 unless given.
 
     Raises
     ------
     ModelError
-        If the numbers do not fit together.
+        If the numbers are inconsistent.
 
     Examples
     --------
@@ -83,35 +81,36 @@ class CustomImplementation(abc.ABC):
         if not hasattr(matter, "get_mobilized_body"):
             raise TypeError(f"matter has to be a SimbodyMatterSubsystem, not {matter!r}")
         check_counts(type(self).__name__, nu, nq, n_angles)
-        self._matter, self._nu, self._nq, self._n_angles = matter, int(nu), int(nq), int(n_angles)
-        self._mobod: Custom | None = None
-        missing = [name for name in _RATES if not self._overrides(name)]
+        self.declared_matter, self.declared_nu, self.declared_nq, self.declared_angles = matter, int(nu), int(nq), int(n_angles)
+        self.bound_mobod: Custom | None = None
+        missing = [name for name in _RATES if not self.overrides(name)]
         if 0 < len(missing) < len(_RATES):
             given = [name for name in _RATES if name not in missing]
             raise ModelError(
                 f"{type(self).__name__} has its own {' and '.join(given)}, so it needs its own {' and '.join(missing)} too: "
                 "those of the base class belong to another N"
             )
-        if missing and self._nq != self._nu + (self._n_angles == 4):
+        if missing and self.declared_nq != self.declared_nu + (self.declared_angles == 4):
             raise ModelError(
-                f"{type(self).__name__} has {self._nq} coordinates and {self._nu} speeds, so q_dot cannot be u: override "
+                f"{type(self).__name__} has {self.declared_nq} coordinates and {self.declared_nu} speeds, "
+                f"so q_dot cannot be u: override "
                 f"{', '.join(_RATES)}"
             )
 
     def __repr__(self) -> str:
-        where = "" if self._mobod is None else f" of {self._mobod.name!r}"
-        return f"<{type(self).__name__}{where}, {self._nq} q, {self._nu} u>"
+        where = "" if self.bound_mobod is None else f" of {self.bound_mobod.name!r}"
+        return f"<{type(self).__name__}{where}, {self.declared_nq} q, {self.declared_nu} u>"
 
-    def _overrides(self, name: str) -> bool:
+    def overrides(self, name: str) -> bool:
         return getattr(type(self), name) is not getattr(CustomImplementation, name) or name in vars(self)
 
     def get_mobilized_body(self) -> Custom:
-        """The mobilized body that it is the implementation of; `ModelError` where it is none's yet."""
-        if self._mobod is None:
+        """The mobilized body that it implements; `ModelError` where there is none yet."""
+        if self.bound_mobod is None:
             raise ModelError(
                 f"{self!r} is not part of a mobilized body yet; mobod.mobilizer.Custom(parent, body, it) makes it so"
             )
-        return self._mobod
+        return self.bound_mobod
 
     # ------------------------------------------------------------------------------------------ what there is to ask
 
@@ -126,8 +125,8 @@ class CustomImplementation(abc.ABC):
     def get_q_dot(self, state: State) -> Array:
         """Rates of its coordinates. Needs VELOCITY, or `realize_velocity` and what is called after it."""
         mobod = self.get_mobilized_body()
-        if state._preparing == -mobod._index:
-            rates: Array = state._record.q_dot[mobod._q_slice(state), 0].copy()
+        if state.preparing == -mobod.index:
+            rates: Array = state.record.q_dot[mobod.q_slice(state), 0].copy()
             return rates
         return mobod.get_q_dot_as_vector(state)
 
@@ -145,9 +144,9 @@ class CustomImplementation(abc.ABC):
         Needs POSITION, or `realize_position` and what is called after it.
         """
         mobod = self.get_mobilized_body()
-        if state._preparing == mobod._index:
-            record, b = state._record, mobod._index
-            return Transform._trusted(record.R_FM[b].reshape(3, 3).copy(), record.p_FM[b].copy())
+        if state.preparing == mobod.index:
+            record, b = state.record, mobod.index
+            return Transform.trusted(record.R_FM[b].reshape(3, 3).copy(), record.p_FM[b].copy())
         X_FM = mobod.get_mobilizer_transform(state)
         return ~X_FM if mobod.direction is Direction.REVERSE else X_FM
 
@@ -157,16 +156,16 @@ class CustomImplementation(abc.ABC):
         Needs VELOCITY, or `realize_velocity` and what is called after it.
         """
         mobod = self.get_mobilized_body()
-        if state._preparing != -mobod._index:
-            state._need_velocities(mobod, "get_mobilizer_velocity")
-        part, record = mobod._u_slice(state), state._record
-        columns = record.H_MF if mobod.direction is Direction.REVERSE else record.H_FM
-        V: Array = (state._u[part] @ columns[part]).reshape(2, 3)
+        if state.preparing != -mobod.index:
+            state.need_velocities(mobod, "get_mobilizer_velocity")
+        part, record = mobod.u_slice(state), state.record
+        columns: Any = record.H_MF if mobod.direction is Direction.REVERSE else record.H_FM
+        V: Array = (state.u_values[part] @ columns[part]).reshape(2, 3)
         return V
 
     def get_use_euler_angles(self, state: State) -> bool:
         """Whether angles are in quaternions' place in this state; matters only with `n_angles` of 4."""
-        return self._matter.get_use_euler_angles(state)
+        return self.declared_matter.get_use_euler_angles(state)
 
     def get_parameters(self, state: State) -> Array:
         """The numbers that `Custom` was given as ``parameters``, as they are in this state. Needs MODEL."""
@@ -174,7 +173,7 @@ class CustomImplementation(abc.ABC):
 
     def invalidate_topology_cache(self) -> None:
         """Say that something topological changed: `MultibodySystem.realize_topology` has to be called again."""
-        self._matter._invalidate_topology()
+        self.declared_matter.invalidate_topology()
 
     # ------------------------------------------------------------------------------------------ where M is, how it moves
 
@@ -185,13 +184,13 @@ class CustomImplementation(abc.ABC):
         Parameters
         ----------
         state : State
-            At INSTANCE or above: what is of its q and u may not be there yet.
+            At INSTANCE or above: quantities that depend on its q and u may not be computed yet.
         q : (nq,) array
 
         Returns
         -------
         Transform
-            Or what one can be made of: a ``(4, 4)`` matrix, a pair of R and p.
+            Or a ``(4, 4)`` matrix, or a pair of R and p.
         """
 
     @abc.abstractmethod
@@ -217,7 +216,7 @@ class CustomImplementation(abc.ABC):
         return self._columns(self.multiply_by_h_dot_matrix, state) @ np.asarray(F, dtype=np.float64).reshape(6)
 
     def _columns(self, product: Any, state: State) -> Array:
-        return np.array([np.reshape(product(state, e), 6) for e in np.eye(self._nu)])
+        return np.array([np.reshape(product(state, e), 6) for e in np.eye(self.declared_nu)])
 
     # ------------------------------------------------------------------------------------------ q_dot
 
@@ -239,7 +238,7 @@ class CustomImplementation(abc.ABC):
         Called after `realize_velocity`; Simbody promises POSITION only, though NDot depends on u.
         """
         vector = np.asarray(v, dtype=np.float64)
-        if self._n_angles != 4:
+        if self.declared_angles != 4:
             return np.zeros_like(vector)
         q_dot = self.get_q_dot(state)
         if self.get_use_euler_angles(state):
@@ -248,12 +247,12 @@ class CustomImplementation(abc.ABC):
         else:  # N is linear in q
             of_q_dot = quaternion.multiply_by_n_transpose if transpose_matrix else quaternion.multiply_by_n
             head = of_q_dot(q_dot[:4], vector[: 4 if transpose_matrix else 3])
-        return np.append(head, np.zeros(self._nu - 3))
+        return np.append(head, np.zeros(self.declared_nu - 3))
 
     def _usual_rates(self, product: str, state: State, v: ArrayLike) -> Array:
         """The product for the orientation, where there is one, and the identity for the rest."""
         vector = np.array(v, dtype=np.float64)
-        if self._n_angles != 4:
+        if self.declared_angles != 4:
             return vector
         module, rows = (euler_xyz, 3) if self.get_use_euler_angles(state) else (quaternion, 4)
         taken = rows if product in ("multiply_by_n_transpose", "multiply_by_n_inv") else 3
@@ -264,7 +263,7 @@ class CustomImplementation(abc.ABC):
 
     def set_q_to_fit_transform(self, state: State, X_FM: Transform) -> ArrayLike:
         """The q ``(nq,)`` at which M in F, as its author defines it, is nearest to X_FM; by a search unless overridden."""
-        from ._fitting import fit_q
+        from ._pose_fit import fit_q
 
         mobod = self.get_mobilized_body()
         X = ~X_FM if mobod.direction is Direction.REVERSE else X_FM
@@ -277,8 +276,8 @@ class CustomImplementation(abc.ABC):
         """
         V = checked(V_FM, (2, 3), "the velocity to fit", "")
         mobod = self.get_mobilized_body()
-        part, record = mobod._u_slice(state), mobod._realized(state, Stage.POSITION)._record
-        columns = record.H_MF if mobod.direction is Direction.REVERSE else record.H_FM
+        part, record = mobod.u_slice(state), mobod.realized(state, Stage.POSITION).record
+        columns: Any = record.H_MF if mobod.direction is Direction.REVERSE else record.H_FM
         u: Array = np.linalg.lstsq(columns[part].T, V.ravel(), rcond=None)[0]
         return u
 

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import generic
 from ..algebra import rotation
+from ..algebra.arrays import Array
 from ..algebra.scalar import one, zero
+from ..compiling import generic
 from ..value import Rotation
-from ._by_address import BY_ADDRESS, by_address
-from .base import Array, Facts, MobilizedBody
+from ._named import coordinate, speed
+from ._routine import BY_ADDRESS, by_address
+from .base import Facts, MobilizedBody
 
 if TYPE_CHECKING:
-    from ..state import State
+    pass
 
 
 @generic
@@ -40,55 +42,12 @@ class Cylinder(MobilizedBody):
 
     facts = Facts(BY_ADDRESS, num_q=2, num_u=2, transform=transform, hinge=hinge, kinematics=kinematics)
 
-    def get_default_angle(self) -> float:
-        """The angle of a default state."""
-        return float(self._default_q[0])
-
-    def set_default_angle(self, angle: float) -> Cylinder:
-        """Change the angle of a default state; a topological change."""
-        self.set_default_q([angle, self._default_q[1]])
-        return self
-
-    def get_default_length(self) -> float:
-        """The length of a default state."""
-        return float(self._default_q[1])
-
-    def set_default_length(self, length: float) -> Cylinder:
-        """Change the length of a default state; a topological change."""
-        self.set_default_q([self._default_q[0], length])
-        return self
-
-    def get_angle(self, state: State) -> float:
-        """The angle. Needs MODEL."""
-        return self.get_one_q(state, 0)
-
-    def set_angle(self, state: State, angle: float) -> None:
-        """Set the angle; the state falls to TIME at most."""
-        self.set_one_q(state, 0, angle)
-
-    def get_length(self, state: State) -> float:
-        """How far M's origin is along z. Needs MODEL."""
-        return self.get_one_q(state, 1)
-
-    def set_length(self, state: State, length: float) -> None:
-        """Set how far M's origin is along z; the state falls to TIME at most."""
-        self.set_one_q(state, 1, length)
-
-    def get_angular_rate(self, state: State) -> float:
-        """The angular speed, angle/time. Needs MODEL."""
-        return self.get_one_u(state, 0)
-
-    def set_angular_rate(self, state: State, rate: float) -> None:
-        """Set the angular speed; the state falls to POSITION at most."""
-        self.set_one_u(state, 0, rate)
-
-    def get_length_rate(self, state: State) -> float:
-        """The sliding speed, length/time. Needs MODEL."""
-        return self.get_one_u(state, 1)
-
-    def set_length_rate(self, state: State, rate: float) -> None:
-        """Set the sliding speed; the state falls to POSITION at most."""
-        self.set_one_u(state, 1, rate)
+    get_default_angle, set_default_angle, get_angle, set_angle = coordinate("angle", 0, "the angle about z", "angle")
+    get_default_length, set_default_length, get_length, set_length = coordinate(
+        "length", 1, "how far M's origin is along z", "length"
+    )
+    get_angular_rate, set_angular_rate = speed("angular_rate", 0, "the angular speed", "angle/time")
+    get_length_rate, set_length_rate = speed("length_rate", 1, "the sliding speed", "length/time")
 
     def _fit_rotation(self, R: Rotation, q: Array) -> None:
         # the angle that maximizes the trace of R^T Rz(q)

@@ -6,21 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ._checked import stations
+from ..algebra.arrays import Array, ArrayLike
+from ..value.checks import stations
 from .inertia import HasInertia
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
     from .base import MobilizedBody
-
-Array = npt.NDArray[np.float64]
-ArrayLike = npt.ArrayLike
 
 
 class Distances(HasInertia):
-    """The part of `MobilizedBody` that measures distances to others."""
+    """The part of `MobilizedBody` that measures distances to other bodies."""
 
     def calc_station_to_station_distance(
         self, state: State, location_on_body_b: ArrayLike, body_a: Any, location_on_body_a: ArrayLike
@@ -50,7 +47,7 @@ class Distances(HasInertia):
         """
         A, asked = self._other(body_a), "calc_station_to_station_distance"
         p_B, p_A = pairs(location_on_body_b, location_on_body_a)
-        (R_GB, p_GB), (R_GA, p_GA) = self._pose(state, asked), A._pose(state, asked)
+        (R_GB, p_GB), (R_GA, p_GA) = self.pose_in_ground(state, asked), A.pose_in_ground(state, asked)
         return _length(p_GB + p_B @ R_GB.T - (p_GA + p_A @ R_GA.T))
 
     def calc_station_to_station_distance_time_derivative(
@@ -78,12 +75,12 @@ class Distances(HasInertia):
     def _apart(
         self, state: State, A: MobilizedBody, asked: str, order: int, on_b: Sequence[Array], on_a: Sequence[Array]
     ) -> list[Array]:
-        """Where points of this body are from points of A, in Ground, and as many derivatives as *order* says.
+        """Vectors from points of A to points of this body, in Ground, with their derivatives up to *order*.
 
         *on_b* and *on_a* are locations on the bodies, with their derivatives there where the points move.
         """
-        of_b = self._moving_in_ground(state, asked, order, *on_b)
-        of_a = A._moving_in_ground(state, asked, order, *on_a)
+        of_b = self.moving_in_ground(state, asked, order, *on_b)
+        of_a = A.moving_in_ground(state, asked, order, *on_a)
         return [b - a for b, a in zip(of_b, of_a, strict=True)]
 
     # ------------------------------------------------------------------------------------------ points that move on bodies
@@ -252,7 +249,7 @@ def alike(**given: ArrayLike) -> list[Array]:
 
 
 def pairs(on_b: ArrayLike, on_a: ArrayLike) -> tuple[Array, Array]:
-    """Points of two bodies, as many of the one as of the other, or one for all."""
+    """Points of two bodies, equally many, or one for all of the other body's."""
     p_B, p_A = stations("location_on_body_b", on_b), stations("location_on_body_a", on_a)
     if p_B.ndim == p_A.ndim == 2 and len(p_B) != len(p_A) and 1 not in (len(p_B), len(p_A)):
         raise ValueError(
@@ -279,7 +276,7 @@ def _distance_rate(r: Array, v: Array) -> Any:
 def _distance_second_rate(r: Array, v: Array, a: Array) -> Any:
     """The second rate of |r|: a.n + v'.v' / |r|, n along r and v' across it; where r is zero a.v / |v|, or |a| if v is too.
 
-    v' itself is squared: |v|^2 - (v.n)^2 would leave of points that fly apart, or meet, little but rounding.
+    v' itself is squared: |v|^2 - (v.n)^2 cancels to rounding for points that move along the line between them.
     """
     d, speed = np.asarray(_length(r)), np.asarray(_length(v))
     apart, moving = d > 0.0, speed > 0.0

@@ -15,19 +15,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import generic
 from ..algebra import vec3
+from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import one, zero
+from ..compiling import generic
 from ..errors import ModelError
+from ..state import parameters
 from ..value import Rotation, Transform
-from ._by_address import BY_ADDRESS
+from ..value.checks import shaped
 from ._by_orientation import by_orientation
+from ._named import speeds
 from ._nearest import on_ellipsoid, on_mohrs_circles, turn_between, within
-from .base import Array, ArrayLike, Direction, Facts, MobilizedBody
+from ._quaternions import Turning
+from ._routine import BY_ADDRESS
+from .base import Direction, Facts, MobilizedBody
 
 if TYPE_CHECKING:
     from ..body import Body
-    from ..state import State
 
 
 @generic
@@ -60,8 +64,16 @@ def _sliding(n: Any, radii: Any) -> Any:  # D (e x n) for the three axes e of F
 _functions = by_orientation(place, hinge, bias, num_u=3, num_parameters=3)
 
 
-class Ellipsoid(MobilizedBody):
-    """Move M's origin over an ellipsoid that is fixed in F and centered on its origin, and turn: as a Ball, which places M too.
+def _radii(what: str, value: Any) -> Array:
+    """Three positive numbers."""
+    radii = shaped(what, value, (3,))
+    if not np.all((radii > 0.0) & (radii < np.inf)):
+        raise ModelError(f"{what} have to be three positive numbers, along F's x, y and z; got {value!r}")
+    return radii
+
+
+class Ellipsoid(Turning):
+    """Turn as a Ball does; M's z axis then moves M's origin over an ellipsoid that is fixed in F and centered on its origin.
 
     With R_FM = 1, M's origin is at the top of the ellipsoid, at (0, 0, radii[2]).
 
@@ -91,69 +103,18 @@ class Ellipsoid(MobilizedBody):
         name: str | None = None,
         radii: ArrayLike = (1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0),
     ) -> None:
-        self._default_radii = _checked_radii(radii, f"radii of an Ellipsoid{'' if name is None else f' {name!r}'}")
+        self.default_numbers = self.declared(name, radii=radii)
         super().__init__(parent, body, X_PF=X_PF, X_BM=X_BM, direction=direction, name=name)
 
-    def _settings(self) -> dict[str, Any]:
-        return {"radii": self._default_radii}
-
-    def _parameters(self) -> tuple[float, ...]:
-        return tuple(self._default_radii.tolist())
-
-    def get_default_radii(self) -> Array:
-        """The half axes ``(3,)`` along F's x, y and z, where no state says otherwise; length."""
-        return self._default_radii.copy()
-
-    def set_default_radii(self, radii: ArrayLike) -> Ellipsoid:
-        """Change the half axes; a topological change. `ModelError` if they are not three positive numbers."""
-        self._default_radii = _checked_radii(radii, f"radii of {self._name!r}")
-        self._changed()
-        return self
-
-    def get_radii(self, state: State) -> Array:
-        """The half axes ``(3,)`` in this state; length. Needs MODEL."""
-        return self._state_parameters(state).copy()
-
-    def set_radii(self, state: State, radii: ArrayLike) -> None:
-        """Change the half axes in this state alone, which falls to MODEL at most; the default stays.
-
-        Raises
-        ------
-        ModelError
-            If they are not three positive numbers; the state is then as it was.
-        """
-        self._set_state_parameters(state, _checked_radii(radii, f"radii of {self._name!r}").tolist())
-
-    def get_default_rotation(self) -> Rotation:
-        """R_FM of a default state."""
-        return Rotation.from_quaternion(self._default_q)
-
-    def set_default_rotation(self, R_FM: Rotation) -> Ellipsoid:
-        """Change R_FM of a default state; a topological change."""
-        self.set_default_q(R_FM.to_quaternion())
-        return self
-
-    def get_rotation(self, state: State) -> Rotation:
-        """The rotation that q stands for: R_FM, or R_MF of a reversed mobilizer. Needs MODEL."""
-        return self._own_transform(state).R
-
-    def set_rotation(self, state: State, R_FM: Rotation) -> None:
-        """Set q to a rotation: R_FM, or R_MF of a reversed mobilizer; the state falls to TIME at most."""
-        self._fit(state, self._fit_rotation, R_FM)
-
-    def get_angular_velocity(self, state: State) -> Array:
-        """u: w_FM ``(3,)`` in F, or w_MF in M of a reversed mobilizer. Needs MODEL."""
-        return self.get_u_as_vector(state)
-
-    def set_angular_velocity(self, state: State, w_FM: ArrayLike) -> None:
-        """Set u; the state falls to POSITION at most."""
-        self.set_u(state, w_FM)
-
-    def _fit_rotation(self, R: Rotation, q: Array, radii: Array) -> None:
-        q[:] = R.to_quaternion()
+    get_default_radii, set_default_radii, get_radii, set_radii = parameters.vector(
+        "radii", "length", "the half axes along F's x, y and z", _radii
+    ).accessors()
+    get_angular_velocity, set_angular_velocity = speeds(
+        "angular_velocity", 0, 3, "u: w_FM in F, or w_MF in M of a reversed mobilizer", "angle/time", "w_FM"
+    )
 
     def _fit_place(self, p: Array, q: Array, radii: Array) -> None:
-        """An orientation leaves no choice of the place."""
+        """Nothing to fit: the orientation determines the place."""
 
     def _fit_translation(self, p: Array, q: Array, radii: Array) -> None:
         """Turn M least so that its z axis n takes p_FM = D n nearest to p."""
@@ -164,25 +125,15 @@ class Ellipsoid(MobilizedBody):
     def _fit_translation_reversed(self, p: Array, q: Array, radii: Array) -> None:
         """The same where the ellipsoid is fixed in M, and led by F's z axis n in M: p_FM = -R_MF^T D n.
 
-        Its part along F's z is -n.D n, so that what can be reached is a figure of revolution about F's z axis: n settles how
-        high and how far off this axis, and a turn about n in which direction.
+        Its part along F's z is -n.D n, so that what can be reached is a figure of revolution about F's z axis: n determines the
+        height and the distance from this axis, and a turn about n the direction.
         """
         R = Rotation.from_quaternion(q)
         target = -within(1e100 * float(radii.max()), p)
         if np.linalg.norm(~R @ (radii * R.z_axis) - target) <= 1e-13 * (radii.max() + np.linalg.norm(target)):
-            return  # there already; roots of rounding in what follows would turn M for nothing
+            return  # reached already; below, square roots of rounding errors would turn M needlessly
         n = on_mohrs_circles(radii, target[2], np.hypot(target[0], target[1]), R.z_axis)
         R = Rotation.about_axis(*turn_between(R.z_axis, n, R.x_axis)) @ R
         have = ~R @ (radii * n)
         turn = np.arctan2(have[1], have[0]) - np.arctan2(target[1], target[0])
         q[:] = (R @ Rotation.about_axis(turn, (0.0, 0.0, 1.0))).to_quaternion()
-
-
-def _checked_radii(radii: ArrayLike, what: str) -> Array:
-    try:
-        array = np.array(radii, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ModelError(f"{what} have to be three positive numbers, not {radii!r}") from None
-    if array.shape != (3,) or not np.all((array > 0.0) & (array < np.inf)):
-        raise ModelError(f"{what} have to be three positive numbers, along F's x, y and z; got {radii!r}")
-    return array

@@ -7,10 +7,11 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from .._jit import Routine
+from ..compiling import Routine
+from ..value.attributes import NamedMembers
 
 
-class Direction(enum.Enum):
+class Direction(enum.Enum, metaclass=NamedMembers):
     """Whether a mobilizer's q and u describe M in F (``FORWARD``) or F in M (``REVERSE``)."""
 
     FORWARD = 0
@@ -24,7 +25,7 @@ class Facts:
     Parameters
     ----------
     kind : int
-        The number by which the switch knows it, or ``BY_ADDRESS``; with angles in place of a quaternion all are by address.
+        Its number in `_dispatch`, or ``BY_ADDRESS``; with angles in place of a quaternion all are by address.
     num_q, num_u : int
         Coordinates and speeds.
     transform : callable
@@ -47,12 +48,12 @@ class Facts:
     is_line : bool
         Whether the first two speeds are w_FM's components along M's x and y axes, the first two columns: see `_line`.
     slides_in_every_way : bool
-        Whether the last three speeds move M in every way without turning it: they are then eliminated at once.
+        Whether the last three speeds translate M in all directions without rotation: they are then eliminated together.
     turns_in_every_way : bool
-        Whether the first three speeds turn M about its origin in every way (but at a singular q), and three more, if there are
-        any, are p_FM's rate: `tree.blocks` then meets them together.
+        Whether the first three speeds rotate M about its origin in all directions (but at a singular q), and three more, if
+        there are any, are p_FM's rate: `tree.block_elimination` then eliminates them as a block.
     kinematics : Routine, optional
-        What the switch calls by address; see `_by_address`.
+        The routine, called by address; see `_routine`.
     """
 
     kind: int

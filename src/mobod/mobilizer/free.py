@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from .._jit import generic
 from ..algebra import quaternion, rotation
+from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import one, zero
-from ..value import Rotation, Transform
-from ._by_address import by_address
-from .base import Array, ArrayLike, Facts, MobilizedBody
+from ..compiling import generic
+from ..value.checks import shaped
+from ._named import speeds
+from ._quaternions import MovingByQuaternion
+from ._routine import by_address
+from .base import Facts
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 KIND = 8
 
@@ -59,7 +60,7 @@ def _transform_euler(q: Any) -> Any:
 kinematics = by_address(_transform_euler, hinge, num_q=6, num_u=6)
 
 
-class Free(MobilizedBody):
+class Free(MovingByQuaternion):
     """Move in any way: a quaternion (or three angles) and p_FM; angular and linear velocity in F."""
 
     facts = Facts(
@@ -73,34 +74,8 @@ class Free(MobilizedBody):
         turns_in_every_way=True,
     )
 
-    def get_default_transform(self) -> Transform:
-        """X_FM of a default state."""
-        return Transform(Rotation.from_quaternion(self._default_q[:4]), self._default_q[4:])
-
-    def set_default_transform(self, X_FM: Transform) -> Free:
-        """Change X_FM of a default state; a topological change."""
-        self.set_default_q([*X_FM.R.to_quaternion(), *X_FM.p])
-        return self
-
-    def get_transform(self, state: State) -> Transform:
-        """The pose that q stands for: X_FM, or X_MF of a reversed mobilizer. Needs MODEL."""
-        return self._own_transform(state)
-
-    def set_transform(self, state: State, X_FM: Transform) -> None:
-        """Set q to a pose: X_FM, or X_MF of a reversed mobilizer; the state falls to TIME at most."""
-        self._fit(state, self._fit_transform, X_FM)
-
-    def set_rotation(self, state: State, R_FM: Rotation) -> None:
-        """Set the orientation and leave the translation; the state falls to TIME at most."""
-        self._fit(state, self._fit_rotation, R_FM)
-
-    def get_translation(self, state: State) -> Array:
-        """The translation ``(3,)`` that q stands for. Needs MODEL."""
-        return self.get_q_as_vector(state)[-3:]
-
-    def set_translation(self, state: State, p_FM: ArrayLike) -> None:
-        """Set the translation and leave the orientation; the state falls to TIME at most."""
-        self._fit(state, self._fit_translation, self._vector("translation", p_FM, 3))
+    set_angular_velocity = speeds("angular_velocity", 0, 3, "the angular part of u", "angle/time", "w_FM")[1]
+    set_linear_velocity = speeds("linear_velocity", 3, 3, "the linear part of u", "length/time", "v_FM")[1]
 
     def get_velocity(self, state: State) -> Array:
         """u as a spatial vector ``(2, 3)``: V_FM in F, or V_MF in M of a reversed mobilizer. Needs MODEL."""
@@ -108,21 +83,4 @@ class Free(MobilizedBody):
 
     def set_velocity(self, state: State, V_FM: ArrayLike) -> None:
         """Set u from a spatial vector ``(2, 3)``; the state falls to POSITION at most."""
-        V = np.asarray(V_FM, dtype=np.float64)
-        if V.shape != (2, 3):
-            raise ValueError(f"a velocity is a spatial vector (2, 3), got shape {V.shape}")
-        self.set_u(state, V.ravel())
-
-    def set_angular_velocity(self, state: State, w_FM: ArrayLike) -> None:
-        """Set the angular part of u; the state falls to POSITION at most."""
-        self.set_u(state, [*self._vector("angular velocity", w_FM, 3), *self.get_u_as_vector(state)[3:]])
-
-    def set_linear_velocity(self, state: State, v_FM: ArrayLike) -> None:
-        """Set the linear part of u; the state falls to POSITION at most."""
-        self.set_u(state, [*self.get_u_as_vector(state)[:3], *self._vector("linear velocity", v_FM, 3)])
-
-    def _fit_rotation(self, R: Rotation, q: Array) -> None:
-        q[:4] = R.to_quaternion()
-
-    def _fit_translation(self, p: Array, q: Array) -> None:
-        q[4:] = p
+        self.set_u(state, shaped(f"V_FM of {self._name!r}", V_FM, (2, 3)).ravel())

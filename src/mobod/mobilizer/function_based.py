@@ -1,7 +1,7 @@
 """FunctionBased: six functions of one to six coordinates, three of them angles, three displacements; q_dot = u.
 
-With the angles t_0, t_1, t_2 about the axes a_0, a_1, a_2 (each fixed to what the angles before it have turned) and the
-displacements t_3, t_4, t_5 along the axes a_3, a_4, a_5 of F:
+With the angles t_0, t_1, t_2 about the axes a_0, a_1, a_2 (each fixed in the frame that the angles before it have turned) and
+the displacements t_3, t_4, t_5 along the axes a_3, a_4, a_5 of F:
 
     R_FM = R(a_0, t_0) R(a_1, t_1) R(a_2, t_2)     p_FM = t_3 a_3 + t_4 a_4 + t_5 a_5
 
@@ -26,29 +26,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import generic, routine
 from ..algebra import mat33, rotation, vec3
+from ..algebra.arrays import Array, ArrayLike
 from ..algebra.memory import load3, store3
 from ..algebra.scalar import load, sincos, zero
 from ..body import Body
+from ..compiling import generic, routine
 from ..errors import ModelError
-from ..function import Constant, Function, _switch
-from ..value import Rotation, Transform, _checked
-from ._access import store_transform, vector3
-from ._by_address import BY_ADDRESS, keep_bias, own_columns, own_columns_dot
-from ._checked import frame, vector
-from ._fitting import fit_q, fit_translation
+from ..function import Constant, Function, _routine
+from ..value import Rotation, Transform, checks
+from ..value.checks import shaped
+from ..value.frames import frame
+from ._access import asks_positions, row_of, store_transform, vector3
+from ._custom_python import INTERPRETED
 from ._function_motion import ByFunctions, FunctionMotion
-from ._interpreted import INTERPRETED
-from .base import Array, ArrayLike, Direction, Facts, MobilizedBody
+from ._pose_fit import fit_q, fit_translation
+from ._routine import BY_ADDRESS, keep_bias, own_columns, own_columns_dot
+from .base import Direction, Facts, MobilizedBody
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..state import State
+    from ..state.state import State
 
-#: How many of the parameters are the axes; the functions' numbers follow.
-_AXES = 18
 #: An orientation that a fit may well have meant to reach.
 ALMOST = 1e-6
 #: Three axes that span less than this part of a cube are in one plane.
@@ -85,20 +85,20 @@ def _add(columns: Any, j: int, part: int, s: Any, v: Any) -> None:
 @generic
 def _position(model: Any, b: int, row: int) -> None:
     """X_FM, and H_FM function by function."""
-    i, n, at, first = model.first_choice[b], model.first_parameter[b], model.first_q[b], model.first_u[b]
-    integers, numbers, columns = model.choices, model.parameters, own_columns(model, b)
+    n, at, first, columns = model.first_parameter[b], model.first_q[b], model.first_u[b], own_columns(model, b)
+    begin = model.choices[model.first_choice[b]]
     o = zero(load(model.q, at, 0))
     _clear(columns, first, model.num_u[b], o)
     R, p = rotation.identity(o), (o, o, o)
     for f in range(6):
-        value, slope, _ = _switch.jet(integers, i, numbers, n + _AXES, f, model.q, at)
-        axis = vector3(numbers, n + 3 * f)
+        value = _routine.value(model, begin + f, model.q, at)
+        axis = vector3(model.parameters, n + 3 * f)
         e = vec3.add((o, o, o), axis)
         if f < 3:
             e = mat33.mul_vec(R, axis)
-        for k in range(_switch.num_arguments(integers, i, f)):
-            j = first + _switch.place(integers, i, f, k)
-            _add(columns, j, 3 * (f // 3), _switch.partial(integers, i, numbers, n + _AXES, f, k, slope), e)
+        for k in range(_routine.num_arguments(model, begin + f)):
+            j = first + _routine.place(model, begin + f, k)
+            _add(columns, j, 3 * (f // 3), _routine.gradient(model, begin + f, k), e)
         if f < 3:
             R = _turn(R, axis, value)
         else:
@@ -109,26 +109,24 @@ def _position(model: Any, b: int, row: int) -> None:
 @generic
 def _velocity(model: Any, b: int) -> None:
     """HDot_FM, function by function, and HDot_FM u; the axes are computed again rather than kept."""
-    i, n, at, first = model.first_choice[b], model.first_parameter[b], model.first_q[b], model.first_u[b]
-    integers, numbers, columns = model.choices, model.parameters, own_columns_dot(model, b)
+    n, at, first, columns = model.first_parameter[b], model.first_q[b], model.first_u[b], own_columns_dot(model, b)
+    begin = model.choices[model.first_choice[b]]
     o = zero(load(model.q, at, 0))
     _clear(columns, first, model.num_u[b], o)
     R, w = rotation.identity(o), (o, o, o)
     for f in range(6):
-        value, slope, bend = _switch.jet(integers, i, numbers, n + _AXES, f, model.q, at)
-        axis = vector3(numbers, n + 3 * f)
+        value = _routine.value_with_rates(model, begin + f, model.q, at, model.u, first)
+        axis = vector3(model.parameters, n + 3 * f)
         e, e_dot = vec3.add((o, o, o), axis), (o, o, o)
         if f < 3:
             e = mat33.mul_vec(R, axis)
             e_dot = vec3.cross(w, e)
         rate = o
-        for k in range(_switch.num_arguments(integers, i, f)):
-            j = first + _switch.place(integers, i, f, k)
-            u = load(model.u, j, 0)
-            partial = _switch.partial(integers, i, numbers, n + _AXES, f, k, slope)
-            rate = rate + partial * u
-            # bend is zero unless this is the only argument: there is no sum over pairs of arguments
-            _add(columns, j, 3 * (f // 3), bend * u, e)
+        for k in range(_routine.num_arguments(model, begin + f)):
+            j = first + _routine.place(model, begin + f, k)
+            partial = _routine.gradient(model, begin + f, k)
+            rate = rate + partial * load(model.u, j, 0)
+            _add(columns, j, 3 * (f // 3), _routine.gradient_rate(model, begin + f, k), e)
             _add(columns, j, 3 * (f // 3), partial, e_dot)
         if f < 3:
             w = vec3.add_scaled(w, rate, e)
@@ -138,9 +136,9 @@ def _velocity(model: Any, b: int) -> None:
 
 @routine
 def kinematics(model: Any, b: int, what: int) -> int:
-    """X_FM and H_FM at positions, HDot_FM at velocities; see `_by_address`."""
-    if what % 2 == 0:
-        _position(model, b, what // 2)
+    """X_FM and H_FM at positions, HDot_FM at velocities; see `_routine`."""
+    if asks_positions(what):
+        _position(model, b, row_of(what))
     else:
         _velocity(model, b)
     return 0
@@ -184,7 +182,7 @@ class FunctionBased(MobilizedBody):
     TypeError
         If one of the functions is no `Function`.
     ValueError
-        If a number of things is wrong, or there is no such coordinate.
+        If a count is wrong, or there is no such coordinate.
     ModelError
         If a function has no second derivatives, a coordinate moves nothing, or axes lie in one plane.
 
@@ -215,7 +213,7 @@ class FunctionBased(MobilizedBody):
     """
 
     _always_arrays = True
-    _keeps_rates_of_columns = True
+    keeps_rates_of_columns = True
 
     def __init__(
         self,
@@ -233,60 +231,61 @@ class FunctionBased(MobilizedBody):
     ) -> None:
         n = _count(num_mobilities)
         chosen = _functions(functions)
-        self._motion = FunctionMotion(chosen, _indices(coordinate_indices, chosen, n), _axes(axes))
+        self.motion = FunctionMotion(chosen, _indices(coordinate_indices, chosen, n), _axes(axes))
         self._num_mobilities = n
         self._given_axes = None if axes is None else np.array(axes, dtype=np.float64)
-        if not all(map(_switch.is_compiled, chosen)):
-            self._interpreter = ByFunctions(self)
+        if not all(map(_routine.is_compiled, chosen)):
+            self.interpreter = ByFunctions(self)
         super().__init__(parent, body, X_PF=X_PF, X_BM=X_BM, direction=direction, name=name)
 
     @property
     def facts(self) -> Facts:  # type: ignore[override]
-        """What the tree has to know; it depends on the number of coordinates."""
-        return _facts(self._num_mobilities, self._interpreter is None)
+        """The kind's facts, which depend on the number of coordinates."""
+        return _facts(self._num_mobilities, self.interpreter is None)
 
     def get_functions(self) -> tuple[Function, ...]:
         """The six functions: three angles, three displacements."""
-        return self._motion.functions
+        return self.motion.functions
 
     def get_coordinate_indices(self) -> tuple[tuple[int, ...], ...]:
         """Which coordinates each function takes."""
-        return self._motion.indices
+        return self.motion.indices
 
     def get_axes(self) -> Array:
         """The axes ``(6, 3)`` in F, of unit length: three to turn about, three to move along."""
-        return self._motion.axes.copy()
+        return self.motion.axes.copy()
 
     def _settings(self) -> dict[str, Any]:
         return {
             "num_mobilities": self._num_mobilities,
-            "functions": self._motion.functions,
-            "coordinate_indices": self._motion.indices,
+            "functions": self.motion.functions,
+            "coordinate_indices": self.motion.indices,
             "axes": self._given_axes,
         }
 
     # ------------------------------------------------------------------------------------------ for the tree
 
-    def _choices(self) -> Sequence[int]:
-        return self._bundle()[0]
+    @property
+    def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
+        """The functions that the record keeps: the six, where kernels evaluate them."""
+        return () if self.interpreter is not None else list(zip(self.motion.functions, self.motion.indices, strict=True))
 
-    def _parameters(self) -> Sequence[float]:
-        return [*self._motion.axes.ravel().tolist(), *self._bundle()[1]]
+    def pack_choices(self) -> Sequence[int]:
+        return [self.first_function]
 
-    def _bundle(self) -> tuple[Sequence[int], Sequence[float]]:
-        if self._interpreter is not None:
-            return (), ()
-        return _switch.bundle(self._motion.functions, self._motion.indices)
+    def pack_parameters(self) -> Sequence[float]:
+        axes: list[float] = self.motion.axes.ravel().tolist()
+        return axes
 
     # ------------------------------------------------------------------------------------------ fitting
 
-    def _own_pose(self, state: State) -> Callable[[Array], tuple[Array, Array]]:
-        return self._motion.transform
+    def own_pose(self, state: State) -> Callable[[Array], tuple[Array, Array]]:
+        return self.motion.transform
 
     def _function_of_q(
         self, state: State, function: Callable[..., Any], euler: Callable[..., Any] | None, at: Array | None = None
     ) -> Any:
-        return function(self.get_q_as_vector(state) if at is None else at, self._motion)
+        return function(self.get_q_as_vector(state) if at is None else at, self.motion)
 
     def set_q_to_fit_transform(self, state: State, X_FM: Transform) -> None:
         """Set q so that the pose of M in F is as near to X_FM as can be found.
@@ -298,7 +297,7 @@ class FunctionBased(MobilizedBody):
         R, p = np.asarray(X.R), np.asarray(X.p)
         self.set_q(state, fit_q(self, state, R, p))
         # beside a distance out of reach, the sum does not feel the last digits of an angle
-        q, pose = self.get_q_as_vector(state), self._pose_in_f(state)
+        q, pose = self.get_q_as_vector(state), self.pose_in_f(state)
         turned = fit_q(self, state, R, None) if np.abs(pose(q)[0] - R).max() < ALMOST else q
         if np.linalg.norm(pose(turned)[1] - p) <= np.linalg.norm(pose(q)[1] - p) * (1.0 + 1e-12):
             self.set_q(state, turned)
@@ -310,7 +309,7 @@ class FunctionBased(MobilizedBody):
 
     def set_q_to_fit_translation(self, state: State, p_FM: ArrayLike) -> None:
         """Set q so that the origin of M is in F as near to p_FM as can be found, without turning M if that can be."""
-        self.set_q(state, fit_translation(self, state, vector("p_FM", p_FM)))
+        self.set_q(state, fit_translation(self, state, shaped("p_FM", p_FM, (3,))))
 
 
 def _count(num_mobilities: int) -> int:
@@ -373,8 +372,8 @@ def _indices(
 def _axes(axes: ArrayLike | None) -> Array:
     if axes is None:
         return np.vstack([np.eye(3)] * 2)
-    given = _checked.array(axes, (6, 3), "axes of a FunctionBased")
-    units = np.array([_checked.unit(axis, f"axes[{i}] of a FunctionBased") for i, axis in enumerate(given)])
+    given = checks.array("axes of a FunctionBased", axes, (6, 3))
+    units = np.array([checks.unit(f"axes[{i}] of a FunctionBased", axis) for i, axis in enumerate(given)])
     for first, what in ((0, "rotation"), (3, "translation")):
         if abs(np.linalg.det(units[first : first + 3])) < FLAT:
             raise ModelError(

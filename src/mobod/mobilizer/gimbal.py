@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._jit import generic
 from ..algebra import euler_xyz, rotation
+from ..algebra.arrays import Array
 from ..algebra.scalar import zero
+from ..compiling import generic
 from ..value import Rotation
-from ._by_address import BY_ADDRESS, by_address
 from ._drawn_as_ball import DrawnAsBall
+from ._named import coordinates, speeds
+from ._quaternions import Turning
+from ._routine import BY_ADDRESS, by_address
 from ._singular import middle_angle
-from .base import Array, ArrayLike, Facts
+from .base import Facts
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
 
 
 @generic
@@ -44,7 +47,7 @@ def bias(q: Any, u: Any, H: Any) -> Any:  # HDot_FM u, expressed in F
 kinematics = by_address(transform, hinge, bias, num_q=3, num_u=3)
 
 
-class Gimbal(DrawnAsBall):
+class Gimbal(DrawnAsBall, Turning):
     """Turn about x, then about the new y, then about the new z: three angles, their rates as speeds.
 
     It reaches every orientation, as a Ball does, but at a middle angle of 90 degrees it has only two axes left to turn about.
@@ -61,51 +64,16 @@ class Gimbal(DrawnAsBall):
         kinematics=kinematics,
     )
 
+    get_default_angles, set_default_angles, get_angles, set_angles = coordinates("angles", 0, 3, "the angles", "angle")
+    get_rates, set_rates = speeds("rates", 0, 3, "the angles' rates", "angle/time")
+
     def get_default_rotation(self) -> Rotation:
         """R_FM of a default state: the orientation of M in F that the default angles give."""
-        return Rotation.from_body_fixed_xyz(self._default_q)
+        return Rotation.from_body_fixed_xyz(self.default_q)
 
-    def set_default_rotation(self, R_FM: Rotation) -> Gimbal:
-        """Change the angles of a default state to those of R_FM; a topological change."""
-        self.set_default_q(R_FM.to_body_fixed_xyz())
-        return self
+    def _turned(self, R: Rotation) -> Array:
+        return R.to_body_fixed_xyz()
 
-    def get_default_angles(self) -> Array:
-        """The angles ``(3,)`` of a default state."""
-        return self._default_q.copy()
-
-    def set_default_angles(self, angles: ArrayLike) -> Gimbal:
-        """Change the angles of a default state; a topological change."""
-        self.set_default_q(angles)
-        return self
-
-    def get_rotation(self, state: State) -> Rotation:
-        """The rotation that q stands for: R_FM, or R_MF of a reversed mobilizer. Needs MODEL."""
-        return self._own_transform(state).R
-
-    def set_rotation(self, state: State, R_FM: Rotation) -> None:
-        """Set q to a rotation: R_FM, or R_MF of a reversed mobilizer; the state falls to TIME at most."""
-        self._fit(state, self._fit_rotation, R_FM)
-
-    def get_angles(self, state: State) -> Array:
-        """The angles ``(3,)``. Needs MODEL."""
-        return self.get_q_as_vector(state)
-
-    def set_angles(self, state: State, angles: ArrayLike) -> None:
-        """Set the angles; the state falls to TIME at most."""
-        self.set_q(state, angles)
-
-    def get_rates(self, state: State) -> Array:
-        """The angles' rates ``(3,)``. Needs MODEL."""
-        return self.get_u_as_vector(state)
-
-    def set_rates(self, state: State, rates: ArrayLike) -> None:
-        """Set the angles' rates; the state falls to POSITION at most."""
-        self.set_u(state, rates)
-
-    def _fit_rotation(self, R: Rotation, q: Array) -> None:
-        q[:] = R.to_body_fixed_xyz()
-
-    def _singularity(self, state: State) -> str | None:
+    def singularity(self, state: State) -> str | None:
         angle = self.get_q_as_vector(state)[1]
-        return middle_angle(self._title, 1, angle, "A Ball in its place has no such configuration")
+        return middle_angle(self.title, 1, angle, "A Ball in its place has no such configuration")

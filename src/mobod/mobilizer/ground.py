@@ -11,7 +11,7 @@ from .base import Direction, Facts, MobilizedBody
 from .weld import hinge, transform
 
 if TYPE_CHECKING:
-    from ..matter import SimbodyMatterSubsystem
+    from ..value.annotations import SimbodyMatterSubsystem
 
 KIND = 0
 
@@ -24,15 +24,15 @@ class Ground(MobilizedBody):
     def __init__(self, matter: SimbodyMatterSubsystem) -> None:
         self._X_PF, self._X_BM = Transform(), Transform()
         self._direction = Direction.FORWARD
-        self._body = GroundBody()
-        self._parent = None
-        self._default_q = self._initial_q()
-        self._inboard_decorations: list[tuple[Transform, Any]] = []
-        self._outboard_decorations: list[tuple[Transform, Any]] = []
-        self._matter = matter
-        self._index, self._name = matter._adopt(self, "ground")
-        self._level = 0
-        self._base = self
+        self.body = GroundBody()
+        self.parent = None
+        self.default_q = self._initial_q()
+        self.inboard_decorations: list[tuple[Transform, Any]] = []
+        self.outboard_decorations: list[tuple[Transform, Any]] = []
+        self.matter = matter
+        self.index, self._name = matter.adopt(self, "ground")
+        self.depth = 0
+        self.base_body = self
 
     def clone_for_new_parent(self, parent: MobilizedBody) -> MobilizedBody:
         """Refuse: Ground has no mobilizer, and each matter subsystem has one Ground."""

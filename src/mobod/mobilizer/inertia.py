@@ -5,36 +5,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..algebra.arrays import Array, ArrayLike
 from ..body import Body
 from ..errors import ModelError
-from ..stage import Stage
 from ..value import Inertia, MassProperties, Rotation, SpatialInertia, UnitInertia
-from ._checked import cross_by, full, vector
+from ..value.checks import shaped
+from ..value.stage import INSTANCE
+from ._matrices import cross_by, full
 from .kinematics import Kinematics
 
 if TYPE_CHECKING:
-    from ..state import State
-
-Array = npt.NDArray[np.float64]
-ArrayLike = npt.ArrayLike
-
-_INSTANCE = int(Stage.INSTANCE)
+    from ..state.state import State
 
 
 class HasInertia(Kinematics):
-    """The part of `MobilizedBody` that tells and changes its mass properties, and tells its momentum."""
+    """The part of `MobilizedBody` that gives and changes its mass properties, and gives its momentum."""
 
-    _body: Body
+    body: Body
 
     def _mass_properties(self, state: State, asked: str) -> MassProperties:
-        if state._stage < _INSTANCE or state._token is not self._matter._token:
-            state._need_instance(self, asked)
-        if "mass" not in state._own:
-            return state._tree.mass_properties[self._index]
-        record, b = state._record, self._index
-        return MassProperties._trusted(float(record.mass[b, 0]), record.com[b].copy(), full(record.inertia[b]))
+        if state.stage_number < INSTANCE or state.token is not self.matter.token:
+            state.need_instance(self, asked)
+        if "mass" not in state.own_fields:
+            return state.tree.mass_properties[self.index]
+        record, b = state.record, self.index
+        return MassProperties.trusted(float(record.mass[b, 0]), record.com[b].copy(), full(record.inertia[b]))
 
     def get_body_mass_properties(self, state: State) -> MassProperties:
         """Mass, mass center and inertia about the body's origin, in the body's frame. Needs INSTANCE.
@@ -45,15 +41,15 @@ class HasInertia(Kinematics):
 
     def get_body_mass(self, state: State) -> float:
         """The body's mass; infinite for Ground. Needs INSTANCE."""
-        if state._stage < _INSTANCE or state._token is not self._matter._token:
-            state._need_instance(self, "get_body_mass")
-        return float(state._record.mass[self._index, 0])
+        if state.stage_number < INSTANCE or state.token is not self.matter.token:
+            state.need_instance(self, "get_body_mass")
+        return float(state.record.mass[self.index, 0])
 
     def get_body_mass_center_station(self, state: State) -> Array:
         """The mass center ``(3,)`` from the body's origin, in the body's frame; length. Needs INSTANCE."""
-        if state._stage < _INSTANCE or state._token is not self._matter._token:
-            state._need_instance(self, "get_body_mass_center_station")
-        c: Array = state._record.com[self._index].copy()
+        if state.stage_number < INSTANCE or state.token is not self.matter.token:
+            state.need_instance(self, "get_body_mass_center_station")
+        c: Array = state.record.com[self.index].copy()
         return c
 
     def get_body_unit_inertia_about_body_origin(self, state: State) -> UnitInertia:
@@ -71,8 +67,8 @@ class HasInertia(Kinematics):
         state : State
             At MODEL or above.
         mass_properties : MassProperties
-            About the body's origin, in its frame, and such as its kind of `Body` can have. A mass of zero is allowed where the
-            mobilizer, or what hangs on the body, gives every mobility something to move.
+            About the body's origin, in its frame, and valid for its kind of `Body`. A mass of zero is allowed where the
+            mobilizer, or its outboard subtree, gives every mobility inertia.
 
         Raises
         ------
@@ -81,33 +77,33 @@ class HasInertia(Kinematics):
         TypeError
             If they are not `MassProperties`.
         """
-        state._tree_of(self, "set_body_mass_properties")
-        if self._index == 0:
+        state.tree_of(self, "set_body_mass_properties")
+        if self.index == 0:
             raise ModelError("the mass properties of Ground cannot be set: its mass is infinite")
-        m, b = self._body._checked(mass_properties), self._index
+        m, b = self.body.checked(mass_properties), self.index
         if not np.isfinite(m.mass):
             raise ModelError(f"the mass of {self._name!r} has to be finite, got {m.mass}; weld it to Ground to hold it still")
-        state._own_field("mass")[b] = m.mass
-        state._own_field("com")[b] = m.com
-        state._own_field("inertia")[b] = np.asarray(m.inertia)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-        state._leave_out("massless", b, m.mass == 0.0)
+        state.own_field("mass")[b] = m.mass
+        state.own_field("com")[b] = m.com
+        state.own_field("inertia")[b] = np.asarray(m.inertia)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+        state.leave_out("massless", b, m.mass == 0.0)
 
     def get_body_spatial_inertia_in_ground(self, state: State) -> SpatialInertia:
         """Spatial inertia about the body's origin, expressed in Ground. Needs POSITION."""
         return self._spatial_inertia(state, "get_body_spatial_inertia_in_ground")
 
     def _spatial_inertia(self, state: State, asked: str) -> SpatialInertia:
-        state._need_positions(self, asked)
-        if self._index == 0:
-            return self._ground_spatial_inertia()
-        record, b = state._record, self._index
+        state.need_positions(self, asked)
+        if self.index == 0:
+            return self.ground_spatial_inertia()
+        record, b = state.record, self.index
         mass = float(record.mass[b, 0])
         unit = np.zeros((3, 3)) if mass == 0.0 else full(record.inertia_G[b]) / mass
-        return SpatialInertia._trusted(mass, record.com_G[b].copy(), unit)
+        return SpatialInertia.trusted(mass, record.com_G[b].copy(), unit)
 
     @staticmethod
-    def _ground_spatial_inertia() -> SpatialInertia:
-        return SpatialInertia._trusted(np.inf, np.zeros(3), np.diag([np.inf] * 3))
+    def ground_spatial_inertia() -> SpatialInertia:
+        return SpatialInertia.trusted(np.inf, np.zeros(3), np.diag([np.inf] * 3))
 
     def calc_body_spatial_inertia_matrix_in_ground(self, state: State) -> Array:
         """Spatial inertia about the body's origin in Ground as a ``(6, 6)`` array, angular first. Needs POSITION.
@@ -115,7 +111,7 @@ class HasInertia(Kinematics):
         Ground's has infinity on the diagonal and zero elsewhere.
         """
         spatial_inertia = self._spatial_inertia(state, "calc_body_spatial_inertia_matrix_in_ground")
-        return np.diag([np.inf] * 6) if self._index == 0 else np.asarray(spatial_inertia)
+        return np.diag([np.inf] * 6) if self.index == 0 else np.asarray(spatial_inertia)
 
     def calc_body_central_inertia(self, state: State) -> Inertia:
         """Inertia about the mass center, in the body's frame; mass*length^2, infinite for Ground. Needs INSTANCE."""
@@ -124,14 +120,14 @@ class HasInertia(Kinematics):
     def express_mass_properties_in_ground_frame(self, state: State) -> MassProperties:
         """The mass properties turned into Ground's axes, still about the body's origin. Needs POSITION."""
         asked = "express_mass_properties_in_ground_frame"
-        R_GB = self._rotation(state, asked)
-        return self._mass_properties(state, asked).reexpress(Rotation._trusted(R_GB.T.copy()))
+        R_GB = self.rotation_in_ground(state, asked)
+        return self._mass_properties(state, asked).reexpress(Rotation.trusted(R_GB.T.copy()))
 
     def express_mass_properties_in_another_body_frame(self, state: State, in_body_a: Any) -> MassProperties:
         """The mass properties turned into A's axes, still about this body's origin. Needs POSITION."""
         A, asked = self._other(in_body_a), "express_mass_properties_in_another_body_frame"
-        R_BA = self._rotation(state, asked).T @ A._rotation(state, asked)
-        return self._mass_properties(state, asked).reexpress(Rotation._trusted(R_BA))
+        R_BA = self.rotation_in_ground(state, asked).T @ A.rotation_in_ground(state, asked)
+        return self._mass_properties(state, asked).reexpress(Rotation.trusted(R_BA))
 
     def calc_body_momentum_about_body_origin_in_ground(self, state: State) -> Array:
         """Angular momentum about the body's origin, and linear momentum ``(2, 3)``, in Ground. Needs VELOCITY.
@@ -146,14 +142,14 @@ class HasInertia(Kinematics):
         mass*length^2/time and mass*length/time; zero for Ground, which does not move.
         """
         momentum = self._momentum(state, "calc_body_momentum_about_body_mass_center_in_ground")
-        momentum[0] -= momentum[1] @ cross_by(state._record.com_G[self._index])
+        momentum[0] -= momentum[1] @ cross_by(state.record.com_G[self.index])
         return momentum
 
     def _momentum(self, state: State, asked: str) -> Array:
-        w, v = self._velocity(state, asked)
-        if self._index == 0:
+        w, v = self.velocity_in_ground(state, asked)
+        if self.index == 0:
             return np.zeros((2, 3))
-        record, b = state._record, self._index
+        record, b = state.record, self.index
         mass, c = record.mass[b, 0], record.com_G[b]
         return np.array([full(record.inertia_G[b]) @ w + mass * (v @ cross_by(c)), mass * (v + c @ cross_by(w))])
 
@@ -165,11 +161,11 @@ class HasInertia(Kinematics):
         Infinite for Ground.
         """
         A, asked = self._other(in_body_a), "calc_body_inertia_about_another_body_station"
-        station = vector("about_location_on_body_a", about_location_on_body_a)
-        R_BA = self._rotation(state, asked).T @ A._rotation(state, asked)
+        station = shaped("about_location_on_body_a", about_location_on_body_a, (3,))
+        R_BA = self.rotation_in_ground(state, asked).T @ A.rotation_in_ground(state, asked)
         mass_properties = self._mass_properties(state, asked)
         central = mass_properties.central_inertia
-        if self._index == 0:
+        if self.index == 0:
             return central
-        c = self._location_in(state, A, asked, mass_properties.com)
-        return central.reexpress(Rotation._trusted(R_BA)).shift_from_centroid(station - c, mass_properties.mass)
+        c = self.location_in(state, A, asked, mass_properties.com)
+        return central.reexpress(Rotation.trusted(R_BA)).shift_from_centroid(station - c, mass_properties.mass)

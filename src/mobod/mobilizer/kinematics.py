@@ -5,134 +5,135 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..algebra.arrays import Array, ArrayLike
+from ..state.validity import KINEMATICS, POSITIONS
 from ..value import Rotation, Transform
-from ._checked import cross_by, frame, stations
+from ..value.checks import stations
+from ..value.frames import frame
+from ..value.stage import ACCELERATION
+from ._matrices import cross_by
 from .fitting import Fitting
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
     from .base import MobilizedBody
-
-Array = npt.NDArray[np.float64]
-ArrayLike = npt.ArrayLike
 
 
 class Kinematics(Fitting):
-    """The part of `MobilizedBody` that tells where it is and how it moves."""
+    """The part of `MobilizedBody` that gives its pose and motion."""
 
     # ------------------------------------------------------------------------------------------ state access
 
-    # These are called once a body and step by those who draw or control: what is common is checked here, the rest in State.
-    # Those that others are made of take the name of the method that was *asked* for, so that errors name it, and give views.
+    # Drawing and control call these once a body and step: the common case is checked here, the rest in State.
+    # Those that others build on take the name of the method that was *asked* for, for error messages, and return views.
 
-    def _pose(self, state: State, asked: str) -> tuple[Array, Array]:
+    def pose_in_ground(self, state: State, asked: str) -> tuple[Array, Array]:
         """R_GB and p_GB, in the record."""
-        if not state._valid & 1 or state._token is not self._matter._token:
-            state._need_positions(self, asked)
-        b = self._index
-        return state._R_GB[b], state._record.p_GB[b]
+        if not state.valid & POSITIONS or state.token is not self.matter.token:
+            state.need_positions(self, asked)
+        b = self.index
+        return state.R_GB[b], state.record.p_GB[b]
 
-    def _rotation(self, state: State, asked: str) -> Array:
+    def rotation_in_ground(self, state: State, asked: str) -> Array:
         """R_GB, in the record."""
-        if not state._valid & 1 or state._token is not self._matter._token:
-            state._need_positions(self, asked)
-        R: Array = state._R_GB[self._index]
+        if not state.valid & POSITIONS or state.token is not self.matter.token:
+            state.need_positions(self, asked)
+        R: Array = state.R_GB[self.index]
         return R
 
-    def _velocity(self, state: State, asked: str) -> Array:
+    def velocity_in_ground(self, state: State, asked: str) -> Array:
         """V_GB, in the record."""
-        if state._valid & 3 != 3 or state._token is not self._matter._token:
-            state._need_velocities(self, asked)
-        V: Array = state._V_GB[self._index]
+        if state.valid & KINEMATICS != KINEMATICS or state.token is not self.matter.token:
+            state.need_velocities(self, asked)
+        V: Array = state.V_GB[self.index]
         return V
 
-    def _acceleration(self, state: State, asked: str) -> Array:
+    def acceleration_in_ground(self, state: State, asked: str) -> Array:
         """A_GB, in the record."""
-        if state._stage < 8 or state._token is not self._matter._token:
-            state._need_accelerations(self, asked)
-        A: Array = state._A_GB[self._index]
+        if state.stage_number < ACCELERATION or state.token is not self.matter.token:
+            state.need_accelerations(self, asked)
+        A: Array = state.A_GB[self.index]
         return A
 
     def get_body_transform(self, state: State) -> Transform:
         """X_GB, the pose of the body's frame in Ground. Needs POSITION."""
-        if not state._valid & 1 or state._token is not self._matter._token:
-            state._need_positions(self, "get_body_transform")
-        b = self._index
-        return Transform._trusted(state._R_GB[b].copy(), state._record.p_GB[b].copy())
+        if not state.valid & POSITIONS or state.token is not self.matter.token:
+            state.need_positions(self, "get_body_transform")
+        b = self.index
+        return Transform.trusted(state.R_GB[b].copy(), state.record.p_GB[b].copy())
 
     def get_body_rotation(self, state: State) -> Rotation:
         """R_GB, the orientation of the body in Ground: ``R_GB @ v`` is in Ground what v is in the body. Needs POSITION."""
-        if not state._valid & 1 or state._token is not self._matter._token:
-            state._need_positions(self, "get_body_rotation")
-        return Rotation._trusted(state._R_GB[self._index].copy())
+        if not state.valid & POSITIONS or state.token is not self.matter.token:
+            state.need_positions(self, "get_body_rotation")
+        return Rotation.trusted(state.R_GB[self.index].copy())
 
     def get_body_origin_location(self, state: State) -> Array:
         """p_GB ``(3,)``, length: the body's origin from Ground's, in Ground. Needs POSITION."""
-        if not state._valid & 1 or state._token is not self._matter._token:
-            state._need_positions(self, "get_body_origin_location")
-        p: Array = state._record.p_GB[self._index].copy()
+        if not state.valid & POSITIONS or state.token is not self.matter.token:
+            state.need_positions(self, "get_body_origin_location")
+        p: Array = state.record.p_GB[self.index].copy()
         return p
 
     def get_mobilizer_transform(self, state: State) -> Transform:
         """X_FM, the pose of M in F, also where the mobilizer is reversed. Needs POSITION."""
-        if not state._valid & 1 or state._token is not self._matter._token:
-            state._need_positions(self, "get_mobilizer_transform")
-        b = self._index
-        return Transform._trusted(state._R_FM[b].copy(), state._record.p_FM[b].copy())
+        if not state.valid & POSITIONS or state.token is not self.matter.token:
+            state.need_positions(self, "get_mobilizer_transform")
+        b = self.index
+        return Transform.trusted(state.R_FM[b].copy(), state.record.p_FM[b].copy())
 
     def get_body_velocity(self, state: State) -> Array:
         """V_GB ``(2, 3)``: angular velocity, and velocity of the body's origin, in Ground. Needs VELOCITY."""
-        if state._valid & 3 != 3 or state._token is not self._matter._token:
-            state._need_velocities(self, "get_body_velocity")
-        V: Array = state._V_GB[self._index].copy()
+        if state.valid & KINEMATICS != KINEMATICS or state.token is not self.matter.token:
+            state.need_velocities(self, "get_body_velocity")
+        V: Array = state.V_GB[self.index].copy()
         return V
 
     def get_body_angular_velocity(self, state: State) -> Array:
         """w_GB ``(3,)``, angle/time: the angular velocity of the body in Ground, expressed there. Needs VELOCITY."""
-        return self._velocity(state, "get_body_angular_velocity")[0].copy()
+        return self.velocity_in_ground(state, "get_body_angular_velocity")[0].copy()
 
     def get_body_origin_velocity(self, state: State) -> Array:
         """v_GB ``(3,)``, length/time: of the body's origin, in Ground. Needs VELOCITY."""
-        return self._velocity(state, "get_body_origin_velocity")[1].copy()
+        return self.velocity_in_ground(state, "get_body_origin_velocity")[1].copy()
 
     def get_mobilizer_velocity(self, state: State) -> Array:
         """V_FM ``(2, 3)``: velocity of M in F, expressed in F, also where the mobilizer is reversed. Needs VELOCITY."""
-        if state._valid & 3 != 3 or state._token is not self._matter._token:
-            state._need_velocities(self, "get_mobilizer_velocity")
-        return self._matter._mobilizer_velocity(state, self._index)
+        if state.valid & KINEMATICS != KINEMATICS or state.token is not self.matter.token:
+            state.need_velocities(self, "get_mobilizer_velocity")
+        return self.matter.mobilizer_velocity(state, self.index)
 
     def get_body_acceleration(self, state: State) -> Array:
         """A_GB ``(2, 3)``: angular acceleration, and acceleration of the body's origin, in Ground. Needs ACCELERATION."""
-        if state._stage < 8 or state._token is not self._matter._token:
-            state._need_accelerations(self, "get_body_acceleration")
-        A: Array = state._A_GB[self._index].copy()
+        if state.stage_number < ACCELERATION or state.token is not self.matter.token:
+            state.need_accelerations(self, "get_body_acceleration")
+        A: Array = state.A_GB[self.index].copy()
         return A
 
     def get_body_angular_acceleration(self, state: State) -> Array:
         """The angular acceleration ``(3,)`` of the body in Ground, expressed there; angle/time^2. Needs ACCELERATION."""
-        return self._acceleration(state, "get_body_angular_acceleration")[0].copy()
+        return self.acceleration_in_ground(state, "get_body_angular_acceleration")[0].copy()
 
     def get_body_origin_acceleration(self, state: State) -> Array:
         """The acceleration ``(3,)`` of the body's origin, in Ground; length/time^2. Needs ACCELERATION."""
-        return self._acceleration(state, "get_body_origin_acceleration")[1].copy()
+        return self.acceleration_in_ground(state, "get_body_origin_acceleration")[1].copy()
 
     def get_mobilizer_acceleration(self, state: State) -> Array:
         """A_FM ``(2, 3)``: the derivative of V_FM, taken and expressed in F: H_FM udot + HDot_FM u. Needs ACCELERATION."""
-        if state._stage < 8 or state._token is not self._matter._token:
-            state._need_accelerations(self, "get_mobilizer_acceleration")
-        return self._matter._mobilizer_acceleration(state, self._index)
+        if state.stage_number < ACCELERATION or state.token is not self.matter.token:
+            state.need_accelerations(self, "get_mobilizer_acceleration")
+        return self.matter.mobilizer_acceleration(state, self.index)
 
     def get_h_fm_col(self, state: State, ux: int) -> Array:
         """Column *ux* of H_FM ``(2, 3)``: velocity of M in F a unit of that speed, in F. Needs POSITION.
 
         `IndexError` where the mobilizer has no speed of that number.
         """
-        if not state._valid & 1 or state._token is not self._matter._token:
-            state._need_positions(self, "get_h_fm_col")
-        at = self._which(state._tree.u_slices[self._index], ux, "u")
-        H: Array = state._H_FM[at].copy()
+        if not state.valid & POSITIONS or state.token is not self.matter.token:
+            state.need_positions(self, "get_h_fm_col")
+        at = self.which_coordinate(state.tree.u_slices[self.index], ux, "u")
+        H: Array = state.H_FM[at].copy()
         return H
 
     def get_h_col(self, state: State, ux: int) -> Array:
@@ -140,21 +141,21 @@ class Kinematics(Fitting):
 
         The linear row is that of B's origin. `IndexError` where the mobilizer has no speed of that number.
         """
-        if not state._valid & 1 or state._token is not self._matter._token:
-            state._need_positions(self, "get_h_col")
-        at = self._which(state._tree.u_slices[self._index], ux, "u")
-        H: Array = state._H[at].copy()
+        if not state.valid & POSITIONS or state.token is not self.matter.token:
+            state.need_positions(self, "get_h_col")
+        at = self.which_coordinate(state.tree.u_slices[self.index], ux, "u")
+        H: Array = state.H[at].copy()
         return H
 
     # ------------------------------------------------------------------------------------------ relative to another body
 
     def _other(self, mobod: Any) -> MobilizedBody:
-        return self._matter._body(mobod)
+        return self.matter.find_body(mobod)
 
     def _relative_velocity(self, state: State, A: MobilizedBody, asked: str) -> tuple[Array, Array, Array]:
         """w_AB and v_AB, expressed in A, and R_AB."""
-        V_GB, V_GA = self._velocity(state, asked), A._velocity(state, asked)
-        (R_GB, p_GB), (R_GA, p_GA) = self._pose(state, asked), A._pose(state, asked)
+        V_GB, V_GA = self.velocity_in_ground(state, asked), A.velocity_in_ground(state, asked)
+        (R_GB, p_GB), (R_GA, p_GA) = self.pose_in_ground(state, asked), A.pose_in_ground(state, asked)
         V = V_GB - V_GA
         V[1] -= (p_GB - p_GA) @ cross_by(V_GA[0])
         w, v = V @ R_GA
@@ -162,9 +163,9 @@ class Kinematics(Fitting):
 
     def _relative_acceleration(self, state: State, A: MobilizedBody, asked: str) -> tuple[Array, Array]:
         """The angular acceleration of this body in A and that of its origin, expressed in A."""
-        A_GB, A_GA = self._acceleration(state, asked), A._acceleration(state, asked)
-        V_GB, V_GA = self._velocity(state, asked), A._velocity(state, asked)
-        (_, p_GB), (R_GA, p_GA) = self._pose(state, asked), A._pose(state, asked)
+        A_GB, A_GA = self.acceleration_in_ground(state, asked), A.acceleration_in_ground(state, asked)
+        V_GB, V_GA = self.velocity_in_ground(state, asked), A.velocity_in_ground(state, asked)
+        (_, p_GB), (R_GA, p_GA) = self.pose_in_ground(state, asked), A.pose_in_ground(state, asked)
         p, turning, V = p_GB - p_GA, cross_by(V_GA[0]), V_GB - V_GA
         # derivative in A of V_AB = V_B - V_A - (0, w_A x p): that in Ground, less w_A x V_AB
         V_turned = V @ turning
@@ -176,19 +177,19 @@ class Kinematics(Fitting):
     def find_body_transform_in_another_body(self, state: State, in_body_a: Any) -> Transform:
         """X_AB, the pose of this body in A. Needs POSITION."""
         A, asked = self._other(in_body_a), "find_body_transform_in_another_body"
-        (R_GB, p_GB), (R_GA, p_GA) = self._pose(state, asked), A._pose(state, asked)
-        return Transform._trusted(R_GA.T @ R_GB, (p_GB - p_GA) @ R_GA)
+        (R_GB, p_GB), (R_GA, p_GA) = self.pose_in_ground(state, asked), A.pose_in_ground(state, asked)
+        return Transform.trusted(R_GA.T @ R_GB, (p_GB - p_GA) @ R_GA)
 
     def find_body_rotation_in_another_body(self, state: State, in_body_a: Any) -> Rotation:
         """R_AB, the orientation of this body in A. Needs POSITION."""
-        R_GA = self._other(in_body_a)._rotation(state, "find_body_rotation_in_another_body")
-        return Rotation._trusted(R_GA.T @ self._rotation(state, "find_body_rotation_in_another_body"))
+        R_GA = self._other(in_body_a).rotation_in_ground(state, "find_body_rotation_in_another_body")
+        return Rotation.trusted(R_GA.T @ self.rotation_in_ground(state, "find_body_rotation_in_another_body"))
 
     def find_body_origin_location_in_another_body(self, state: State, to_body_a: Any) -> Array:
         """p_AB ``(3,)``, length: this body's origin from A's, in A. Needs POSITION."""
         asked = "find_body_origin_location_in_another_body"
-        R_GA, p_GA = self._other(to_body_a)._pose(state, asked)
-        result: Array = (self._pose(state, asked)[1] - p_GA) @ R_GA
+        R_GA, p_GA = self._other(to_body_a).pose_in_ground(state, asked)
+        result: Array = (self.pose_in_ground(state, asked)[1] - p_GA) @ R_GA
         return result
 
     def find_body_velocity_in_another_body(self, state: State, in_body_a: Any) -> Array:
@@ -221,17 +222,17 @@ class Kinematics(Fitting):
 
     # ------------------------------------------------------------------------------------------ stations and frames
 
-    def _moving_in_ground(
+    def moving_in_ground(
         self, state: State, asked: str, order: int, p: Array, v: Array | None = None, a: Array | None = None
     ) -> list[Array]:
         """Location of points p of this body in Ground, and as many derivatives as *order* says.
 
         Where they move on the body, v and a are the derivatives of p there.
         """
-        # what was asked for needs the highest, and is refused for that first
-        A = self._acceleration(state, asked) if order > 1 else None
-        V = self._velocity(state, asked) if order > 0 else None
-        R_GB, p_GB = self._pose(state, asked)
+        # the highest stage first: it is the one that the method asked for needs
+        A = self.acceleration_in_ground(state, asked) if order > 1 else None
+        V = self.velocity_in_ground(state, asked) if order > 0 else None
+        R_GB, p_GB = self.pose_in_ground(state, asked)
         r = p @ R_GB.T
         found = [p_GB + r]
         if V is not None:
@@ -250,23 +251,23 @@ class Kinematics(Fitting):
 
     def find_station_location_in_ground(self, state: State, station_on_b: ArrayLike) -> Array:
         """Where a station ``(3,)``, or each of several ``(n, 3)``, fixed on the body is, in Ground. Needs POSITION."""
-        R_GB, p_GB = self._pose(state, "find_station_location_in_ground")
+        R_GB, p_GB = self.pose_in_ground(state, "find_station_location_in_ground")
         result: Array = p_GB + stations("station_on_b", station_on_b) @ R_GB.T
         return result
 
     def find_station_location_in_another_body(self, state: State, station_on_b: ArrayLike, to_body_a: Any) -> Array:
         """Where a station ``(3,)`` of this body, or each of several ``(n, 3)``, is, from A's origin, in A. Needs POSITION."""
         asked = "find_station_location_in_another_body"
-        return self._location_in(state, self._other(to_body_a), asked, stations("station_on_b", station_on_b))
+        return self.location_in(state, self._other(to_body_a), asked, stations("station_on_b", station_on_b))
 
-    def _location_in(self, state: State, A: Kinematics, asked: str, p: Array) -> Array:
-        (R_GB, p_GB), (R_GA, p_GA) = self._pose(state, asked), A._pose(state, asked)
+    def location_in(self, state: State, A: Kinematics, asked: str, p: Array) -> Array:
+        (R_GB, p_GB), (R_GA, p_GA) = self.pose_in_ground(state, asked), A.pose_in_ground(state, asked)
         result: Array = (p_GB + p @ R_GB.T - p_GA) @ R_GA
         return result
 
     def find_station_velocity_in_ground(self, state: State, station_on_b: ArrayLike) -> Array:
         """Velocity of a station ``(3,)``, or of each of several ``(n, 3)``, fixed on the body, in Ground. Needs VELOCITY."""
-        return self._moving_in_ground(state, "find_station_velocity_in_ground", 1, stations("station_on_b", station_on_b))[1]
+        return self.moving_in_ground(state, "find_station_velocity_in_ground", 1, stations("station_on_b", station_on_b))[1]
 
     def find_station_velocity_in_another_body(self, state: State, station_on_b: ArrayLike, in_body_a: Any) -> Array:
         """Velocity in A of a station ``(3,)``, or of each of several ``(n, 3)``, fixed on this body. Needs VELOCITY.
@@ -286,9 +287,7 @@ class Kinematics(Fitting):
 
     def find_station_acceleration_in_ground(self, state: State, station_on_b: ArrayLike) -> Array:
         """Acceleration of a station ``(3,)``, or of each of several ``(n, 3)``, in Ground. Needs ACCELERATION."""
-        return self._moving_in_ground(state, "find_station_acceleration_in_ground", 2, stations("station_on_b", station_on_b))[
-            2
-        ]
+        return self.moving_in_ground(state, "find_station_acceleration_in_ground", 2, stations("station_on_b", station_on_b))[2]
 
     def find_station_acceleration_in_another_body(self, state: State, station_on_b: ArrayLike, in_body_a: Any) -> Array:
         """Acceleration in A of a station ``(3,)``, or of each of several ``(n, 3)``, fixed on this body. Needs ACCELERATION.
@@ -315,7 +314,7 @@ class Kinematics(Fitting):
     def find_station_location_and_velocity_in_ground(self, state: State, location_on_b: ArrayLike) -> tuple[Array, Array]:
         """Location and velocity of a station ``(3,)``, or of each of several ``(n, 3)``, in Ground. Needs VELOCITY."""
         asked = "find_station_location_and_velocity_in_ground"
-        r, v = self._moving_in_ground(state, asked, 1, stations("location_on_b", location_on_b))
+        r, v = self.moving_in_ground(state, asked, 1, stations("location_on_b", location_on_b))
         return r, v
 
     def find_station_location_velocity_and_acceleration_in_ground(
@@ -326,79 +325,79 @@ class Kinematics(Fitting):
         Needs ACCELERATION.
         """
         asked = "find_station_location_velocity_and_acceleration_in_ground"
-        r, v, a = self._moving_in_ground(state, asked, 2, stations("location_on_b", location_on_b))
+        r, v, a = self.moving_in_ground(state, asked, 2, stations("location_on_b", location_on_b))
         return r, v, a
 
     def find_mass_center_location_in_ground(self, state: State) -> Array:
         """Where the body's mass center is ``(3,)``, in Ground; length. Needs POSITION."""
-        R_GB, p_GB = self._pose(state, "find_mass_center_location_in_ground")
-        result: Array = p_GB + R_GB @ state._record.com[self._index]
+        R_GB, p_GB = self.pose_in_ground(state, "find_mass_center_location_in_ground")
+        result: Array = p_GB + R_GB @ state.record.com[self.index]
         return result
 
     def find_mass_center_location_in_another_body(self, state: State, to_body_a: Any) -> Array:
         """Where the body's mass center is ``(3,)``, from A's origin, in A; length. Needs POSITION."""
         A, asked = self._other(to_body_a), "find_mass_center_location_in_another_body"
-        self._pose(state, asked)  # a state of another system may not have such a body
-        return self._location_in(state, A, asked, state._record.com[self._index])
+        self.pose_in_ground(state, asked)  # a state of another system may not have such a body
+        return self.location_in(state, A, asked, state.record.com[self.index])
 
     def find_station_at_ground_point(self, state: State, location_in_g: ArrayLike) -> Array:
         """The station ``(3,)``, or ``(n, 3)``, of this body that is at a point given in Ground. Needs POSITION."""
-        R_GB, p_GB = self._pose(state, "find_station_at_ground_point")
+        R_GB, p_GB = self.pose_in_ground(state, "find_station_at_ground_point")
         result: Array = (stations("location_in_g", location_in_g) - p_GB) @ R_GB
         return result
 
     def find_station_at_another_body_station(self, state: State, from_body_a: Any, station_on_a: ArrayLike) -> Array:
         """The station ``(3,)``, or ``(n, 3)``, of this body, in its frame, where a station of A is. Needs POSITION."""
         A, asked = self._other(from_body_a), "find_station_at_another_body_station"
-        return A._location_in(state, self, asked, stations("station_on_a", station_on_a))
+        return A.location_in(state, self, asked, stations("station_on_a", station_on_a))
 
     def find_station_at_another_body_origin(self, state: State, from_body_a: Any) -> Array:
         """The station ``(3,)`` of this body, in its frame, where A's origin is. Needs POSITION."""
         A, asked = self._other(from_body_a), "find_station_at_another_body_origin"
-        (R_GB, p_GB), (_, p_GA) = self._pose(state, asked), A._pose(state, asked)
+        (R_GB, p_GB), (_, p_GA) = self.pose_in_ground(state, asked), A.pose_in_ground(state, asked)
         result: Array = (p_GA - p_GB) @ R_GB
         return result
 
     def find_station_at_another_body_mass_center(self, state: State, from_body_a: Any) -> Array:
         """The station ``(3,)`` of this body, in its frame, where A's mass center is. Needs POSITION."""
         A, asked = self._other(from_body_a), "find_station_at_another_body_mass_center"
-        self._pose(state, asked)
-        A._pose(state, asked)
-        return A._location_in(state, self, asked, state._record.com[A._index])
+        self.pose_in_ground(state, asked)
+        A.pose_in_ground(state, asked)
+        return A.location_in(state, self, asked, state.record.com[A.index])
 
     def find_frame_transform_in_ground(self, state: State, frame_on_b: Transform) -> Transform:
         """Pose in Ground of a frame fixed on the body. Needs POSITION."""
         X = frame("frame_on_b", frame_on_b)
-        R_GB, p_GB = self._pose(state, "find_frame_transform_in_ground")
-        return Transform._trusted(R_GB @ np.asarray(X.R), p_GB + R_GB @ X.p)
+        R_GB, p_GB = self.pose_in_ground(state, "find_frame_transform_in_ground")
+        return Transform.trusted(R_GB @ np.asarray(X.R), p_GB + R_GB @ X.p)
 
     def find_frame_velocity_in_ground(self, state: State, frame_on_b: Transform) -> Array:
         """Velocity ``(2, 3)`` in Ground of a frame fixed on the body: of its turning and of its origin. Needs VELOCITY."""
         origin, asked = np.asarray(frame("frame_on_b", frame_on_b).p), "find_frame_velocity_in_ground"
-        v = self._moving_in_ground(state, asked, 1, origin)[1]
-        return np.array([self._velocity(state, asked)[0], v])
+        v = self.moving_in_ground(state, asked, 1, origin)[1]
+        return np.array([self.velocity_in_ground(state, asked)[0], v])
 
     def find_frame_acceleration_in_ground(self, state: State, frame_on_b: Transform) -> Array:
         """Acceleration ``(2, 3)`` in Ground of a frame fixed on the body. Needs ACCELERATION."""
         origin, asked = np.asarray(frame("frame_on_b", frame_on_b).p), "find_frame_acceleration_in_ground"
-        a = self._moving_in_ground(state, asked, 2, origin)[2]
-        return np.array([self._acceleration(state, asked)[0], a])
+        a = self.moving_in_ground(state, asked, 2, origin)[2]
+        return np.array([self.acceleration_in_ground(state, asked)[0], a])
 
     def express_vector_in_ground_frame(self, state: State, vector_in_b: ArrayLike) -> Array:
         """A vector ``(3,)``, or several ``(n, 3)``, given in the body's axes, in Ground's. Needs POSITION."""
-        R_GB = self._rotation(state, "express_vector_in_ground_frame")
+        R_GB = self.rotation_in_ground(state, "express_vector_in_ground_frame")
         result: Array = stations("vector_in_b", vector_in_b) @ R_GB.T
         return result
 
     def express_ground_vector_in_body_frame(self, state: State, vector_in_g: ArrayLike) -> Array:
         """A vector ``(3,)``, or several ``(n, 3)``, given in Ground's axes, in the body's. Needs POSITION."""
-        R_GB = self._rotation(state, "express_ground_vector_in_body_frame")
+        R_GB = self.rotation_in_ground(state, "express_ground_vector_in_body_frame")
         result: Array = stations("vector_in_g", vector_in_g) @ R_GB
         return result
 
     def express_vector_in_another_body_frame(self, state: State, vector_in_b: ArrayLike, in_body_a: Any) -> Array:
         """A vector ``(3,)``, or several ``(n, 3)``, given in this body's axes, in A's. Needs POSITION."""
         A, asked = self._other(in_body_a), "express_vector_in_another_body_frame"
-        R_GB, R_GA = self._rotation(state, asked), A._rotation(state, asked)
+        R_GB, R_GA = self.rotation_in_ground(state, asked), A.rotation_in_ground(state, asked)
         result: Array = stations("vector_in_b", vector_in_b) @ R_GB.T @ R_GA
         return result

@@ -5,26 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from .._numbers import number
-from ._checked import cross_by, like, vector, writable
+from ..algebra.arrays import Array, ArrayLike
+from ..value.checks import number, shaped, writable
+from ._matrices import cross_by
 from .distances import Distances
 
 if TYPE_CHECKING:
-    from ..state import State
+    from ..state.state import State
     from .base import MobilizedBody
-
-Array = npt.NDArray[np.float64]
-ArrayLike = npt.ArrayLike
 
 
 class Loads(Distances):
-    """The part of `MobilizedBody` that tells its reactions and applies forces."""
+    """The part of `MobilizedBody` that gives its reactions and applies forces."""
 
     if TYPE_CHECKING:
 
-        def get_parent_mobilized_body(self) -> MobilizedBody: ...  # noqa: D102
+        def get_parent_mobilized_body(self) -> MobilizedBody: ...
 
     # ------------------------------------------------------------------------------------------ reactions
 
@@ -45,12 +42,12 @@ class Loads(Distances):
         SimbodyMatterSubsystem.calc_mobilizer_reaction_forces : the same for all bodies.
         """
         asked = "find_mobilizer_reaction_on_body_at_m_in_ground"
-        return self._matter._find_reaction(state, asked, self._index, "on body at M")
+        return self.matter.find_reaction(state, asked, self.index, "on body at M")
 
     def find_mobilizer_reaction_on_body_at_origin_in_ground(self, state: State) -> Array:
         """What the mobilizer does to this body ``(2, 3)``, taken at the body's origin, in Ground. Needs ACCELERATION."""
         asked = "find_mobilizer_reaction_on_body_at_origin_in_ground"
-        return self._matter._find_reaction(state, asked, self._index, "on body at its origin")
+        return self.matter.find_reaction(state, asked, self.index, "on body at its origin")
 
     def find_mobilizer_reaction_on_parent_at_f_in_ground(self, state: State) -> Array:
         """What the mobilizer does to the parent ``(2, 3)``: torque and force at F, in Ground. Needs ACCELERATION.
@@ -69,7 +66,7 @@ class Loads(Distances):
 
     def _reaction_on_parent(self, state: State, asked: str, place: str) -> Array:
         self.get_parent_mobilized_body()  # or say that Ground has none
-        return self._matter._find_reaction(state, asked, self._index, place)
+        return self.matter.find_reaction(state, asked, self.index, place)
 
     # ------------------------------------------------------------------------------------------ applying forces
 
@@ -93,8 +90,8 @@ class Loads(Distances):
         TypeError, ValueError
             If *f* is not a number, or *mobility_forces* is not such an array, or is read-only.
         """
-        at = self._which(self._u_slice(state, "apply_one_mobility_force"), which, "u")
-        writable(mobility_forces, (state._tree.nu,), "mobility_forces")
+        at = self.which_coordinate(self.u_slice(state, "apply_one_mobility_force"), which, "u")
+        writable("mobility_forces", mobility_forces, (state.tree.nu,))
         mobility_forces[at] += number("f", f)
         return mobility_forces
 
@@ -116,7 +113,7 @@ class Loads(Distances):
             If the shapes are not those, or *body_forces_in_g* is not a float64 array, or is read-only.
         """
         row = self._row(state, "apply_body_force", body_forces_in_g)
-        row += like(spatial_force_in_g, (2, 3), "spatial_force_in_g")
+        row += shaped("spatial_force_in_g", spatial_force_in_g, (2, 3))
         return body_forces_in_g
 
     def apply_body_torque(self, state: State, torque_in_g: ArrayLike, body_forces_in_g: Array) -> Array:
@@ -124,7 +121,7 @@ class Loads(Distances):
 
         As `apply_body_force`, with the same errors. Needs MODEL.
         """
-        self._row(state, "apply_body_torque", body_forces_in_g)[0] += vector("torque_in_g", torque_in_g)
+        self._row(state, "apply_body_torque", body_forces_in_g)[0] += shaped("torque_in_g", torque_in_g, (3,))
         return body_forces_in_g
 
     def apply_force_to_body_point(
@@ -152,15 +149,15 @@ class Loads(Distances):
         """
         asked = "apply_force_to_body_point"
         row = self._row(state, asked, body_forces_in_g)
-        p, f = vector("point_in_b", point_in_b), vector("force_in_g", force_in_g)
-        r = self._rotation(state, asked) @ p
+        p, f = shaped("point_in_b", point_in_b, (3,)), shaped("force_in_g", force_in_g, (3,))
+        r = self.rotation_in_ground(state, asked) @ p
         row[0] += f @ cross_by(r)
         row[1] += f
         return body_forces_in_g
 
     def _row(self, state: State, asked: str, body_forces: Array) -> Array:
-        nb = state._tree_of(self, asked).nb
-        row: Array = writable(body_forces, (nb, 2, 3), "body_forces_in_g")[self._index]
+        nb = state.tree_of(self, asked).nb
+        row: Array = writable("body_forces_in_g", body_forces, (nb, 2, 3))[self.index]
         return row
 
     def convert_q_force_to_u_force(self, state: State, fq: ArrayLike) -> Array:
@@ -168,9 +165,9 @@ class Loads(Distances):
 
         Both have the same power: fq . qdot = fu . u. Needs POSITION. `ValueError` if there are not as many as coordinates.
         """
-        state._need_positions(self, "convert_q_force_to_u_force")
-        part = state._tree.q_slices[self._index]
-        whole = np.zeros(state._tree.nq)
+        state.need_positions(self, "convert_q_force_to_u_force")
+        part = state.tree.q_slices[self.index]
+        whole = np.zeros(state.tree.nq)
         self._put(whole, part, fq, "q")
-        result: Array = self._matter.multiply_by_n(state, True, whole)[state._tree.u_slices[self._index]]
+        result: Array = self.matter.multiply_by_n(state, True, whole)[state.tree.u_slices[self.index]]
         return result

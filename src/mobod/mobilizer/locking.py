@@ -7,40 +7,43 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..level import Level, Method
-from ..stage import Stage
+from ..state.parameters import Parametrized
+from ..value.level import Level, Method
+from ..value.stage import ACCELERATION, INSTANCE, Stage
 
 if TYPE_CHECKING:
-    from ..matter import SimbodyMatterSubsystem
-    from ..motion.base import Motion
-    from ..state import State
+    from ..state.state import State
+    from ..value.annotations import Motion, SimbodyMatterSubsystem
     from .facts import Facts
 
-Array = npt.NDArray[np.float64]
-#: How far from 1 the length of a quaternion that was normalized may be; such a one is kept to the bit.
+#: How far from 1 the length of a quaternion that was normalized may be; such a quaternion keeps its bits.
 _ROUNDING = 8e-16
 
-_INSTANCE, _ACCELERATION = int(Stage.INSTANCE), int(Stage.ACCELERATION)
 
-
-class Locking:
-    """The part of `MobilizedBody` that locks it, and tells how its motion comes about."""
+class Locking(Parametrized):
+    """The part of `MobilizedBody` that locks it, and gives its motion and methods."""
 
     facts: Facts
-    _matter: SimbodyMatterSubsystem
+    matter: SimbodyMatterSubsystem
     _name: str
-    _index: int
-    _default_lock_level: Level = Level.NO_LEVEL
-    _driver: Motion | None = None
+    index: int
+    default_lock_level: Level = Level.NO_LEVEL
+    driver: Motion | None = None
 
     if TYPE_CHECKING:
 
-        def _changed(self) -> None: ...
+        def instance_changed(self) -> None: ...
         def _vector(self, what: str, value: npt.ArrayLike, n: int) -> Array: ...
-        def _q_slice(self, state: State, asked: str = "q") -> slice: ...
-        def _u_slice(self, state: State, asked: str = "u") -> slice: ...
-        def _which(self, part: slice, which: int, what: str) -> int: ...
+        def q_slice(self, state: State, asked: str = "q") -> slice: ...
+        def u_slice(self, state: State, asked: str = "u") -> slice: ...
+        def which_coordinate(self, part: slice, which: int, what: str) -> int: ...
+
+    @property
+    def name(self) -> str:
+        """Its name, unique in the matter subsystem."""
+        return self._name
 
     # ------------------------------------------------------------------------------------------ locks
 
@@ -68,7 +71,7 @@ class Locking:
             If the value to be held is not finite, or has a quaternion of zeros.
         """
         level = _checked_level(level, f"lock of {self._name!r}")
-        q, u = state._q[self._q_slice(state, "lock")], state._u[self._u_slice(state, "lock")]
+        q, u = state.q_values[self.q_slice(state, "lock")], state.u_values[self.u_slice(state, "lock")]
         value = {Level.POSITION: q, Level.VELOCITY: u}.get(level, np.zeros(len(u)))
         self._lock(state, self._value_to_lock(state, value, len(value), level), level)
 
@@ -93,13 +96,13 @@ class Locking:
             If *value* has another length, is not finite, or has a quaternion of zeros.
         """
         level = _checked_level(level, f"lock_at of {self._name!r}")
-        part = self._q_slice(state, "lock_at") if level is Level.POSITION else self._u_slice(state, "lock_at")
+        part = self.q_slice(state, "lock_at") if level is Level.POSITION else self.u_slice(state, "lock_at")
         self._lock(state, self._value_to_lock(state, value, part.stop - part.start, level), level)
 
     def _value_to_lock(self, state: State, value: npt.ArrayLike, n: int, level: Level) -> Array:
         """*n* finite numbers, with a quaternion of length 1: projection would change any other, and so fight the lock."""
         vector = self._vector("the value to lock", value, n)
-        if level is Level.POSITION and self._index in state._tree.quaternions:
+        if level is Level.POSITION and self.index in state.tree.quaternions:
             norm = np.linalg.norm(vector[:4])
             if norm == 0.0:
                 raise ValueError(f"the quaternion to lock {self._name!r} at is zero; the identity is (1, 0, 0, 0)")
@@ -108,17 +111,17 @@ class Locking:
         return vector
 
     def _lock(self, state: State, value: Array, level: Level) -> None:
-        q, u, b = self._q_slice(state), self._u_slice(state), self._index
+        q, u, b = self.q_slice(state), self.u_slice(state), self.index
         if level is Level.POSITION:
-            state._own_field("lock_q")[q, 0] = value
-            state._q[q] = value
-            state._u[u] = 0.0
+            state.own_field("lock_q")[q, 0] = value
+            state.q_values[q] = value
+            state.u_values[u] = 0.0
         else:
-            state._own_field("lock_u")[u, 0] = value
+            state.own_field("lock_u")[u, 0] = value
             if level is Level.VELOCITY:
-                state._u[u] = value
-        state._own_field("lock_level")[b] = level + 1
-        state._settle_motion(self)  # type: ignore[arg-type]
+                state.u_values[u] = value
+        state.own_field("lock_level")[b] = level + 1
+        state.settle_motion(self)
 
     def unlock(self, state: State) -> None:
         """Take the lock off: the mobilizer is free again, or follows its motion. The state falls to MODEL at most.
@@ -126,8 +129,8 @@ class Locking:
         Nothing happens where it is not locked. q and u stay as they are.
         """
         if self._lock_level(state, "unlock") is not Level.NO_LEVEL:
-            state._own_field("lock_level")[self._index] = 0
-            state._settle_motion(self)  # type: ignore[arg-type]
+            state.own_field("lock_level")[self.index] = 0
+            state.settle_motion(self)
 
     def is_locked(self, state: State) -> bool:
         """Whether it is locked in this state. Needs MODEL."""
@@ -138,8 +141,8 @@ class Locking:
         return self._lock_level(state, "get_lock_level")
 
     def _lock_level(self, state: State, asked: str) -> Level:
-        state._tree_of(self, asked)  # type: ignore[arg-type]
-        return Level(int(state._field("lock_level")[self._index]) - 1) if state._has_locks else Level.NO_LEVEL
+        state.tree_of(self, asked)
+        return Level(int(state.field("lock_level")[self.index]) - 1) if state.has_locks else Level.NO_LEVEL
 
     def get_lock_value_as_vector(self, state: State) -> Array:
         """The q, u or udot that the lock holds, ``(nq,)`` or ``(nu,)`` by its level; empty where there is none. Needs MODEL."""
@@ -147,8 +150,8 @@ class Locking:
         if level is Level.NO_LEVEL:
             return np.zeros(0)
         if level is Level.POSITION:
-            return state._field("lock_q")[self._q_slice(state), 0].copy()
-        return state._field("lock_u")[self._u_slice(state), 0].copy()
+            return state.field("lock_q")[self.q_slice(state), 0].copy()
+        return state.field("lock_u")[self.u_slice(state), 0].copy()
 
     def lock_by_default(self, level: Level = Level.POSITION) -> Any:
         """Lock it in every new state, at the default q, or at u or udot zero; a topological change. Returns the body.
@@ -165,17 +168,17 @@ class Locking:
         """
         if not isinstance(level, Level):
             raise TypeError(f"lock_by_default takes a level such as mobod.Motion.Level.POSITION, not {level!r}")
-        self._default_lock_level = level
-        self._changed()
+        self.default_lock_level = level
+        self.instance_changed()
         return self
 
     def is_locked_by_default(self) -> bool:
         """Whether new states start with it locked."""
-        return self._default_lock_level is not Level.NO_LEVEL
+        return self.default_lock_level is not Level.NO_LEVEL
 
     def get_lock_by_default_level(self) -> Level:
         """The level at which new states have it locked; ``NO_LEVEL`` where they do not."""
-        return self._default_lock_level
+        return self.default_lock_level
 
     def _refuse_locked(self, state: State, what: str) -> None:
         """Raise where a lock holds its q, or its u."""
@@ -190,7 +193,7 @@ class Locking:
 
     def has_motion(self) -> bool:
         """Whether a `Motion` was made for it, enabled or not."""
-        return self._driver is not None
+        return self.driver is not None
 
     def get_motion(self) -> Motion:
         """Its motion.
@@ -200,24 +203,24 @@ class Locking:
         ModelError
             If it has none.
         """
-        if self._driver is None:
+        if self.driver is None:
             raise ModelError(f"{self._name!r} has no motion; ask has_motion() first, or make one: mobod.motion")
-        return self._driver
+        return self.driver
 
     def clear_motion(self) -> None:
         """Take its motion off, for good; a topological change where there is one."""
-        if self._driver is not None:
-            self._driver._in_use = False
-            self._driver = None
-            self._changed()
+        if self.driver is not None:
+            self.driver.in_use = False
+            self.driver = None
+            self.instance_changed()
 
-    def _methods(self, state: State, asked: str) -> tuple[Method, Method, Method]:
+    def motion_methods(self, state: State, asked: str) -> tuple[Method, Method, Method]:
         """The methods of q, u and udot."""
-        if state._stage < _INSTANCE or state._token is not self._matter._token:
-            state._need_instance(self, asked)  # type: ignore[arg-type]
+        if state.stage_number < INSTANCE or state.token is not self.matter.token:
+            state.need_instance(self, asked)
         if self.facts.num_u == 0:
             return Method.ZERO, Method.ZERO, Method.ZERO
-        locks = "lock_level" in state._own or state._tree.has_default_locks
+        locks = "lock_level" in state.own_fields or state.tree.has_default_locks
         level = self._lock_level(state, asked) if locks else Level.NO_LEVEL
         if level is not Level.NO_LEVEL:
             free, zero = Method.FREE, Method.ZERO  # above the level that is held nothing moves
@@ -225,42 +228,42 @@ class Locking:
                 return Method.PRESCRIBED, zero, zero
             held = Method.PRESCRIBED if np.any(self.get_lock_value_as_vector(state)) else zero
             return (free, held, zero) if level is Level.VELOCITY else (free, free, held)
-        if self._driver is None:
+        if self.driver is None:
             return Method.FREE, Method.FREE, Method.FREE
-        return self._driver.calc_all_methods(state)
+        return self.driver.calc_all_methods(state)
 
     def get_q_motion_method(self, state: State) -> Method:
-        """How its q come about: FREE where they are integrated, ZERO of a weld. Needs INSTANCE."""
-        return self._methods(state, "get_q_motion_method")[0]
+        """The method of its q: FREE where they are integrated, ZERO of a weld. Needs INSTANCE."""
+        return self.motion_methods(state, "get_q_motion_method")[0]
 
     def get_u_motion_method(self, state: State) -> Method:
-        """How its u come about: FREE where they are integrated, ZERO of a position lock, or one at speed 0. Needs INSTANCE."""
-        return self._methods(state, "get_u_motion_method")[1]
+        """The method of its u: FREE where they are integrated, ZERO of a position lock, or one at speed 0. Needs INSTANCE."""
+        return self.motion_methods(state, "get_u_motion_method")[1]
 
     def get_u_dot_motion_method(self, state: State) -> Method:
-        """How its udot come about: FREE where they come from forces, ZERO of a lock that holds no other. Needs INSTANCE."""
-        return self._methods(state, "get_u_dot_motion_method")[2]
+        """The method of its udot: FREE where they come from forces, ZERO of a lock that holds no other. Needs INSTANCE."""
+        return self.motion_methods(state, "get_u_dot_motion_method")[2]
 
     def get_tau_as_vector(self, state: State) -> Array:
-        """The multipliers ``(nu,)`` of its lock or motion: the forces these exert, with the sign turned. Needs ACCELERATION.
+        """The multipliers ``(nu,)`` of its lock or motion: the forces these exert, with the opposite sign. Needs ACCELERATION.
 
         All zero where its motion is free. See `SimbodyMatterSubsystem.find_motion_forces`, which this takes its part of.
         """
-        part = self._u_slice(state, "get_tau_as_vector")
+        part = self.u_slice(state, "get_tau_as_vector")
         if self._is_free(state, "get_tau_as_vector"):
             return np.zeros(part.stop - part.start)
-        return self._matter.find_motion_forces(state)[part].copy()
+        return self.matter.find_motion_forces(state)[part].copy()
 
     def _is_free(self, state: State, asked: str) -> bool:
-        """Whether its motion is free: its multipliers are zero then, and the sweep that finds all is left out."""
-        if state._stage < _ACCELERATION:
-            state._refuse(asked, Stage.ACCELERATION)
-        return bool(state._record.together[self._index] >= 0)
+        """Whether its motion is free: its multipliers are zero then, and the sweep that finds all is skipped."""
+        if state.stage_number < ACCELERATION:
+            state.refuse(asked, Stage.ACCELERATION)
+        return bool(state.record.prescribed[self.index] == 0)
 
     def get_one_tau(self, state: State, which: int) -> float:
         """One of the numbers of `get_tau_as_vector`, by its place. Needs ACCELERATION."""
-        at = self._which(self._u_slice(state, "get_one_tau"), which, "u")
-        return 0.0 if self._is_free(state, "get_one_tau") else float(self._matter.find_motion_forces(state)[at])
+        at = self.which_coordinate(self.u_slice(state, "get_one_tau"), which, "u")
+        return 0.0 if self._is_free(state, "get_one_tau") else float(self.matter.find_motion_forces(state)[at])
 
 
 def _checked_level(level: Any, what: str) -> Level:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import generic
+from ..algebra.arrays import Array
 from ..algebra.scalar import one, sincos, zero
+from ..compiling import generic
 from ..value import Rotation
-from .base import Array, Facts, MobilizedBody
+from ._named import coordinate, speed
+from .base import Facts, MobilizedBody
 
 if TYPE_CHECKING:
-    from ..state import State
+    pass
 
 KIND = 1
 
@@ -43,30 +45,8 @@ class Pin(MobilizedBody):
 
     facts = Facts(KIND, num_q=1, num_u=1, transform=transform, hinge=hinge)
 
-    def get_default_angle(self) -> float:
-        """The angle of a default state."""
-        return float(self._default_q[0])
-
-    def set_default_angle(self, angle: float) -> Pin:
-        """Change the angle of a default state; a topological change."""
-        self.set_default_q(angle)
-        return self
-
-    def get_angle(self, state: State) -> float:
-        """The angle. Needs MODEL."""
-        return self.get_one_q(state, 0)
-
-    def set_angle(self, state: State, angle: float) -> None:
-        """Set the angle; the state falls to TIME at most."""
-        self.set_one_q(state, 0, angle)
-
-    def get_rate(self, state: State) -> float:
-        """The angular speed, angle/time. Needs MODEL."""
-        return self.get_one_u(state, 0)
-
-    def set_rate(self, state: State, rate: float) -> None:
-        """Set the angular speed; the state falls to POSITION at most."""
-        self.set_one_u(state, 0, rate)
+    get_default_angle, set_default_angle, get_angle, set_angle = coordinate("angle", 0, "the angle about z", "angle")
+    get_rate, set_rate = speed("rate", 0, "the angular speed", "angle/time")
 
     def _fit_rotation(self, R: Rotation, q: Array) -> None:
         # the angle that maximizes the trace of R^T Rz(q)

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import generic
 from ..algebra import rotation
+from ..algebra.arrays import Array
 from ..algebra.scalar import one, zero
+from ..compiling import generic
 from ..value import Rotation
-from ._by_address import BY_ADDRESS, by_address
-from .base import Array, ArrayLike, Facts, MobilizedBody
+from ._named import coordinate, coordinates, speed, speeds
+from ._routine import BY_ADDRESS, by_address
+from .base import Facts, MobilizedBody
 
 if TYPE_CHECKING:
-    from ..state import State
+    pass
 
 
 @generic
@@ -39,55 +41,12 @@ class Planar(MobilizedBody):
 
     facts = Facts(BY_ADDRESS, num_q=3, num_u=3, transform=transform, hinge=hinge, kinematics=kinematics)
 
-    def get_default_angle(self) -> float:
-        """The angle of a default state."""
-        return float(self._default_q[0])
-
-    def set_default_angle(self, angle: float) -> Planar:
-        """Change the angle of a default state; a topological change."""
-        self.set_default_q([angle, *self._default_q[1:]])
-        return self
-
-    def get_default_translation(self) -> Array:
-        """The translation ``(2,)`` of a default state."""
-        return self._default_q[1:].copy()
-
-    def set_default_translation(self, translation: ArrayLike) -> Planar:
-        """Change the translation of a default state; a topological change."""
-        self.set_default_q([self._default_q[0], *self._vector("default translation", translation, 2)])
-        return self
-
-    def get_angle(self, state: State) -> float:
-        """The angle about z. Needs MODEL."""
-        return self.get_one_q(state, 0)
-
-    def set_angle(self, state: State, angle: float) -> None:
-        """Set the angle about z; the state falls to TIME at most."""
-        self.set_one_q(state, 0, angle)
-
-    def get_translation(self, state: State) -> Array:
-        """The translation ``(2,)`` along x and y of F. Needs MODEL."""
-        return self.get_q_as_vector(state)[1:]
-
-    def set_translation(self, state: State, translation: ArrayLike) -> None:
-        """Set the translation along x and y of F; the state falls to TIME at most."""
-        self.set_q(state, [self.get_one_q(state, 0), *self._vector("translation", translation, 2)])
-
-    def get_angular_rate(self, state: State) -> float:
-        """The angle's rate. Needs MODEL."""
-        return self.get_one_u(state, 0)
-
-    def set_angular_rate(self, state: State, rate: float) -> None:
-        """Set the angle's rate; the state falls to POSITION at most."""
-        self.set_one_u(state, 0, rate)
-
-    def get_velocity(self, state: State) -> Array:
-        """The translation's rate ``(2,)``. Needs MODEL."""
-        return self.get_u_as_vector(state)[1:]
-
-    def set_velocity(self, state: State, velocity: ArrayLike) -> None:
-        """Set the translation's rate; the state falls to POSITION at most."""
-        self.set_u(state, [self.get_one_u(state, 0), *self._vector("velocity", velocity, 2)])
+    get_default_angle, set_default_angle, get_angle, set_angle = coordinate("angle", 0, "the angle about z", "angle")
+    get_default_translation, set_default_translation, get_translation, set_translation = coordinates(
+        "translation", 1, 2, "the translation along x and y of F", "length"
+    )
+    get_angular_rate, set_angular_rate = speed("angular_rate", 0, "the angle's rate", "angle/time")
+    get_velocity, set_velocity = speeds("velocity", 1, 2, "the translation's rate", "length/time", "velocity")
 
     def _fit_rotation(self, R: Rotation, q: Array) -> None:
         M = np.asarray(R)

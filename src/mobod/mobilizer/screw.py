@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import generic
 from ..algebra import rotation
+from ..algebra.arrays import Array
 from ..algebra.scalar import one, zero
 from ..body import Body
-from ..value import Rotation, Transform, _checked
-from ._by_address import BY_ADDRESS, by_address
-from .base import Array, Direction, Facts, MobilizedBody
+from ..compiling import generic
+from ..state import parameters
+from ..value import Rotation, Transform
+from ..value.checks import finite
+from ._named import coordinate, speed
+from ._routine import BY_ADDRESS, by_address
+from .base import Direction, Facts, MobilizedBody
 
 if TYPE_CHECKING:
-    from ..state import State
+    pass
 
-#: Of a pose, the turns that the translation asks for are made up to this angle, where the angle's rounding is 1e-10.
+#: Fits make the whole turns that a pose's translation needs up to this angle, whose rounding is 1e-10.
 MOST_TURNS = 1e6
 
 
@@ -84,63 +88,16 @@ class Screw(MobilizedBody):
         name: str | None = None,
         pitch: float = 1.0,
     ) -> None:
-        self._pitch = _checked.number(pitch, "the pitch of a Screw")
+        self.default_numbers = self.declared(name, pitch=pitch)
         super().__init__(parent, body, X_PF=X_PF, X_BM=X_BM, direction=direction, name=name)
 
-    def _settings(self) -> dict[str, Any]:
-        return {"pitch": self._pitch}
-
-    def _parameters(self) -> tuple[float]:
-        return (self._pitch,)
-
-    def get_default_pitch(self) -> float:
-        """The pitch where no state says otherwise, length/angle."""
-        return self._pitch
-
-    def set_default_pitch(self, pitch: float) -> Screw:
-        """Change the pitch; a topological change. `ModelError` if it is not finite."""
-        self._pitch = _checked.number(pitch, f"the pitch of {self._name!r}")
-        self._changed()
-        return self
-
-    def get_pitch(self, state: State) -> float:
-        """The pitch of this state, length/angle. Needs MODEL."""
-        return float(self._state_parameters(state)[0])
-
-    def set_pitch(self, state: State, pitch: float) -> None:
-        """Change the pitch in this state alone, which falls to MODEL at most; the default stays.
-
-        Raises
-        ------
-        ModelError
-            If it is not finite.
-        """
-        self._set_state_parameters(state, (_checked.number(pitch, f"the pitch of {self._name!r}"),))
-
-    def get_default_angle(self) -> float:
-        """The angle of a default state."""
-        return float(self._default_q[0])
-
-    def set_default_angle(self, angle: float) -> Screw:
-        """Change the angle of a default state; a topological change."""
-        self.set_default_q(angle)
-        return self
-
-    def get_angle(self, state: State) -> float:
-        """The angle. Needs MODEL."""
-        return self.get_one_q(state, 0)
-
-    def set_angle(self, state: State, angle: float) -> None:
-        """Set the angle, and with it the advance; the state falls to TIME at most."""
-        self.set_one_q(state, 0, angle)
-
-    def get_rate(self, state: State) -> float:
-        """The angular speed, angle/time. Needs MODEL."""
-        return self.get_one_u(state, 0)
-
-    def set_rate(self, state: State, rate: float) -> None:
-        """Set the angular speed; the state falls to POSITION at most."""
-        self.set_one_u(state, 0, rate)
+    get_default_pitch, set_default_pitch, get_pitch, set_pitch = parameters.scalar(
+        "pitch", "length/angle", finite, "the pitch"
+    ).accessors()
+    get_default_angle, set_default_angle, get_angle, set_angle = coordinate(
+        "angle", 0, "the angle, and with it the advance", "angle"
+    )
+    get_rate, set_rate = speed("rate", 0, "the angular speed", "angle/time")
 
     def _fit_rotation(self, R: Rotation, q: Array, parameters: Array) -> None:
         # the angle that maximizes the trace of R^T Rz(q)

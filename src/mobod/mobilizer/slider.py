@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._jit import generic
 from ..algebra import rotation
+from ..algebra.arrays import Array
 from ..algebra.scalar import one, zero
-from .base import Array, Facts, MobilizedBody
+from ..compiling import generic
+from ._named import coordinate, speed
+from .base import Facts, MobilizedBody
 
 if TYPE_CHECKING:
-    from ..state import State
+    pass
 
 KIND = 2
 
@@ -35,30 +37,10 @@ class Slider(MobilizedBody):
 
     facts = Facts(KIND, num_q=1, num_u=1, transform=transform, hinge=hinge)
 
-    def get_default_length(self) -> float:
-        """The displacement of a default state."""
-        return float(self._default_q[0])
-
-    def set_default_length(self, length: float) -> Slider:
-        """Change the displacement of a default state; a topological change."""
-        self.set_default_q(length)
-        return self
-
-    def get_length(self, state: State) -> float:
-        """The displacement along x. Needs MODEL."""
-        return self.get_one_q(state, 0)
-
-    def set_length(self, state: State, length: float) -> None:
-        """Set the displacement along x; the state falls to TIME at most."""
-        self.set_one_q(state, 0, length)
-
-    def get_rate(self, state: State) -> float:
-        """The speed, length/time. Needs MODEL."""
-        return self.get_one_u(state, 0)
-
-    def set_rate(self, state: State, rate: float) -> None:
-        """Set the speed; the state falls to POSITION at most."""
-        self.set_one_u(state, 0, rate)
+    get_default_length, set_default_length, get_length, set_length = coordinate(
+        "length", 0, "the displacement along x", "length"
+    )
+    get_rate, set_rate = speed("rate", 0, "the speed", "length/time")
 
     def _fit_translation(self, p: Array, q: Array) -> None:
         q[0] = p[0]

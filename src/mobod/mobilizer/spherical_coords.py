@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import generic
 from ..algebra import mat33, rotation, vec3
+from ..algebra.arrays import Array
 from ..algebra.scalar import one, sincos, zero
 from ..body import Body
-from ..value import Rotation, Transform, _checked
-from . import _fit
-from ._by_address import BY_ADDRESS, by_address
-from .base import Array, ArrayLike, Direction, Facts, MobilizedBody
+from ..compiling import generic
+from ..value import Rotation, Transform, checks
+from . import _rotation_fit
+from ._named import coordinate, coordinates, speed, speeds
+from ._routine import BY_ADDRESS, by_address
+from .base import Direction, Facts, MobilizedBody
 
 if TYPE_CHECKING:
-    from ..state import State
+    pass
 
 # parameters: sign and offset of the azimuth, of the zenith, and the radial axis: its x and z components in M
 
@@ -130,8 +132,8 @@ class SphericalCoords(MobilizedBody):
         radial_axis: str = "z",
         radial_negated: bool = False,
     ) -> None:
-        self._azimuth_offset = _checked.number(azimuth_offset, "the azimuth offset of SphericalCoords")
-        self._zenith_offset = _checked.number(zenith_offset, "the zenith offset of SphericalCoords")
+        self._azimuth_offset = checks.finite("the azimuth offset of SphericalCoords", azimuth_offset)
+        self._zenith_offset = checks.finite("the zenith offset of SphericalCoords", zenith_offset)
         self._azimuth_negated = _yes_or_no(azimuth_negated, "azimuth_negated")
         self._zenith_negated = _yes_or_no(zenith_negated, "zenith_negated")
         self._radial_negated = _yes_or_no(radial_negated, "radial_negated")
@@ -148,7 +150,7 @@ class SphericalCoords(MobilizedBody):
             "radial_negated": self._radial_negated,
         }
 
-    def _parameters(self) -> tuple[float, ...]:
+    def pack_parameters(self) -> tuple[float, ...]:
         radial = _sign(self._radial_negated)
         x, z = (radial, 0.0) if self._radial_axis == "x" else (0.0, radial)
         azimuth, zenith = _sign(self._azimuth_negated), _sign(self._zenith_negated)
@@ -163,7 +165,7 @@ class SphericalCoords(MobilizedBody):
     def set_radial_axis(self, axis: str) -> SphericalCoords:
         """Choose the axis of M along which it slides, ``"x"`` or ``"z"``; a topological change. Else `ValueError`."""
         self._radial_axis = _x_or_z(axis)
-        self._changed()
+        self.instance_changed()
         return self
 
     def is_azimuth_negated(self) -> bool:
@@ -173,7 +175,7 @@ class SphericalCoords(MobilizedBody):
     def set_negate_azimuth(self, should_negate: bool) -> SphericalCoords:
         """Choose whether the azimuth falls as q0 grows; a topological change."""
         self._azimuth_negated = _yes_or_no(should_negate, "should_negate")
-        self._changed()
+        self.instance_changed()
         return self
 
     def is_zenith_negated(self) -> bool:
@@ -183,7 +185,7 @@ class SphericalCoords(MobilizedBody):
     def set_negate_zenith(self, should_negate: bool) -> SphericalCoords:
         """Choose whether the zenith falls as q1 grows; a topological change."""
         self._zenith_negated = _yes_or_no(should_negate, "should_negate")
-        self._changed()
+        self.instance_changed()
         return self
 
     def is_radial_negated(self) -> bool:
@@ -193,69 +195,27 @@ class SphericalCoords(MobilizedBody):
     def set_negate_radial(self, should_negate: bool) -> SphericalCoords:
         """Choose whether M moves against its radial axis as q2 grows; a topological change."""
         self._radial_negated = _yes_or_no(should_negate, "should_negate")
-        self._changed()
+        self.instance_changed()
         return self
 
     # ------------------------------------------------------------------------------------------ coordinates
 
-    def get_default_angles(self) -> Array:
-        """The coordinates q0, q1 ``(2,)`` of a default state, before sign and offset."""
-        return self._default_q[:2].copy()
+    get_default_angles, set_default_angles, get_angles, set_angles = coordinates(
+        "angles", 0, 2, "the coordinates q0 and q1, before sign and offset turn them into azimuth and zenith", "angle", "a"
+    )
+    get_default_radius, set_default_radius, get_radius, set_radius = coordinate(
+        "radius", 2, "the coordinate q2, before its sign", "length", "r"
+    )
+    get_angular_rates, set_angular_rates = speeds("angular_rates", 0, 2, "the rates of q0 and q1", "angle/time")
+    get_radial_rate, set_radial_rate = speed("radial_rate", 2, "the rate of q2", "length/time")
 
-    def set_default_angles(self, a: ArrayLike) -> SphericalCoords:
-        """Change q0, q1 ``(2,)`` of a default state, before sign and offset; a topological change."""
-        self.set_default_q([*self._vector("default angles", a, 2), self._default_q[2]])
-        return self
-
-    def get_default_radius(self) -> float:
-        """The coordinate q2 of a default state, before its sign."""
-        return float(self._default_q[2])
-
-    def set_default_radius(self, r: float) -> SphericalCoords:
-        """Change q2 of a default state, before its sign; a topological change."""
-        self.set_default_q([*self._default_q[:2], r])
-        return self
-
-    def get_default_translation(self) -> float:
-        """The coordinate q2 of a default state: `get_default_radius` by the name that Simbody has for it."""
-        return self.get_default_radius()
-
-    def get_angles(self, state: State) -> Array:
-        """The coordinates q0, q1 ``(2,)``, before sign and offset turn them into azimuth and zenith. Needs MODEL."""
-        return self.get_q_as_vector(state)[:2]
-
-    def set_angles(self, state: State, a: ArrayLike) -> None:
-        """Set q0, q1 ``(2,)``, before sign and offset; the state falls to TIME at most."""
-        self.set_q(state, [*self._vector("angles", a, 2), self.get_one_q(state, 2)])
-
-    def get_radius(self, state: State) -> float:
-        """The coordinate q2, before its sign. Needs MODEL."""
-        return self.get_one_q(state, 2)
-
-    def set_radius(self, state: State, r: float) -> None:
-        """Set q2, before its sign; the state falls to TIME at most."""
-        self.set_one_q(state, 2, r)
-
-    def get_angular_rates(self, state: State) -> Array:
-        """The rates ``(2,)`` of q0 and q1, angle/time. Needs MODEL."""
-        return self.get_u_as_vector(state)[:2]
-
-    def set_angular_rates(self, state: State, rates: ArrayLike) -> None:
-        """Set the rates ``(2,)`` of q0 and q1; the state falls to POSITION at most."""
-        self.set_u(state, [*self._vector("angular rates", rates, 2), self.get_one_u(state, 2)])
-
-    def get_radial_rate(self, state: State) -> float:
-        """The rate of q2, length/time. Needs MODEL."""
-        return self.get_one_u(state, 2)
-
-    def set_radial_rate(self, state: State, rate: float) -> None:
-        """Set the rate of q2; the state falls to POSITION at most."""
-        self.set_one_u(state, 2, rate)
+    #: By the name that Simbody has for it.
+    get_default_translation = get_default_radius
 
     # ------------------------------------------------------------------------------------------ fitting
 
     def _fit_rotation(self, R: Rotation, q: Array, parameters: Array) -> None:
-        _set_angles(q, parameters, *_fit.about_z_then_y(np.asarray(R)))
+        _set_angles(q, parameters, *_rotation_fit.about_z_then_y(np.asarray(R)))
 
     def _fit_place(self, p: Array, q: Array, parameters: Array) -> None:
         q[2] = p @ np.array(_axes(tuple(q.tolist()), tuple(parameters.tolist()))[2])

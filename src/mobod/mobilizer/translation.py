@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._jit import generic
 from ..algebra import rotation
+from ..algebra.arrays import Array
 from ..algebra.scalar import one, zero
-from .base import Array, ArrayLike, Facts, MobilizedBody
+from ..compiling import generic
+from ._named import coordinates, speeds
+from .base import Facts, MobilizedBody
 
 if TYPE_CHECKING:
-    from ..state import State
+    pass
 
 KIND = 5
 
@@ -34,30 +36,10 @@ class Translation(MobilizedBody):
 
     facts = Facts(KIND, num_q=3, num_u=3, transform=transform, hinge=hinge, slides_in_every_way=True)
 
-    def get_default_translation(self) -> Array:
-        """The translation ``(3,)`` of a default state."""
-        return self._default_q.copy()
-
-    def set_default_translation(self, translation: ArrayLike) -> Translation:
-        """Change the translation of a default state; a topological change."""
-        self.set_default_q(translation)
-        return self
-
-    def get_translation(self, state: State) -> Array:
-        """p_FM ``(3,)``. Needs MODEL."""
-        return self.get_q_as_vector(state)
-
-    def set_translation(self, state: State, translation: ArrayLike) -> None:
-        """Set p_FM; the state falls to TIME at most."""
-        self.set_q(state, translation)
-
-    def get_velocity(self, state: State) -> Array:
-        """v_FM ``(3,)``. Needs MODEL."""
-        return self.get_u_as_vector(state)
-
-    def set_velocity(self, state: State, velocity: ArrayLike) -> None:
-        """Set v_FM; the state falls to POSITION at most."""
-        self.set_u(state, velocity)
+    get_default_translation, set_default_translation, get_translation, set_translation = coordinates(
+        "translation", 0, 3, "the translation p_FM", "length"
+    )
+    get_velocity, set_velocity = speeds("velocity", 0, 3, "its rate v_FM", "length/time", "velocity")
 
     def _fit_translation(self, p: Array, q: Array) -> None:
         q[:] = p

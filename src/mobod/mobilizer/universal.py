@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._jit import generic
 from ..algebra import rotation
+from ..algebra.arrays import Array
 from ..algebra.scalar import one, sincos, zero
+from ..compiling import generic
 from ..value import Rotation
-from ._by_address import BY_ADDRESS, by_address
-from .base import Array, ArrayLike, Facts, MobilizedBody
+from ._named import coordinates, speeds
+from ._routine import BY_ADDRESS, by_address
+from .base import Facts, MobilizedBody
 
 if TYPE_CHECKING:
-    from ..state import State
+    pass
 
 
 @generic
@@ -47,30 +49,8 @@ class Universal(MobilizedBody):
 
     facts = Facts(BY_ADDRESS, num_q=2, num_u=2, transform=transform, hinge=hinge, constant_hinge=False, kinematics=kinematics)
 
-    def get_default_angles(self) -> Array:
-        """The angles ``(2,)`` of a default state."""
-        return self._default_q.copy()
-
-    def set_default_angles(self, angles: ArrayLike) -> Universal:
-        """Change the angles of a default state; a topological change."""
-        self.set_default_q(angles)
-        return self
-
-    def get_angles(self, state: State) -> Array:
-        """The angles ``(2,)``. Needs MODEL."""
-        return self.get_q_as_vector(state)
-
-    def set_angles(self, state: State, angles: ArrayLike) -> None:
-        """Set the angles; the state falls to TIME at most."""
-        self.set_q(state, angles)
-
-    def get_rates(self, state: State) -> Array:
-        """The angles' rates ``(2,)``. Needs MODEL."""
-        return self.get_u_as_vector(state)
-
-    def set_rates(self, state: State, rates: ArrayLike) -> None:
-        """Set the angles' rates; the state falls to POSITION at most."""
-        self.set_u(state, rates)
+    get_default_angles, set_default_angles, get_angles, set_angles = coordinates("angles", 0, 2, "the angles", "angle")
+    get_rates, set_rates = speeds("rates", 0, 2, "the angles' rates", "angle/time")
 
     def _fit_rotation(self, R: Rotation, q: Array) -> None:
         """Maximize the trace of R^T Rx(a) Ry(b), by the best a for each b in turn, from the angles of M's z axis.

@@ -1,8 +1,8 @@
 """Motion: a rule by which a mobilizer moves, whatever the forces. What every kind shares.
 
-A kind of the package's own is a file beside this one: a routine ``move(model, b, what)`` with the equations, see `_what` for
-what it is asked, and a class derived from `Motion` with it as ``routine`` and what `_numbers` gives as its run in the record's
-field `motion_numbers`.
+A kind of the package's own is a file beside this one: a routine ``move(model, b, what)`` with the equations, see `_protocol`,
+and a class derived from `Motion` with it as ``routine`` and with `pack_numbers`, its run in the record's field
+`motion_numbers`.
 """
 
 from __future__ import annotations
@@ -10,22 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
-from .. import level as _level
-from .._jit import Routine
+from ..algebra.arrays import Array
+from ..compiling import Routine
 from ..errors import ModelError, TopologyError
-from ..level import Level, Method, all_methods
+from ..value import level as _level
+from ..value.attributes import Sealed
+from ..value.level import Level, Method, all_methods
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
-
-Array = npt.NDArray[np.float64]
+    from ..state.state import State
 
 
-class Motion:
+class Motion(Sealed):
     """Prescribes how a mobilizer moves. Base class of the kinds in `mobod.motion`.
 
     A motion governs all mobilities of its mobilizer, at one level: at ``Level.POSITION`` it says what q is, and u and udot are
@@ -49,10 +46,14 @@ class Motion:
         If it is Ground or a weld, which do not move, or has a motion already.
     """
 
+    INNER = frozenset(
+        {"disabled_by_default", "driver", "in_use", "is_steady", "mobod", "objection", "pack_numbers", "pool_run", "routine"}
+    )
+
     Level: TypeAlias = _level.Level
     Method: TypeAlias = _level.Method
 
-    #: What the sweeps call; None of a motion in Python.
+    #: The routine that the sweeps call; None for a motion in Python.
     routine: ClassVar[Routine | None] = None
     _level: Level = Level.NO_LEVEL
 
@@ -63,36 +64,36 @@ class Motion:
             raise TypeError(f"a motion is made for a mobilized body, not for {mobod!r}")
         if mobod.facts.num_u == 0:
             raise ModelError(f"{mobod!r} has no mobilities; a motion has nothing to move there")
-        if mobod._driver is not None:
-            raise ModelError(f"{mobod!r} has a motion already, {mobod._driver!r}; call clear_motion() first")
-        self._mobod = mobod
-        self._disabled_by_default = False
-        self._in_use = True
-        mobod._driver = self
-        mobod._changed()
+        if mobod.driver is not None:
+            raise ModelError(f"{mobod!r} has a motion already, {mobod.driver!r}; call clear_motion() first")
+        self.mobod = mobod
+        self.disabled_by_default = False
+        self.in_use = True
+        mobod.driver = self
+        mobod.instance_changed()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} motion of {self._mobod._name!r}>"
+        return f"<{type(self).__name__} motion of {self.mobod.name!r}>"
 
     def get_mobilized_body(self) -> MobilizedBody:
         """The body whose mobilizer it governs."""
-        return self._mobod
+        return self.mobod
 
     # ------------------------------------------------------------------------------------------ level and method
 
     def get_level(self, state: State) -> Level:
         """The level at which it prescribes, ``NO_LEVEL`` while it is disabled; a lock makes no difference. Needs MODEL."""
-        return Level.NO_LEVEL if self.is_disabled(state) else self._rule(state)[0]
+        return Level.NO_LEVEL if self.is_disabled(state) else self.rule(state)[0]
 
     def get_level_method(self, state: State) -> Method:
         """The method at that level, ``NO_METHOD`` while it is disabled; a lock makes no difference. Needs MODEL."""
-        return Method.NO_METHOD if self.is_disabled(state) else self._rule(state)[1]
+        return Method.NO_METHOD if self.is_disabled(state) else self.rule(state)[1]
 
     def calc_all_methods(self, state: State) -> tuple[Method, Method, Method]:
         """The methods of q, u and udot that follow, as though nothing were locked; FREE while it is disabled. Needs MODEL."""
         if self.is_disabled(state):
             return Method.FREE, Method.FREE, Method.FREE
-        return all_methods(*self._rule(state))
+        return all_methods(*self.rule(state))
 
     @staticmethod
     def name_of_level(level: Level) -> str:
@@ -110,20 +111,20 @@ class Motion:
         except ValueError:
             return f"unknown Motion.Method {method!r}"
 
-    def _rule(self, state: State | None) -> tuple[Level, Method]:
+    def rule(self, state: State | None) -> tuple[Level, Method]:
         """Level and method while it is enabled."""
         return self._level, Method.PRESCRIBED
 
     @property
-    def _is_steady(self) -> bool:
+    def is_steady(self) -> bool:
         """Whether udot is always zero."""
         return False
 
-    def _numbers(self) -> Sequence[float]:
-        """What its routine looks up, in a default state."""
+    def pack_numbers(self) -> Sequence[float]:
+        """The numbers of its routine, in a default state."""
         return ()
 
-    def _objection(self, state: State) -> str | None:
+    def objection(self, state: State) -> str | None:
         """Why it cannot be followed in this state; None where it can."""
         return None
 
@@ -131,12 +132,12 @@ class Motion:
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
         """Whether states start with it switched off; a topological change."""
-        self._disabled_by_default = bool(should_be_disabled)
-        self._mobod._changed()
+        self.disabled_by_default = bool(should_be_disabled)
+        self.mobod.instance_changed()
 
     def is_disabled_by_default(self) -> bool:
         """Whether states start with it switched off."""
-        return self._disabled_by_default
+        return self.disabled_by_default
 
     def disable(self, state: State) -> None:
         """Switch it off in this state, which falls to MODEL at most: the mobilizer is free, unless it is locked."""
@@ -151,26 +152,26 @@ class Motion:
 
     def _switch(self, state: State, value: int, asked: str) -> None:
         self._check(state, asked)
-        b = self._mobod._index
-        if state._field("motion_enabled")[b] != value:
-            state._own_field("motion_enabled")[b] = value
-            state._settle_motion(self._mobod)
+        b = self.mobod.index
+        if state.field("motion_enabled")[b] != value:
+            state.own_field("motion_enabled")[b] = value
+            state.settle_motion(self.mobod)
 
     def is_disabled(self, state: State) -> bool:
         """Whether it is switched off in this state. Needs MODEL."""
         self._check(state, "is_disabled")
-        return not state._field("motion_enabled")[self._mobod._index]
+        return not state.field("motion_enabled")[self.mobod.index]
 
     def _check(self, state: State, asked: str) -> None:
-        if not self._in_use:
+        if not self.in_use:
             raise TopologyError(f"{asked} of {self!r}: it was taken off by clear_motion(); make a new one")
-        state._tree_of(self._mobod, f"{asked} of the motion")
+        state.tree_of(self.mobod, f"{asked} of the motion")
 
-    def _run(self, state: State, change: bool) -> Array:
+    def pool_run(self, state: State, change: bool) -> Array:
         """Its numbers as they are in the state, as a view."""
-        first = int(state._tree.fields["first_motion_number"][self._mobod._index])
-        whole = state._own_field("motion_numbers") if change else state._field("motion_numbers")
-        return whole.reshape(-1)[first : first + len(self._numbers())]
+        first = int(state.tree.fields["first_motion_number"][self.mobod.index])
+        whole = state.own_field("motion_numbers") if change else state.field("motion_numbers")
+        return whole.reshape(-1)[first : first + len(self.pack_numbers())]
 
 
 def checked_level(level: Any, what: str) -> Level:
@@ -188,14 +189,3 @@ def checked_level(level: Any, what: str) -> Level:
     if level is Level.NO_LEVEL:
         raise ValueError(f"{what} takes Level.POSITION, VELOCITY or ACCELERATION, not NO_LEVEL")
     return level
-
-
-def finite(what: str, value: Any) -> float:
-    """A finite number; `ValueError` for any other."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{what} has to be a number, got {value!r}") from None
-    if not np.isfinite(number):
-        raise ValueError(f"{what} has to be finite, got {value}")
-    return number

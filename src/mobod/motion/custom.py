@@ -9,28 +9,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..level import Level, Method
-from ..mobilizer._users_tuples import checked_parameters
-from ._users_functions import motion_of
+from ..function.users import check_parameters
+from ..value.level import Level, Method
+from ._custom_compiled import CompiledFunctions, motion_of
 from .base import Motion
-from .compiled_functions import CompiledFunctions
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
-
-Array = npt.NDArray[np.float64]
+    from ..state.state import State
 
 
 class CustomImplementation(abc.ABC):
-    """What a user derives a motion from; then ``Custom(mobod, implementation)`` attaches it.
+    """Base class of motions in Python; ``Custom(mobod, implementation)`` attaches one.
 
-    1. `get_level` has to be there; `get_level_method` where the method is not ``PRESCRIBED``.
+    1. `get_level` is required; `get_level_method` where the method is not ``PRESCRIBED``.
     2. At level POSITION: `calc_prescribed_position`, `calc_prescribed_position_dot` and `calc_prescribed_position_dot_dot`;
        at VELOCITY: `calc_prescribed_velocity` and `calc_prescribed_velocity_dot`; at ACCELERATION:
        `calc_prescribed_acceleration`. Each result is the exact time derivative of the one before. They return a number, or an
-       array of as many as they are told.
+       array of the length that they are given.
     3. The ``realize_*`` hooks are called when the system realizes a state to that stage.
 
     Examples
@@ -51,8 +49,8 @@ class CustomImplementation(abc.ABC):
     def get_level_method(self, state: State) -> Method:
         """How: PRESCRIBED unless overridden.
 
-        ZERO and DISCRETE hold that level's variables at zero, or as they were set; FREE, at level ACCELERATION, makes the
-        motion one without effect.
+        ZERO and DISCRETE hold that level's variables at zero, or as they were set; FREE, at level ACCELERATION, leaves the
+        motion without effect.
         """
         return Method.PRESCRIBED
 
@@ -138,7 +136,7 @@ class Custom(Motion):
 
     Examples
     --------
-    A pin that swings up, and its rate, which nobody had to write.
+    A pin that swings up, and its rate, which is derived.
 
     >>> import mobod as mb
     >>> from mobod.algebra import exp
@@ -155,7 +153,7 @@ class Custom(Motion):
     1.471518
     """
 
-    _implementation: CustomImplementation | None = None
+    implementation: CustomImplementation | None = None
     _compiled: CompiledFunctions | None = None
 
     def __init__(
@@ -174,7 +172,7 @@ class Custom(Motion):
                 raise TypeError(f"a motion is made for a mobilized body, not for {mobod!r}")
             facts = mobod.facts
             self._shape = facts.num_q, facts.num_u, bool(facts.has_quaternion)
-            self._values = checked_parameters(compiled.parameters)
+            self._values = check_parameters(compiled.parameters)
             if facts.num_u:
                 self._level, self.routine = motion_of(compiled, *self._shape, self._values)  # type: ignore[misc]
             super().__init__(mobod)
@@ -186,13 +184,13 @@ class Custom(Motion):
                 f"not {implementation!r}; or give compiled=mobod.motion.CompiledFunctions(...)"
             )
         super().__init__(mobod)
-        self._implementation = implementation
+        self.implementation = implementation
 
     def get_implementation(self) -> CustomImplementation:
         """The user's own object; `ModelError` where the motion is a compiled function."""
-        if self._implementation is None:
+        if self.implementation is None:
             raise ModelError(f"{self!r} has no implementation in Python; call get_compiled_functions()")
-        return self._implementation
+        return self.implementation
 
     def get_compiled_functions(self) -> CompiledFunctions:
         """The user's function; `ModelError` where the motion is an implementation in Python."""
@@ -210,30 +208,30 @@ class Custom(Motion):
     def set_default_parameters(self, parameters: npt.ArrayLike) -> None:
         """Change them, as many as there are: a topological change."""
         self._values = self._as_many(parameters)
-        self._mobod._changed()
+        self.mobod.instance_changed()
 
     def get_parameters(self, state: State) -> Array:
         """The parameters of a compiled function in this state. Needs MODEL."""
         self.get_compiled_functions()
         self._check(state, "get_parameters")
-        return self._run(state, False).copy()
+        return self.pool_run(state, False).copy()
 
     def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
         """Change them in this state, as many as there are; it falls to MODEL at most."""
         values = self._as_many(parameters)
         self._check(state, "set_parameters")
-        self._run(state, True)[:] = values
+        self.pool_run(state, True)[:] = values
 
     def _as_many(self, parameters: npt.ArrayLike) -> list[float]:
         self.get_compiled_functions()
-        values = checked_parameters(parameters)
+        values = check_parameters(parameters)
         if len(values) != len(self._values):
             raise ValueError(f"parameters of {self!r} are {len(self._values)} numbers, got {len(values)}")
         return values
 
     # ------------------------------------------------------------------------------------------ for the base class
 
-    def _numbers(self) -> Sequence[float]:
+    def pack_numbers(self) -> Sequence[float]:
         return () if self._compiled is None else self._values
 
     def __getstate__(self) -> dict[str, Any]:
@@ -244,13 +242,13 @@ class Custom(Motion):
         if self._compiled is not None:  # what was compiled stays behind: it is found again by what it was made of
             self.routine = motion_of(self._compiled, *self._shape, self._values)[1]  # type: ignore[misc]
 
-    def _rule(self, state: State | None) -> tuple[Level, Method]:
-        if self._implementation is None:
-            return super()._rule(state)
+    def rule(self, state: State | None) -> tuple[Level, Method]:
+        if self.implementation is None:
+            return super().rule(state)
         if state is None:  # the tree is made before there is a state to ask with
             return Level.NO_LEVEL, Method.NO_METHOD
-        level, method = self._implementation.get_level(state), self._implementation.get_level_method(state)
-        owner = type(self._implementation).__name__
+        level, method = self.implementation.get_level(state), self.implementation.get_level_method(state)
+        owner = type(self.implementation).__name__
         if not isinstance(level, Level) or level is Level.NO_LEVEL:
             raise ModelError(f"get_level of {owner} has to return Level.ACCELERATION, VELOCITY or POSITION, not {level!r}")
         if not isinstance(method, Method) or method is Method.NO_METHOD:
@@ -266,18 +264,18 @@ class Custom(Motion):
 
     # ------------------------------------------------------------------------------------------ what the system asks
 
-    def _ask(self, what: str, state: State, n: int) -> Array:
+    def ask_implementation(self, what: str, state: State, n: int) -> Array:
         """*n* finite numbers of a method of the user's."""
-        given = getattr(self._implementation, f"calc_prescribed_{what}")(state, n)
-        owner = f"calc_prescribed_{what} of {type(self._implementation).__name__}"
+        given = getattr(self.implementation, f"calc_prescribed_{what}")(state, n)
+        owner = f"calc_prescribed_{what} of {type(self.implementation).__name__}"
         try:
             value = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ModelError(f"{owner} returns {n} numbers for {self._mobod._name!r}, got {given!r}") from None
+            raise ModelError(f"{owner} returns {n} numbers for {self.mobod.name!r}, got {given!r}") from None
         if value.shape != (n,) and not (n == 1 and value.shape == ()):
-            raise ModelError(f"{owner} returns {n} numbers for {self._mobod._name!r}, got shape {value.shape}")
+            raise ModelError(f"{owner} returns {n} numbers for {self.mobod.name!r}, got shape {value.shape}")
         if not np.all(np.isfinite(value)):
-            raise ModelError(f"{owner} has to be finite for {self._mobod._name!r}, got {value}")
+            raise ModelError(f"{owner} has to be finite for {self.mobod.name!r}, got {value}")
         return value.reshape(n)
 
 

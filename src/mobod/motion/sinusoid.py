@@ -10,24 +10,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._jit import routine
 from ..algebra.scalar import load, sincos, store
-from ..level import Level
+from ..compiling import routine
 from ..mobilizer import _rates
-from ._what import ACCELERATION, POSITION, SET_Q, SET_U, VELOCITY
-from .base import Motion, checked_level, finite
+from ..value.checks import finite
+from ..value.level import Level
+from ._protocol import ACCELERATION, POSITION, SET_Q, SET_U, VELOCITY
+from .base import Motion, checked_level
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
 
 NAN = float("nan")
 
 
 @routine
 def move(model: Any, b: int, what: int) -> int:
-    """What `_what` says, for body b."""
-    x, level = model.first_motion_number[b], model.known_level[b]
+    """The routine for body b, see `_protocol`."""
+    x, level = model.first_motion_number[b], model.prescribed_level[b]
     i, k, nq, nu = model.first_q[b], model.first_u[b], model.num_q[b], model.num_u[b]
     a, w, p = load(model.motion_numbers, x, 0), load(model.motion_numbers, x + 1, 0), load(model.motion_numbers, x + 2, 0)
     s, c = sincos(w * load(model.time, 0, 0) + p)
@@ -60,7 +61,7 @@ def move(model: Any, b: int, what: int) -> int:
         for j in range(nq):
             store(model.work_q, i + j, 0, m_dot_dot - load(model.work_q, i + j, 0))
         _rates.n_inv_times(model, b, model.work_q, i, model.known_u_dot, k)
-        if nq != nu:  # equal numbers are no quaternion, nor the angles of a line: whoever realizes the state hears of it
+        if nq != nu:  # equal numbers are no quaternion, nor the angles of a line: realization raises
             store(model.known_u_dot, k, 0, NAN)
     else:
         if level == VELOCITY:
@@ -113,20 +114,20 @@ class Sinusoid(Motion):
 
     def __init__(self, mobod: MobilizedBody, level: Level, amplitude: float, rate: float, phase: float) -> None:
         self._level = checked_level(level, "a Sinusoid")
-        self._amplitude, self._rate = finite("the amplitude", amplitude), finite("the rate", rate)
-        self._phase = finite("the phase", phase)
+        given = {"amplitude": amplitude, "rate": rate, "phase": phase}
+        self._numbers = tuple(finite(f"the {what} of a Sinusoid", value) for what, value in given.items())
         super().__init__(mobod)
 
-    def _numbers(self) -> Sequence[float]:
-        return self._amplitude, self._rate, self._phase
+    def pack_numbers(self) -> Sequence[float]:
+        return self._numbers
 
-    def _objection(self, state: State) -> str | None:
-        body = self._mobod
+    def objection(self, state: State) -> str | None:
+        body = self.mobod
         q, u = body.get_num_q(state), body.get_num_u(state)
         if self._level is not Level.POSITION or q == u:
             return None
         remedy = "prescribe the velocity"
-        if body._index in state._tree.quaternions and q - 1 == u:
+        if body.index in state.tree.quaternions and q - 1 == u:
             remedy = f"choose angles with matter.set_use_euler_angles(state, True), or {remedy}"
         return f"{self!r} would set all {q} coordinates to the same value, of which only {u} are independent; {remedy}"
 

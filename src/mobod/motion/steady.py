@@ -11,20 +11,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._jit import routine
 from ..algebra.scalar import load, store
-from ..level import Level
-from ._what import SET_U
-from .base import Motion, finite
+from ..compiling import routine
+from ..errors import ModelError
+from ..value import checks
+from ..value.level import Level
+from ._protocol import SET_U
+from .base import Motion
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
-    from ..state import State
+    from ..state.state import State
 
 
 @routine
 def move(model: Any, b: int, what: int) -> int:
-    """What `_what` says, for body b; its udot is zero, which the sweeps know from `together`."""
+    """The routine for body b, see `_protocol`; udot is zero, which the sweeps know from the field `prescribed`."""
     x, k = model.first_motion_number[b], model.first_u[b]
     if what == SET_U:
         for j in range(model.num_u[b]):
@@ -61,45 +63,43 @@ class Steady(Motion):
 
     @staticmethod
     def _all_rates(rates: npt.ArrayLike, n: int, mobod: Any) -> npt.NDArray[np.float64]:
-        try:
-            array = np.asarray(rates, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"rates of {mobod._name!r} are a number, or at most {n} of them, got {rates!r}") from None
+        array = checks.numbers(f"rates of {mobod.name!r}", rates, f"a number, or at most {n} of them")
         if array.ndim > 1 or (array.ndim == 1 and len(array) > n):
-            raise ValueError(f"rates of {mobod._name!r} are a number, or at most {n} of them, got shape {array.shape}")
+            raise ValueError(f"rates of {mobod.name!r} are a number, or at most {n} of them, got shape {array.shape}")
         if not np.all(np.isfinite(array)):
-            raise ValueError(f"rates of {mobod._name!r} have to be finite, got {array}")
+            raise ModelError(f"rates of {mobod.name!r} have to be finite, got {array}")
         if array.ndim == 0:
             return np.full(n, float(array))
         return np.concatenate([array, np.zeros(n - len(array))])
 
     @property
-    def _is_steady(self) -> bool:
+    def is_steady(self) -> bool:
         return True
 
-    def _numbers(self) -> Sequence[float]:
+    def pack_numbers(self) -> Sequence[float]:
         return list(self._rates)
 
     def _which(self, which: int) -> int:
-        n = len(self._rates)
-        if not 0 <= int(which) < n:
-            raise IndexError(f"{self._mobod._name!r} has {n} u; there is no number {which}")
-        return int(which)
+        n, i = len(self._rates), checks.integer(f"which of {self!r}", which)
+        if not 0 <= i < n:
+            raise IndexError(f"{self.mobod.name!r} has {n} u; there is no number {which}")
+        return i
 
     def set_default_rate(self, rate: float) -> Steady:
         """Change the speed of all mobilities of a default state; a topological change. Returns the motion."""
-        return self.set_default_rates(finite("the rate", rate))
+        return self.set_default_rates(checks.finite(f"rate of {self!r}", rate))
 
     def set_default_rates(self, rates: npt.ArrayLike) -> Steady:
         """Change the speeds of a default state, as the constructor takes them; a topological change. Returns the motion."""
-        self._rates = self._all_rates(rates, len(self._rates), self._mobod)
-        self._mobod._changed()
+        self._rates = self._all_rates(rates, len(self._rates), self.mobod)
+        self.mobod.instance_changed()
         return self
 
     def set_one_default_rate(self, which: int, rate: float) -> Steady:
         """Change one mobility's speed of a default state; a topological change. Returns the motion."""
-        self._rates[self._which(which)] = finite("the rate", rate)
-        self._mobod._changed()
+        i, value = self._which(which), checks.finite(f"rate of {self!r}", rate)
+        self._rates[i] = value
+        self.mobod.instance_changed()
         return self
 
     def get_one_default_rate(self, which: int) -> float:
@@ -109,19 +109,19 @@ class Steady(Motion):
     def set_rate(self, state: State, rate: float) -> None:
         """Change the speed of all mobilities in this state, which falls to MODEL; u is as before until prescribed."""
         self._check(state, "set_rate")
-        value = finite("the rate", rate)
-        self._run(state, change=True)[:] = value
+        value = checks.finite(f"rate of {self!r}", rate)
+        self.pool_run(state, change=True)[:] = value
 
     def set_one_rate(self, state: State, which: int, rate: float) -> None:
         """Change one mobility's speed in this state, which falls to MODEL; u is as before until prescribed."""
         self._check(state, "set_one_rate")
-        which, value = self._which(which), finite("the rate", rate)
-        self._run(state, change=True)[which] = value
+        which, value = self._which(which), checks.finite(f"rate of {self!r}", rate)
+        self.pool_run(state, change=True)[which] = value
 
     def get_one_rate(self, state: State, which: int) -> float:
         """One mobility's speed in this state. Needs MODEL."""
         self._check(state, "get_one_rate")
-        return float(self._run(state, change=False)[self._which(which)])
+        return float(self.pool_run(state, change=False)[self._which(which)])
 
 
 __all__ = ["Steady"]

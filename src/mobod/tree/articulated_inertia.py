@@ -1,32 +1,35 @@
-"""Articulated body inertias, tip to base: what a body weighs with all that hangs on it free to move. Needs positions.
+"""Articulated-body inertias of bodies and their outboard subtrees, tip to base. Needs positions.
 
-    P_B = M_B + sum over children of phi P+ phi^T        P+ = P less its part along the free directions
+    P = M_B + sum over children of phi P+ phi^T        P+ = P - P H D^-1 H^T P,  D = H^T P H
 
-Source: Featherstone 2008, section 7; Jain 2011, section 6. The free directions are eliminated one by one
-(`algebra.articulated.eliminate`); gain and d_inverse keep what each elimination found, for the passes of `acceleration`.
-A mobilizer of six mobilities hands nothing to its parent: P+ is zero.
+Source: Featherstone 2008, section 7; Jain 2011, section 6. Mobilities are eliminated one by one
+(`algebra.articulated.eliminate`) or as a block (`block_elimination`); the fields `gain` and `d_inverse` keep what the passes of
+`acceleration` need. Six mobilities leave nothing: P+ is zero. What is stored of a body is the sum over its children; see
+`store_inertias` for P itself.
 """
 
 from typing import Any
 
-from .._jit import compiled, generic
 from ..algebra import articulated, spatial, sym33, vec3
 from ..algebra.memory import load3, load6, load_spatial, store3, store6
 from ..algebra.record import attach
 from ..algebra.scalar import load, store, zero
-from . import blocks, known
+from ..compiling import compiled, generic
+from ..state.fields import Record
+from . import block_elimination, prescribed_mobilities
+from .block_elimination import BALL, NONE, ONE_BY_ONE
 
 
 @generic
-def _keep(model: Any, i: int, gw: Any, gv: Any, d_inverse: Any) -> None:
-    """What the passes of `acceleration` need of mobility i."""
+def _keep(model: Record, i: int, gw: Any, gv: Any, d_inverse: Any) -> None:
+    """P h / d and 1 / d of mobility i."""
     store3(model.gain, i, 0, gw)
     store3(model.gain, i, 3, gv)
     store(model.d_inverse, i, 0, d_inverse)
 
 
 @generic
-def _free_one(model: Any, i: int, J: Any, F: Any, M: Any) -> Any:
+def _free_one(model: Record, i: int, J: Any, F: Any, M: Any) -> Any:
     """Eliminate mobility i."""
     J, F, M, gw, gv, d_inverse = articulated.eliminate(J, F, M, load3(model.H, i, 0), load3(model.H, i, 3))
     _keep(model, i, gw, gv, d_inverse)
@@ -34,7 +37,7 @@ def _free_one(model: Any, i: int, J: Any, F: Any, M: Any) -> Any:
 
 
 @generic
-def _free_two(model: Any, i: int, J: Any, F: Any, M: Any) -> Any:
+def _free_two(model: Record, i: int, J: Any, F: Any, M: Any) -> Any:
     """Eliminate mobilities i and i + 1."""
     hw, hv = load_spatial(model.H, i)
     kw, kv = load_spatial(model.H, i + 1)
@@ -45,16 +48,16 @@ def _free_two(model: Any, i: int, J: Any, F: Any, M: Any) -> Any:
 
 
 @generic
-def of_body(model: Any, b: int) -> Any:
-    """Rigid body inertia of body b alone, as J, F, M."""
+def of_body(model: Record, b: int) -> Any:
+    """Spatial inertia of body b alone, as J, F, M."""
     m = load(model.mass, b, 0)
     mc = vec3.scale(m, load3(model.com_G, b, 0))
     return articulated.of_rigid_body(m, mc, load6(model.inertia_G, b, 0))
 
 
 @generic
-def of_shifted_body(model: Any, b: int) -> Any:
-    """Rigid body inertia of body b alone about its parent's origin: half the work of shifting an articulated one."""
+def of_shifted_body(model: Record, b: int) -> Any:
+    """Spatial inertia of body b alone about its parent's origin: half the work of shifting an articulated-body inertia."""
     m = load(model.mass, b, 0)
     mc = vec3.scale(m, load3(model.com_G, b, 0))
     mc, inertia = spatial.shift_inertia(m, mc, load6(model.inertia_G, b, 0), load3(model.p_PB_G, b, 0))
@@ -62,20 +65,20 @@ def of_shifted_body(model: Any, b: int) -> Any:
 
 
 @generic
-def step(model: Any, b: int) -> None:
-    """Add the body to what its children handed in, eliminate its mobilities and hand the rest to the parent."""
+def step(model: Record, b: int) -> None:
+    """P from the body and the sum over its children; P+ into the sum of its parent."""
     n, p, first = model.num_u[b], model.parent[b], model.first_u[b]
     J, F, M = of_body(model, b)
     if model.has_children[b] == 1:
         J2, F2, M2 = articulated.load_articulated(model.articulated, b)
         J, F, M = articulated.add(J, F, M, J2, F2, M2)
-    if model.together[b] != 0:
-        if model.together[b] < 0:
-            known.step(model, b, J, F, M)
+    if model.elimination[b] != ONE_BY_ONE:
+        if model.elimination[b] == NONE:
+            prescribed_mobilities.step(model, b, J, F, M)
         else:
             _block_step(model, b, J, F, M)
         return
-    if n == 1:  # apart from the loop, whose 21 numbers go through memory
+    if n == 1:  # the loop below passes its 21 numbers through memory
         J, F, M = _free_one(model, first, J, F, M)
     else:
         i, end = first, first + n - 3 * model.slides[b]
@@ -103,8 +106,8 @@ def step(model: Any, b: int) -> None:
 
 
 @generic
-def _step_of_slides(model: Any, b: int, i: int, J: Any, F: Any, M: Any) -> None:
-    """The rest of `step` from mobility i on, where that and the next two slide: what is left is the same about any point."""
+def _step_of_slides(model: Record, b: int, i: int, J: Any, F: Any, M: Any) -> None:
+    """The rest of `step` where i to i + 2 translate M in every direction: P+ = [J 0; 0 0], about any point."""
     p = model.parent[b]
     x, y, z = load3(model.H, i, 3), load3(model.H, i + 1, 3), load3(model.H, i + 2, 3)
     J, (gw, gv, d_inverse), (kw, kv, e_inverse), (lw, lv, f_inverse) = articulated.eliminate_slides(J, F, M, x, y, z)
@@ -121,10 +124,10 @@ def _step_of_slides(model: Any, b: int, i: int, J: Any, F: Any, M: Any) -> None:
 
 
 @generic
-def _block_step(model: Any, b: int, J: Any, F: Any, M: Any) -> None:
-    """The rest of `step` for a body whose mobilities are met together."""
+def _block_step(model: Record, b: int, J: Any, F: Any, M: Any) -> None:
+    """The rest of `step` where the mobilities are eliminated as a block."""
     p = model.parent[b]
-    M = blocks.eliminate(model, b, J, F, M)
+    M = block_elimination.eliminate(model, b, J, F, M)
     if p > 0:
         if model.num_u[b] == 6:
             if model.is_last_child[b] == 1:
@@ -139,21 +142,21 @@ def _block_step(model: Any, b: int, J: Any, F: Any, M: Any) -> None:
 
 
 @generic
-def _to_outboard_frame(model: Any, b: int) -> Any:
-    """From the parent's origin to M's."""
+def _to_outboard_frame(model: Record, b: int) -> Any:
+    """p_PM: from the parent's origin to M's."""
     return vec3.add(load3(model.p_PB_G, b, 0), load3(model.p_BM_G, b, 0))
 
 
 @generic
 def nothing(x: Any) -> Any:
-    """No inertia, of the scalar type of x."""
+    """Zero inertia, of the scalar type of x."""
     o = zero(x)
     return (o, o, o, o, o, o), (o, o, o, o, o, o, o, o, o), (o, o, o, o, o, o)
 
 
 @compiled
 def store_inertias(block: Any) -> None:
-    """P of every body into its row, for those who ask for it: `step` itself stores only what it has to."""
+    """P of every body into its row of `articulated`, where `step` leaves the sum over its children."""
     model = attach(block)
     for b in range(model.nb - 1, 0, -1):
         J, F, M = of_body(model, b)
@@ -165,12 +168,12 @@ def store_inertias(block: Any) -> None:
         if p == 0:
             continue
         first, n = model.first_u[b], model.num_u[b]
-        if model.together[b] < 0:
+        if model.elimination[b] == NONE:
             J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))
         elif n == 6:
             J, F, M = nothing(J[0])
-        elif model.together[b] > 0:
-            J, F, M = articulated.shift_linear(blocks.eliminate(model, b, J, F, M), _to_outboard_frame(model, b))
+        elif model.elimination[b] >= BALL:
+            J, F, M = articulated.shift_linear(block_elimination.eliminate(model, b, J, F, M), _to_outboard_frame(model, b))
         else:
             for i in range(first, first + n):
                 J, F, M, _, _, _ = articulated.eliminate(J, F, M, load3(model.H, i, 0), load3(model.H, i, 3))

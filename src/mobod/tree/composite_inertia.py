@@ -1,4 +1,4 @@
-"""Composite body inertias, tip to base: what a body weighs with all that hangs on it held rigid. Needs positions.
+"""Composite-rigid-body inertias of bodies and their outboard subtrees, tip to base. Needs positions.
 
     M_C = M_B + sum over children of phi M_C phi^T, as mass, first moment and inertia about the body's origin, in Ground
 
@@ -7,16 +7,17 @@ Source: Featherstone 2008, section 6.2; Jain 2011, section 4.1.2.
 
 from typing import Any
 
-from .._jit import compiled, generic
 from ..algebra import spatial, sym33, vec3
 from ..algebra.memory import load3, load6, store3, store6
 from ..algebra.record import attach
 from ..algebra.scalar import load, store
+from ..compiling import compiled, generic
+from ..state.fields import Record
 
 
 @generic
-def step(model: Any, b: int) -> None:
-    """The composite inertia of body b, to which all its children have handed theirs; handed to its parent."""
+def step(model: Record, b: int) -> None:
+    """M_C of body b, added to its parent's. Its children come first."""
     p = model.parent[b]
     m, mc, inertia = load(model.mass, b, 0), load3(model.com_G, b, 0), load6(model.inertia_G, b, 0)
     mc = vec3.scale(m, mc)
@@ -30,8 +31,8 @@ def step(model: Any, b: int) -> None:
 
 
 @generic
-def _with(model: Any, b: int, m: Any, mc: Any, inertia: Any) -> Any:
-    """An inertia and what is in row b."""
+def _with(model: Record, b: int, m: Any, mc: Any, inertia: Any) -> Any:
+    """The sum of an inertia and that of row b."""
     return (
         m + load(model.composite, b, 0),
         vec3.add(mc, load3(model.composite, b, 1)),
@@ -40,15 +41,15 @@ def _with(model: Any, b: int, m: Any, mc: Any, inertia: Any) -> Any:
 
 
 @generic
-def _keep(model: Any, b: int, m: Any, mc: Any, inertia: Any) -> None:
+def _keep(model: Record, b: int, m: Any, mc: Any, inertia: Any) -> None:
     store(model.composite, b, 0, m)
     store3(model.composite, b, 1, mc)
     store6(model.composite, b, 4, inertia)
 
 
 @generic
-def sweep(model: Any) -> None:
-    """All bodies, tips first; Ground's row is left at the sum of all, about the Ground origin."""
+def sweep(model: Record) -> None:
+    """All bodies; Ground's row becomes the inertia of the whole tree about Ground's origin."""
     for b in range(model.nb - 1, 0, -1):
         step(model, b)
 

@@ -1,4 +1,4 @@
-"""The index fields of constraints: what topology fixes, and which of the enabled ones are solved together."""
+"""Index fields of constraints: those that topology fixes, and the groups in which enabled ones are solved."""
 
 from __future__ import annotations
 
@@ -7,42 +7,34 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..algebra.arrays import Indices
 from ..errors import ModelError
+from ..state.fields import GROUPED
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
-
-Indices = npt.NDArray[np.int64]
-
-#: The fields that `grouped` gives.
-GROUPED = (
-    *("num_groups", "group_first", "group_end", "group_constraints", "group_first_row", "group_num_rows", "group_num_speeds"),
-    *("group_effect", "group_gram", "group_first_body", "group_end_body", "group_bodies", "effect_place"),
-    *("row_place", "row_effect", "row_stride"),
-)
 
 
 def topology(
     constraints: Sequence[Constraint], parents: Sequence[int], num_q: Sequence[int], num_u: Sequence[int]
 ) -> tuple[dict[str, list[Any]], dict[str, int]]:
-    """The fields that do not depend on which constraints are enabled, and the counts but those of `sizes`."""
+    """The fields that do not depend on which constraints are enabled, and all counts but those that `grouped` gives."""
     fields: dict[str, list[Any]] = {name: [] for name in _LISTS}
     counts = {"wrenches_size": 0, "speed_coefficients_size": 0, "coordinate_coefficients_size": 0, "path_forces_size": 0}
     rows = 0
     for constraint in constraints:
         _check_mobility(constraint, parents, num_u)
-        constraint._check_coordinates(num_q)
-        bodies, mobilizers = constraint._body_indices(), constraint._mobilizer_indices()
-        p, v, a = constraint._equations()
+        constraint.check_coordinates(num_q)
+        bodies, mobilizers = constraint.body_indices(), constraint.mobilizer_indices()
+        p, v, a = constraint.equations()
         path = sorted({b for end in (*bodies, *mobilizers) for b in _to_ground(end, parents)}, reverse=True)
         place = {b: i for i, b in enumerate(path)}
         speeds, coordinates = sum(num_u[b] for b in mobilizers), sum(num_q[b] for b in mobilizers)
         starts = dict(zip(mobilizers, np.cumsum([0, *(num_u[b] for b in mobilizers)]).tolist(), strict=False))
-        integers, numbers = constraint._integers(), constraint._numbers()
+        integers, numbers = constraint.pack_integers(), constraint.pack_numbers()
         one = {
-            "constraint_enabled": int(not constraint._disabled_by_default),
+            "constraint_enabled": int(not constraint.disabled_by_default),
             "constraint_first_integer": len(fields["constraint_integers"]),
             "constraint_first_number": len(fields["constraint_numbers"]),
             "first_constrained_body": len(fields["constrained_bodies"]),
@@ -88,7 +80,6 @@ def topology(
         "constrained_nu": sum(num_u) if constraints else 0,
         "constrained_nq": sum(num_q) if constraints else 0,
         "four": 4,
-        "arguments_size": max((constraint._num_arguments() for constraint in constraints), default=0),
     }
     return fields, counts
 
@@ -103,7 +94,7 @@ _LISTS = (
 
 
 def _to_ground(b: int, parents: Sequence[int]) -> list[int]:
-    """The bodies from b to the one on Ground, whose parent is Ground."""
+    """The bodies from b to its base body, whose parent is Ground."""
     found = []
     while b > 0:
         found.append(b)
@@ -112,8 +103,8 @@ def _to_ground(b: int, parents: Sequence[int]) -> list[int]:
 
 
 def _check_mobility(constraint: Constraint, parents: Sequence[int], num_u: Sequence[int]) -> None:
-    """`ModelError` where nothing moves between the bodies that a constraint ties."""
-    tied = constraint._tied_bodies()
+    """`ModelError` where there is no mobility between the bodies that a constraint ties."""
+    tied = constraint.tied_bodies()
     lines = [_to_ground(body.get_mobilized_body_index(), parents) for body in tied]
     visits = Counter(b for line in lines for b in line)
     if len(tied) > 1 and not any(num_u[b] for b, times in visits.items() if times < len(tied)):
@@ -125,7 +116,7 @@ def _check_mobility(constraint: Constraint, parents: Sequence[int], num_u: Seque
 
 
 def grouped(fields: dict[str, Any], enabled: Sequence[int] | Indices, nb: int) -> tuple[dict[str, Indices], dict[str, int]]:
-    """The fields of groups when the constraints of *enabled* are, and what sizes they take: all enabled take the most."""
+    """The fields of groups where the constraints of *enabled* are, and the sizes these take, largest where all are."""
     num_u, first_u = fields["num_u"], fields["first_u"]
     nc = len(fields["first_row"])
     on = [c for c in range(nc) if enabled[c]]

@@ -1,22 +1,23 @@
 """Products with the constraints' matrix G, its rows one by one, and solutions with G M^-1 G^T.
 
-Rows are in the kernels' order, constraint by constraint, disabled ones included, whose results are left alone: the order of a
-state's multipliers is Python's to make (`mobod.constrained`).
+Rows are in the kernels' order: constraint by constraint, those of disabled ones left alone. `mobod.system.matter_constraints`
+puts them into the order of a state's multipliers.
 """
 
 from typing import Any
 
-from .._jit import compiled, generic
 from ..algebra import spatial, vec3
 from ..algebra.memory import add_spatial, load3, load_spatial
 from ..algebra.record import attach
 from ..algebra.scalar import load, store
-from . import acceleration, constraint_paths, constraints, passes
+from ..compiling import compiled, generic
+from ..state.fields import Record
+from . import acceleration, constraint_paths, constraints, jacobian_sweeps
 
 
 @compiled
 def calc_velocity_errors(block: Any, out: Any) -> None:
-    """G u and the offset, of equations of positions and velocities. Needs velocities."""
+    """G u + offset of position and velocity equations. Needs velocities."""
     model = attach(block)
     for at in range(_last(model)):
         c = model.group_constraints[at]
@@ -28,7 +29,7 @@ def calc_velocity_errors(block: Any, out: Any) -> None:
 
 @compiled
 def calc_acceleration_errors(block: Any, A: Any, udot: Any, out: Any) -> None:
-    """G udot and the offset, of accelerations *udot* with which bodies have *A* in Ground. Needs velocities."""
+    """G udot + offset for accelerations *udot*, at which bodies have *A* in Ground. Needs velocities."""
     model = attach(block)
     for at in range(_last(model)):
         c = model.group_constraints[at]
@@ -39,9 +40,9 @@ def calc_acceleration_errors(block: Any, A: Any, udot: Any, out: Any) -> None:
 
 @compiled
 def multiply_by_g(block: Any, u: Any, out: Any) -> None:
-    """G u. Needs positions, and velocities where a row depends on them."""
+    """G u. Needs positions, and velocities where rows depend on u."""
     model = attach(block)
-    passes.outward(model, u, model.work_A)
+    jacobian_sweeps.outward(model, u, model.work_A)
     for at in range(_last(model)):
         c = model.group_constraints[at]
         for k in range(constraints.num_rows(model, c)):
@@ -50,14 +51,14 @@ def multiply_by_g(block: Any, u: Any, out: Any) -> None:
 
 @compiled
 def calc_forces(block: Any, multipliers: Any, F: Any, f: Any) -> None:
-    """G^T times multipliers as what it stands for: wrenches on the bodies and generalized forces, added to *F* and *f*."""
+    """G^T lambda as wrenches on bodies and generalized forces, added to *F* and *f*."""
     model = attach(block)
     add_forces(model, multipliers, F, f, 1.0)
 
 
 @compiled
 def add_forces(block: Any, multipliers: Any, F: Any, f: Any, factor: float) -> None:
-    """The same times a factor."""
+    """G^T lambda times *factor*, added to *F* and *f*."""
     model = attach(block)
     for at in range(_last(model)):
         c = model.group_constraints[at]
@@ -79,7 +80,7 @@ def add_forces(block: Any, multipliers: Any, F: Any, f: Any, factor: float) -> N
 
 @compiled
 def calc_g_transpose_products(block: Any, F: Any, f: Any) -> None:
-    """f += J^T F; *F* is used up."""
+    """f += J^T F; *F* is overwritten."""
     model = attach(block)
     for b in range(model.nb - 1, 0, -1):
         t, s = load_spatial(F, b)
@@ -92,7 +93,7 @@ def calc_g_transpose_products(block: Any, F: Any, f: Any) -> None:
 
 @compiled
 def calc_g(block: Any, G: Any) -> None:
-    """G, row by row, each along its own path; the others' entries are left alone."""
+    """G, row by row along each constraint's path; entries off the path are left alone."""
     model = attach(block)
     for at in range(_last(model)):
         c = model.group_constraints[at]
@@ -109,7 +110,7 @@ def calc_g(block: Any, G: Any) -> None:
                     if own >= 0:
                         g = g + load(model.speed_coefficients, model.first_speed[c] + k * model.num_speeds[c] + own + j, 0)
                     G[model.first_row[c] + k, i] = g
-                constraint_paths.hand_on(model, up, b, rows, k, zw, zv)
+                constraint_paths.transmit(model, up, b, rows, k, zw, zv)
 
 
 @compiled
@@ -127,7 +128,7 @@ def solve(block: Any, x: Any) -> None:
 
 @compiled
 def calc_projected_m_inv(block: Any, W: Any) -> None:
-    """G M^-1 G^T, of which the entries between groups, zeros, are left alone. Needs articulated inertias."""
+    """G M^-1 G^T; entries between groups, which are zero, are left alone. Needs articulated inertias."""
     model = attach(block)
     for g in range(model.num_groups[0]):
         for at in range(model.group_first[g], model.group_end[g]):
@@ -148,15 +149,15 @@ def calc_projected_m_inv(block: Any, W: Any) -> None:
 
 @compiled
 def gather_residuals(block: Any) -> None:
-    """The inward pass of `acceleration` once more, with applied forces to which those of the constraints have been added."""
+    """The inward pass of `acceleration`, with the constraints' forces added to the applied ones."""
     model = attach(block)
     for b in range(model.nb - 1, 0, -1):
         acceleration.inward_step(model, b)
 
 
 @generic
-def _last(model: Any) -> int:
-    """How many constraints are enabled: they are the first of group_constraints."""
+def _last(model: Record) -> int:
+    """The number of enabled constraints, which come first in group_constraints."""
     n = 0
     if model.num_groups[0] > 0:
         n = model.group_end[model.num_groups[0] - 1]
@@ -164,8 +165,8 @@ def _last(model: Any) -> int:
 
 
 @generic
-def _load_group(model: Any, g: int, x: Any) -> None:
-    """Right sides of group g, and its effects."""
+def _load_group(model: Record, g: int, x: Any) -> None:
+    """The right sides of group g into `row_work`, and its effects."""
     for at in range(model.group_first[g], model.group_end[g]):
         c = model.group_constraints[at]
         for r in range(model.first_row[c], model.first_row[c] + constraints.num_rows(model, c)):

@@ -1,30 +1,32 @@
-"""What constraints do to the mobilities that their bodies hang on: E and D^-1 E of `constraints`, along each one's path.
+"""E and D^-1 E of `constraints`: what unit multipliers leave at the mobilities along each constraint's path to Ground.
 
-Two ways. With the tree free to move under forces, for accelerations: the inward pass of `acceleration` on unit multipliers.
-With masses of no account, for projections: E = J^T times the wrenches, and in place of D^-1 a weight a mobility, or of q where
-q_dot is not u a matrix a mobilizer.
+For accelerations they come of the inward pass of `acceleration` on unit multipliers, E = (1 - H^T psi K) G^T. For projections
+E = G^T, and in place of D^-1 is 1 / weight^2 of each mobility, or for q, where q_dot is not u, a matrix of each mobilizer.
 
-Beside each row: what its square would be if no products cancelled, to tell a row that moves nothing from one that moves little.
-With s_w, s_v the squares of its wrenches' torques and forces, l^2 of the levers to a mobility, it is the sum over mobilities of
-d^-1 (|h_w|^2 (s_w + l^2 s_v) + |h_v|^2 s_v): all but s_w, s_v the same for all rows of a constraint.
+The scale of a row is what its square in E^T D^-1 E would be if no products cancelled: it tells a row that moves nothing from
+one that moves little. With s_w and s_v the squares of its wrenches' torques and forces, and l^2 those of the levers to a
+mobility, it is the sum over mobilities of d^-1 (|h_w|^2 (s_w + l^2 s_v) + |h_v|^2 s_v); only s_w and s_v differ between rows.
 """
 
 from typing import Any
 
-from .._jit import generic, routine
 from ..algebra import spatial, vec3
 from ..algebra.memory import load3, load_spatial, store_spatial
 from ..algebra.record import call_routine
 from ..algebra.scalar import load, sqrt, store, zero
-from ..constraint._what import AS_Q, EFFECTS_OF_BLOCK, PROJECT_Q
+from ..compiling import generic, routine
+from ..constraint._protocol import AS_Q, EFFECTS_OF_BLOCK, PROJECT_Q
 from ..mobilizer import _rates
 from ..mobilizer._access import put3, vector3
-from . import blocks, known
+from ..state.fields import Record
+from . import block_elimination, prescribed_mobilities
+from .block_elimination import BALL, NONE, ONE_BY_ONE
+from .prescribed_mobilities import SOLVED, ZERO
 
 
 @generic
-def begin(model: Any, c: int, rows: int) -> None:
-    """Minus the wrenches of unit multipliers onto the path of constraint c, with no levers yet."""
+def begin(model: Record, c: int, rows: int) -> None:
+    """Z of unit multipliers on the path of constraint c: minus their wrenches. Levers become zero."""
     n = model.path_length[c]
     o = zero(load(model.time, 0, 0))
     for at in range(n * rows):
@@ -42,8 +44,8 @@ def begin(model: Any, c: int, rows: int) -> None:
 
 
 @generic
-def hand_on(model: Any, parent_place: int, b: int, rows: int, k: int, zw: Any, zv: Any) -> None:
-    """What is left of column k at body b to its parent."""
+def transmit(model: Record, parent_place: int, b: int, rows: int, k: int, zw: Any, zv: Any) -> None:
+    """phi Z+ of row k at body b into its parent's sum."""
     if parent_place >= 0:
         zw, zv = spatial.shift_force(zw, zv, load3(model.p_PB_G, b, 0))
         pw, pv = load_spatial(model.path_forces, parent_place * rows + k)
@@ -51,8 +53,8 @@ def hand_on(model: Any, parent_place: int, b: int, rows: int, k: int, zw: Any, z
 
 
 @generic
-def _lengthen(model: Any, place: int, parent_place: int, b: int) -> None:
-    """Levers, squared, to the parent's origin."""
+def _lengthen(model: Record, place: int, parent_place: int, b: int) -> None:
+    """Squares of levers to the parent's origin."""
     if parent_place >= 0:
         r = load3(model.p_PB_G, b, 0)
         longer = load(model.path_levers, place, 0) + vec3.dot(r, r)
@@ -60,8 +62,8 @@ def _lengthen(model: Any, place: int, parent_place: int, b: int) -> None:
 
 
 @generic
-def effects(model: Any, c: int) -> None:
-    """E and D^-1 E of the rows of constraint c, and their scales. Articulated inertias are there."""
+def effects(model: Record, c: int) -> None:
+    """E and D^-1 E of the rows of constraint c, and their scales. Needs articulated inertias."""
     rows = model.num_p[c] + model.num_v[c] + model.num_a[c]
     begin(model, c, rows)
     row = model.first_row[c]
@@ -73,14 +75,14 @@ def effects(model: Any, c: int) -> None:
         at = model.first_path[c] + place
         b, up, own = model.path[at], model.path_parent[at], model.path_mobilizer[at]
         lever = load(model.path_levers, place, 0)
-        i, num_u, together = model.first_u[b], model.num_u[b], model.together[b]
-        if together == 0:
+        i, num_u, elimination = model.first_u[b], model.num_u[b], model.elimination[b]
+        if elimination == ONE_BY_ONE:
             for j in range(num_u):
                 hw, hv = load_spatial(model.H, i + j)
                 d = load(model.d_inverse, i + j, 0)
                 w2 = d * vec3.dot(hw, hw)
                 of_torque, of_force = of_torque + w2, of_force + (w2 * lever + d * vec3.dot(hv, hv))
-        elif together > 0:
+        elif elimination >= BALL:
             J = model.gain
             w2 = load(J, i, 0) + load(J, i, 1) + load(J, i, 2)
             of_torque, of_force = of_torque + w2, of_force + w2 * lever
@@ -93,7 +95,7 @@ def effects(model: Any, c: int) -> None:
             if num_u > 0:
                 e0 = e0 + model.effect_place[i]
             f = model.first_speed[c] + k * model.num_speeds[c] + own
-            if together == 0:
+            if elimination == ONE_BY_ONE:
                 for j in range(num_u):
                     hw, hv = load_spatial(model.H, i + j)
                     gw, gv = load_spatial(model.gain, i + j)
@@ -103,7 +105,7 @@ def effects(model: Any, c: int) -> None:
                     zw, zv = vec3.add_scaled(zw, e, gw), vec3.add_scaled(zv, e, gv)
                     store(model.effect, e0 + j, 0, e)
                     store(model.own_effect, e0 + j, 0, e * load(model.d_inverse, i + j, 0))
-            elif together < 0:  # known: its udot acts on the row, and the row not on it
+            elif elimination == NONE:  # prescribed: its udot acts on the row, and the row not on it
                 for j in range(num_u):
                     hw, hv = load_spatial(model.H, i + j)
                     e = -(vec3.dot(hw, zw) + vec3.dot(hv, zv))
@@ -111,29 +113,29 @@ def effects(model: Any, c: int) -> None:
                         e = e + load(model.speed_coefficients, f + j, 0)
                     store(model.effect, e0 + j, 0, e)
                     store(model.own_effect, e0 + j, 0, o)
-            hand_on(model, up, b, rows, k, zw, zv)
+            transmit(model, up, b, rows, k, zw, zv)
         _lengthen(model, place, up, b)
     _scales(model, c, rows, of_torque, of_force)
 
 
 @generic
-def rates_of_row(model: Any, c: int, r: int) -> Any:
-    """Row r, of constraint c, of G times udot without constraints: its effects times epsilon, and times known udot."""
+def rates_of_row(model: Record, c: int, r: int) -> Any:
+    """Row r, of constraint c, of G udot_0, wrenches . A0 left out: E times `own_u_dot`, or times prescribed udot."""
     total = zero(load(model.time, 0, 0))
     for at in range(model.first_path[c], model.first_path[c] + model.path_length[c]):
         b = model.path[at]
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
             e = load(model.effect, model.row_effect[r] + model.effect_place[i], 0)
-            if model.together[b] >= 0:
-                total = total + e * load(model.epsilon, i, 0)
-            elif model.together[b] < known.LOCKED:
-                total = total + e * known.acceleration(model, b, i)
+            if model.prescribed[b] == SOLVED:
+                total = total + e * load(model.own_u_dot, i, 0)
+            elif model.prescribed[b] > ZERO:
+                total = total + e * prescribed_mobilities.acceleration(model, b, i)
     return total
 
 
 @routine
-def effects_of_block(model: Any, c: int, place: int) -> int:
-    """The same for mobilities that are met together, at one place of the path, of all rows; what is left takes their place."""
+def effects_of_block(model: Record, c: int, place: int) -> int:
+    """E, D^-1 E and Z+ of all rows at the body at *place* of the path, whose mobilities are eliminated as a block."""
     at = model.first_path[c] + place
     b, own = model.path[at], model.path_mobilizer[at]
     rows = model.num_p[c] + model.num_v[c] + model.num_a[c]
@@ -148,8 +150,8 @@ def effects_of_block(model: Any, c: int, place: int) -> int:
             f_v = tau
             if model.num_u[b] == 6:
                 f_v = vector3(model.speed_coefficients, f + 3)
-            tau, force = blocks.torque_and_force(model, b, vector3(model.speed_coefficients, f), f_v)
-        rest_w, rest_v, own_w, own_v, zw, zv = blocks.absorb_with_rests(model, b, tau, force, zw, zv)
+            tau, force = block_elimination.torque_and_force(model, b, vector3(model.speed_coefficients, f), f_v)
+        rest_w, rest_v, own_w, own_v, zw, zv = block_elimination.absorb_with_rests(model, b, tau, force, zw, zv)
         put3(model.effect, e0, rest_w)
         put3(model.own_effect, e0, own_w)
         if model.num_u[b] == 6:
@@ -162,10 +164,10 @@ def effects_of_block(model: Any, c: int, place: int) -> int:
 
 
 @generic
-def weighted_effects(model: Any, c: int, what: int) -> None:
-    """The same for a projection of q or of u: G^T of rows that take part in it, and over the weights squared.
+def weighted_effects(model: Record, c: int, what: int) -> None:
+    """E = G^T and G^T / weight^2 of the rows of constraint c, for a projection of q or u.
 
-    The effect of a row that takes no part, and of a mobility that is prescribed, is zero.
+    Both are zero for rows that take no part in it, the second for prescribed mobilities.
     """
     rows = model.num_p[c] + model.num_v[c] + model.num_a[c]
     taking_part = model.num_p[c]
@@ -202,7 +204,7 @@ def weighted_effects(model: Any, c: int, what: int) -> None:
                 store(model.own_effect, e0, 0, e * load(model.projection_weight, i + j, 0))
             if what == PROJECT_Q and model.rates[b] != _rates.SAME:
                 call_routine(model.constrain[AS_Q], model, b, base + k * n + model.effect_place[i])
-            hand_on(model, up, b, rows, k, zw, zv)
+            transmit(model, up, b, rows, k, zw, zv)
         _lengthen(model, place, up, b)
     _scales(model, c, rows, of_torque, of_force)
     for k in range(taking_part, rows):  # left out, and not redundant
@@ -210,8 +212,8 @@ def weighted_effects(model: Any, c: int, what: int) -> None:
 
 
 @routine
-def as_q(model: Any, b: int, e0: int) -> int:
-    """For a body with q_dot other than u: the q that `projection_step` makes, or with *e0* not below 0 `_weigh_as_q`."""
+def as_q(model: Record, b: int, e0: int) -> int:
+    """N times `projection_step` into `work_q` for body b; if *e0* is not below 0, `_weigh_as_q`. Where q_dot is not u."""
     if e0 < 0:
         _rates.n_times(model, b, model.projection_step, model.first_u[b], model.work_q, model.first_q[b])
     else:
@@ -220,8 +222,8 @@ def as_q(model: Any, b: int, e0: int) -> int:
 
 
 @generic
-def _weigh_as_q(model: Any, b: int, e0: int) -> None:
-    """What a row does to the u of body b that count as the q_dot that they make: W^-1 N^+ (W^-1 N^+)^T times its effect."""
+def _weigh_as_q(model: Record, b: int, e0: int) -> None:
+    """W^-1 N^+ (W^-1 N^+)^T times the effect of a row on body b: its u are weighed by the q_dot that they make."""
     first = model.first_u[b]
     for j in range(model.num_u[b]):
         weight = sqrt(load(model.projection_weight, first + j, 0))
@@ -234,8 +236,8 @@ def _weigh_as_q(model: Any, b: int, e0: int) -> None:
 
 
 @generic
-def _scales(model: Any, c: int, rows: int, of_torque: Any, of_force: Any) -> None:
-    """What the squares of the rows would be if no products cancelled."""
+def _scales(model: Record, c: int, rows: int, of_torque: Any, of_force: Any) -> None:
+    """The scales of the rows of constraint c."""
     n = model.num_constrained_bodies[c]
     for k in range(rows):
         torque = zero(of_torque)
@@ -248,8 +250,8 @@ def _scales(model: Any, c: int, rows: int, of_torque: Any, of_force: Any) -> Non
 
 
 @generic
-def form_gram(model: Any, g: int) -> None:
-    """W = E^T D^-1 E of group g, the lower half: each row over the mobilities of its own path."""
+def form_gram(model: Record, g: int) -> None:
+    """The lower half of W = E^T D^-1 E of group g, each row summed over its own path."""
     n, m, first = model.group_num_speeds[g], model.group_num_rows[g], model.group_gram[g]
     effect = model.group_effect[g]
     i = 0

@@ -1,39 +1,41 @@
-"""Constraints: their equations at every stage, and the accelerations that keep them.
+"""Constraints: their equations at each stage, their multipliers, and the accelerations that satisfy them.
 
-A constraint c has equations, rows r, that its kind (a file of `constraint`) writes:
+A constraint c has equations, rows r, which its kind (a file of `constraint`) writes:
 
-    position    position_error        of the first num_p rows
-    velocity    G u + velocity_offset           G: its wrenches on bodies, and coefficients of mobilities
-    acceleration    G udot + acceleration_offset
+    position error        position_error, of the first num_p rows
+    velocity error        G u + velocity_offset
+    acceleration error    G udot + acceleration_offset
 
-A row of G is kept as the forces that a unit multiplier stands for: a wrench on each constrained body, at its origin, in Ground,
-and generalized forces on the constrained mobilizers. With M^-1 = (1 - H psi K)^T D^-1 (1 - H psi K) (Jain 2011, section 7) and
-E = (1 - H psi K) G^T, which is what an inward pass leaves at the mobilities that a constraint's bodies hang on,
+A row of G is kept as the forces of a unit multiplier: a wrench on each constrained body, at its origin, in Ground, and
+generalized forces on the constrained mobilizers. With M^-1 = (1 - H^T psi K)^T D^-1 (1 - H^T psi K) (Jain 2011, section 7,
+whose H is the transpose of ours), and E = (1 - H^T psi K) G^T, which an inward pass on unit multipliers leaves at the
+mobilities,
 
     G M^-1 G^T = E^T D^-1 E        lambda = (G M^-1 G^T)^+ (G udot_0 + offset)        udot = udot_0 - M^-1 G^T lambda
 
-and G udot_0 = E^T epsilon, with udot in place of epsilon where it is known. So neither G nor M is formed, each equation costs
-one inward pass along its own path, and what lambda changes is taken from epsilon before the one outward pass. Constraints whose
-paths share no mobility do not interact: they are solved group by group.
+and G udot_0 is E^T `own_u_dot` and the wrenches' products with A0; prescribed mobilities have udot in place of `own_u_dot`. So
+neither G nor M is formed, each equation costs one inward pass along its own path, and lambda changes `own_u_dot` before the one
+outward pass. Constraints whose paths share no mobility do not interact: they are solved group by group.
 """
 
 from typing import Any
 
-from .._jit import generic, routine
 from ..algebra import vec3
 from ..algebra.memory import load_spatial
 from ..algebra.record import call_routine
 from ..algebra.scalar import load, store, zero
-from ..constraint._what import ACCELERATIONS, POSITIONS, SOLVE_ROWS, THROUGH_COORDINATES, VELOCITIES
+from ..compiling import generic, routine
+from ..constraint._protocol import ACCELERATIONS, POSITIONS, SOLVE_ROWS, THROUGH_COORDINATES, VELOCITIES
 from ..mobilizer import _rates
-from . import constraint_paths, gram
+from ..state.fields import Record
+from . import constraint_paths, gram_solve
 
-#: What `through_coordinates` is asked beside POSITIONS and VELOCITIES.
+#: Asks `through_coordinates` for q_dot, beside POSITIONS and VELOCITIES.
 _BEFORE_VELOCITIES = 2
 
 
 @routine
-def constrain(model: Any, what: int, _: int) -> int:
+def constrain(model: Record, what: int, _: int) -> int:
     """The constraints' part of POSITIONS, VELOCITIES or ACCELERATIONS."""
     if what == ACCELERATIONS:
         solve(model)
@@ -50,15 +52,15 @@ def constrain(model: Any, what: int, _: int) -> int:
 
 
 @generic
-def complete(model: Any, c: int, what: int) -> None:
-    """What follows from the rows that the kind of constraint c, or Python, has written."""
+def complete(model: Record, c: int, what: int) -> None:
+    """Coefficients of u and offsets that follow from the rows that the kind of constraint c, or Python, has written."""
     if model.num_mobilizers[c] > 0:
         call_routine(model.constrain[THROUGH_COORDINATES], model, c, what)
 
 
 @routine
-def through_coordinates(model: Any, c: int, what: int) -> int:
-    """What only constraints with mobilizers need: the matrices N of these."""
+def through_coordinates(model: Record, c: int, what: int) -> int:
+    """What constraints on mobilizers need of the matrices N of these."""
     if what == POSITIONS:
         _coefficients_of_speeds(model, c)
     elif what == VELOCITIES:
@@ -69,7 +71,7 @@ def through_coordinates(model: Any, c: int, what: int) -> int:
 
 
 @generic
-def _coefficients_of_speeds(model: Any, c: int) -> None:
+def _coefficients_of_speeds(model: Record, c: int) -> None:
     """Of the position rows: the coefficients of u are N^T times those of q."""
     for k in range(model.num_p[c]):
         q = model.first_coordinate[c] + k * model.num_coordinates[c]
@@ -82,7 +84,7 @@ def _coefficients_of_speeds(model: Any, c: int) -> None:
 
 
 @generic
-def _q_dot_of_mobilizers(model: Any, c: int) -> None:
+def _q_dot_of_mobilizers(model: Record, c: int) -> None:
     """q_dot of the constrained mobilizers, which a sweep without rates has left out."""
     for at in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
         b = model.constrained_mobilizers[at]
@@ -90,7 +92,7 @@ def _q_dot_of_mobilizers(model: Any, c: int) -> None:
 
 
 @generic
-def _offset_of_rates(model: Any, c: int) -> None:
+def _offset_of_rates(model: Record, c: int) -> None:
     """Of the position rows: coefficients of q times NDot u, added to the acceleration offset that the kind has written."""
     for at in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
         b = model.constrained_mobilizers[at]
@@ -111,7 +113,7 @@ def _offset_of_rates(model: Any, c: int) -> None:
 
 
 @generic
-def row_times(model: Any, c: int, k: int, motions: Any, speeds: Any) -> Any:
+def row_times(model: Record, c: int, k: int, motions: Any, speeds: Any) -> Any:
     """Row k of constraint c of G: its wrenches times the rows of *motions*, and its coefficients times *speeds*."""
     total = wrenches_times(model, c, k, motions)
     at = model.first_speed[c] + k * model.num_speeds[c]
@@ -124,7 +126,7 @@ def row_times(model: Any, c: int, k: int, motions: Any, speeds: Any) -> Any:
 
 
 @generic
-def wrenches_times(model: Any, c: int, k: int, motions: Any) -> Any:
+def wrenches_times(model: Record, c: int, k: int, motions: Any) -> Any:
     """The wrenches of row k of constraint c times the rows of *motions*."""
     total = zero(load(model.time, 0, 0))
     n = model.num_constrained_bodies[c]
@@ -137,14 +139,14 @@ def wrenches_times(model: Any, c: int, k: int, motions: Any) -> Any:
 
 
 @generic
-def num_rows(model: Any, c: int) -> int:
-    """How many equations constraint c has."""
+def num_rows(model: Record, c: int) -> int:
+    """The number of equations of constraint c."""
     return model.num_p[c] + model.num_v[c] + model.num_a[c]
 
 
 @generic
-def solve(model: Any) -> None:
-    """Multipliers, and what they do to epsilon. The inward pass of forces has been done, and none outward, which is next."""
+def solve(model: Record) -> None:
+    """Multipliers, and -D^-1 E lambda into `own_u_dot`: between the inward and the outward pass of `acceleration`."""
     for g in range(model.num_groups[0]):
         for at in range(model.group_first[g], model.group_end[g]):
             c = model.group_constraints[at]
@@ -159,24 +161,24 @@ def solve(model: Any) -> None:
 
 
 @generic
-def solve_group(model: Any, g: int) -> None:
-    """The rows of group g in `row_work` become (G M^-1 G^T)^+ times them; the effects are there."""
+def solve_group(model: Record, g: int) -> None:
+    """`row_work` of group g becomes (G M^-1 G^T)^+ times itself. Needs the effects."""
     call_routine(model.constrain[SOLVE_ROWS], model, g, 0)
 
 
 @routine
-def solve_rows(model: Any, g: int, _: int) -> int:
+def solve_rows(model: Record, g: int, _: int) -> int:
     """`solve_group`, which accelerations, projections and operators share."""
     rows, m = model.group_first_row[g], model.group_num_rows[g]
     constraint_paths.form_gram(model, g)
-    dropped = gram.factor(model, model.group_gram[g], m, rows)
-    gram.solve(model, model.group_gram[g], m, rows, model.row_work, dropped)
+    dropped = gram_solve.factor(model, model.group_gram[g], m, rows)
+    gram_solve.solve(model, model.group_gram[g], m, rows, model.row_work, dropped)
     return 0
 
 
 @generic
-def keep_multipliers(model: Any, g: int) -> None:
-    """What `solve_group` has found, by row."""
+def keep_multipliers(model: Record, g: int) -> None:
+    """The solutions of `solve_group` into `multiplier`, by row."""
     for at in range(model.group_first[g], model.group_end[g]):
         c = model.group_constraints[at]
         for r in range(model.first_row[c], model.first_row[c] + num_rows(model, c)):
@@ -184,15 +186,15 @@ def keep_multipliers(model: Any, g: int) -> None:
 
 
 @generic
-def _relieve(model: Any, g: int) -> None:
-    """Take from epsilon what the multipliers do."""
+def _relieve(model: Record, g: int) -> None:
+    """`own_u_dot` -= D^-1 E lambda of group g."""
     n = model.group_num_speeds[g]
     first_effect, first_row, m = model.group_effect[g], model.group_first_row[g], model.group_num_rows[g]
     for at in range(model.group_first_body[g], model.group_end_body[g]):
         b = model.group_bodies[at]
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-            e = load(model.epsilon, i, 0)
+            e = load(model.own_u_dot, i, 0)
             place = first_effect + model.effect_place[i]
             for r in range(m):
                 e = e - load(model.own_effect, place + r * n, 0) * load(model.row_work, first_row + r, 0)
-            store(model.epsilon, i, 0, e)
+            store(model.own_u_dot, i, 0, e)

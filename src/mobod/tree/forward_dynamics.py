@@ -1,24 +1,24 @@
 """Accelerations under given forces in place of the state's own. Needs velocities and articulated inertias.
 
-The recursion of `acceleration`, with inputs and outputs of the caller's, so that what the state holds is left alone.
+The recursion of `acceleration` on the caller's arrays: the state's own forces and accelerations stay as they are.
 """
 
 from typing import Any
 
-from .._jit import compiled
 from ..algebra import spatial, vec3
 from ..algebra.memory import add_spatial, load3, load_spatial, store_spatial
 from ..algebra.record import attach
 from ..algebra.scalar import load, zero
-from . import acceleration, passes, prescribe
+from ..compiling import compiled
+from . import acceleration, jacobian_sweeps, prescribe
 
 
 @compiled
 def calc_acceleration(block: Any, f: Any, F: Any, udot: Any, A: Any) -> None:
-    """udot and A_GB that forces f on the mobilities and F on the bodies give."""
+    """udot and A_GB under forces f on the mobilities and F on the bodies."""
     model = attach(block)
     prescribe.sweep(model)
-    passes.clear(model.work_F, model.nb)
+    jacobian_sweeps.clear(model.work_F, model.nb)
     for b in range(model.nb - 1, 0, -1):
         zw, zv = load_spatial(model.work_F, b)
         zw0, zv0 = load_spatial(model.centrifugal, b)

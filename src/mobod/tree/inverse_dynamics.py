@@ -1,39 +1,40 @@
 """Inverse dynamics: forces from accelerations, in O(n). Needs velocities.
 
-    residual = M udot + J^T (F0 - F) - f       F0 the force of the velocities (`velocity`), F and f what is applied
+    residual = M udot + J^T (F0 - F) - f       F0 see `velocity`; F and f applied forces
 
 Source: Featherstone 2008, section 5; Luh, Walker and Paul 1980.
 """
 
 from typing import Any
 
-from .._jit import compiled, generic
 from ..algebra import spatial, vec3
 from ..algebra.memory import load3, load_spatial, store_spatial
 from ..algebra.record import attach
 from ..algebra.scalar import load, store, zero
-from . import passes
+from ..compiling import compiled, generic
+from ..state.fields import Record
+from . import jacobian_sweeps
 
 
 @generic
-def _residual(model: Any, applied: bool, f: Any, F: Any, udot: Any, residual: Any) -> None:
-    """`calc_residual_force`; f and F are not read unless forces are *applied*."""
+def _residual(model: Record, applied: bool, f: Any, F: Any, udot: Any, residual: Any) -> None:
+    """`calc_residual_force`; f and F are read only if forces are *applied*."""
     o = zero(load(model.p_GB, 0, 0))
     store_spatial(model.work_A, 0, (o, o, o), (o, o, o))
-    passes.clear(model.work_F, 1)
+    jacobian_sweeps.clear(model.work_F, 1)
     for b in range(1, model.nb):
         w, v = load_spatial(model.work_A, model.parent[b])
         w, v = spatial.shift_motion(w, v, load3(model.p_PB_G, b, 0))
-        w, v = passes.across(model, b, udot, w, v)
+        w, v = jacobian_sweeps.across(model, b, udot, w, v)
         store_spatial(model.work_A, b, w, v)
-        torque, force = passes.inertia_times(model, b, w, v)
+        torque, force = jacobian_sweeps.inertia_times(model, b, w, v)
         torque0, force0 = load_spatial(model.centrifugal, b)
         torque, force = vec3.add(torque, torque0), vec3.add(force, force0)
         if applied:
             applied_torque, applied_force = load_spatial(F, b)
             torque, force = vec3.sub(torque, applied_torque), vec3.sub(force, applied_force)
         store_spatial(model.work_F, b, torque, force)
-    passes.inward(model, model.work_F, residual)
+    jacobian_sweeps.inward(model, model.work_F, residual)
     if applied:
         for i in range(model.nu):
             store(residual, i, 0, load(residual, i, 0) - load(f, i, 0))
@@ -47,16 +48,16 @@ def calc_residual_force(block: Any, f: Any, F: Any, udot: Any, residual: Any) ->
 
 @compiled
 def calc_whole_force(block: Any, udot: Any, residual: Any) -> None:
-    """The same where nothing is applied, so that neither Python nor the sweep has to hand zeros on."""
+    """residual = M udot + J^T F0: no applied forces, and no zeros to pass for them."""
     model = attach(block)
-    _residual(model, False, model.epsilon, model.work_A, udot, residual)
+    _residual(model, False, model.own_u_dot, model.work_A, udot, residual)
 
 
 @compiled
 def calc_body_acceleration_from_u_dot(block: Any, udot: Any, A: Any) -> None:
     """A_GB = J udot + Jdot u."""
     model = attach(block)
-    passes.outward(model, udot, A)
+    jacobian_sweeps.outward(model, udot, A)
     for b in range(1, model.nb):
         w, v = load_spatial(A, b)
         w0, v0 = load_spatial(model.coriolis, b)
@@ -65,11 +66,11 @@ def calc_body_acceleration_from_u_dot(block: Any, udot: Any, A: Any) -> None:
 
 @compiled
 def calc_tree_equivalent_mobility_forces(block: Any, F: Any, f: Any) -> None:
-    """f = J^T (F - F0): what on the mobilities replaces body forces and the forces of the velocities."""
+    """f = J^T (F - F0): generalized forces equivalent to body forces F and the velocity-dependent forces."""
     model = attach(block)
-    passes.clear(model.work_F, 1)
+    jacobian_sweeps.clear(model.work_F, 1)
     for b in range(1, model.nb):
         torque, force = load_spatial(F, b)
         torque0, force0 = load_spatial(model.centrifugal, b)
         store_spatial(model.work_F, b, vec3.sub(torque, torque0), vec3.sub(force, force0))
-    passes.inward(model, model.work_F, f)
+    jacobian_sweeps.inward(model, model.work_F, f)

@@ -1,37 +1,38 @@
 """Jacobians: of the whole system, of stations and of frames; products, transposes, explicit, and their biases.
 
     V = J u, one spatial velocity a body; a station S on B has v_S = v_B + w_B x p_BS, a frame at S has (w_B; v_S)
-    bias = Jdot u: what accelerations have at udot = 0
+    bias = Jdot u: accelerations at udot = 0
 
-Many tasks cost one sweep and a shift each. Source: Featherstone 2008, section 2.4; Jain 2011, section 3.5.
+A product for many tasks is one sweep and a shift for each task. Source: Featherstone 2008, section 2.4; Jain 2011, section 3.5.
 """
 
 from typing import Any
 
-from .._jit import compiled, generic
 from ..algebra import mat33, spatial, vec3
 from ..algebra.memory import add_spatial, load3, load9, load_spatial, store3, store_spatial
 from ..algebra.record import attach
 from ..algebra.scalar import store
-from . import passes
+from ..compiling import compiled, generic
+from ..state.fields import Record
+from . import jacobian_sweeps
 
 
 @compiled
 def multiply_by_system_jacobian(block: Any, u: Any, V: Any) -> None:
     """V = J u."""
-    passes.outward(attach(block), u, V)
+    jacobian_sweeps.outward(attach(block), u, V)
 
 
 @compiled
 def multiply_by_system_jacobian_transpose(block: Any, F: Any, f: Any) -> None:
     """f = J^T F."""
     model = attach(block)
-    passes.copy_rows(F, model.work_F, model.nb)
-    passes.inward(model, model.work_F, f)
+    jacobian_sweeps.copy_rows(F, model.work_F, model.nb)
+    jacobian_sweeps.inward(model, model.work_F, f)
 
 
 @generic
-def station_in_ground(model: Any, bodies: Any, stations: Any, t: int) -> Any:
+def station_in_ground(model: Record, bodies: Any, stations: Any, t: int) -> Any:
     """p_BS of task t, in Ground."""
     return mat33.mul_vec(load9(model.R_GB, bodies[t], 0), load3(stations, t, 0))
 
@@ -40,7 +41,7 @@ def station_in_ground(model: Any, bodies: Any, stations: Any, t: int) -> Any:
 def multiply_by_frame_jacobian(block: Any, bodies: Any, stations: Any, u: Any, V: Any) -> None:
     """V[t] = (w; v_S) of each task; a station's Jacobian is the linear half."""
     model = attach(block)
-    passes.outward(model, u, model.work_A)
+    jacobian_sweeps.outward(model, u, model.work_A)
     for t in range(bodies.shape[0]):
         w, v = load_spatial(model.work_A, bodies[t])
         w, v = spatial.shift_motion(w, v, station_in_ground(model, bodies, stations, t))
@@ -51,19 +52,19 @@ def multiply_by_frame_jacobian(block: Any, bodies: Any, stations: Any, u: Any, V
 def multiply_by_frame_jacobian_transpose(block: Any, bodies: Any, stations: Any, F: Any, f: Any) -> None:
     """f = sum over tasks of J_t^T F[t]."""
     model = attach(block)
-    passes.clear(model.work_F, model.nb)
+    jacobian_sweeps.clear(model.work_F, model.nb)
     for t in range(bodies.shape[0]):
         torque, force = load_spatial(F, t)
         torque, force = spatial.shift_force(torque, force, station_in_ground(model, bodies, stations, t))
         add_spatial(model.work_F, bodies[t], torque, force)
-    passes.inward(model, model.work_F, f)
+    jacobian_sweeps.inward(model, model.work_F, f)
 
 
 @compiled
 def calc_frame_jacobian(block: Any, bodies: Any, stations: Any, rows: int, J: Any) -> None:
-    """Explicit: *rows* a task, 6 for frames or 3, the linear ones, for stations; J is zero to begin with.
+    """J with *rows* a task: 6 for frames, or 3, the linear ones, for stations. J has to be zero at first.
 
-    A column differs from zero only for the mobilities between the body and Ground.
+    Only columns of mobilities between the body and Ground are not zero.
     """
     model = attach(block)
     for t in range(bodies.shape[0]):

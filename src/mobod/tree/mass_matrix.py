@@ -1,38 +1,39 @@
 """Products with the mass matrix and its inverse, in O(n). Need positions.
 
-M a = J^T M_B J a                            an outward and an inward pass
-M^-1 f                                       the passes of `acceleration` at rest, free mobilities only
+    M a = J^T M_B J a         an outward and an inward sweep
+    M^-1 f                    the passes of `acceleration` at rest, of the free mobilities
 
 The matrices themselves are in `explicit_mass_matrix` and `inverse_mass_matrix`.
 """
 
 from typing import Any
 
-from .._jit import compiled, generic
 from ..algebra import spatial
 from ..algebra.memory import add_spatial, load3, load_spatial, store_spatial
 from ..algebra.record import attach
 from ..algebra.scalar import load, zero
-from . import acceleration, passes
+from ..compiling import compiled, generic
+from ..state.fields import Record
+from . import acceleration, jacobian_sweeps
 
 
 @compiled
 def multiply_by_m(block: Any, a: Any, f: Any) -> None:
     """f = M a."""
     model = attach(block)
-    passes.outward(model, a, model.work_A)
-    passes.clear(model.work_F, 1)
+    jacobian_sweeps.outward(model, a, model.work_A)
+    jacobian_sweeps.clear(model.work_F, 1)
     for b in range(1, model.nb):
         w, v = load_spatial(model.work_A, b)
-        torque, force = passes.inertia_times(model, b, w, v)
+        torque, force = jacobian_sweeps.inertia_times(model, b, w, v)
         store_spatial(model.work_F, b, torque, force)
-    passes.inward(model, model.work_F, f)
+    jacobian_sweeps.inward(model, model.work_F, f)
 
 
 @generic
-def solve(model: Any, f: Any, a: Any) -> None:
-    """a = M^-1 f, M being that of the free mobilities; a is zero at the others, where f is not read."""
-    passes.clear(model.work_F, model.nb)
+def solve(model: Record, f: Any, a: Any) -> None:
+    """a = M^-1 f, M that of the free mobilities; a is zero at prescribed ones, where f is not read."""
+    jacobian_sweeps.clear(model.work_F, model.nb)
     for b in range(model.nb - 1, 0, -1):
         zw, zv = load_spatial(model.work_F, b)
         zw, zv = acceleration.absorb(model, b, f, zw, zv, False)

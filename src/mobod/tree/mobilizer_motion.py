@@ -1,20 +1,21 @@
-"""Velocity and acceleration of one body's M in its F, expressed in F: what a kind's own columns and their rates say.
+"""Velocity and acceleration of one body's M in its F, expressed in F.
 
 V_FM = H_FM u     A_FM = H_FM udot + HDot_FM u
 """
 
 from typing import Any
 
-from .._jit import compiled, generic
 from ..algebra import vec3
 from ..algebra.memory import load_spatial, store3
 from ..algebra.record import attach
 from ..algebra.scalar import load, zero
+from ..compiling import compiled, generic
+from ..state.fields import Record
 
 
 @generic
-def combination(model: Any, b: int, rows: Any, factors: Any) -> Any:
-    """The sum of body b's columns, each times its factor."""
+def combination(model: Record, b: int, rows: Any, factors: Any) -> Any:
+    """The sum of body b's columns times their factors."""
     o = zero(load(model.p_GB, 0, 0))
     w, v = (o, o, o), (o, o, o)
     for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):

@@ -1,14 +1,15 @@
-"""Sums over bodies and particles: mass, first and second moments, momentum, kinetic energy. Ground is not counted."""
+"""Mass properties, momentum and energy of all bodies and particles, Ground left out."""
 
 from typing import Any
 
-from .._jit import compiled, generic
 from ..algebra import spatial, sym33, vec3
 from ..algebra.memory import load3, load6, load_spatial
 from ..algebra.record import attach
 from ..algebra.scalar import load, store, zero
-from ..force import _switch as forces
-from . import particles, passes
+from ..compiling import compiled, generic
+from ..force import _dispatch as forces
+from ..state.fields import Record
+from . import jacobian_sweeps, particles
 
 
 @compiled
@@ -38,7 +39,7 @@ def calc_momentum(block: Any, out: Any) -> None:
     angular, linear = (o, o, o), (o, o, o)
     for b in range(1, model.nb):
         w, v = load_spatial(model.V_GB, b)
-        h, p = passes.inertia_times(model, b, w, v)
+        h, p = jacobian_sweeps.inertia_times(model, b, w, v)
         h, p = spatial.shift_force(h, p, load3(model.p_GB, b, 0))
         angular, linear = vec3.add(angular, h), vec3.add(linear, p)
     angular, linear = particles.add_momentum(model, angular, linear)
@@ -48,12 +49,12 @@ def calc_momentum(block: Any, out: Any) -> None:
 
 
 @generic
-def kinetic_energy(model: Any) -> Any:
+def kinetic_energy(model: Record) -> Any:
     """Half the sum of V_GB^T M_B V_GB, and of m v.v over the particles."""
     energy = zero(load(model.p_GB, 0, 0))
     for b in range(1, model.nb):
         w, v = load_spatial(model.V_GB, b)
-        h, p = passes.inertia_times(model, b, w, v)
+        h, p = jacobian_sweeps.inertia_times(model, b, w, v)
         energy = energy + 0.5 * (vec3.dot(w, h) + vec3.dot(v, p))
     return particles.add_kinetic_energy(model, energy)
 

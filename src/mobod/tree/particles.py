@@ -1,18 +1,19 @@
 """Particles: points with mass that no mobilizer moves, only forces: r_dot = v, v_dot = f / m, of each in Ground.
 
-A column of three numbers a particle for each quantity, so that their locations and velocities are a part of y.
+Fields have three numbers a particle in one column, so that locations and velocities are part of y.
 """
 
 from typing import Any
 
-from .._jit import generic
 from ..algebra import sym33, vec3
 from ..algebra.scalar import load, one, store
+from ..compiling import generic
 from ..mobilizer._access import vector3
+from ..state.fields import Record
 
 
 @generic
-def rates(model: Any) -> None:
+def rates(model: Record) -> None:
     """Rates of locations and velocities. Needs the forces on the particles."""
     for p in range(model.num_particles):
         m = load(model.particle_mass, p, 0)
@@ -23,7 +24,7 @@ def rates(model: Any) -> None:
 
 
 @generic
-def add_kinetic_energy(model: Any, energy: Any) -> Any:
+def add_kinetic_energy(model: Record, energy: Any) -> Any:
     """The sum of m v.v / 2 over the particles, added to *energy*."""
     for p in range(model.num_particles):
         v = vector3(model.particle_velocity, 3 * p)
@@ -32,7 +33,7 @@ def add_kinetic_energy(model: Any, energy: Any) -> Any:
 
 
 @generic
-def add_mass_properties(model: Any, m: Any, mc: Any, inertia: Any) -> Any:
+def add_mass_properties(model: Record, m: Any, mc: Any, inertia: Any) -> Any:
     """Mass, first moment and inertia of the particles about the Ground origin, added to those of the bodies."""
     for p in range(model.num_particles):
         m_p = load(model.particle_mass, p, 0)
@@ -44,7 +45,7 @@ def add_mass_properties(model: Any, m: Any, mc: Any, inertia: Any) -> Any:
 
 
 @generic
-def add_momentum(model: Any, angular: Any, linear: Any) -> Any:
+def add_momentum(model: Record, angular: Any, linear: Any) -> Any:
     """Angular momentum about the Ground origin and linear momentum of the particles, added to those of the bodies."""
     for p in range(model.num_particles):
         mv = vec3.scale(load(model.particle_mass, p, 0), vector3(model.particle_velocity, 3 * p))

@@ -1,26 +1,27 @@
-"""Locks and prescribed motions: what they say of q, u and udot. Nothing but these is changed.
+"""Set q, u and udot to what locks and compiled motions prescribe.
 
-    q    at level POSITION: that of the lock, or the motion's function of time
-    u    at POSITION the rate of that, zero of a lock; at VELOCITY that of the lock, or the motion's function. Needs positions
-    udot the derivative, or at ACCELERATION the function itself; into `known_u_dot`, for `known`. Needs velocities
+    q      at level POSITION: the lock's value, or the motion's function of time
+    u      at POSITION the rate of that, zero for a lock; at VELOCITY the lock's value, or the function. Needs positions
+    udot   of motions, into `known_u_dot`: the rate of u, or at ACCELERATION the motion's function. Needs velocities
 
-A motion's own numbers come from its routine, by address: see `motion._what`. Custom motions are Python's to ask.
+A motion is evaluated by its routine, see `motion._protocol`. Python evaluates custom motions.
 """
 
 from typing import Any
 
-from .._jit import compiled, generic, routine
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store, zero
-from ..motion._what import POSITION, SET_Q, SET_U, SET_U_DOT, VELOCITY
-from . import known
+from ..compiling import compiled, generic, routine
+from ..motion._protocol import POSITION, SET_Q, SET_U, SET_U_DOT, VELOCITY
+from ..state.fields import Record
+from .prescribed_mobilities import FROM_MOTION
 
 
 @routine
-def prescribe(model: Any, what: int, unused: int) -> int:
-    """Set q (``SET_Q``) or u (``SET_U``) of every body that a lock or a compiled motion governs."""
+def prescribe(model: Record, what: int, unused: int) -> int:
+    """Set q (``SET_Q``) or u (``SET_U``) of every body whose lock or compiled motion prescribes it."""
     for b in range(1, model.nb):
-        level = model.known_level[b]
+        level = model.prescribed_level[b]
         if level == POSITION or (level == VELOCITY and what == SET_U):
             if model.lock_level[b] > 0:
                 _hold(model, b, what)
@@ -30,13 +31,13 @@ def prescribe(model: Any, what: int, unused: int) -> int:
 
 
 @generic
-def _hold(model: Any, b: int, what: int) -> None:
+def _hold(model: Record, b: int, what: int) -> None:
     """q or u of a locked body."""
     i, k = model.first_q[b], model.first_u[b]
     if what == SET_Q:
         for j in range(model.num_q[b]):
             store(model.q, i + j, 0, load(model.lock_q, i + j, 0))
-    elif model.known_level[b] == VELOCITY:
+    elif model.prescribed_level[b] == VELOCITY:
         for j in range(model.num_u[b]):
             store(model.u, k + j, 0, load(model.lock_u, k + j, 0))
     else:
@@ -45,11 +46,11 @@ def _hold(model: Any, b: int, what: int) -> None:
 
 
 @generic
-def sweep(model: Any) -> None:
-    """udot of every body that a compiled motion drives; there is nothing to sweep where no body has one."""
+def sweep(model: Record) -> None:
+    """`known_u_dot` of every body whose udot is FROM_MOTION, a compiled one."""
     for m in range(model.nm):
         b = model.moved[m]
-        if model.together[b] == known.DRIVEN:
+        if model.prescribed[b] == FROM_MOTION:
             call_routine(model.motion[b], model, b, SET_U_DOT)
 
 

@@ -3,36 +3,37 @@
     q    du = -A P^T (P A P^T)^+ perr,             q += N du, quaternions to length 1, again until the errors are small
     u    du = -W^-2 G^T (G W^-2 G^T)^+ verr,       u += du: once where the equations are linear in u
 
-with W the weights of u, and A = (N W)^+ (N W)^+^T, so that |N W du| is least: with weights of one |dq|, as in Simbody. That is
-W^-2 where q_dot is u. What locks and motions prescribe stays as it is. Errors are measured by the largest, each times its
-weight. Newton's method, with steps halved while they make the errors larger. Source: Eich 1993 (projection of all invariants);
-Sherman, Seth and Delp 2011, section 4.
+with P the rows of position equations in G, W the weights of u, and A = (N W)^+ (N W)^+^T, which is W^-2 where q_dot is u:
+|N W du| is least, with weights of one |dq|, as in Simbody. Prescribed q and u are not changed. The error is the largest of all
+equations, each times its weight. Newton's method, with steps halved while they make it larger. Source: Eich 1993; Sherman, Seth
+and Delp 2011, section 4.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .._jit import compiled, compiled_form_of, generic, routine
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load, one, store, where, zero
-from ..constraint._what import AS_Q, PROJECT_Q
+from ..compiling import compiled, compiled_form_of, generic, routine
+from ..constraint._protocol import AS_Q, PROJECT_Q
 from ..mobilizer import _rates
 from ..mobilizer._access import copy
+from ..state.fields import Record
+from ..state.validity import POSITIONS, UNCHECKED, VELOCITIES
 from . import constraint_paths, constraints
-from .realize import POSITIONS, UNCHECKED, VELOCITIES
 
-#: Rows of the field `projection`: what errors to reach, after how many iterations at least; what was reached after how many.
+#: Rows of the field `projection`: the error to reach, the least number of iterations; the error and iterations reached.
 TOLERANCE, LEAST, ERROR, ITERATIONS = 0, 1, 2, 3
-#: Newton's steps, halvings included, after which it is given up.
+#: The most Newton steps, halvings included.
 MOST_ITERATIONS = 40
-#: Levels of `known_level` from which on q, or u, is prescribed.
+#: The least `prescribed_level` at which q, or u, is prescribed.
 _KNOWN_Q, _KNOWN_U = 3, 2
 
 
 @compiled
 def largest_error(block: Any, what: int) -> Any:
-    """The largest weighted error of positions, or of velocities, as these have been computed."""
+    """The largest weighted error of position equations, or of all velocity errors."""
     model = attach(block)
     worst = zero(load(model.time, 0, 0))
     for g in range(model.num_groups[0]):
@@ -49,20 +50,20 @@ def largest_error(block: Any, what: int) -> Any:
                     error = constraints.row_times(model, c, k, model.V_GB, model.u)
                     error = (error + load(model.velocity_offset, r, 0)) * load(model.velocity_weight, r, 0)
                 error = where(error < 0.0, -error, error)
-                larger = where(error <= worst, worst, error)  # NaN as well
-                worst = where(worst == worst, larger, worst)  # which stays
+                larger = where(error <= worst, worst, error)  # also if the error is NaN
+                worst = where(worst == worst, larger, worst)  # and NaN stays
     return worst
 
 
 @compiled
 def set_weights(block: Any, what: int) -> None:
-    """One over the square of each weight of u; zero for what is prescribed."""
+    """1 / weight^2 of each u into `projection_weight`; zero where prescribed."""
     model = attach(block)
     known = _KNOWN_Q
     if what != PROJECT_Q:
         known = _KNOWN_U
     for b in range(1, model.nb):
-        level = model.known_level[b]
+        level = model.prescribed_level[b]
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
             w = load(model.speed_weight, i, 0) + zero(load(model.time, 0, 0))
             free = 1.0 / (w * w)
@@ -73,7 +74,7 @@ def set_weights(block: Any, what: int) -> None:
 
 @compiled
 def newton_step(block: Any, what: int, kept: float) -> None:
-    """du into `projection_step`, whose other entries are zero; what was there stays where *kept* is above 0, lane by lane."""
+    """du into `projection_step`, zero off all paths. Lanes whose *kept* is above 0 keep theirs."""
     model = attach(block)
     o = zero(load(model.time, 0, 0))
     for i in range(model.nu):
@@ -104,7 +105,7 @@ def newton_step(block: Any, what: int, kept: float) -> None:
 
 @compiled
 def take_step(block: Any, what: int, part: float) -> None:
-    """q, or u, from what it was before and a part of `projection_step`; quaternions of length 1. Nothing where *part* is 0."""
+    """Set q, or u, to that before plus *part* of `projection_step`, and normalize quaternions. Lanes whose *part* is 0 stay."""
     model = attach(block)
     if what != PROJECT_Q:
         for i in range(model.nu):
@@ -127,7 +128,7 @@ def take_step(block: Any, what: int, part: float) -> None:
 
 @compiled
 def remember(block: Any, what: int, kept: float) -> None:
-    """q, or u, as it is before a step; where *kept* is above 0, as it was before the last."""
+    """Save q, or u, before a step; lanes whose *kept* is above 0 keep what they saved last."""
     model = attach(block)
     if what == PROJECT_Q:
         for i in range(model.nq):
@@ -139,21 +140,21 @@ def remember(block: Any, what: int, kept: float) -> None:
 
 @compiled
 def tolerance(block: Any) -> float:
-    """What errors are to be reached."""
+    """The error to reach."""
     model = attach(block)
     return load(model.projection, TOLERANCE, 0)
 
 
 @compiled
 def least_iterations(block: Any) -> float:
-    """How many iterations are made even where errors are small enough already."""
+    """The least number of iterations, made even where the error is small enough."""
     model = attach(block)
     return load(model.projection, LEAST, 0)
 
 
 @compiled
 def begin_projection(block: Any, tolerance: float, least: int) -> None:
-    """What `project` is to reach, of one state, and how many iterations it makes at least."""
+    """Set the error that `project` is to reach for one state, and the least number of iterations."""
     model = attach(block)
     store(model.projection, TOLERANCE, 0, tolerance)
     store(model.projection, LEAST, 0, float(least))
@@ -161,27 +162,27 @@ def begin_projection(block: Any, tolerance: float, least: int) -> None:
 
 @compiled
 def has_taken_steps(block: Any) -> bool:
-    """Whether the last projection of a state has changed anything."""
+    """Whether the last projection of a state took a step."""
     model = attach(block)
     return load(model.projection, ITERATIONS, 0) > 0.0
 
 
 @compiled
 def keep_outcome(block: Any, error: float, iterations: int) -> None:
-    """For those who ask after it."""
+    """Store the error reached and the number of iterations."""
     model = attach(block)
     store(model.projection, ERROR, 0, error)
     store(model.projection, ITERATIONS, 0, zero(error) + iterations)
 
 
 def realize(model: Any, what: int, address: int) -> None:
-    """Positions, or velocities where positions are there, at the present variables; by the routine at *address* if compiled."""
+    """Realize positions, or velocities after positions; if compiled, by `realize.advance` at *address*."""
     model.realize_for_projection(what)
 
 
 @compiled_form_of(realize)
 def _realize(model: Any, what: int, address: int) -> None:
-    # unchecked: a lane that is not finite must not stop the others, and errors that are not finite tell
+    # unchecked: a lane that is not finite must not stop the others, and shows in its error
     if what == PROJECT_Q:
         call_routine(address, model, 0, POSITIONS | UNCHECKED)
     else:
@@ -196,10 +197,9 @@ def any_positive(x: Any) -> bool:
 
 @generic
 def project_by(model: Any, what: int, address: int) -> int:
-    """Project q or u; 0 where all errors are within the tolerance afterwards. Positions have to be there for u.
+    """Project q, or u, which needs positions; 0 if all errors are within the tolerance afterwards.
 
-    In lanes each goes its own way: one whose errors have become larger halves its step while another takes its next, and one
-    that is done, or was not finite to begin with, stays where it is.
+    Each lane halves its step where its error has grown, takes the next where not, and stays where it is done or not finite.
     """
     set_weights(model, what)
     realize(model, what, address)
@@ -228,7 +228,7 @@ def project_by(model: Any, what: int, address: int) -> int:
 
 
 @routine
-def project(model: Any, what: int, address: int) -> int:
+def project(model: Record, what: int, address: int) -> int:
     """`project_by`, compiled; *address* is that of `realize.advance`."""
     return project_by(model, what, address)
 

@@ -1,9 +1,9 @@
-"""Products with N, its inverse and its rate, of all mobilizers; transposed too. Need positions, NDot velocities."""
+"""Products with N, N^-1 and NDot of all mobilizers, and with their transposes. Need positions; NDot velocities."""
 
 from typing import Any
 
-from .._jit import compiled
 from ..algebra.record import attach
+from ..compiling import compiled
 from ..mobilizer import _rates
 
 

@@ -1,41 +1,43 @@
-"""Reactions: all that a mobilizer does to its body, by constraint and by applied mobility forces alike. Need accelerations.
+"""Reactions: forces of mobilizers on their bodies, of constraint and of applied mobility forces alike. Need accelerations.
 
-    fast            F_B = P_B A'_B + Z_B           what `acceleration` found for the body and all that hangs on it
-    by free bodies  F_B = m a_C, I_C alpha + w x I_C w at the mass center, less what is applied, plus what the children take
+    fast            F_B = P A' + Z, with Z and A' as in `acceleration`
+    by free bodies  F_B = (I_C alpha + w x I_C w; m a_C) at the mass center, less applied forces, plus reactions on the children
 
-The first costs the same for one body as for each of all; the second goes through all that is outboard, and uses of the dynamics
-nothing but A_GB. A' is the acceleration beyond that at udot = 0, Z the force to be balanced, see `acceleration`. Source: Jain
-2011, section 7.3; Featherstone 2008, section 5.3.
+Ground, at rest, is held against what is applied to it and what its children take: 0 = reaction + applied - children. The first
+finds single bodies as fast as all of them. The second sweeps the outboard subtree, and uses of the dynamics A_GB alone. Source:
+Jain 2011, section 7.3; Featherstone 2008, section 5.3.
 """
 
 from typing import Any
 
-from .._jit import compiled, generic
 from ..algebra import articulated, mat33, spatial, sym33, vec3
 from ..algebra.memory import add_spatial, load3, load6, load9, load_spatial, store_spatial
 from ..algebra.record import attach
-from ..algebra.scalar import load, zero
-from . import articulated_inertia, known, passes
+from ..algebra.scalar import load
+from ..compiling import compiled, generic
+from ..state.fields import Record
+from . import articulated_inertia, jacobian_sweeps
+from .prescribed_mobilities import ZERO
 
-#: Where a reaction acts, and on whom: on the body at its origin, at M; on the parent at F, at the parent's origin.
+#: Where a reaction is taken: on the body at its origin, or at M; on the parent at F, or at its origin.
 AT_BODY_ORIGIN, AT_M, ON_PARENT_AT_F, ON_PARENT_AT_ORIGIN = range(4)
 
 
 @generic
-def on_body(model: Any, b: int, stored: bool) -> Any:
-    """The reaction on body b at its origin; on Ground what holds it. P is in its row of `articulated` if *stored*."""
-    o = zero(load(model.p_GB, b, 0))
-    zw, zv = (o, o, o), (o, o, o)
+def on_body(model: Record, b: int, stored: bool) -> Any:
+    """The reaction on body b at its origin; Ground's is what holds it. *stored*: rows of `articulated` are P."""
+    torque, force = load_spatial(model.body_forces, b)
+    zw, zv = vec3.neg(torque), vec3.neg(force)
     if model.has_children[b] == 1:
-        zw, zv = load_spatial(model.residual, b)
+        torque, force = load_spatial(model.residual, b)
+        zw, zv = vec3.add(zw, torque), vec3.add(zv, force)
     if b > 0:
-        torque0, force0 = load_spatial(model.centrifugal, b)
-        torque, force = load_spatial(model.body_forces, b)
-        zw, zv = vec3.add(zw, vec3.sub(torque0, torque)), vec3.add(zv, vec3.sub(force0, force))
+        torque, force = load_spatial(model.centrifugal, b)
+        zw, zv = vec3.add(zw, torque), vec3.add(zv, force)
         w, v = load_spatial(model.A_GB, b)
         w0, v0 = load_spatial(model.coriolis, b)
         w, v = vec3.sub(w, w0), vec3.sub(v, v0)
-        if stored or model.together[b] < known.LOCKED:  # which keep P in any case
+        if stored or model.prescribed[b] > ZERO:  # whose row is P in any case
             J, F, M = articulated.load_articulated(model.articulated, b)
         else:
             J, F, M = articulated_inertia.of_body(model, b)
@@ -48,14 +50,14 @@ def on_body(model: Any, b: int, stored: bool) -> Any:
 
 
 @generic
-def to_outboard_frame(model: Any, b: int, torque: Any, force: Any) -> Any:
-    """A force at the body's origin taken about M's."""
+def to_outboard_frame(model: Record, b: int, torque: Any, force: Any) -> Any:
+    """Shift a force from the body's origin to M's."""
     return spatial.shift_force(torque, force, vec3.neg(load3(model.p_BM_G, b, 0)))
 
 
 @compiled
 def calc_reactions(block: Any, stored: bool, out: Any) -> None:
-    """The reactions on all bodies at M; on Ground what holds it, at its origin."""
+    """The reactions on all bodies at M; on Ground at its origin."""
     model = attach(block)
     for b in range(model.nb):
         torque, force = on_body(model, b, stored)
@@ -65,7 +67,7 @@ def calc_reactions(block: Any, stored: bool, out: Any) -> None:
 
 @compiled
 def find_reaction(block: Any, b: int, place: int, stored: bool, out: Any) -> None:
-    """The reaction of one mobilizer, into one row; *place* is one of the numbers above."""
+    """The reaction of one mobilizer at *place*, into one row."""
     model = attach(block)
     torque, force = on_body(model, b, stored)
     if place == AT_M:
@@ -83,9 +85,9 @@ def find_reaction(block: Any, b: int, place: int, stored: bool, out: Any) -> Non
 
 @compiled
 def calc_reactions_by_free_bodies(block: Any, out: Any) -> None:
-    """The same as `calc_reactions`, each body by itself under all that acts on it, tips first."""
+    """`calc_reactions` by free bodies, tip to base."""
     model = attach(block)
-    passes.clear(model.work_F, model.nb)
+    jacobian_sweeps.clear(model.work_F, model.nb)
     for b in range(model.nb - 1, 0, -1):
         m, c, w = load(model.mass, b, 0), load3(model.com_G, b, 0), load3(model.V_GB, b, 0)
         alpha, a = load_spatial(model.A_GB, b)
@@ -103,4 +105,5 @@ def calc_reactions_by_free_bodies(block: Any, out: Any) -> None:
         torque, force = spatial.shift_force(torque, force, vec3.add(load3(model.p_PB_G, b, 0), r))
         add_spatial(model.work_F, model.parent[b], torque, force)
     torque, force = load_spatial(model.work_F, 0)
-    store_spatial(out, 0, torque, force)
+    applied_torque, applied_force = load_spatial(model.body_forces, 0)
+    store_spatial(out, 0, vec3.sub(torque, applied_torque), vec3.sub(force, applied_force))

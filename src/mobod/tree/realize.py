@@ -1,31 +1,28 @@
-"""Realize a state: the one compiled call behind `System.realize`, from what is valid to what is wanted."""
+"""Realize a state: the one compiled call behind `System.realize`. All sweeps in their order."""
 
 from typing import Any
 
-from .._jit import compiled, generic, routine
 from ..algebra import angles, vec3
 from ..algebra.memory import load3
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load
-from ..constraint import _what as constraint_what
-from ..force import _switch as forces
-from ..mobilizer._by_address import BY_ADDRESS
+from ..compiling import compiled, generic, routine
+from ..constraint import _protocol as constraint_what
+from ..force import _dispatch as forces
+from ..mobilizer._routine import BY_ADDRESS
+from ..state.fields import Record
+from ..state.validity import (
+    ACCELERATIONS,
+    ARTICULATED,
+    FORCES,
+    KEPT_FORCES,
+    NO_MOBILIZERS,
+    NO_RATES,
+    POSITIONS,
+    UNCHECKED,
+    VELOCITIES,
+)
 from . import acceleration, articulated_inertia, particles, position, prescribe, velocity
-
-#: Beside what is wanted: do not look for values that are not finite. In lanes, where a bad state must not stop the others.
-UNCHECKED = 64
-#: Beside what is wanted: leave out q_dot and q_dot_dot.
-NO_RATES = 128
-#: Beside what is wanted: keep X_FM of no body. In lanes these are an eighth of what a sweep writes to the cache.
-NO_MOBILIZERS = 256
-
-#: What of a state is valid: bits, one for each lazy entry.
-POSITIONS, VELOCITIES, COMPOSITE, ARTICULATED, FORCES, ACCELERATIONS = 1, 2, 4, 8, 16, 32
-#: Beside these: the forces of the elements that read positions only are kept. Wanted of a state that Python realizes, where u
-#: may change alone; integrators, which change all at once, do not ask for it.
-KEPT_FORCES = 512
-#: What is no longer valid when u changes; when q does, nothing is.
-DEPENDS_ON_U = VELOCITIES | FORCES | ACCELERATIONS
 
 #: What `realize` returns.
 DONE, BAD_INPUT, BAD_U_DOT, BAD_KINEMATICS = 0, 1, 2, 3
@@ -33,15 +30,57 @@ DONE, BAD_INPUT, BAD_U_DOT, BAD_KINEMATICS = 0, 1, 2, 3
 
 @generic
 def nothing_of(rows: Any, n: int, total: Any) -> Any:
-    """Add zero times each of n numbers of a column to *total*: zero still, or NaN where one of them is not finite."""
+    """*total* plus zero times each of n numbers: NaN if one of them is not finite."""
     for i in range(n):
         total = total + 0.0 * load(rows, i, 0)
     return total
 
 
 @routine
-def advance(model: Any, valid: int, wanted: int) -> int:
-    """Compute what is wanted, and all that it needs, as far as it is not valid yet; both are sums of bits."""
+def kinematics(model: Record, valid: int, wanted: int) -> int:
+    """Positions and velocities of all bodies, outward, as far as they are wanted and not valid."""
+    missing = wanted & ~valid
+    positions, velocities = missing & POSITIONS != 0, missing & VELOCITIES != 0
+    rates, rows_a_body = wanted & NO_RATES == 0, 1
+    if wanted & NO_MOBILIZERS != 0:
+        rows_a_body = 0  # all bodies' X_FM into one row
+    if positions:
+        angles.sweep(model)
+    # one loop for both: what a body's position step has stored is still in the cache for its velocity step
+    for b in range(1, model.nb):
+        if positions:
+            position.step(model, b, rows_a_body * b)
+        if velocities:
+            velocity.step(model, b, rows_a_body * b, rates)
+    return DONE
+
+
+@routine
+def dynamics(model: Record, valid: int, wanted: int) -> int:
+    """Articulated inertias, inward, and accelerations, inward and outward, as far as they are wanted and not valid."""
+    missing = wanted & ~valid
+    articulated, accelerations = missing & ARTICULATED != 0, missing & ACCELERATIONS != 0
+    if accelerations:
+        prescribe.sweep(model)
+    for b in range(model.nb - 1, 0, -1):
+        if articulated:
+            articulated_inertia.step(model, b)
+        if accelerations:
+            acceleration.inward_step(model, b)
+    if accelerations:
+        if model.nc > 0:
+            call_routine(model.constrain[0], model, constraint_what.ACCELERATIONS, 0)
+        acceleration.outward_sweep(model, wanted & NO_RATES == 0)
+        particles.rates(model)
+    return DONE
+
+
+@routine
+def advance(model: Record, valid: int, wanted: int) -> int:
+    """Compute what is wanted and not yet valid, sums of bits of `validity`; what it needs has to be wanted or valid too.
+
+    Its two largest parts are routines of their own, which two processors can compile at once.
+    """
     missing = wanted & ~valid
     positions, velocities = missing & POSITIONS != 0, missing & VELOCITIES != 0
     checked = wanted & UNCHECKED == 0
@@ -55,40 +94,22 @@ def advance(model: Any, valid: int, wanted: int) -> int:
             total = nothing_of(model.particle_velocity, model.particle_size, total)
         if any_not_finite(total):
             return BAD_INPUT
-    # one loop where both are wanted: what a body's position step stored is still at hand for its velocity step
-    rates, kept = wanted & NO_RATES == 0, 1
-    if wanted & NO_MOBILIZERS != 0:
-        kept = 0
-    if positions:
-        angles.sweep(model)
-    for b in range(1, model.nb):
-        if positions:
-            position.step(model, b, kept * b)
-        if velocities:
-            velocity.step(model, b, kept * b, rates)
+    if positions or velocities:
+        call_routine(model.kinematics_sweep[0], model, valid, wanted)
     if model.nc > 0:
         if positions:
             call_routine(model.constrain[0], model, constraint_what.POSITIONS, 0)
         if velocities:
             call_routine(model.constrain[0], model, constraint_what.VELOCITIES, 0)
     if missing & FORCES != 0:
-        # flags: what is valid is kept, what is wanted is to be
+        # flags of `force._dispatch`: forces of positions are kept already, and are to be kept
         forces.sweep(model, (valid & KEPT_FORCES) // KEPT_FORCES + 2 * ((wanted & KEPT_FORCES) // KEPT_FORCES))
         if model.measures[0] != 0:
             call_routine(model.measures[0], model, 0, model.measure_runs[0])
-    articulated, accelerations = missing & ARTICULATED != 0, missing & ACCELERATIONS != 0
+    accelerations = missing & ACCELERATIONS != 0
+    if accelerations or missing & ARTICULATED != 0:
+        call_routine(model.dynamics_sweep[0], model, valid, wanted)
     if accelerations:
-        prescribe.sweep(model)
-    for b in range(model.nb - 1, 0, -1):
-        if articulated:
-            articulated_inertia.step(model, b)
-        if accelerations:
-            acceleration.inward_step(model, b)
-    if accelerations:
-        if model.nc > 0:
-            call_routine(model.constrain[0], model, constraint_what.ACCELERATIONS, 0)
-        acceleration.outward_sweep(model, rates)
-        particles.rates(model)
         if model.measures[0] != 0:
             call_routine(model.measures[0], model, model.measure_runs[0], model.measure_runs[1])
         if checked:
@@ -107,7 +128,7 @@ def realize(block: Any, address: int, valid: int, wanted: int) -> int:
 
 @compiled
 def realize_checked(block: Any, address: int, valid: int, wanted: int) -> int:
-    """`realize` for a system with users' functions: BAD_KINEMATICS where these have given something that is not finite."""
+    """`realize` for a system with users' functions: BAD_KINEMATICS where these gave numbers that are not finite."""
     model = attach(block)
     status = call_routine(address, model, valid, wanted)
     missing = wanted & ~valid
@@ -135,7 +156,7 @@ def realize_checked(block: Any, address: int, valid: int, wanted: int) -> int:
 
 @compiled
 def repeat(block: Any, address: int, wanted: int, times: int) -> int:
-    """Realize over and over, with everything invalid: what a compiled loop costs, for the benchmarks."""
+    """Realize from nothing valid, *times* over: the compiled loop of the benchmarks."""
     model = attach(block)
     status = 0
     for _ in range(times):

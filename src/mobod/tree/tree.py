@@ -1,4 +1,4 @@
-"""Tree: what topology and modelling choices fix, as the arrays that kernels read; one serves any number of states."""
+"""Tree: topology and modelling choices as the arrays that kernels read; one tree serves any number of states."""
 
 from __future__ import annotations
 
@@ -8,48 +8,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..algebra.record import LANES, Record, aligned_zeros
-from ..constraint._what import AS_Q, CONSTRAIN, EFFECTS_OF_BLOCK, SOLVE_ROWS, THROUGH_COORDINATES
+from ..algebra.record import LANES, aligned_zeros
+from ..compiling import Job, compile_ahead
+from ..constraint._protocol import AS_Q, CONSTRAIN, EFFECTS_OF_BLOCK, SOLVE_ROWS, THROUGH_COORDINATES
 from ..force import gravity
-from ..force._entry import Entry, runs_of
-from ..force._switch import all_runs
-from ..level import Level, Method, all_methods
+from ..force._dispatch import all_runs
+from ..force._layout import Entry, runs_of
+from ..function._routine import fields_of, number_functions
 from ..mobilizer import _rates, pin, slider, translation
-from ..mobilizer._by_address import BY_ADDRESS
 from ..mobilizer._reversal import turn_round
-from . import blocks, constraint_fields, known, measures, position, records
+from ..mobilizer._routine import BY_ADDRESS
+from ..state.fields import PARAMETERS, Record
+from ..value.level import Level, Method, all_methods
+from . import constraint_fields, measures, position, realize
+from .block_elimination import BALL, FREE, GENERAL_BALL, GENERAL_FREE, NONE, ONE_BY_ONE
 from .constraint_paths import as_q, effects_of_block
 from .constraints import constrain, solve_rows, through_coordinates
+from .prescribed_mobilities import FROM_LOCK, FROM_MOTION, SOLVED, ZERO
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
     from ..mobilizer.base import MobilizedBody
-    from ..mobilizer.coordinates import Coordinates
-    from ..state import State
-
-#: Fields of numbers that a state may own a copy of, and each lane of an Ensemble a value of its own.
-PARAMETERS = tuple(field.name for field in records.FIELDS if field.what == "parameter")
-#: What tells kernels of work that they can leave out: zero is always right.
-SHORTCUTS = ("plain_outboard", "massless")
-#: Fields of the tree that a state may own a copy of: what an Instance-stage change touches.
-INSTANCE_FIELDS = (
-    *PARAMETERS,
-    *("force_enabled", "force_integers", "together", "lock_level", "known_level", "motion_enabled"),
-    *("constraint_enabled", "constraint_integers", *constraint_fields.GROUPED),
-    *SHORTCUTS,
-)
-#: Fields of routines' addresses, which are one for each scalar.
-ADDRESSES = (
-    *("kinematics", "reversal", "rare_rates", "motion", "run_routine", "all_runs"),
-    *("constraint_routine", "constrain"),
-    *("measures", "remember", "measure_calls"),
-)
-#: Rows that kernels leave at zero where `massless` holds.
-OF_MASS = ("com_G", "inertia_G", "centrifugal")
-#: Continuous variables of a state that modelling choices do not touch.
-OUTSIDE_MATTER = ("time", "particle_location", "particle_velocity")
-#: What measures remember, likewise.
-REMEMBERED = ("measure_memory", "measure_next")
+    from ..state.state import State
 
 
 class Tree:
@@ -60,7 +40,7 @@ class Tree:
     bodies : sequence of MobilizedBody
         Every body after its parent.
     forces : sequence of Entry
-        What each force element keeps: gravities first, then elements with one routine after each other.
+        The integers and numbers of each force element: gravities first, then elements of one routine after each other.
     use_euler_angles : bool
         Whether orientations are angles rather than quaternions.
     particles : (masses, locations, velocities)
@@ -101,7 +81,7 @@ class Tree:
         self.nz = sum(len(force.initial_z) for force in forces)
         #: How many q and u the mobilizers have, and how many z the forces.
         self.sizes = {"q": nq, "u": nu, "z": self.nz}
-        #: Which subsystems these belong to, for the layout of y; `MultibodySystem` says it.
+        #: The subsystems that these belong to, in the layout of y; `MultibodySystem` fills it.
         self.owners: dict[str, dict[int, int]] = {"q": {}, "u": {}, "z": {}}
         self.default_z = np.zeros(self.nz)
         for force in forces:
@@ -114,7 +94,7 @@ class Tree:
         self.q_slices = [slice(first, first + n) for first, n in zip(self.first_q, self.num_q, strict=True)]
         self.u_slices = [slice(first, first + n) for first, n in zip(self.first_u, self.num_u, strict=True)]
         self.num_particles = len(particles[0])
-        parents = [0 if body._parent is None else body._parent._index for body in bodies]
+        parents = [0 if body.parent is None else body.parent.index for body in bodies]
         reverse = [body.direction.value for body in bodies]
         variable = [body.facts.has_hinge_dot for body in bodies]
         has_children, is_last_child = [0] * self.nb, [0] * self.nb
@@ -124,31 +104,36 @@ class Tree:
         #: Bodies whose first four coordinates are a quaternion, in order: the pool.
         self.quaternions = [b for b, body in enumerate(bodies) if body.facts.has_quaternion and not use_euler_angles]
         matrices = [nq * nu if r == _rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
-        parameters, choices = [body._parameters() for body in bodies], [body._choices() for body in bodies]
-        self._routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if kinds[b] == BY_ADDRESS]
-        self._addresses: dict[tuple[bool, ...], dict[str, npt.NDArray[np.int64]]] = {}
+        number_functions([*bodies, *constraints], sum(len(force.functions) for force in forces))
+        uses = [use for force in forces for use in force.functions]
+        uses += [use for body in bodies for use in body.used_functions]
+        uses += [use for constraint in constraints for use in constraint.used_functions]
+        of_functions, function_numbers, self._function_routines, most_arguments = fields_of(uses)
+        parameters, choices = [body.pack_parameters() for body in bodies], [body.pack_choices() for body in bodies]
+        self.kinematics_routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if kinds[b] == BY_ADDRESS]
+        self.addresses: dict[tuple[bool, ...], dict[str, npt.NDArray[np.int64]]] = {}
 
-        motions = [body._driver for body in bodies]
-        self._motion_routines = [(b, m.routine) for b, m in enumerate(motions) if m is not None and m.routine is not None]
-        motion_numbers = [() if m is None else m._numbers() for m in motions]
+        motions = [body.driver for body in bodies]
+        self.motion_routines = [(b, m.routine) for b, m in enumerate(motions) if m is not None and m.routine is not None]
+        motion_numbers = [() if m is None else m.pack_numbers() for m in motions]
 
         # whole vectors, so that each begins where a cache line does
         pins = [i for i, kind in zip(self.first_q, kinds, strict=True) if kind == pin.KIND]
         angle_runs = sorted({i // LANES * LANES for i in pins})
 
         unit_columns = [_unit_columns(body) for body in bodies]
-        #: The field `together` of mobilizers that are free.
-        self.together_if_free = [_block(body, columns) for body, columns in zip(bodies, unit_columns, strict=True)]
-        #: Whether there are angles about M's origin: the mass matrix is singular where two of their axes are one.
-        self.turns = any(t in (blocks.TURNING, blocks.MOVING) for t in self.together_if_free)
+        #: The field `elimination` of mobilizers where no motion is prescribed.
+        self.elimination_if_free = [_elimination(body, columns) for body, columns in zip(bodies, unit_columns, strict=True)]
+        #: Whether some mobilizer has angles about M's origin, whose axes, and with them the mass matrix, can become singular.
+        self.turns = any(e in (GENERAL_BALL, GENERAL_FREE) for e in self.elimination_if_free)
         #: Whether a default state has locks.
-        self.has_default_locks = any(body._default_lock_level >= 0 for body in bodies)
+        self.has_default_locks = any(body.default_lock_level >= 0 for body in bodies)
         integers: dict[str, list[int]] = {
             "parent": parents,
             "kind": kinds,
             "reversed": reverse,
             "angle_run": angle_runs,
-            "passage": [_passage(kind, num_u) for kind, num_u in zip(kinds, self.num_u, strict=True)],
+            "form_of_X_FM": [_form_of_X_FM(kind, num_u) for kind, num_u in zip(kinds, self.num_u, strict=True)],
             "rates": rates,
             "kinematics": [0] * self.nb,
             "reversal": [0] * self.nb,
@@ -166,7 +151,8 @@ class Tree:
             "has_hinge_dot": [int(n > 0 and (v or r)) for n, v, r in zip(self.num_u, variable, reverse, strict=True)],
             "slides": [int(body.facts.slides_in_every_way) for body in bodies],
             "unit_column": [place for columns in unit_columns for place in columns],
-            "together": [],
+            "elimination": [],
+            "prescribed": [],
             "is_last_child": is_last_child,
             "has_children": has_children,
             **depth_first_fields(parents, self.first_u, self.num_u),
@@ -176,24 +162,24 @@ class Tree:
             "force_first_number": _starts([len(force.numbers) for force in forces]),
             "force_first_z": [force.first_z for force in forces],
             "force_integers": [i for force in forces for i in force.integers],
+            **of_functions,
             "run_first": [first for first, _ in runs],
             "run_end": [end for _, end in runs],
             "run_routine": [0] * len(runs),
             "all_runs": [0],
-            "lock_level": [body._default_lock_level + 1 for body in bodies],
-            "known_level": [],
-            "motion_enabled": [int(m is not None and not m._disabled_by_default) for m in motions],
-            "moved": [b for b, _ in self._motion_routines],
+            "lock_level": [body.default_lock_level + 1 for body in bodies],
+            "prescribed_level": [],
+            "motion_enabled": [int(m is not None and not m.disabled_by_default) for m in motions],
+            "moved": [b for b, _ in self.motion_routines],
             "motion": [0] * self.nb,
             "first_motion_number": _starts([len(run) for run in motion_numbers]),
         }
         for b, body in enumerate(bodies):
             lock, on = integers["lock_level"][b], bool(integers["motion_enabled"][b])
-            together, level = how_known(body, self.together_if_free[b], lock, on, None)
-            integers["together"].append(together)
-            integers["known_level"].append(level)
-        #: Of each body as the tree was built: a `Body` can be changed afterwards, without anybody hearing of it.
-        self.mass_properties = [body._body.get_default_rigid_body_mass_properties() for body in bodies]
+            for name, value in self.how_prescribed(body, lock, on, None).items():
+                integers[name].append(value)
+        #: Of each body as the tree was built; a `Body` can be changed afterwards, which the tree does not notice.
+        self.mass_properties = [body.body.get_default_rigid_body_mass_properties() for body in bodies]
         inboard = [body.get_default_inboard_frame() for body in bodies]
         outboard = [body.get_default_outboard_frame() for body in bodies]
         numbers: dict[str, Any] = {
@@ -206,19 +192,20 @@ class Tree:
             "inertia": [_six(np.asarray(m.inertia)) for m in self.mass_properties],
             "parameters": np.array([x for run in parameters for x in run], np.float64).reshape(-1, 1),
             "force_numbers": np.array([x for force in forces for x in force.numbers], np.float64).reshape(-1, 1),
+            "function_numbers": np.array(function_numbers, np.float64).reshape(-1, 1),
             "particle_mass": np.array(particles[0], np.float64).reshape(-1, 1),
             "motion_numbers": np.array([x for run in motion_numbers for x in run], np.float64).reshape(-1, 1),
             "lock_q": np.zeros((nq, 1)),
             "lock_u": np.zeros((nu, 1)),
         }
-        # two shortcuts that robots' files make worthwhile: links whose frame is the joint's, and links without mass
+        # common in robots' files: links whose frame is the joint's, and links without mass
         integers["plain_outboard"] = [int(np.array_equal(np.asarray(X), np.eye(4))) for X in outboard]
         integers["massless"] = [int(m.mass == 0.0) for m in self.mass_properties]
         self._constraint_routines = [
-            (c, one.routine) for c, one in enumerate(constraints) if one.routine is not None and one._interpreter is None
+            (c, one.routine) for c, one in enumerate(constraints) if one.routine is not None and one.interpreter is None
         ]
-        #: Whether positions, as far as constraints know them, depend on time too.
-        self.depends_on_time = any(one._depends_on_time for one in constraints)
+        #: Whether position or velocity equations depend on time.
+        self.depends_on_time = any(one.depends_on_time for one in constraints)
         tied, constraint_counts = constraint_fields.topology(constraints, parents, self.num_q, self.num_u)
         numbers["constraint_numbers"] = np.array(tied.pop("constraint_numbers"), np.float64).reshape(-1, 1)
         integers |= tied
@@ -226,7 +213,12 @@ class Tree:
         if not all(integers["constraint_enabled"]):
             groups, _ = constraint_fields.grouped(integers, integers["constraint_enabled"], self.nb)
         constraint_counts |= sizes
-        integers |= {"constrain": [0] * 5, "constraint_routine": [0] * len(constraints)}
+        integers |= {
+            "kinematics_sweep": [0],
+            "dynamics_sweep": [0],
+            "constrain": [0] * 5,
+            "constraint_routine": [0] * len(constraints),
+        }
         for name, of_what in (
             ("position_weight", "num_rows"),
             ("velocity_weight", "num_rows"),
@@ -251,8 +243,9 @@ class Tree:
             "nr": len(runs),
             "kept_runs": kept_runs,
             "forces_nz": self.nz,
-            "nm": len(self._motion_routines),
+            "nm": len(self.motion_routines),
             "one": 1,
+            "three": 3,
             "constraint_routines": 5,
             "parameters_size": len(self.fields["parameters"]),
             "choices_size": len(integers["choices"]),
@@ -261,42 +254,72 @@ class Tree:
             "angles_size": angle_runs[-1] + LANES if angle_runs else 0,
             "force_integers_size": len(integers["force_integers"]),
             "force_numbers_size": len(self.fields["force_numbers"]),
+            "num_functions": len(uses),
+            "function_places_size": len(of_functions["function_places"]),
+            "function_integers_size": len(of_functions["function_integers"]),
+            "function_numbers_size": len(function_numbers),
+            "arguments_size": most_arguments,
+            "witness_integers_size": 0,
+            "witness_numbers_size": 0,
             "num_particles": self.num_particles,
             "particle_size": 3 * self.num_particles,
             "motion_numbers_size": len(self.fields["motion_numbers"]),
             **constraint_counts,
         }
-        #: What measures compute and remember in each step; `take_measures` gives it.
+        #: Operations of measures; `take_measures` fills them in.
         self.fields |= {
             "measures": np.zeros(1, np.int64),
-            "remember": np.zeros(1, np.int64),
-            "measure_runs": np.zeros(4, np.int64),
+            "measure_runs": np.zeros(3, np.int64),
             "measure_calls": np.zeros(0, np.int64),
             "measure_code": np.zeros(0, np.int64),
             "measure_numbers": np.zeros((0, 1)),
+            "witness_integers": np.zeros(0, np.int64),
+            "witness_numbers": np.zeros((0, 1)),
         }
         of_measures = ("code", "numbers", "values", "memory", "calls")
         self.counts |= dict.fromkeys((f"measure_{what}_size" for what in of_measures), 0)
         self.has_measures = False
         self._measure_routines: list[tuple[int, Any]] = []
-        #: (nu, nu): a tuple at hand, and `np.empty` by a name of its own, halve what a new matrix costs.
+        self._num_rate_routines = 0
+        #: (nu, nu), made once: with `np.empty` by a name of its own, that halves the cost of a new matrix.
         self.shape_of_m = nu, nu
-        #: How many scratches an outward sweep of columns takes.
+        #: The number of slots of an outward sweep of columns.
         self.num_slots = 1 + int(self.fields["slot"].max())
-        #: What stands for no forces, for kernels that read these.
+        #: Zero forces, for kernels that read them.
         self.no_mobility_forces, self.no_body_forces = np.zeros(nu), np.zeros((self.nb, 6))
         #: Locations and velocities of the particles in a default state, as columns.
         self.default_particles = [np.array(v, np.float64).ravel() for v in particles[1:]]
         self.default_q = np.zeros(nq)
-        self._columns: list[tuple[int, str, Any]] = []  # (body, field, columns) of the kinds that never change them
+        self.constant_columns: list[tuple[int, str, Any]] = []  # (body, field, columns) of the kinds that never change them
         for b, body in enumerate(bodies):
-            self.default_q[self.first_q[b] : self.first_q[b] + self.num_q[b]] = body._packed_default_q(use_euler_angles)
+            self.default_q[self.first_q[b] : self.first_q[b] + self.num_q[b]] = body.packed_default_q(use_euler_angles)
             if integers["lock_level"][b]:
                 part = slice(self.first_q[b], self.first_q[b] + self.num_q[b])
                 self.fields["lock_q"][part, 0] = self.default_q[part]
             if body.facts.constant_hinge and body.facts.num_u:
-                columns = body.facts.hinge(tuple(body._default_q.tolist()))
-                self._columns.append((b, "H_MF" if reverse[b] else "H_FM", columns))
+                columns = body.facts.hinge(tuple(body.default_q.tolist()))
+                self.constant_columns.append((b, "H_MF" if reverse[b] else "H_FM", columns))
+
+    def how_prescribed(self, body: Any, lock: int, motion_is_on: bool, state: State | None) -> dict[str, int]:
+        """The fields `elimination`, `prescribed` and `prescribed_level` of a body, by its lock and its motion.
+
+        *lock* is the level of the lock plus 1, or 0. A custom motion, without a state, prescribes nothing.
+        As no routine is to be called for it, its level is below 0: minus the number of levels that are not integrated.
+        """
+        prescribed, level, motion = SOLVED, 0, body.driver
+        if body.facts.num_u > 0 and lock:
+            at_acceleration = lock - 1 == Level.ACCELERATION
+            prescribed, level = FROM_LOCK if at_acceleration else ZERO, lock
+        elif body.facts.num_u > 0 and motion is not None and motion_is_on:
+            motion_level, method = motion.rule(state)
+            methods = all_methods(motion_level, method)
+            level = motion_level + 1 if motion.routine is not None else methods.count(Method.FREE) - 3
+            if methods[2] is Method.PRESCRIBED and not motion.is_steady:
+                prescribed = FROM_MOTION
+            elif methods[2] is not Method.FREE:
+                prescribed = ZERO
+        elimination = NONE if prescribed else self.elimination_if_free[body.index]
+        return {"elimination": elimination, "prescribed": prescribed, "prescribed_level": level}
 
     def take_measures(
         self,
@@ -306,15 +329,16 @@ class Tree:
         values_size: int,
         memory_size: int,
         routines: Sequence[Any],
+        num_rate_routines: int,
     ) -> None:
-        """Take the list of operations of `measures`, before records are made."""
+        """Take the operations of `measures`, before records are made; rates need the first of the routines only."""
         self.has_measures = True
         self.forces_read_z = True  # what z are the rates of z may depend on
         self.fields["measure_code"] = np.array(code, np.int64)
         self.fields["measure_numbers"] = np.array(numbers, np.float64).reshape(-1, 1)
         self.fields["measure_runs"] = np.array(runs, np.int64)
         self.fields["measure_calls"] = np.zeros(len(routines), np.int64)
-        self._measure_routines = list(enumerate(routines))
+        self._measure_routines, self._num_rate_routines = list(enumerate(routines)), num_rate_routines
         self.counts |= {
             "measure_code_size": len(code),
             "measure_numbers_size": len(numbers),
@@ -322,11 +346,11 @@ class Tree:
             "measure_memory_size": memory_size,
             "measure_calls_size": len(routines),
         }
-        self._addresses = {}
+        self.addresses = {}
 
     def _addresses_for(self, *scalar: bool) -> dict[str, npt.NDArray[np.int64]]:
-        """The fields of routines' addresses for a record's scalar: what this tree needs is compiled or loaded now."""
-        if scalar not in self._addresses:
+        """The fields of addresses for a record's scalar. Compiles or loads the routines that this tree needs."""
+        if scalar not in self.addresses:
             fields, found = self.fields, {}
             rare = np.flatnonzero(np.isin(fields["rates"], (_rates.EULER, _rates.MATRIX)))
             shared: list[tuple[int, Any]] = []
@@ -334,30 +358,34 @@ class Tree:
                 shared += [(CONSTRAIN, constrain), (SOLVE_ROWS, solve_rows)]
                 if np.any(fields["num_mobilizers"]):
                     shared.append((THROUGH_COORDINATES, through_coordinates))
-                if any(value > 0 for value in self.together_if_free):
+                if any(e >= BALL for e in self.elimination_if_free):
                     shared.append((EFFECTS_OF_BLOCK, effects_of_block))
                 if np.any(fields["rates"] != _rates.SAME):
                     shared.append((AS_Q, as_q))
             routines: dict[str, Iterable[tuple[int, Any]]] = {
-                "kinematics": self._routines,
+                "kinematics_sweep": [(0, realize.kinematics)],
+                "dynamics_sweep": [(0, realize.dynamics)],
+                "kinematics": self.kinematics_routines,
                 "reversal": [(int(b), turn_round) for b in np.flatnonzero(fields["reversed"])],
                 "rare_rates": [(int(b), _rates.rare) for b in rare],
-                "motion": self._motion_routines,
+                "motion": self.motion_routines,
                 "run_routine": self._force_routines,
                 "all_runs": [(0, all_runs)] if self._force_routines else [],
                 "constraint_routine": self._constraint_routines,
+                "function_routine": self._function_routines,
                 "constrain": shared,
                 "measures": [(0, measures.measures)] if self.has_measures else [],
-                "measure_calls": self._measure_routines,
-                # steps are taken of numbers only
-                "remember": [(0, measures.remember)] if self.counts["measure_memory_size"] and not any(scalar) else [],
+                # steps, at whose ends something is remembered, are taken of numbers only
+                "measure_calls": self._measure_routines[: self._num_rate_routines if any(scalar) else None],
             }
+            needed = [routine for of_field in routines.values() for _, routine in of_field]
+            compile_ahead(Job(routine, scalar) for routine in dict.fromkeys([*needed, realize.advance]))
             for name, of_field in routines.items():
                 found[name] = np.zeros(len(fields[name]), np.int64)
                 for i, routine in of_field:
                     found[name][i] = routine.address(*scalar)
-            self._addresses[scalar] = found
-        return self._addresses[scalar]
+            self.addresses[scalar] = found
+        return self.addresses[scalar]
 
     def new_record(
         self,
@@ -366,7 +394,7 @@ class Tree:
         own_parameters: bool = False,
         more: tuple[int, int, int] = (0, 0, 0),
     ) -> Record:
-        """A record at the default coordinates, with what kernels never write already in place, and no tangents set.
+        """A record at the default coordinates, with the constant hinge columns in place, and zero tangents.
 
         It has room for *more* q, u and z of other subsystems after the matter's.
         """
@@ -396,42 +424,21 @@ class Tree:
         record.q[: self.nq, 0] = spread(self.default_q)
         record.z[: self.nz, 0] = spread(self.default_z)
         record.particle_location[:, 0], record.particle_velocity[:, 0] = map(spread, self.default_particles)
-        for b, field, columns in self._columns:
+        for b, field, columns in self.constant_columns:
             first = self.first_u[b]
             getattr(record, field)[first : first + self.num_u[b]] = spread(np.reshape(columns, (-1, 6)))
         return record
 
 
 def in_each_lane(array: npt.NDArray[Any], *groups: int) -> npt.NDArray[np.float64]:
-    """The numbers of a parameter field once a lane, and once a group of lanes."""
+    """A parameter field repeated for each lane, and for each group of lanes."""
     out = aligned_zeros(*groups, *array.shape, LANES)
     out[...] = array[..., None]
     return out
 
 
-def how_known(body: Coordinates, free: int, lock: int, motion_is_on: bool, state: State | None) -> tuple[int, int]:
-    """The fields `together`, which is *free* where motion is, and `known_level` of a body.
-
-    *lock* is the level of its lock and 1, or 0. A motion in Python is asked with the state, and is free without one; its level,
-    below 0 as no routine is to be called for it, says what it leaves to be integrated, and a projection to change.
-    """
-    if body.facts.num_u == 0:
-        return free, 0
-    if lock:
-        return (known.GIVEN if lock - 1 == Level.ACCELERATION else known.LOCKED), lock
-    motion = body._driver
-    if motion is None or not motion_is_on:
-        return free, 0
-    level, method = motion._rule(state)
-    methods = all_methods(level, method)
-    together = free
-    if methods[2] is not Method.FREE:
-        together = known.LOCKED if motion._is_steady or methods[2] is not Method.PRESCRIBED else known.DRIVEN
-    return together, level + 1 if motion.routine is not None else methods.count(Method.FREE) - 3
-
-
-def _passage(kind: int, num_u: int) -> int:
-    """What a kind's X_FM is made of."""
+def _form_of_X_FM(kind: int, num_u: int) -> int:
+    """The form of X_FM of a kind."""
     if kind == pin.KIND:
         return position.TURN
     if kind in (slider.KIND, translation.KIND):
@@ -440,16 +447,16 @@ def _passage(kind: int, num_u: int) -> int:
 
 
 def _unit_columns(body: MobilizedBody) -> list[int]:
-    """For each mobility, which axis of F it turns about (0 to 2) or slides along (3 to 5) whatever q; -1 for any other."""
+    """For each mobility the axis of F that it turns about (0 to 2) or slides along (3 to 5) at all q; -1 for any other."""
     facts = body.facts
     if not facts.constant_hinge or body.direction.value:
         return [-1] * facts.num_u
-    columns = np.reshape(facts.hinge(tuple(body._default_q.tolist()) or (0.0,)), (-1, 6))
+    columns = np.reshape(facts.hinge(tuple(body.default_q.tolist()) or (0.0,)), (-1, 6))
     return [int(np.argmax(h)) if np.array_equal(np.sort(h), [0, 0, 0, 0, 0, 1]) else -1 for h in columns]
 
 
 def depth_first_fields(parents: Sequence[int], first_u: Sequence[int], num_u: Sequence[int]) -> dict[str, list[int]]:
-    """The fields that say in which order `columns` meets bodies and mobilities."""
+    """The fields of the order in which `matrix_sweep` goes through bodies and mobilities."""
     nb = len(parents)
     children: list[list[int]] = [[] for _ in range(nb)]
     for b in range(1, nb):
@@ -495,13 +502,13 @@ def depth_first_fields(parents: Sequence[int], first_u: Sequence[int], num_u: Se
     }
 
 
-def _block(body: MobilizedBody, unit_columns: list[int]) -> int:
-    """Whether and how its mobilities are met together."""
+def _elimination(body: MobilizedBody, unit_columns: list[int]) -> int:
+    """How its mobilities are eliminated where no motion is prescribed."""
     if not body.facts.turns_in_every_way:
-        return 0
+        return ONE_BY_ONE
     if unit_columns == [0, 1, 2, 3, 4, 5][: len(unit_columns)]:
-        return blocks.ROTATIONS if len(unit_columns) == 3 else blocks.FREE
-    return blocks.TURNING if len(unit_columns) == 3 else blocks.MOVING
+        return BALL if len(unit_columns) == 3 else FREE
+    return GENERAL_BALL if len(unit_columns) == 3 else GENERAL_FREE
 
 
 def _starts(lengths: list[int]) -> list[int]:

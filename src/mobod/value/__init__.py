@@ -1,5 +1,6 @@
 """The value types of the public interface: immutable, light, plain NumPy inside."""
 
+from .attributes import explain_names
 from .inertia import Inertia, UnitInertia
 from .mass_properties import MassProperties
 from .rotation import Rotation
@@ -15,3 +16,5 @@ __all__ = [
     "Transform",
     "UnitInertia",
 ]
+
+explain_names(__name__)

@@ -1,13 +1,13 @@
-"""What the value types share: they cannot change, so a copy is the object itself, and their arrays are read-only."""
+"""The base of the value types: they are immutable, so a copy is the object itself, and their arrays are read-only."""
 
 from __future__ import annotations
 
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array: TypeAlias = NDArray[np.float64]
+from ..algebra.arrays import Array
 
 
 class Immutable:
@@ -25,33 +25,33 @@ class Immutable:
 class MatrixValue(Immutable):
     """A value that is one matrix."""
 
-    __slots__ = ("_matrix",)
-    _matrix: Array
+    __slots__ = ("matrix",)
+    matrix: Array
 
     @classmethod
-    def _trusted(cls, matrix: Array) -> Self:
+    def trusted(cls, matrix: Array) -> Self:
         """Make one of a float64 array that is known to be right; the array is kept, and made read-only."""
         self = object.__new__(cls)
         matrix.setflags(write=False)  # flags.writeable takes 1.5 times as long
-        self._matrix = matrix
+        self.matrix = matrix
         return self
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self._matrix, dtype=dtype, copy=copy)
+        return np.array(self.matrix, dtype=dtype, copy=copy)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return np.array_equal(self._matrix, other._matrix)
+        return np.array_equal(self.matrix, other.matrix)
 
     __hash__ = None  # type: ignore[assignment]
 
-    # A pickled array comes back writable: going through _trusted closes it again.
+    # A pickled array comes back writable: `trusted` makes it read-only again.
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self)._trusted, (self._matrix,)
+        return type(self).trusted, (self.matrix,)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({show(self._matrix)})"
+        return f"{type(self).__name__}({show(self.matrix)})"
 
 
 def show(array: Array) -> str:

@@ -13,9 +13,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
-from . import _checked
-from ._immutable import Array, Immutable, MatrixValue, show
+from . import checks
+from ._immutable import Immutable, MatrixValue, show
 from .rotation import Rotation
 
 ROUNDING = 1e-9
@@ -37,7 +38,7 @@ def point_inertia(p: Array, mass: float) -> Array:
 
 def reexpress(matrix: Array, R_FB: Rotation) -> Array:
     """Re-express a symmetric matrix (3, 3) of frame F in frame B, and keep it symmetric to the bit."""
-    R = R_FB._matrix
+    R = R_FB.matrix
     product = R.T @ matrix @ R
     return np.asarray(0.5 * (product + product.T))
 
@@ -111,32 +112,32 @@ class InertiaMatrix(MatrixValue):
             raise TypeError(f"{name} takes three moments, or one (3, 3) matrix; one moment is missing")
         else:
             entries = zip(("xx", "yy", "zz", "xy", "xz", "yz"), (xx, yy, zz, xy, xz, yz), strict=True)
-            a, b, c, d, e, f = (_checked.number(value, f"{label} of the {name}") for label, value in entries)
+            a, b, c, d, e, f = (checks.finite(f"{label} of the {name}", value) for label, value in entries)
             matrix = np.array([[a, d, e], [d, b, f], [e, f, c]])
         if not is_physical(matrix, float(np.abs(matrix).max())):
             raise non_physical(matrix, f"the {name} {show(matrix)}")
         matrix.setflags(write=False)
-        self._matrix = matrix
+        self.matrix = matrix
 
     @classmethod
     def _from_six(cls, six: Array) -> Self:
         """Make one of xx, yy, zz, xy, xz, yz that are known to be right: the order of the package's arrays."""
         xx, yy, zz, xy, xz, yz = six.tolist()
-        return cls._trusted(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+        return cls.trusted(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
     def _six(self) -> Array:
         """Give xx, yy, zz, xy, xz, yz in an array of their own."""
-        return self._matrix.ravel()[[0, 4, 8, 1, 2, 5]]
+        return self.matrix.ravel()[[0, 4, 8, 1, 2, 5]]
 
     @property
     def moments(self) -> Array:
         """Moments of inertia xx, yy, zz: (3,)."""
-        return self._matrix.diagonal().copy()
+        return self.matrix.diagonal().copy()
 
     @property
     def products(self) -> Array:
         """Products of inertia xy, xz, yz, as entries of the matrix: (3,)."""
-        return self._matrix.ravel()[[1, 2, 5]]
+        return self.matrix.ravel()[[1, 2, 5]]
 
     def reexpress(self, R_FB: Rotation) -> Self:
         """Re-express this inertia, given in F, in another frame B; it stays about the same point.
@@ -151,18 +152,18 @@ class InertiaMatrix(MatrixValue):
         Inertia or UnitInertia
             ``~R_FB`` I ``R_FB``, of this kind.
         """
-        return self._trusted(reexpress(self._matrix, as_rotation(R_FB)))
+        return self.trusted(reexpress(self.matrix, as_rotation(R_FB)))
 
     def __matmul__(self, other: ArrayLike) -> Array:
         """``I @ w`` for a vector (3,), or each row of an array (n, 3)."""
         if isinstance(other, Immutable):
             return NotImplemented
-        return np.asarray(_checked.vectors(other, f"what {type(self).__name__} is applied to") @ self._matrix)
+        return np.asarray(checks.vectors(f"what {type(self).__name__} is applied to", other) @ self.matrix)
 
     def __mul__(self, scale: float) -> Inertia:
         if isinstance(scale, Immutable) or np.ndim(scale) != 0:
             return NotImplemented
-        return Inertia._trusted(self._matrix * _checked.size(scale, "what an inertia is multiplied by"))
+        return Inertia.trusted(self.matrix * checks.not_negative("what an inertia is multiplied by", scale))
 
     __rmul__ = __mul__
 
@@ -170,7 +171,7 @@ class InertiaMatrix(MatrixValue):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if ufunc is np.multiply and method == "__call__" and np.ndim(inputs[0]) == 0 and not kwargs:
             return self.__mul__(inputs[0])
-        return getattr(ufunc, method)(*(x._matrix if isinstance(x, InertiaMatrix) else x for x in inputs), **kwargs)
+        return getattr(ufunc, method)(*(x.matrix if isinstance(x, InertiaMatrix) else x for x in inputs), **kwargs)
 
 
 class Inertia(InertiaMatrix):
@@ -218,12 +219,12 @@ class Inertia(InertiaMatrix):
         mass : float
             Its mass.
         """
-        return cls._trusted(point_inertia(_checked.vector(p, "p"), _checked.size(mass, "mass")))
+        return cls.trusted(point_inertia(checks.vector("p", p), checks.not_negative("mass", mass)))
 
     @classmethod
     def point_mass_at_origin(cls) -> Self:
         """Make the inertia about the origin of a point mass that is there: zero."""
-        return cls._trusted(np.zeros((3, 3)))
+        return cls.trusted(np.zeros((3, 3)))
 
     def shift_from_centroid(self, p: ArrayLike, mass: float) -> Inertia:
         """Shift this inertia, which is about the mass center, to another point.
@@ -240,7 +241,7 @@ class Inertia(InertiaMatrix):
         Inertia
             Inertia about the other point, same axes.
         """
-        return Inertia._trusted(self._matrix + point_inertia(_checked.vector(p, "p"), _checked.size(mass, "mass")))
+        return Inertia.trusted(self.matrix + point_inertia(checks.vector("p", p), checks.not_negative("mass", mass)))
 
     def shift_to_centroid(self, p: ArrayLike, mass: float) -> Inertia:
         """Shift this inertia, which is about some point, to the mass center.
@@ -262,24 +263,24 @@ class Inertia(InertiaMatrix):
         ModelError
             If no body has the inertia that is left.
         """
-        return Inertia._trusted(_to_centroid(self._matrix, _checked.vector(p, "p"), _checked.size(mass, "mass"), "Inertia"))
+        return Inertia.trusted(_to_centroid(self.matrix, checks.vector("p", p), checks.not_negative("mass", mass), "Inertia"))
 
     def __add__(self, other: Inertia) -> Inertia:
-        return Inertia._trusted(self._matrix + other._matrix) if isinstance(other, Inertia) else NotImplemented
+        return Inertia.trusted(self.matrix + other.matrix) if isinstance(other, Inertia) else NotImplemented
 
     def __sub__(self, other: Inertia) -> Inertia:
         if not isinstance(other, Inertia):
             return NotImplemented
-        difference = self._matrix - other._matrix
-        if not is_physical(difference, float(np.abs(self._matrix).max())):
+        difference = self.matrix - other.matrix
+        if not is_physical(difference, float(np.abs(self.matrix).max())):
             raise non_physical(difference, f"the difference {show(difference)} of inertias")
-        return Inertia._trusted(difference)
+        return Inertia.trusted(difference)
 
     def __truediv__(self, scale: float) -> Inertia:
-        scale = _checked.size(scale, "what an inertia is divided by")
+        scale = checks.not_negative("what an inertia is divided by", scale)
         if scale == 0.0:
             raise ZeroDivisionError("an inertia cannot be divided by zero")
-        return Inertia._trusted(self._matrix / scale)
+        return Inertia.trusted(self.matrix / scale)
 
 
 class UnitInertia(InertiaMatrix):
@@ -321,8 +322,8 @@ class UnitInertia(InertiaMatrix):
         radius : float
             Radius; length.
         """
-        r = _checked.size(radius, "radius")
-        return cls._trusted(np.diag(np.full(3, 0.4 * r * r)))
+        r = checks.not_negative("radius", radius)
+        return cls.trusted(np.diag(np.full(3, 0.4 * r * r)))
 
     @classmethod
     def cylinder_along_x(cls, radius: float, half_length: float) -> Self:
@@ -359,10 +360,10 @@ class UnitInertia(InertiaMatrix):
 
     @classmethod
     def _cylinder(cls, radius: float, half_length: float, axis: int) -> Self:
-        r, h = _checked.size(radius, "radius"), _checked.size(half_length, "half_length")
+        r, h = checks.not_negative("radius", radius), checks.not_negative("half_length", half_length)
         moments = np.full(3, r * r / 4.0 + h * h / 3.0)
         moments[axis] = r * r / 2.0
-        return cls._trusted(np.diag(moments))
+        return cls.trusted(np.diag(moments))
 
     @classmethod
     def brick(cls, half_lengths: float | ArrayLike, y: float | None = None, z: float | None = None) -> Self:
@@ -375,7 +376,7 @@ class UnitInertia(InertiaMatrix):
         y, z : float, optional
             The second and the third of three numbers.
         """
-        return cls._trusted(_of_squares(half_lengths, y, z, "half_lengths") / 3.0)
+        return cls.trusted(_of_squares(half_lengths, y, z, "half_lengths") / 3.0)
 
     @classmethod
     def ellipsoid(cls, radii: float | ArrayLike, y: float | None = None, z: float | None = None) -> Self:
@@ -388,7 +389,7 @@ class UnitInertia(InertiaMatrix):
         y, z : float, optional
             The second and the third of three numbers.
         """
-        return cls._trusted(_of_squares(radii, y, z, "radii") / 5.0)
+        return cls.trusted(_of_squares(radii, y, z, "radii") / 5.0)
 
     @classmethod
     def point_mass_at(cls, p: ArrayLike) -> Self:
@@ -399,12 +400,12 @@ class UnitInertia(InertiaMatrix):
         p : array_like (3,)
             Location of the point mass; length.
         """
-        return cls._trusted(point_inertia(_checked.vector(p, "p"), 1.0))
+        return cls.trusted(point_inertia(checks.vector("p", p), 1.0))
 
     @classmethod
     def point_mass_at_origin(cls) -> Self:
         """Make the unit inertia about the origin of a point mass that is there: zero."""
-        return cls._trusted(np.zeros((3, 3)))
+        return cls.trusted(np.zeros((3, 3)))
 
     def shift_from_centroid(self, p: ArrayLike, mass: float = 1.0) -> UnitInertia:
         """Shift this unit inertia, which is about the mass center, to another point.
@@ -422,7 +423,7 @@ class UnitInertia(InertiaMatrix):
             Unit inertia about the other point, same axes.
         """
         _check_unit_mass(mass)
-        return UnitInertia._trusted(self._matrix + point_inertia(_checked.vector(p, "p"), 1.0))
+        return UnitInertia.trusted(self.matrix + point_inertia(checks.vector("p", p), 1.0))
 
     def shift_to_centroid(self, p: ArrayLike, mass: float = 1.0) -> UnitInertia:
         """Shift this unit inertia, which is about some point, to the mass center.
@@ -445,7 +446,7 @@ class UnitInertia(InertiaMatrix):
             If no body has the unit inertia that is left.
         """
         _check_unit_mass(mass)
-        return UnitInertia._trusted(_to_centroid(self._matrix, _checked.vector(p, "p"), 1.0, "UnitInertia"))
+        return UnitInertia.trusted(_to_centroid(self.matrix, checks.vector("p", p), 1.0, "UnitInertia"))
 
 
 def as_rotation(value: Rotation | ArrayLike) -> Rotation:
@@ -457,7 +458,7 @@ def _symmetric(value: ArrayLike, name: str) -> Array:
     """Read a matrix (3, 3) that is symmetric to rounding, and make it so to the bit."""
     if np.shape(value) in ((), (3,)):
         raise TypeError(f"{name} takes three moments, or one (3, 3) matrix, not {value!r}")
-    matrix = _checked.array(value, (3, 3), f"the matrix of {name}")
+    matrix = checks.array(f"the matrix of {name}", value, (3, 3))
     if np.abs(matrix - matrix.T).max() > ROUNDING * np.abs(matrix).max():
         raise ModelError(f"the matrix of {name} must be symmetric; it is {show(matrix)}")
     return np.asarray(0.5 * (matrix + matrix.T))
@@ -478,7 +479,7 @@ def _of_squares(first: float | ArrayLike, y: float | None, z: float | None, name
     """Diagonal matrix of b^2 + c^2, a^2 + c^2, a^2 + b^2, of an array of three or of three numbers."""
     if (y is None) != (z is None):
         raise TypeError(f"{name} are three numbers, or one array (3,); one number is missing")
-    lengths = _checked.vector(first if y is None else (first, y, z), name)  # type: ignore[arg-type]
+    lengths = checks.vector(name, first if y is None else (first, y, z))
     if (lengths < 0.0).any():
         raise ModelError(f"{name} must not be negative; they are {show(lengths)}")
     a, b, c = np.square(lengths).tolist()

@@ -8,19 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
-from . import _checked
-from ._immutable import Array, Immutable, show
-from .inertia import (
-    Inertia,
-    InertiaMatrix,
-    UnitInertia,
-    as_rotation,
-    is_physical,
-    non_physical,
-    point_inertia,
-    reexpress,
-)
+from . import checks
+from ._immutable import Immutable, show
+from .inertia import Inertia, InertiaMatrix, UnitInertia, as_rotation, is_physical, non_physical, point_inertia, reexpress
 from .rotation import Rotation
 from .transform import Transform
 
@@ -68,7 +60,7 @@ class MassProperties(Immutable):
         self._unit = None
 
     @classmethod
-    def _trusted(cls, mass: float, com: Array, inertia: Array) -> Self:
+    def trusted(cls, mass: float, com: Array, inertia: Array) -> Self:
         """Make one of numbers known to be right: inertia (3, 3) about the origin; arrays are kept, and made read-only.
 
         Ground's mass is infinite, and its inertia infinite times the identity.
@@ -95,19 +87,19 @@ class MassProperties(Immutable):
     @property
     def inertia(self) -> Inertia:
         """Inertia about B's origin, expressed in B; mass*length^2."""
-        return Inertia._trusted(self._inertia)
+        return Inertia.trusted(self._inertia)
 
     @property
     def unit_inertia(self) -> UnitInertia:
         """Inertia about B's origin of each unit of mass, expressed in B; length^2. Zero if there is no mass."""
         if self._unit is None:
-            self._unit = UnitInertia._trusted(unit_of(self._mass, self._inertia))
+            self._unit = UnitInertia.trusted(unit_of(self._mass, self._inertia))
         return self._unit
 
     @property
     def central_inertia(self) -> Inertia:
         """Inertia about the mass center, expressed in B; mass*length^2."""
-        return Inertia._trusted(self._central())
+        return Inertia.trusted(self._central())
 
     def _central(self) -> Array:
         if math.isinf(self._mass):
@@ -137,7 +129,7 @@ class MassProperties(Immutable):
         """
         R_BC = as_rotation(R_BC)
         inertia = self._inertia if math.isinf(self._mass) else reexpress(self._inertia, R_BC)
-        return MassProperties._trusted(self._mass, R_BC._matrix.T @ self._com, inertia)
+        return MassProperties.trusted(self._mass, R_BC.matrix.T @ self._com, inertia)
 
     def calc_shifted_mass_props(self, new_origin_b: ArrayLike) -> MassProperties:
         """Shift to another origin; the axes stay those of B.
@@ -152,10 +144,10 @@ class MassProperties(Immutable):
         MassProperties
             The same body's, measured from and about the new origin.
         """
-        com = self._com - _checked.vector(new_origin_b, "new_origin_b")
+        com = self._com - checks.vector("new_origin_b", new_origin_b)
         if math.isinf(self._mass):
-            return MassProperties._trusted(self._mass, com, self._inertia)
-        return MassProperties._trusted(self._mass, com, self._central() + point_inertia(com, self._mass))
+            return MassProperties.trusted(self._mass, com, self._inertia)
+        return MassProperties.trusted(self._mass, com, self._central() + point_inertia(com, self._mass))
 
     def calc_transformed_mass_props(self, X_BC: Transform) -> MassProperties:
         """Shift to the origin of a frame C and re-express in its axes.
@@ -195,7 +187,7 @@ class MassProperties(Immutable):
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self)._trusted, (self._mass, self._com, self._inertia)
+        return type(self).trusted, (self._mass, self._com, self._inertia)
 
     def __repr__(self) -> str:
         return f"MassProperties(mass={self._mass:g}, com={show(self._com)}, inertia={show(self._inertia)})"
@@ -205,18 +197,18 @@ def check_mass_properties(
     mass: float, com: ArrayLike, inertia: Inertia | UnitInertia | ArrayLike
 ) -> tuple[float, Array, Array]:
     """Check what a user gives as mass, mass center, and inertia about the origin; the last comes back (3, 3)."""
-    mass = _checked.number(mass, "mass")
+    mass = checks.finite("mass", mass)
     if mass < 0.0:
         raise ModelError(f"mass must not be negative; it is {mass!r}; a body without mass is body.Massless()")
-    com = _checked.vector(com, "the mass center com")
+    com = checks.vector("the mass center com", com)
     if isinstance(inertia, UnitInertia):
-        matrix = inertia._matrix * mass
+        matrix = inertia.matrix * mass
     elif isinstance(inertia, InertiaMatrix):
-        matrix = inertia._matrix
+        matrix = inertia.matrix
     elif isinstance(inertia, Immutable):
         raise TypeError(f"inertia must be an Inertia, a UnitInertia or a (3, 3) matrix, not {inertia!r}")
     else:
-        matrix = Inertia(inertia)._matrix
+        matrix = Inertia(inertia).matrix
     if mass == 0.0:
         if matrix.any():
             raise ModelError(f"a body without mass has no inertia; mass is 0 and inertia is {show(matrix)}")

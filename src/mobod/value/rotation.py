@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
-from . import _checked
-from ._immutable import Array, Immutable, MatrixValue
+from . import checks
+from ._immutable import Immutable, MatrixValue
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation as ScipyRotation  # type: ignore[import-untyped, unused-ignore]
@@ -63,8 +64,8 @@ class Rotation(MatrixValue):
     __slots__ = ()
 
     def __init__(self, matrix: ArrayLike | None = None) -> None:
-        self._matrix = _IDENTITY if matrix is None else _orthonormal(matrix)
-        self._matrix.setflags(write=False)
+        self.matrix = _IDENTITY if matrix is None else _orthonormal(matrix)
+        self.matrix.setflags(write=False)
 
     @classmethod
     def about_axis(cls, angle: float, axis: str | int | ArrayLike) -> Self:
@@ -82,21 +83,21 @@ class Rotation(MatrixValue):
         >>> Rotation.about_axis(0.5, (0, 0, 2)) == Rotation.about_axis(0.5, "z")
         True
         """
-        angle = _checked.number(angle, "angle")
+        angle = checks.finite("angle", angle)
         s, c = math.sin(angle), math.cos(angle)
         if isinstance(axis, (str, int, np.integer)):
-            i = _checked.axis_index(axis, "axis")
+            i = checks.axis_index("axis", axis)
             j, k = (i + 1) % 3, (i + 2) % 3
             matrix = np.zeros((3, 3))
             matrix[i, i] = 1.0
             matrix[j, j] = matrix[k, k] = c
             matrix[k, j] = s
             matrix[j, k] = -s
-            return cls._trusted(matrix)
-        x, y, z = _checked.unit(axis, "axis").tolist()
+            return cls.trusted(matrix)
+        x, y, z = checks.unit("axis", axis).tolist()
         t = 2.0 * math.sin(0.5 * angle) ** 2  # 1 - cos(angle), without its cancellation
         # fmt: off
-        return cls._trusted(np.array([
+        return cls.trusted(np.array([
             [c + t * x * x,     t * x * y - s * z, t * x * z + s * y],
             [t * y * x + s * z, c + t * y * y,     t * y * z - s * x],
             [t * z * x - s * y, t * z * y + s * x, c + t * z * z],
@@ -117,14 +118,14 @@ class Rotation(MatrixValue):
         ModelError
             If its length is zero, or it is not finite.
         """
-        q = _checked.array(wxyz, (4,), "the quaternion (w, x, y, z)")
+        q = checks.array("the quaternion (w, x, y, z)", wxyz, (4,))
         largest = float(np.abs(q).max())
         if largest == 0.0:
             raise ModelError("the quaternion (w, x, y, z) has length zero; that of no rotation is (1, 0, 0, 0)")
         q /= largest
         w, x, y, z = (q / math.sqrt(q @ q)).tolist()
         # fmt: off
-        return cls._trusted(np.array([
+        return cls.trusted(np.array([
             [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z),       2.0 * (x * z + w * y)],
             [2.0 * (x * y + w * z),       1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
             [2.0 * (x * z - w * y),       2.0 * (y * z + w * x),       1.0 - 2.0 * (x * x + y * y)],
@@ -140,11 +141,11 @@ class Rotation(MatrixValue):
         angles : array_like (3,)
             The three angles.
         """
-        q0, q1, q2 = _checked.vector(angles, "the body-fixed xyz angles").tolist()
+        q0, q1, q2 = checks.vector("the body-fixed xyz angles", angles).tolist()
         s0, s1, s2 = math.sin(q0), math.sin(q1), math.sin(q2)
         c0, c1, c2 = math.cos(q0), math.cos(q1), math.cos(q2)
         # fmt: off
-        return cls._trusted(np.array([
+        return cls.trusted(np.array([
             [c1 * c2,                -c1 * s2,                s1],
             [c0 * s2 + s0 * s1 * c2, c0 * c2 - s0 * s1 * s2, -s0 * c1],
             [s0 * s2 - c0 * s1 * c2, s0 * c2 + c0 * s1 * s2, c0 * c1],
@@ -162,11 +163,11 @@ class Rotation(MatrixValue):
         axis : str or int
             The axis of B that points along u: ``"x"``, ``"y"``, ``"z"``, or 0, 1, 2.
         """
-        i = _checked.axis_index(axis, "axis")
-        direction = _checked.unit(u, "u")
+        i = checks.axis_index("axis", axis)
+        direction = checks.unit("u", u)
         helper = np.zeros(3)
         helper[np.abs(direction).argmin()] = 1.0  # the coordinate axis that is farthest from u
-        return cls._trusted(_two_axes(direction, i, helper, (i + 1) % 3))
+        return cls.trusted(_two_axes(direction, i, helper, (i + 1) % 3))
 
     @classmethod
     def from_two_axes(cls, u_first: ArrayLike, first_axis: str | int, v_second: ArrayLike, second_axis: str | int) -> Self:
@@ -194,17 +195,17 @@ class Rotation(MatrixValue):
         >>> Rotation.from_two_axes((0, 0, 1), "x", (0, 1, 1), "y").y_axis
         array([0., 1., 0.])
         """
-        i = _checked.axis_index(first_axis, "first_axis")
-        j = _checked.axis_index(second_axis, "second_axis")
+        i = checks.axis_index("first_axis", first_axis)
+        j = checks.axis_index("second_axis", second_axis)
         if i == j:
             raise ValueError(f"first_axis and second_axis must differ; both are {first_axis!r}")
-        u, v = _checked.unit(u_first, "u_first"), _checked.unit(v_second, "v_second")
+        u, v = checks.unit("u_first", u_first), checks.unit("v_second", v_second)
         if np.linalg.norm(np.cross(u, v)) < PARALLEL:
             raise ModelError(
                 f"u_first and v_second must not be parallel; they are {u_first!r} and {v_second!r}; if any second axis "
                 "will do, call Rotation.from_one_axis(u_first, first_axis)"
             )
-        return cls._trusted(_two_axes(u, i, v, j))
+        return cls.trusted(_two_axes(u, i, v, j))
 
     @classmethod
     def from_scipy(cls, r: ScipyRotation) -> Self:
@@ -225,17 +226,17 @@ class Rotation(MatrixValue):
     @property
     def x_axis(self) -> Array:
         """The x axis of B, expressed in A: (3,), read-only."""
-        return self._matrix[:, 0]
+        return self.matrix[:, 0]
 
     @property
     def y_axis(self) -> Array:
         """The y axis of B, expressed in A: (3,), read-only."""
-        return self._matrix[:, 1]
+        return self.matrix[:, 1]
 
     @property
     def z_axis(self) -> Array:
         """The z axis of B, expressed in A: (3,), read-only."""
-        return self._matrix[:, 2]
+        return self.matrix[:, 2]
 
     @property
     def T(self) -> Self:
@@ -243,7 +244,7 @@ class Rotation(MatrixValue):
         return ~self
 
     def __invert__(self) -> Self:
-        return self._trusted(self._matrix.T.copy())  # a copy, so that every matrix lies row by row
+        return self.trusted(self.matrix.T.copy())  # a copy, so that every matrix lies row by row
 
     @overload
     def __matmul__(self, other: Rotation) -> Rotation: ...
@@ -252,10 +253,10 @@ class Rotation(MatrixValue):
     def __matmul__(self, other: Rotation | ArrayLike) -> Rotation | Array:
         """``R_AB @ R_BC`` is R_AC; ``R_AB @ v`` re-expresses in A a vector (3,), or each row of an array (n, 3)."""
         if isinstance(other, Rotation):
-            return Rotation._trusted(self._matrix @ other._matrix)
+            return Rotation.trusted(self.matrix @ other.matrix)
         if isinstance(other, Immutable):
             return NotImplemented
-        return np.asarray(_checked.vectors(other, "what a Rotation is applied to") @ self._matrix.T)
+        return np.asarray(checks.vectors("what a Rotation is applied to", other) @ self.matrix.T)
 
     def to_quaternion(self) -> Array:
         """Find the unit quaternion (w, x, y, z) with w >= 0.
@@ -270,7 +271,7 @@ class Rotation(MatrixValue):
         The largest of the four is computed first, so that nothing small is divided by: Spurrier 1978, "Comment on
         singularity-free extraction of a quaternion from a direction-cosine matrix".
         """
-        (m00, m01, m02), (m10, m11, m12), (m20, m21, m22) = self._matrix.tolist()
+        (m00, m01, m02), (m10, m11, m12), (m20, m21, m22) = self.matrix.tolist()
         trace = m00 + m11 + m22
         # each line is 4 times the largest component, times the quaternion
         if trace >= m00 and trace >= m11 and trace >= m22:
@@ -298,7 +299,7 @@ class Rotation(MatrixValue):
         -----
         q0 is found with q2 known, from R Rz(-q2): the three then give back R to rounding wherever q1 is.
         """
-        (m00, m01, m02), (m10, m11, _), (m20, m21, _) = self._matrix.tolist()
+        (m00, m01, m02), (m10, m11, _), (m20, m21, _) = self.matrix.tolist()
         c1 = math.hypot(m00, m01)
         q2 = math.atan2(-m01, m00) if c1 > GIMBAL_LOCK else 0.0
         s2, c2 = math.sin(q2), math.cos(q2)
@@ -325,7 +326,7 @@ class Rotation(MatrixValue):
         """Make a ``scipy.spatial.transform.Rotation`` of this rotation."""
         from scipy.spatial.transform import Rotation as ScipyRotation  # not needed by `import mobod`, and slow
 
-        return ScipyRotation.from_matrix(self._matrix)
+        return ScipyRotation.from_matrix(self.matrix)
 
 
 _IDENTITY = np.eye(3)
@@ -347,10 +348,10 @@ def _two_axes(u: Array, i: int, v: Array, j: int) -> Array:
 def _orthonormal(value: ArrayLike) -> Array:
     """Check a matrix that a user gives as a rotation, and repair its rounding."""
     if isinstance(value, Rotation):
-        return value._matrix
+        return value.matrix
     if hasattr(value, "as_matrix"):
         raise TypeError("the matrix of a Rotation must be an array (3, 3); for SciPy's use Rotation.from_scipy(r)")
-    matrix = _checked.array(value, (3, 3), "the matrix of a Rotation")
+    matrix = checks.array("the matrix of a Rotation", value, (3, 3))
     with np.errstate(over="ignore", invalid="ignore"):
         error = float(np.abs(matrix.T @ matrix - _IDENTITY).max())
     if not error <= NOT_A_ROTATION:  # NaN too

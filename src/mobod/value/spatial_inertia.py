@@ -15,9 +15,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
-from . import _checked
-from ._immutable import Array, Immutable, MatrixValue, show
+from . import checks
+from ._immutable import Immutable, MatrixValue, show
 from .inertia import Inertia, UnitInertia, as_rotation, point_inertia, reexpress
 from .mass_properties import MassProperties, check_mass_properties, cross_matrix, spatial_matrix, unit_of
 from .rotation import Rotation
@@ -67,11 +68,11 @@ class SpatialInertia(Immutable):
         unit = unit_inertia if isinstance(unit_inertia, UnitInertia) else UnitInertia(unit_inertia)
         self._mass, self._com, _ = check_mass_properties(mass, com, unit)
         self._com.setflags(write=False)
-        self._unit_inertia = unit._matrix if self._mass else unit_of(0.0, unit._matrix)
+        self._unit_inertia = unit.matrix if self._mass else unit_of(0.0, unit.matrix)
         self._unit_inertia.setflags(write=False)
 
     @classmethod
-    def _trusted(cls, mass: float, com: Array, unit_inertia: Array) -> Self:
+    def trusted(cls, mass: float, com: Array, unit_inertia: Array) -> Self:
         """Make one of numbers known to be right: unit inertia (3, 3); arrays are kept, and made read-only.
 
         Ground's mass is infinite, and its unit inertia the identity.
@@ -94,7 +95,7 @@ class SpatialInertia(Immutable):
             Of one body.
         """
         m = mass_properties
-        return cls._trusted(m._mass, m._com, unit_of(m._mass, m._inertia))
+        return cls.trusted(m._mass, m._com, unit_of(m._mass, m._inertia))
 
     @property
     def mass(self) -> float:
@@ -109,12 +110,12 @@ class SpatialInertia(Immutable):
     @property
     def unit_inertia(self) -> UnitInertia:
         """Inertia about the body's origin of each unit of mass; length^2."""
-        return UnitInertia._trusted(self._unit_inertia)
+        return UnitInertia.trusted(self._unit_inertia)
 
     @property
     def inertia(self) -> Inertia:
         """Inertia about the body's origin; mass*length^2."""
-        return Inertia._trusted(self._inertia())
+        return Inertia.trusted(self._inertia())
 
     @property
     def mass_moment(self) -> Array:
@@ -136,7 +137,7 @@ class SpatialInertia(Immutable):
         """
         R_FB = as_rotation(R_FB)
         unit = self._unit_inertia if math.isinf(self._mass) else reexpress(self._unit_inertia, R_FB)
-        return SpatialInertia._trusted(self._mass, R_FB._matrix.T @ self._com, unit)
+        return SpatialInertia.trusted(self._mass, R_FB.matrix.T @ self._com, unit)
 
     def shift(self, p: ArrayLike) -> SpatialInertia:
         """Shift to another origin; the axes stay.
@@ -146,11 +147,11 @@ class SpatialInertia(Immutable):
         p : array_like (3,)
             The new origin, measured from the present one; length.
         """
-        com = self._com - _checked.vector(p, "p")
+        com = self._com - checks.vector("p", p)
         if self._mass == 0.0 or math.isinf(self._mass):
-            return SpatialInertia._trusted(self._mass, com, self._unit_inertia)
+            return SpatialInertia.trusted(self._mass, com, self._unit_inertia)
         central = self._unit_inertia - point_inertia(self._com, 1.0)
-        return SpatialInertia._trusted(self._mass, com, central + point_inertia(com, 1.0))
+        return SpatialInertia.trusted(self._mass, com, central + point_inertia(com, 1.0))
 
     def transform(self, X_FB: Transform) -> SpatialInertia:
         """Shift to the origin of a frame B, and re-express in its axes, what is given in F.
@@ -172,7 +173,7 @@ class SpatialInertia(Immutable):
         if math.isinf(other._mass):
             return other
         a, b = self._mass / mass, other._mass / mass
-        return SpatialInertia._trusted(mass, a * self._com + b * other._com, a * self._unit_inertia + b * other._unit_inertia)
+        return SpatialInertia.trusted(mass, a * self._com + b * other._com, a * self._unit_inertia + b * other._unit_inertia)
 
     def __matmul__(self, other: ArrayLike) -> Array:
         if isinstance(other, Immutable):
@@ -197,7 +198,7 @@ class SpatialInertia(Immutable):
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self)._trusted, (self._mass, self._com, self._unit_inertia)
+        return type(self).trusted, (self._mass, self._com, self._unit_inertia)
 
     def __repr__(self) -> str:
         return f"SpatialInertia(mass={self._mass:g}, com={show(self._com)}, unit_inertia={show(self._unit_inertia)})"
@@ -232,7 +233,7 @@ class ArticulatedInertia(MatrixValue):
         if isinstance(matrix, SpatialInertia):
             symmetric = np.asarray(matrix)
         else:
-            m = _checked.array(matrix, (6, 6), "the matrix of ArticulatedInertia")
+            m = checks.array("the matrix of ArticulatedInertia", matrix, (6, 6))
             scale = np.abs(m).max()
             if np.abs(m - m.T).max() > ROUNDING * scale:
                 raise ModelError(f"the matrix of ArticulatedInertia must be symmetric; it is {show(m)}")
@@ -244,22 +245,22 @@ class ArticulatedInertia(MatrixValue):
                     "angular rows come first, [[J, F], [F^T, M]]"
                 )
         symmetric.setflags(write=False)
-        self._matrix = symmetric
+        self.matrix = symmetric
 
     @property
     def inertia(self) -> Array:
         """Angular block J, moment of angular acceleration: (3, 3), read-only; mass*length^2."""
-        return self._matrix[:3, :3]
+        return self.matrix[:3, :3]
 
     @property
     def mass_moment(self) -> Array:
         """Coupling block F, moment of linear acceleration: (3, 3), read-only; mass*length."""
-        return self._matrix[:3, 3:]
+        return self.matrix[:3, 3:]
 
     @property
     def mass(self) -> Array:
         """Linear block M, force of linear acceleration: (3, 3), read-only; mass, other in each direction."""
-        return self._matrix[3:, 3:]
+        return self.matrix[3:, 3:]
 
     def shift(self, p: ArrayLike) -> ArticulatedInertia:
         """Shift to another origin; the axes stay.
@@ -271,31 +272,31 @@ class ArticulatedInertia(MatrixValue):
             ``ArticulatedInertia::shift`` goes the other way); length.
         """
         A = np.eye(6)
-        A[3:, :3] = cross_matrix(_checked.vector(p, "p"))  # velocity of the old origin: v_new - w x p
-        shifted = A.T @ self._matrix @ A
-        return ArticulatedInertia._trusted(0.5 * (shifted + shifted.T))
+        A[3:, :3] = cross_matrix(checks.vector("p", p))  # velocity of the old origin: v_new - w x p
+        shifted = A.T @ self.matrix @ A
+        return ArticulatedInertia.trusted(0.5 * (shifted + shifted.T))
 
     def __add__(self, other: ArticulatedInertia | SpatialInertia) -> ArticulatedInertia:
         if not isinstance(other, (ArticulatedInertia, SpatialInertia)):
             return NotImplemented
-        return ArticulatedInertia._trusted(self._matrix + np.asarray(other))
+        return ArticulatedInertia.trusted(self.matrix + np.asarray(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: ArticulatedInertia | SpatialInertia) -> ArticulatedInertia:
         if not isinstance(other, (ArticulatedInertia, SpatialInertia)):
             return NotImplemented
-        return ArticulatedInertia(self._matrix - np.asarray(other))
+        return ArticulatedInertia(self.matrix - np.asarray(other))
 
     def __matmul__(self, other: ArrayLike) -> Array:
         if isinstance(other, Immutable):
             return NotImplemented
-        return _apply(self._matrix, other, "ArticulatedInertia")
+        return _apply(self.matrix, other, "ArticulatedInertia")
 
 
 def _apply(matrix: Array, value: ArrayLike, name: str) -> Array:
     """Multiply spatial vectors (2, 3), (6,), (..., 2, 3), or columns (6, n); what comes back has the same shape."""
-    a = _checked.floats(value, f"what a {name} is applied to")
+    a = checks.numbers(f"what a {name} is applied to", value)
     if a.shape[-2:] == (2, 3):
         return np.asarray((a.reshape(-1, 6) @ matrix).reshape(a.shape))  # the matrix is symmetric
     if a.ndim in (1, 2) and a.shape[0] == 6:

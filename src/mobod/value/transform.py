@@ -10,9 +10,10 @@ from typing import Any, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
-from . import _checked
-from ._immutable import Array, Immutable, show
+from . import checks
+from ._immutable import Immutable, show
 from .rotation import Rotation
 
 LAST_ROW = 1e-9
@@ -65,7 +66,7 @@ class Transform(Immutable):
             self._R, self._p, self._rotation = R._R, R._p, R._rotation
             return
         if p is None and R is not None and not isinstance(R, Rotation) and not hasattr(R, "as_matrix"):
-            match _checked.floats(R, "the argument of a Transform").shape:
+            match checks.numbers("the argument of a Transform", R).shape:
                 case (3,):
                     R, p = None, R
                 case (3, 3):
@@ -78,12 +79,12 @@ class Transform(Immutable):
                         f"{R!r} has the shape {shape}"
                     )
         self._rotation = R if isinstance(R, Rotation) else Rotation(R)
-        self._R = self._rotation._matrix
-        self._p = np.zeros(3) if p is None else _checked.vector(p, "the location p of a Transform")
+        self._R = self._rotation.matrix
+        self._p = np.zeros(3) if p is None else checks.vector("the location p of a Transform", p)
         self._p.setflags(write=False)
 
     @classmethod
-    def _trusted(cls, R: Array, p: Array) -> Self:
+    def trusted(cls, R: Array, p: Array) -> Self:
         """Make one of arrays (3, 3) and (3,) that are known to be right; they are kept, and read-only where handed out."""
         self = object.__new__(cls)
         self._R = R
@@ -105,7 +106,7 @@ class Transform(Immutable):
         ModelError
             If the last row is not (0, 0, 0, 1), or R is not a rotation.
         """
-        m = _checked.array(matrix, (4, 4), "the matrix of a Transform")
+        m = checks.array("the matrix of a Transform", matrix, (4, 4))
         if np.abs(m[3] - (0.0, 0.0, 0.0, 1.0)).max() > LAST_ROW:
             transposed = "; is the matrix transposed?" if np.abs(m[:, 3] - (0, 0, 0, 1)).max() <= LAST_ROW else ""
             raise ModelError(f"the last row of a Transform's matrix must be (0, 0, 0, 1); it is {show(m[3])}{transposed}")
@@ -115,7 +116,7 @@ class Transform(Immutable):
     def R(self) -> Rotation:
         """Orientation R_AB of B in A."""
         if self._rotation is None:
-            self._rotation = Rotation._trusted(self._R)
+            self._rotation = Rotation.trusted(self._R)
         return self._rotation
 
     @property
@@ -126,7 +127,7 @@ class Transform(Immutable):
 
     def __invert__(self) -> Self:
         inverse = self._R.T.copy()
-        return self._trusted(inverse, -(inverse @ self._p))
+        return self.trusted(inverse, -(inverse @ self._p))
 
     @overload
     def __matmul__(self, other: Transform | Rotation) -> Transform: ...
@@ -135,16 +136,16 @@ class Transform(Immutable):
     def __matmul__(self, other: Transform | Rotation | ArrayLike) -> Transform | Array:
         """``X_AB @ X_BC`` is X_AC; ``X_AB @ p`` measures in A a point (3,), or each row of an array (n, 3)."""
         if isinstance(other, Transform):
-            return Transform._trusted(self._R @ other._R, self._p + self._R @ other._p)
+            return Transform.trusted(self._R @ other._R, self._p + self._R @ other._p)
         if isinstance(other, Rotation):
-            return Transform._trusted(self._R @ other._matrix, self._p)
+            return Transform.trusted(self._R @ other.matrix, self._p)
         if isinstance(other, Immutable):
             return NotImplemented
-        return np.asarray(_checked.vectors(other, "what a Transform is applied to") @ self._R.T + self._p)
+        return np.asarray(checks.vectors("what a Transform is applied to", other) @ self._R.T + self._p)
 
     def __rmatmul__(self, other: Rotation) -> Transform:
         if isinstance(other, Rotation):
-            return Transform._trusted(other._matrix @ self._R, other._matrix @ self._p)
+            return Transform.trusted(other.matrix @ self._R, other.matrix @ self._p)
         return NotImplemented
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -164,7 +165,7 @@ class Transform(Immutable):
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self)._trusted, (self._R, self._p)
+        return type(self).trusted, (self._R, self._p)
 
     def __repr__(self) -> str:
         R = "" if np.array_equal(self._R, np.eye(3)) else f"R={show(self._R)}"

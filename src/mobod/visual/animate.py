@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import shutil
+import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +18,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from ..trajectory import check_extension
+from ..value.checks import check_extension
+from ..value.files import written
 from .poses import calc_poses
 from .scene import Scene, find_view
 
 if TYPE_CHECKING:
-    from ..trajectory import Trajectory
+    from ..value.annotations import Trajectory
 
 FORMATS = (".gif", ".mp4")
 """What can be written, by the file's extension."""
@@ -141,13 +144,23 @@ def _write(
     writer = _make_writer(path, fps)
     tail = round(TAIL * fps)
     scene.show(poses[-1], particles[-1], trace[-tail:])  # with everything in it that a palette has to have
-    with writer.saving(figure, str(path), DPI):
+    with written(path) as beside, _failures_of_ffmpeg(), writer.saving(figure, str(beside), DPI):
         for number, (time, pose) in enumerate(zip(times, poses, strict=True)):
             scene.show(pose, particles[number], trace[max(0, number - tail) : number + 1])
             label.set_text(f"t = {time:6.2f}")
             writer.grab_frame()
             if progress is not None:
                 progress(number + 1, len(times))
+
+
+@contextlib.contextmanager
+def _failures_of_ffmpeg() -> Iterator[None]:
+    """Turn an early end of ffmpeg into the error for a file that cannot be written."""
+    try:
+        yield
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr or b"").decode(errors="replace").strip().splitlines()
+        raise OSError(None, f"ffmpeg ended with status {error.returncode}: {said[-1] if said else 'nothing said'}") from error
 
 
 def _make_writer(path: Path, fps: float) -> AbstractMovieWriter:

@@ -1,26 +1,25 @@
-"""What there is to draw of a system, and where it is at a pose: faces, lines and texts, each fixed to a body."""
+"""The shapes of a system, placed at a pose: faces, lines and texts, each fixed to a body."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..decoration import COLORS, Point, Sphere
+from ..algebra.arrays import Array
+from ..decoration.geometry import COLORS, Point, Sphere
 from ..force.gravity import Gravity
+from ..force.subsystem import GeneralForceSubsystem
 from ..force.uniform_gravity import UniformGravity
-from ..forces import GeneralForceSubsystem
-from ..stage import Stage
+from ..value.stage import Stage
 from .shapes import Link, Segment, ShapeMaker
 
 if TYPE_CHECKING:
-    from ..matter import SimbodyMatterSubsystem
-    from ..state import State
-    from ..system import MultibodySystem
-
-Array: TypeAlias = NDArray[np.float64]
+    from ..state.state import State
+    from ..system.matter import SimbodyMatterSubsystem
+    from ..system.system import MultibodySystem
 
 
 #: Which of a box's corners are high in x, y and z.
@@ -123,12 +122,12 @@ class Mechanism:
         corners = self._box_corners @ np.swapaxes(X[..., :3, :3], -1, -2) + X[..., None, :3, 3]
         corners = np.asarray(corners.reshape(*X_GB.shape[:-3], -1, 3))
         if particles.shape[-2] == 0:
-            return corners if corners.shape[-2] else X_GB[..., :3, 3]  # of nothing that can be seen: where bodies are
+            return corners if corners.shape[-2] else X_GB[..., :3, 3]  # if there are no shapes: the bodies' origins
         low, high = particles.min(axis=-2)[..., None, :], particles.max(axis=-2)[..., None, :]
         return np.concatenate([corners, np.where(CORNERS, high, low)], axis=-2)
 
     def find_marker(self, X_GB: Array) -> Array:
-        """Find the point whose path is worth seeing, (..., 3): the tip of a chain, or else the mass center."""
+        """Find the point whose path is drawn, (..., 3): the tip of a chain, or else the mass center."""
         if self.tip is not None:
             body, station = self.tip
             return np.asarray(X_GB[..., body, :3, :3] @ station + X_GB[..., body, :3, 3])
@@ -210,15 +209,15 @@ def _read_links(system: MultibodySystem, state: State) -> list[Link]:
     for mobod in bodies:
         decorations = [(geometry, np.asarray(X)) for geometry, X in mobod.get_body().decorations]
         if mobod.is_ground():  # its frames F and M are its own
-            decorations += [(one, np.asarray(X)) for X, one in mobod._inboard_decorations + mobod._outboard_decorations]
+            decorations += [(one, np.asarray(X)) for X, one in mobod.inboard_decorations + mobod.outboard_decorations]
             links.append(Link("ground", -1, 0, decorations=decorations))
             continue
         parent = int(mobod.get_parent_mobilized_body().get_mobilized_body_index())
         X_PF = np.asarray(mobod.get_inboard_frame(state))
         X_BM = np.asarray(mobod.get_outboard_frame(state))
-        decorations += [(geometry, X_BM @ np.asarray(X)) for X, geometry in mobod._outboard_decorations]
-        decorations += [(geometry, np.eye(4)) for geometry in mobod._calc_decorations(state)]
-        links[parent].decorations += [(geometry, X_PF @ np.asarray(X)) for X, geometry in mobod._inboard_decorations]
+        decorations += [(geometry, X_BM @ np.asarray(X)) for X, geometry in mobod.outboard_decorations]
+        decorations += [(geometry, np.eye(4)) for geometry in mobod.calc_decorations(state)]
+        links[parent].decorations += [(geometry, X_PF @ np.asarray(X)) for X, geometry in mobod.inboard_decorations]
         properties = mobod.get_body_mass_properties(state)
         links.append(
             Link(
@@ -248,15 +247,15 @@ def _read_constraints(system: MultibodySystem, state: State, links: Sequence[Lin
         constraint = matter.get_constraint(i)
         if constraint.is_disabled(state):
             continue
-        links[0].marks += constraint._calc_decorations(state)
-        for body, geometry in constraint._marks(state):
+        links[0].marks += constraint.calc_decorations(state)
+        for body, geometry in constraint.marks(state):
             link = links[body.get_mobilized_body_index()]
             link.marks.append(geometry)
             if isinstance(geometry, Point):
                 link.held.append(np.asarray(geometry.X @ geometry.point, dtype=np.float64))
             elif isinstance(geometry, Sphere):
                 link.held.append(np.asarray(geometry.X.p, dtype=np.float64))
-        for one, point, other, other_point, color in constraint._lines(state):
+        for one, point, other, other_point, color in constraint.lines(state):
             bodies = one.get_mobilized_body_index(), other.get_mobilized_body_index()
             ends = np.array([point, other_point], dtype=np.float64)
             for index, end in zip(bodies, ends, strict=True):

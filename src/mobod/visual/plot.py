@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import math
 import os
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from ..algebra.arrays import Array
+from ..value.files import written
 from .poses import calc_poses
 from .scene import Scene, find_center, find_close_view, find_view
 
@@ -19,9 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-    from ..trajectory import Trajectory
+    from ..value.annotations import Trajectory
 
-Array: TypeAlias = NDArray[np.float64]
 
 WIDTH = 13.0
 """Of the figure, in inches."""
@@ -55,7 +57,17 @@ FOLLOW = 3.0
 
 
 class TrajectoryFigure(Figure):
-    """A Matplotlib figure that notebooks show without pyplot's help."""
+    """A Matplotlib figure that notebooks show without pyplot."""
+
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """As Matplotlib's, but a file is replaced when the new one is complete."""
+        if not isinstance(fname, str | os.PathLike):
+            super().savefig(fname, **options)
+            return
+        path = Path(fname)
+        known = path.suffix or "format" in options
+        with written(path if known else path.with_name(f"{path.name}.{options.setdefault('format', 'png')}")) as beside:
+            super().savefig(beside, **options)
 
     def _repr_png_(self) -> bytes:
         file = io.BytesIO()

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..algebra.arrays import Array
 from ..errors import TopologyError
 from .mechanism import Mechanism, find_body_transforms
 
 if TYPE_CHECKING:
-    from ..trajectory import Trajectory
-
-Array: TypeAlias = NDArray[np.float64]
+    from ..value.annotations import Trajectory
 
 
 MOST = 5000

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..algebra.arrays import Array
 from .mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from mpl_toolkits.mplot3d.art3d import Text3D
     from mpl_toolkits.mplot3d.axes3d import Axes3D
 
-Array: TypeAlias = NDArray[np.float64]
 
 ELEVATION = 14.0
 AMBIENT = 0.62  # brightness of a face turned away from the light
@@ -34,7 +34,7 @@ BESIDE = -14  # where an axis without numbers has its name, in points
 
 @dataclass(frozen=True)
 class View:
-    """From where, and at what part of space, one looks.
+    """A camera's direction and the box of space that it shows.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class Scene:
         nothing = np.zeros((1, 3, 3))
         self._shadow = Poly3DCollection(nothing, facecolors=[SHADOW], edgecolors=[SHADOW], linewidths=0.3, zorder=2)
         self._faces = Poly3DCollection(nothing, zorder=4, linewidths=0.3)
-        self._lines = Line3DCollection(
+        self.lines = Line3DCollection(
             np.zeros((1, 2, 3)),
             colors=mechanism.segment_color,
             linewidths=mechanism.segment_width,
@@ -188,7 +188,7 @@ class Scene:
             zorder=5,
         )
         self._trace = Line3DCollection(np.zeros((1, 2, 3)), colors=[TRACE], linewidths=1.0, alpha=0.7, zorder=3)
-        for collection in (self._shadow, self._faces, self._lines, self._trace):
+        for collection in (self._shadow, self._faces, self.lines, self._trace):
             self.axes.add_collection3d(collection, autolim=False)
         (self._dots,) = self.axes.plot([], [], [], ".", color=PARTICLE, markersize=3.0, zorder=5)
         self._texts = [
@@ -197,7 +197,7 @@ class Scene:
         ]
 
     def look(self, view: View) -> None:
-        """Look from somewhere, at some part of space."""
+        """Show another view."""
         from matplotlib.ticker import NullFormatter
 
         self.view = view
@@ -213,7 +213,7 @@ class Scene:
             if length < 0.4 * size.max():  # no room for numbers
                 axis.set_major_formatter(NullFormatter())
                 axis.labelpad = BESIDE
-        self._light = view.toward_camera + np.array([0.0, 0.0, 0.9])  # over the shoulder of who looks, from above
+        self._light = view.toward_camera + np.array([0.0, 0.0, 0.9])  # from above the camera
         side = np.cross([0.0, 0.0, 1.0], view.toward_camera)
         self._light -= 0.5 * side / np.linalg.norm(side)
         self._light /= np.linalg.norm(self._light)
@@ -234,7 +234,7 @@ class Scene:
             shadow = faces[visible].copy()
             shadow[..., 2] = self.view.low[2]
             self._set_faces(self._shadow, shadow, None)
-        self._lines.set_segments(self.mechanism.place_segments(X_GB) @ R.T)
+        self.lines.set_segments(self.mechanism.place_segments(X_GB) @ R.T)
         cast(Any, self._dots).set_data_3d(*(particles @ R.T).T)
         self._trace.set_segments(_consecutive(trace @ R.T if trace is not None else np.zeros((0, 3))))
         if self._texts:
@@ -302,7 +302,7 @@ class Scene:
                 axis.labelpad = BESIDE
         axes.grid(visible=True)
         for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
-            axis._axinfo["grid"].update(color=(0.85, 0.85, 0.87, 1.0), linewidth=0.6)
+            axis._axinfo["grid"].update(color=(0.85, 0.85, 0.87, 1.0), linewidth=0.6)  # noqa: SLF001
 
 
 def _write_number(axis: Any, sign: float, value: float, _: int | None = None) -> str:

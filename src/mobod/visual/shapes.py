@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import decoration
+from ..algebra.arrays import Array
 from ..integrator.base import _callers_level
 
-Array: TypeAlias = NDArray[np.float64]
 Rgb: TypeAlias = tuple[float, float, float]
 
 PALETTE: tuple[Rgb, ...] = (

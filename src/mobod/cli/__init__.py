@@ -1,0 +1,1 @@
+"""The command `mobod`: simulate models, write pictures, films and tables."""

@@ -1,0 +1,206 @@
+"""The arguments of the command `mobod`."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ..errors import CommandError
+from ..importer.named_models import TIME, Gravity
+
+if TYPE_CHECKING:
+    from ..integrator import Integrator
+
+ACCURACY = 1e-4
+
+
+class _Parser(argparse.ArgumentParser):
+    """One whose errors are one line like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        raise CommandError(f"{message}; see {self.prog} --help")
+
+
+def make_parser(run: Any, warm_up: Any) -> argparse.ArgumentParser:
+    """The parser of the command's arguments; *run* is what `simulate` calls, *warm_up* what `warmup` does."""
+    from .. import __version__
+
+    parser = _Parser(prog="mobod", description="Multibody dynamics: simulates mechanisms and shows their motion.")
+    parser.add_argument("--version", action="version", version=f"mobod {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    simulate = commands.add_parser(
+        "simulate",
+        help="simulate a model",
+        description="Simulate a model and show its motion. Without a MODEL: list the bundled examples.",
+        epilog="Example: mobod simulate panda --q panda_joint1=30deg --plot panda.png --animate panda.gif",
+    )
+    simulate.set_defaults(run=run)
+    what = "URDF file, Python file with build() -> (system, state), run file (.toml), or example"
+    simulate.add_argument("model", nargs="?", metavar="MODEL", help=what)
+    for add_some in (_add_model, _add_start, _add_integration, _add_recording, _add_results):
+        add_some(simulate)
+    warmup = commands.add_parser(
+        "warmup",
+        help="compile ahead",
+        description="Compile what simulating each MODEL needs, on all processors, so that its first run starts at once: "
+        "for images of containers and classrooms. Without a MODEL: what every model needs.",
+        epilog="Example: MOBOD_CACHE_DIR=/opt/mobod mobod warmup robot.urdf",
+    )
+    warmup.set_defaults(run=warm_up)
+    warmup.add_argument("models", nargs="*", metavar="MODEL", help="URDF file, Python file or example")
+    warmup.add_argument(
+        "--all", action="store_true", help="everything of the package that single states need, and all examples"
+    )
+    return parser
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    add, switch = parser.add_argument_group("the model").add_argument, argparse.BooleanOptionalAction
+    add("--gravity", type=_gravity, metavar="X,Y,Z", help="acceleration of free fall, in place of the model's own")
+    add("--floating-base", action=switch, help="whether a URDF robot's base is free to move")
+    add("--joint-damping", action=switch, help="whether a URDF robot's joints are damped as it says (yes unless told)")
+    add("--joint-limits", action=switch, help="whether they stop at their limits (yes unless told)")
+    add("--stop-stiffness", type=_positive, metavar="K", help="of all limits; from the joints' efforts unless given")
+    add("--stop-dissipation", type=_not_negative, metavar="D", help="of all limits (default 1)")
+
+
+def _add_start(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("where it starts").add_argument
+    add("--q", action="append", default=[], type=_assignment, metavar="NAME=VALUE", help=_assigned("coordinate"))
+    add("--u", action="append", default=[], type=_assignment, metavar="NAME=VALUE", help=_assigned("speed"))
+
+
+def _add_integration(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("how it is simulated").add_argument
+    add("--time", type=_positive, metavar="T", help=f"how long (default {TIME:g}; examples know better)")
+    add("--accuracy", type=_accuracy, metavar="A", help=f"largest error of a step (default {ACCURACY:g})")
+    names = ", ".join(kind.__name__ for kind in integrators().values())
+    add("--integrator", metavar="NAME", help=f"method of integration: {names} (default RungeKuttaMerson)")
+    add("--step", type=_positive, metavar="H", dest="fixed_step_size", help="take steps of this size, and control no error")
+    add("--report-interval", type=_positive, metavar="DT", help="time between two rows of the results")
+
+
+def _add_recording(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("long runs").add_argument
+    add("--record", type=Path, metavar="FILE", help="write the motion as it comes: .h5; memory holds little of it")
+    add(
+        "--quantity",
+        action="append",
+        default=[],
+        metavar="NAME",
+        dest="quantities",
+        help="record this, too; may be given again",
+    )
+    add("--body", action="append", default=[], metavar="NAME", dest="bodies", help="record its pose, too; may be given again")
+    add("--checkpoint", type=Path, metavar="FILE", help="keep in this file what is needed to go on")
+    add("--checkpoint-interval", type=_positive, metavar="S", help="seconds between two checkpoints (default 30)")
+    add("--resume", action="store_true", help="go on from the checkpoint, if it is there")
+
+
+def _add_results(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("results").add_argument
+    add("--output", type=Path, metavar="FILE", help="save the motion: .npz, .csv, .parquet or .h5")
+    add("--plot", type=Path, metavar="FILE", help="draw snapshots, coordinates and energy: .png, .pdf or .svg")
+    add("--animate", type=Path, metavar="FILE", help="draw it moving: .gif or .mp4")
+    add("--audit", action="store_true", help="say how good the run is: energy balance, residuals, momentum, warnings")
+    add("--estimate-error", action="store_true", help="simulate again with a tenth of the accuracy, for the audit")
+    add("--write-run-file", type=Path, metavar="FILE", help="write what was asked for as a run file (.toml), and stop")
+    add("--quiet", action="store_true", help="print nothing but errors")
+
+
+def integrators() -> dict[str, type[Integrator]]:
+    """The methods of integration, by `plain_name` of their names."""
+    from .. import integrator
+
+    return {
+        plain_name(word): kind
+        for word, kind in sorted(vars(integrator).items())
+        if isinstance(kind, type) and issubclass(kind, integrator.Integrator) and kind is not integrator.Integrator
+    }
+
+
+def keywords_of(kind: type[Integrator]) -> dict[str, inspect.Parameter]:
+    """The keywords that an integrator's class takes, those of its base classes included."""
+    found: dict[str, inspect.Parameter] = {}
+    for each in reversed(kind.__mro__):
+        if "__init__" in vars(each) and each is not object:
+            parameters = inspect.signature(vars(each)["__init__"]).parameters
+            found |= {name: one for name, one in parameters.items() if one.kind is one.KEYWORD_ONLY}
+    return found
+
+
+def plain_name(name: str) -> str:
+    """A name without what spellings differ in: RungeKuttaMerson is runge-kutta-merson."""
+    return name.replace("-", "").replace("_", "").lower()
+
+
+def _assigned(what: str) -> str:
+    return f"initial value of a {what}; 30deg is understood; may be given again"
+
+
+def join_gravity(arguments: list[str]) -> list[str]:
+    """Make one argument of `--gravity X Y Z`, which argparse cannot tell from a MODEL, or from options if negative."""
+    joined: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
+        if argument == "--gravity":
+            values = next(rest, "")
+            if is_number(values):
+                values = ",".join([values, next(rest, ""), next(rest, "")])
+            argument = f"--gravity={values}"
+        joined.append(argument)
+    return joined
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number, which may be infinite."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _positive(text: str) -> float:
+    if not is_number(text) or not 0.0 < float(text) < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a positive number, not {text!r}")
+    return float(text)
+
+
+def _not_negative(text: str) -> float:
+    if not is_number(text) or not 0.0 <= float(text) < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a number, zero or more, not {text!r}")
+    return float(text)
+
+
+def _accuracy(text: str) -> float:
+    if not is_number(text) or not 1e-14 <= float(text) < 1.0:  # below, rounding is larger, and steps never small enough
+        raise argparse.ArgumentTypeError(f"must be a number from 1e-14 up to 1, not {text!r}")
+    return float(text)
+
+
+def _gravity(text: str) -> Gravity:
+    parts = text.replace(",", " ").split()
+    if len(parts) != 3 or not all(is_number(part) and math.isfinite(float(part)) for part in parts):
+        raise argparse.ArgumentTypeError(f"must be three numbers such as 0,0,-9.81, not {text!r}")
+    x, y, z = (float(part) for part in parts)
+    return x, y, z
+
+
+def _assignment(text: str) -> tuple[str, float]:
+    name, equals, value = text.partition("=")
+    number = quantity(value)
+    if not name.strip() or not equals or number is None:
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, with a number or 30deg as the value, not {text!r}")
+    return name.strip(), number
+
+
+def quantity(text: str) -> float | None:
+    """A number with or without a unit of angle; None where it is none, or not finite."""
+    value = text.strip().lower()
+    unit = math.radians(1.0) if value.endswith("deg") else 1.0
+    number = value.removesuffix("deg").removesuffix("rad").strip()
+    return float(number) * unit if is_number(number) and math.isfinite(float(number)) else None

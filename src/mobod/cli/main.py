@@ -1,0 +1,277 @@
+"""The command `mobod`: simulates a model from the command line, and shows or saves its motion."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import CommandError, MobodError
+from ..importer.named_models import Choices, Loaded, assign, list_examples, load_model
+from ..value.checks import suggest
+from .arguments import ACCURACY, integrators, join_gravity, keywords_of, make_parser, plain_name
+from .first_run import compile_for, warm_up
+from .run_file import with_run_file, write_run_file
+
+if TYPE_CHECKING:
+    from ..integrator import Integrator
+    from ..simulation.trajectory import Trajectory
+    from ..system.system import MultibodySystem
+
+FIGURES = (".png", ".pdf", ".svg")
+CHECKPOINT_INTERVAL = 30.0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Its arguments; those of the process by default.
+
+    Returns
+    -------
+    int
+        Exit status: 0, or 2 if what was asked for cannot be done, or 130 if it was interrupted.
+    """
+    try:
+        options = make_parser(_simulate, warm_up).parse_args(join_gravity(sys.argv[1:] if argv is None else list(argv)))
+        options.run(options)
+    except (CommandError, MobodError, OSError, ValueError, ImportError) as error:
+        print(f"mobod: error: {_one_line(error)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("mobod: interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _one_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+# ---------------------------------------------------------------------------------------------- the command
+
+
+def _simulate(options: argparse.Namespace) -> None:
+    if options.model is None:
+        list_examples()
+        return
+    if Path(options.model).suffix.lower() == ".toml":
+        options = with_run_file(options)
+    if options.write_run_file is not None:
+        write_run_file(options)
+        return
+    _check_files(options)
+    kind = _find_integrator(options.integrator)
+    say: Callable[[str], None] = (lambda text: None) if options.quiet else print
+    compile_for(options.model, kind)
+    with _warnings_as_lines(options.quiet):
+        loaded = load_model(options.model, Choices(**{each.name: getattr(options, each.name) for each in fields(Choices)}))
+    assign(loaded.state, "q", loaded.coordinates, options.q)
+    assign(loaded.state, "u", loaded.speeds, options.u)
+    say(f"{loaded.name}: {len(loaded.coordinates)} coordinates, {len(loaded.speeds)} speeds")
+    for note in loaded.notes:
+        say(f"note: {note}")
+    integrator = _make_integrator(kind, loaded.system, options, say)
+    try:
+        with _warnings_as_lines(options.quiet):
+            trajectory = _run(loaded, options, integrator)
+    except (MobodError, KeyboardInterrupt) as error:
+        left = getattr(error, "trajectory", None)
+        if left is not None and len(left) > 1:
+            say(f"stopped at time  {left.time[-1]:g}; what there is by then is kept")
+            _keep_results(left, options, say)
+        raise
+    say(_summarize(trajectory))
+    if options.audit or options.estimate_error:
+        say(str(trajectory.audit))
+    else:
+        for text in trajectory.audit.warnings:
+            if "audit='steps'" not in text:  # who does not ask for the balance need not hear how well it is known
+                say(f"warning          {text}")
+    _keep_results(trajectory, options, say)
+    if not (options.output or options.plot or options.animate or options.record):
+        say("nothing is saved; ask for it with --output, --record, --plot or --animate")
+
+
+def _keep_results(trajectory: Trajectory, options: argparse.Namespace, say: Callable[[str], None]) -> None:
+    if options.record is not None:
+        say(f"{'recording':<17}{options.record}")
+    for path, what in _write_results(trajectory, options):
+        say(f"{what:<17}{path}")
+
+
+def _make_integrator(
+    kind: type[Integrator] | None, system: MultibodySystem, options: argparse.Namespace, say: Callable[[str], None]
+) -> Integrator:
+    """The integrator; what a run file says of another one holds as far as this one takes it."""
+    from ..integrator import RungeKuttaMerson
+
+    kind = kind or RungeKuttaMerson
+    known, keywords = keywords_of(kind), dict(getattr(options, "integrator_keywords", {}))
+    for name in [name for name in keywords if name not in known]:
+        say(f"note: {kind.__name__} takes no {name}; the run file's {name} = {keywords.pop(name)!r} is left out")
+    keywords["accuracy"] = options.accuracy or keywords.get("accuracy", ACCURACY)
+    if options.fixed_step_size is not None:
+        keywords["fixed_step_size"] = options.fixed_step_size
+    return kind(system, **keywords)
+
+
+def _run(loaded: Loaded, options: argparse.Namespace, integrator: Integrator) -> Trajectory:
+    from ..simulation.quantities import NAMED
+    from ..simulation.simulate import simulate
+
+    time = options.time or loaded.time
+    interval = options.report_interval
+    if interval is None and options.animate is not None:
+        interval = min(time / 200.0, 0.02)  # two rows a picture
+    for name in options.quantities:
+        if name not in loaded.quantities and name not in NAMED:
+            raise CommandError(f"there is no quantity {name!r}; {suggest(name, [*loaded.quantities, *NAMED])}")
+    return simulate(
+        loaded.system,
+        loaded.state,
+        time,
+        integrator=integrator,
+        report_interval=interval,
+        progress=not options.quiet and _is_installed("tqdm"),
+        record={name: loaded.quantities.get(name, name) for name in options.quantities},
+        record_bodies=options.bodies,
+        record_to=options.record,
+        checkpoint=options.checkpoint,
+        checkpoint_interval=options.checkpoint_interval or CHECKPOINT_INTERVAL,
+        resume=options.resume,
+        audit=getattr(options, "work", "steps" if options.audit else "reports"),
+        estimate_error=options.estimate_error,
+    )
+
+
+def _summarize(trajectory: Trajectory) -> str:
+    span = float(trajectory.time[-1] - trajectory.time[0])
+    wall = max(trajectory.wall_time, 1e-9)
+    some = range(0, len(trajectory), max(1, len(trajectory) // 200))
+    kinetic = float(trajectory.calc_kinetic_energy(some).max())
+    audit = trajectory.audit
+    relative = f" ({audit.energy_error / kinetic:.1e} of the greatest kinetic energy)" if kinetic > 0.0 else ""
+    energy = f"energy drift     {audit.energy_error:.3g}{relative}"
+    if audit.work:  # a drift would say little
+        done = sum(audit.work.values())
+        energy = f"energy change    {audit.energy_change:.3g}; forces and motions did {done:.3g}"
+        if audit.work_is_sampled and audit.energy_error > 0.01 * audit.energy_scale:
+            energy += " as far as reports show; --audit looks at every step"
+    return "\n".join(
+        [
+            f"time simulated   {span:g} in {wall:.3g} s: {span / wall:,.3g} a second",
+            f"steps taken      {trajectory.steps_taken:,}",
+            f"evaluations      {trajectory.evaluations:,}",
+            energy,
+        ]
+    )
+
+
+def _write_results(trajectory: Trajectory, options: argparse.Namespace) -> Iterator[tuple[Path, str]]:
+    if options.output is not None:
+        trajectory.save(options.output)
+        yield options.output, "motion"
+    if options.plot is not None:
+        trajectory.plot(options.plot)
+        yield options.plot, "plot"
+    if options.animate is not None:
+        with _film_progress(options.quiet) as progress:
+            trajectory.animate(options.animate, progress=progress)
+        yield options.animate, "animation"
+
+
+@contextmanager
+def _film_progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a bar for what takes longer than a second, if tqdm is there."""
+    if quiet or not _is_installed("tqdm"):
+        yield None
+        return
+    from tqdm import tqdm
+
+    with tqdm(desc="animation", unit=" pictures", delay=1.0) as bar:
+
+        def show(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield show
+
+
+def _check_files(options: argparse.Namespace) -> None:
+    """Find out before simulating whether the results can be written."""
+    from ..simulation.hdf5_file import EXTENSIONS, import_h5py
+    from ..simulation.trajectory import FORMATS
+    from ..value.checks import check_extension
+
+    for path, known in (
+        (options.output, FORMATS),
+        (options.plot, FIGURES),
+        (options.animate, (".gif", ".mp4")),
+        (options.record, EXTENSIONS),
+        (options.checkpoint, None),
+    ):
+        if path is None:
+            continue
+        if known is not None:
+            check_extension(path, known)
+        if path.is_dir():
+            raise CommandError(f"{path} is a folder")
+        if not path.parent.is_dir():
+            raise CommandError(f"{path}: there is no folder {path.parent}")
+    if options.output is not None and options.output.suffix.lower() == ".parquet" and not _is_installed("pyarrow"):
+        raise CommandError("a .parquet file needs pyarrow: pip install 'mobod[table]'")
+    if options.record is not None or (options.output is not None and options.output.suffix.lower() in EXTENSIONS):
+        import_h5py("a recording on disk")
+    if options.resume and options.checkpoint is None:
+        raise CommandError("--resume needs --checkpoint FILE, to go on from")
+    if (options.plot or options.animate) and not _is_installed("matplotlib"):
+        raise CommandError("a picture needs Matplotlib: pip install 'mobod[plot]'")
+    if options.animate is not None:
+        from ..visual.animate import check_writer
+
+        check_writer(options.animate)
+
+
+def _is_installed(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None
+
+
+@contextmanager
+def _warnings_as_lines(quiet: bool) -> Iterator[None]:
+    """Warnings are lines as they come, those of the kinds that mobod and NumPy give; or nothing."""
+    with warnings.catch_warnings():
+        shown_by_others = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
+            if not issubclass(category, (UserWarning, RuntimeWarning)):
+                shown_by_others(message, category, *where, **more)
+            elif not quiet:
+                print(f"mobod: warning: {' '.join(str(message).split())}", file=sys.stderr)
+
+        warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("default", RuntimeWarning)  # once from each line: a force may overflow in every step
+        warnings.showwarning = show
+        yield
+
+
+def _find_integrator(name: str | None) -> type[Integrator] | None:
+    """Look up an integrator by the name of its class, in any writing: RungeKuttaMerson, runge-kutta-merson."""
+    if name is None:
+        return None
+    kinds = integrators()
+    if plain_name(name) not in kinds:
+        names = ", ".join(kind.__name__ for kind in kinds.values())
+        raise CommandError(f"there is no integrator {name!r}; there are {names}")
+    return kinds[plain_name(name)]

@@ -1,0 +1,28 @@
+"""How kernels are compiled, and where the compiled code is kept: the lowest room, which knows nothing of mechanics.
+
+`kernels` has the decorators and `routines` what is called by address; `engine` is Numba as it is used here. `fingerprint` says
+what a kernel is made of, which names its file in the `disk_cache`, whose folder is `store`'s; `notice` tells the user.
+`ahead` shares the work among processes.
+"""
+
+from .ahead import Job, compile_ahead, routines_of_package
+from .kernels import Kernel, compiled, compiled_form_of, generic, is_generic
+from .routines import Routine, UsersRoutine, routine, why_not
+from .store import cache_folder, clear_cache
+
+__all__ = [
+    "Job",
+    "Kernel",
+    "Routine",
+    "UsersRoutine",
+    "cache_folder",
+    "clear_cache",
+    "compile_ahead",
+    "compiled",
+    "compiled_form_of",
+    "generic",
+    "is_generic",
+    "routine",
+    "routines_of_package",
+    "why_not",
+]

@@ -1,0 +1,132 @@
+"""Compiled code on disk, with the interface of Numba's dispatchers.
+
+Why not Numba's own cache: it looks at the file of the entry point alone, so that an edit in another file goes unnoticed, and
+two processes that compile at once can mix up its numbered data files. Here a file is named by the `fingerprint` of the kernel,
+its signature and the processor; `store` keeps the files.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Any
+
+from . import engine, notice, store
+from .fingerprint import NotHashable, environment, fingerprint
+
+
+class DiskCache:
+    """The compiled code of one kernel.
+
+    Parameters
+    ----------
+    function : function
+        The kernel as it is written.
+    stem : str, optional
+        The beginning of file names; the kernel's name unless given.
+    more : str, optional
+        A hash of other things that the code depends on.
+    keep : bool
+        Whether it is kept at all.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], stem: str | None = None, more: str | None = None, keep: bool = True
+    ) -> None:
+        name = stem or f"{function.__module__.removeprefix('mobod.')}.{function.__qualname__}"
+        self._stem = re.sub(r"[^\w.]+", "_", name)[-100:]
+        self._function, self._more, self._enabled = function, more, keep
+        self._claims: dict[str, store.Claim] = {}
+
+    def serve(self, compiler: Any) -> None:
+        """Let *compiler*, a dispatcher of Numba's or a CFunc, load its code from here, or save it here after compiling."""
+        compiler._cache = self
+        compile_it = compiler.compile
+
+        @functools.wraps(compile_it)
+        def compile_or_load(*args: Any) -> Any:
+            with engine.compiling():
+                try:
+                    return compile_it(*args)
+                finally:
+                    for claim in self._claims.values():
+                        claim.release()
+                    self._claims.clear()
+
+        compiler.compile = compile_or_load
+
+    def _name(self, signature: Any, codegen: Any) -> str | None:
+        """The name of the file with the code for a signature; None if it is not kept, like code inlined into a caller."""
+        if not self._enabled or engine.is_part_of_another():
+            return None
+        try:
+            key = fingerprint(self._function), self._more, environment(), signature, codegen.magic_tuple()
+        except NotHashable:
+            self._enabled = False
+            return None
+        return f"{self._stem}-{hashlib.blake2b(repr(key).encode(), digest_size=16).hexdigest()}.bin"
+
+    def has(self, signature: Any) -> bool:
+        """Whether there is a file for a signature."""
+        from numba.core.registry import cpu_target
+
+        name = self._name(signature, cpu_target.target_context.codegen())
+        return name is not None and store.has(name)
+
+    # ------------------------------------------------------------------------------------------ what Numba calls
+
+    @property
+    def cache_path(self) -> str:
+        """The folder."""
+        return str(store.cache_folder())
+
+    def enable(self) -> None:
+        """Keep compiled code."""
+        self._enabled = True
+
+    def disable(self) -> None:
+        """Neither load nor keep."""
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Nothing: a file's name says what it was made of, so that none is ever out of date."""
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """The code for a signature; None, with the task of compiling claimed, if there is none yet."""
+        # no target_context.refresh(), as in Numba's own cache: it imports all of Numba's NumPy, and SciPy's BLAS, which code
+        # that is there already does not need; what compiles does it by itself
+        name = self._name(signature, target_context.codegen())
+        if name is None:
+            notice.announce(str(store.cache_folder()))
+            return None
+        found = self._rebuilt(name, target_context)
+        if found is None:
+            notice.announce(str(store.cache_folder()))
+            self._claims[name] = store.Claim(name)  # which may take as long as another process compiles the same
+            found = self._rebuilt(name, target_context)
+        return found
+
+    def _rebuilt(self, name: str, target_context: Any) -> Any:
+        import pickle
+
+        from numba.core.compiler import CompileResult
+
+        data = store.read(name)
+        if data is None:
+            return None
+        try:
+            return CompileResult._rebuild(target_context, *pickle.loads(data))
+        except Exception as error:  # whole as it was written, and yet of no use
+            notice.warn_of_file(f"{name}, in the cache of compiled code, is unusable: {error!r}; it is compiled anew")
+            store.drop(name)
+            return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep the code for a signature."""
+        from numba.core.serialize import dumps
+
+        name = self._name(signature, result.codegen)
+        if name is not None:
+            store.write(name, dumps(result._reduce()))

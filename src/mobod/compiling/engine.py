@@ -1,0 +1,210 @@
+"""Numba as mobod uses it: its options, the types that higher rooms add to it, and its lock.
+
+Numba takes 0.3 s to import, which `import mobod` must not pay: it is imported when the first kernel is compiled or loaded.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from .interrupts import heeding_interrupts
+
+#: Only multiply and add may be fused; nothing else of IEEE arithmetic is relaxed. Worth 15 to 20 % for one state.
+OPTIONS: Any = {"fastmath": {"contract"}, "error_model": "numpy", "_nrt": False}
+
+
+class Extension(NamedTuple):
+    """What a room above adds to Numba."""
+
+    #: The modules that define types and primitives: all that is compiled depends on them.
+    modules: tuple[ModuleType, ...]
+    #: Numba's types of what a `Routine` can be compiled for.
+    scalars: Mapping[str, Any]
+    #: Whatever else compiled code depends on, as text: asked for anew each time.
+    facts: Callable[[], str]
+
+
+#: What compiled code finds instead of a function that serves Python: see `compiled_form_of`.
+substitutes: dict[Callable[..., Any], Callable[..., Any]] = {}
+#: Every function that compiled code can call.
+jitables: set[Callable[..., Any]] = set()
+_pending: list[Callable[..., Any]] = []
+_pending_substitutes: list[Callable[..., Any]] = []
+_extensions: list[Callable[[], Extension]] = []
+_loading = threading.RLock()
+_loaded: list[ModuleType] = []
+
+
+def extend(load: Callable[[], Extension]) -> None:
+    """Call *load* when Numba is first needed; it may import Numba, and registers types with it."""
+    _extensions.append(load)
+
+
+@functools.cache
+def extensions() -> tuple[Extension, ...]:
+    """What has been added to Numba."""
+    return tuple(load() for load in _extensions)
+
+
+def make_jitable(function: Callable[..., Any]) -> None:
+    """Let compiled code call *function*, inlined."""
+    jitables.add(function)
+    _pending.append(function)
+
+
+def substitute(interpreted: Callable[..., Any], function: Callable[..., Any]) -> None:
+    """Let compiled code call *function* where it says *interpreted*."""
+    substitutes[interpreted] = function
+    _pending_substitutes.append(interpreted)
+
+
+def numba() -> Any:
+    """Numba, with every function marked so far registered."""
+    if not _loaded:
+        with _loading:
+            if not _loaded:
+                _wait_before_forks()
+                import numba
+                import numba.extending
+                import numpy.ma  # noqa: F401  (or Numba imports it in the middle of a call, where a fork would not wait for it)
+
+                _compile_once()
+                extensions()
+                _loaded.append(numba)
+    numba = _loaded[0]
+    if _pending or _pending_substitutes:
+        with lock():
+            while _pending_substitutes:
+                interpreted = _pending_substitutes.pop()
+                as_compiled = numba.extending.overload(interpreted, jit_options=OPTIONS, strict=False)
+                as_compiled(_giving(substitutes[interpreted]))
+            while _pending:
+                numba.extending.register_jitable(forceinline=True, no_cfunc_wrapper=True, **OPTIONS)(_pending.pop())
+    return numba
+
+
+def _giving(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args: function
+
+
+def lock() -> Any:
+    """Numba's own lock, which compiling holds anyway: with a second one, two threads could wait for each other."""
+    from numba.core.compiler_lock import global_compiler_lock
+
+    return global_compiler_lock
+
+
+def _wait_before_forks() -> None:
+    """Delay forks while another thread compiles or imports Numba: the child would have locks that are never released."""
+    # its own hook takes a lock that Numba needs: hooks are called last one first, so ours has to be the later one
+    import logging  # noqa: F401
+
+    held = []
+
+    def before() -> None:
+        held.append(_loading)
+        _loading.acquire()
+        if _loaded:
+            held.append(lock())
+            lock().acquire()
+
+    def after() -> None:
+        while held:
+            held.pop().release()
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=before, after_in_parent=after, after_in_child=after)
+
+
+class _Compiling(threading.local):
+    """How many kernels this thread compiles now, one being called by another."""
+
+    depth = 0
+
+
+_now = _Compiling()
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """The context of compiling: holds the lock, uses `_compile_once`, and stops when the user interrupts."""
+    with lock():
+        if _now.depth > 0:
+            _now.depth += 1
+            try:
+                yield
+            finally:
+                _now.depth -= 1
+            return
+        # no garbage collection meanwhile, which takes a twelfth of the time: nearly all cycles that Numba makes live on
+        collecting = gc.isenabled()
+        gc.disable()
+        _now.depth = 1
+        try:
+            with heeding_interrupts():
+                yield
+        finally:
+            _now.depth = 0
+            if collecting:
+                gc.enable()
+
+
+def is_part_of_another() -> bool:
+    """Whether what this thread compiles now becomes part of a kernel that calls it."""
+    return _now.depth > 1
+
+
+def _compile_once() -> None:
+    """Let LLVM optimize a kernel with all that is inlined into it, and make machine code of that alone.
+
+    Numba puts every function through all of LLVM's passes by itself, and makes machine code of it; one of ours then goes
+    through that again in each caller, and in the callers of these. Left out, that saves a quarter of the time a kernel takes to
+    compile, and the code is the same.
+    """
+    from numba import _dynfunc  # type: ignore[attr-defined]
+    from numba.core.codegen import CPUCodeLibrary
+    from numba.core.cpu import CPUContext
+    from numba.core.targetconfig import ConfigStack
+
+    replaced: Any = CPUCodeLibrary
+    context: Any = CPUContext
+    optimize = getattr(replaced, "_optimize_final_module", None)
+    finalize = getattr(replaced, "_finalize_final_module", None)
+    if optimize is None or finalize is None or not hasattr(replaced, "_finalize_dynamic_globals"):
+        return  # another version of Numba: compile as it does
+    executable = context.get_executable
+
+    def inlined() -> bool:
+        flags = ConfigStack.top_or_none() if _now.depth > 0 else None
+        return flags is not None and bool(flags.forceinline)
+
+    def optimize_unless_inlined(library: Any) -> None:
+        if not inlined():
+            optimize(library)
+
+    def finalize_unless_part(library: Any) -> None:
+        if not (inlined() or is_part_of_another()):
+            finalize(library)
+            return
+        library._finalize_dynamic_globals()
+        library._verify_declare_only_symbols()
+        library._finalized = True
+
+    def executable_unless_part(context: Any, library: Any, fndesc: Any, env: Any) -> Any:
+        if not (inlined() or is_part_of_another()):
+            return executable(context, library, fndesc, env)
+        library._ensure_finalized()
+        # Numba identifies it by this; it is never called
+        name, doc = fndesc.qualname.split(".")[-1], "part of a kernel"
+        return _dynfunc.make_function(fndesc.lookup_module(), name, doc, 0, env, (library,))
+
+    replaced._optimize_final_module = optimize_unless_inlined
+    replaced._finalize_final_module = finalize_unless_part
+    context.get_executable = executable_unless_part

@@ -1,0 +1,156 @@
+"""Large kernels that are compiled once and called by their address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import engine
+from .disk_cache import DiskCache
+from .kernels import generic, marked
+
+#: How a routine's entry makes a record of the pointer that it gets, for each scalar: filled by who defines records.
+attachments: dict[str, Callable[..., Any]] = {}
+#: The compiled code at each address, for calls from uncompiled kernels.
+interpreted: dict[int, Callable[..., int]] = {}
+
+
+class Routine:
+    """A large kernel ``f(model, i, k) -> int`` that is compiled once for each scalar and called by its address.
+
+    Numba links the code of a kernel into each one that calls it, and LLVM then works through it anew: for the
+    realization of a state that took three times as long as compiling it.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.python = function
+        self._addresses: dict[str, int] = {}
+        self._kept: list[Any] = []  # what the addresses point at
+        generic(function)
+        marked.add(self)
+
+    def address(self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False) -> int:
+        """Where the compiled code for a record's scalar is, compiled or loaded when it is first asked for."""
+        scalar = _scalar_of(in_lanes, with_tangents, own_parameters)
+        address = self._addresses.get(scalar)
+        return self._made(scalar) if address is None else address
+
+    def is_compiled_for(self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False) -> bool:
+        """Whether there is such an address, or a file to load the code from."""
+        scalar = _scalar_of(in_lanes, with_tangents, own_parameters)
+        return scalar in self._addresses or self._cache(self._entry(scalar), scalar).has(_signature())
+
+    def _entry(self, scalar: str) -> Callable[..., Any]:
+        """What is compiled: it makes the record of its address."""
+        attach, function = attachments[scalar], self.python
+
+        def entry(pointer: Any, i: int, k: int) -> Any:
+            return function(attach(pointer), i, k)
+
+        entry.__qualname__ = f"{function.__qualname__}.{scalar}"
+        entry.__module__ = function.__module__
+        return entry
+
+    def _made(self, scalar: str) -> int:
+        engine.numba()
+        from numba.core.ccallback import CFunc
+
+        with engine.lock():
+            if scalar in self._addresses:  # by another thread, meanwhile
+                return self._addresses[scalar]
+            entry, signature = self._entry(scalar), _signature()
+            options = dict(engine.OPTIONS, nopython=True)
+            callback: Any = CFunc(entry, (signature.args, signature.return_type), locals={}, options=options)
+            self._cache(entry, scalar).serve(callback)
+            callback.compile()
+            self._kept.append(callback)
+            interpreted[int(callback.address)] = self.python
+            self._addresses[scalar] = int(callback.address)
+            return self._addresses[scalar]
+
+    def _cache(self, entry: Callable[..., Any], scalar: str) -> DiskCache:
+        return DiskCache(entry)
+
+
+def _scalar_of(in_lanes: bool, with_tangents: bool, own_parameters: bool) -> str:
+    return "varied" if own_parameters else "lanes" if in_lanes else "duals" if with_tangents else "state"
+
+
+def _signature() -> Any:
+    """Of every routine's entry: the address of a record's block, and two integers."""
+    from numba.core import types
+
+    return types.int64(types.voidptr, types.int64, types.int64)
+
+
+class UsersRoutine(Routine):
+    """A `Routine` that calls users' functions.
+
+    Parameters
+    ----------
+    function : callable
+        The kernel, of the package.
+    parts : sequence of function
+        The users' functions, frozen: see `function.users.frozen`.
+    fingerprint : str or None
+        A hash of these, which becomes part of what names the compiled code on disk; None if it cannot be kept.
+    explain : callable
+        ``explain(scalar, error) -> Exception`` turns an error of Numba's into what is raised; *scalar* is what `Routine`
+        was being compiled for: "state", "lanes" or "duals".
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        parts: Sequence[Callable[..., Any]],
+        fingerprint: str | None,
+        explain: Callable[[str, Exception], Exception],
+    ) -> None:
+        super().__init__(function)
+        for part in parts:
+            engine.make_jitable(part)
+        self._fingerprint, self._explain = fingerprint, explain
+
+    def address(self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False) -> int:
+        """The address of the compiled code; an error of Numba is explained as one of the user's function."""
+        try:
+            return super().address(in_lanes, with_tangents, own_parameters)
+        except OSError:
+            raise
+        except Exception as error:  # Numba's own errors, and others that a user's function causes inside it
+            scalar = "lanes" if in_lanes else "duals" if with_tangents else "state"
+            raise self._explain(scalar, error) from None
+
+    def _cache(self, entry: Callable[..., Any], scalar: str) -> DiskCache:
+        return DiskCache(entry, f"users.{scalar}", self._fingerprint, keep=self._fingerprint is not None)
+
+    def __deepcopy__(self, memo: Any) -> UsersRoutine:
+        return self
+
+
+def routine(function: Callable[..., Any]) -> Routine:
+    """Mark a large kernel that is called by address; see `Routine`."""
+    return Routine(function)
+
+
+def why_not(function: Callable[..., Any], lengths: Sequence[int], scalar: str) -> str | None:
+    """Why Numba cannot compile *function* for tuples of these *lengths*; None if it can."""
+    numba = engine.numba()
+    from numba.core import types
+
+    number = {name: of for one in engine.extensions() for name, of in one.scalars.items()}[scalar]
+    arguments = tuple(types.UniTuple(number, n) for n in lengths)
+
+    def of_two(a: Any, b: Any) -> Any:
+        return function(a, b)
+
+    def of_three(a: Any, b: Any, c: Any) -> Any:
+        return function(a, b, c)
+
+    alone = of_two if len(lengths) == 2 else of_three
+    with engine.lock():
+        try:
+            numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **engine.OPTIONS)(alone).compile(arguments)
+        except Exception as error:
+            return str(error)
+    return None

@@ -1,0 +1,109 @@
+"""CompiledFunctions: a constraint that its user writes as a function of numbers; tried out, frozen, and unrolled."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..compiling import Routine
+from ..errors import ModelError
+from ..function import users
+from ..function.users.surroundings import rotation
+from ._access import kernel
+from ._differentiated import rows_of
+
+#: How many coordinates the function can take: tangents of a Dual.
+MOST_COORDINATES = 8
+#: How many places are tried to find one at which it has values.
+PLACES = 6
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CompiledFunctions:
+    """Equations of positions as a function, for ``Custom(compiled=CompiledFunctions(...), bodies=..., mobilizers=...)``.
+
+    The rows of G and the acceleration offsets follow from the errors by exact differentiation with dual numbers.
+
+    Parameters
+    ----------
+    num_equations : int
+        How many, 1 or more.
+    position_error : callable
+        ``position_error(poses, q, parameters) -> errors``. *poses* is a tuple with a pair (R, p) for each body: R_GB, nine
+        numbers by rows, and p_GB, both in Ground. *q* is a tuple of the coordinates of the mobilizers, one after the other,
+        and *parameters* one of as many numbers as `Custom` was given. Returns a tuple of `num_equations` numbers.
+
+    Notes
+    -----
+    The function is written with ``+ - * / **``, comparisons and what is in `mobod.algebra`: `mobod.algebra.sin` and its like,
+    ``where(condition, a, b)`` in place of ``if`` on a number, `mobod.algebra.mat33` and `mobod.algebra.vec3` for matrices of
+    nine and vectors of three. It is called with numbers, with eight states at a time and with dual numbers; it may call other
+    functions that are written so. It is frozen when the constraint is made, with the values of outer variables that it uses.
+
+    Examples
+    --------
+    Two points at a distance, squared, that is a parameter:
+
+    >>> import mobod as mb
+    >>> def error(poses, q, parameters):
+    ...     (R1, p1), (R2, p2) = poses
+    ...     dx, dy, dz = p2[0] - p1[0], p2[1] - p1[1], p2[2] - p1[2]
+    ...     return (dx * dx + dy * dy + dz * dz - parameters[0] ** 2,)
+    >>> functions = mb.constraint.CompiledFunctions(num_equations=1, position_error=error)
+    """
+
+    num_equations: int
+    position_error: Callable[..., Any]
+
+
+def freeze(functions: Any, num_bodies: int, num_coordinates: int, num_parameters: int) -> users.Frozen:
+    """The function frozen; refuses one that does not take these bodies, coordinates and parameters."""
+    if not isinstance(functions, CompiledFunctions):
+        raise TypeError(f"compiled has to be a mobod.constraint.CompiledFunctions(...), not {functions!r}")
+    m = functions.num_equations
+    if isinstance(m, bool) or not hasattr(m, "__index__"):
+        raise TypeError(f"num_equations of CompiledFunctions has to be an integer, not {m!r}")
+    if m < 1:
+        raise ModelError(f"num_equations of CompiledFunctions is {m}; it has to be 1 or more")
+    if num_bodies + num_coordinates == 0:
+        raise ModelError(
+            "compiled equations are of the poses of some bodies, or of the coordinates of some mobilizers: name them"
+        )
+    if num_coordinates > MOST_COORDINATES:
+        raise ModelError(f"compiled equations are of {MOST_COORDINATES} coordinates at most, got {num_coordinates}")
+    users.check_number_of_parameters(num_parameters)
+    return users.freeze(functions.position_error, "position_error", ("poses", "q", "parameters"))
+
+
+def try_out(f: users.Frozen, m: int, num_bodies: int, num_coordinates: int, parameters: tuple[float, ...]) -> None:
+    """Call the function, which is to give m errors, at random places."""
+    rng = np.random.default_rng(0)
+
+    def draw(n: int) -> tuple[float, ...]:
+        return tuple(rng.uniform(-1.0, 1.0, n).tolist())
+
+    places = [
+        {
+            "poses": tuple((rotation(rng), draw(3)) for _ in range(num_bodies)),
+            "q": draw(num_coordinates),
+            "parameters": parameters,
+        }
+        for _ in range(PLACES)
+    ]
+
+    def check(errors: Any, arguments: Any) -> None:
+        users.check_tuples(f"{f.what} has to return a tuple of {m} number{'s' * (m > 1)}", errors, (m,))
+        if not np.isfinite(errors).all():
+            raise users.OutOfReach(f"{f.what} is not finite at {users.tell(arguments)}: it returned {errors!r}")
+
+    counts = f"poses has {num_bodies} pairs, q {num_coordinates} numbers, parameters {len(parameters)}"
+    users.try_out(f, places, counts, check)
+
+
+def routine_of(f: users.Frozen, m: int, num_bodies: int, coordinates: list[tuple[int, int]], num_parameters: int) -> Routine:
+    """The routine of a constraint of this kind; equal functions share one."""
+    shape = m, num_bodies, coordinates, num_parameters
+    return users.routine_of("constraint", {"position_error": f}, shape, lambda: kernel(*rows_of(f.function, *shape)))

@@ -1,0 +1,159 @@
+"""Surfaces in files: STL, OBJ and VTP read here, any other format by the package trimesh.
+
+STL: http://www.fabbers.com/tech/STL_Format; OBJ: Wavefront's, of which vertices and faces count; VTP: VTK's XML PolyData, of
+which numbers written as text are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from ..algebra.arrays import Array, Indices
+
+#: One triangle of a binary STL file.
+_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+
+
+def read_mesh(path: Path) -> tuple[Array, Indices]:
+    """Read a surface.
+
+    Parameters
+    ----------
+    path : Path
+        ``.stl``, ``.obj`` and ``.vtp``; other formats need the package trimesh.
+
+    Returns
+    -------
+    vertices : (nv, 3) array
+    triangles : (nt, 3) array of int
+        Faces with more corners are split into fans.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it is not what its name says.
+    ImportError
+        If trimesh is needed and not installed.
+    """
+    reader = {".stl": _read_stl, ".obj": _read_obj, ".vtp": _read_vtp}.get(path.suffix.lower(), _read_with_trimesh)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; a mesh is a file, such as part.stl")
+    vertices, triangles = reader(path)
+    if len(triangles) == 0:
+        raise ValueError(f"{path} has no faces")
+    if triangles.min() < 0 or triangles.max() >= len(vertices):
+        raise ValueError(f"{path} has a face with a vertex that is not there")
+    if not np.isfinite(vertices).all():
+        raise ValueError(f"{path} has vertices that are not finite")
+    return vertices, triangles
+
+
+def triangulate(faces: Iterable[Iterable[int]]) -> Indices:
+    """Split convex polygons into fans."""
+    fans = []
+    for face in faces:
+        first, *rest = face
+        fans += [(first, second, third) for second, third in pairwise(rest)]
+    return np.array(fans, dtype=np.int64).reshape(-1, 3)
+
+
+def _read_stl(path: Path) -> tuple[Array, Indices]:
+    data = path.read_bytes()
+    count = int.from_bytes(data[80:84], "little")
+    # Binary files may begin with "solid" too: their length tells, for text says thousands of millions here. Some end in padding
+    if len(data) >= 84 + _FACET.itemsize * count:
+        corners = np.frombuffer(data, _FACET, count, 84)["corners"].astype(np.float64).reshape(-1, 3)
+    else:
+        text = data.removeprefix(b"\xef\xbb\xbf").decode("ascii", errors="replace").lower()
+        lines = [words for line in text.splitlines() if (words := line.split())]
+        rows = [line[1:] for line in lines if line[0] == "vertex"]
+        if not rows or lines[0][0] != "solid" or len(rows) % 3:
+            raise ValueError(f"{path} is not an STL file: neither binary of the length it says, nor text of triangles")
+        corners = _numbers(path, rows)
+    vertices, index = np.unique(corners, axis=0, return_inverse=True)  # a facet repeats its corners
+    return vertices, np.asarray(index, dtype=np.int64).reshape(-1, 3)
+
+
+def _read_obj(path: Path) -> tuple[Array, Indices]:
+    rows: list[list[str]] = []
+    faces: list[list[int]] = []
+    before = ""
+    for number, part in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        line, before = before + part, ""
+        if line.rstrip().endswith("\\"):  # it goes on in the next
+            before = line.rstrip()[:-1] + " "
+            continue
+        word, *rest = line.split("#")[0].split() or [""]
+        if word == "v":
+            rows.append(rest[:3])
+        elif word == "f":
+            try:
+                corners = [int(corner.split("/")[0]) for corner in rest]
+            except ValueError:
+                raise ValueError(f"line {number} of {path} is no face: {line!r}") from None
+            if len(corners) < 3 or 0 in corners:
+                raise ValueError(f"line {number} of {path} is no face: {line!r}")
+            faces.append([c - 1 if c > 0 else len(rows) + c for c in corners])  # negative: counted from the last one so far
+    if not faces:
+        raise ValueError(f"{path} is not an OBJ file: it has no faces")
+    return _numbers(path, rows), triangulate(faces)
+
+
+def _read_vtp(path: Path) -> tuple[Array, Indices]:
+    import xml.etree.ElementTree as ET
+
+    try:
+        root = ET.fromstring(path.read_bytes())
+    except ET.ParseError as error:
+        raise ValueError(f"{path} is not a VTP file: {error}") from None
+    vertices, triangles, first = [np.zeros((0, 3))], [np.zeros((0, 3), np.int64)], 0
+    for piece in root.iterfind("PolyData/Piece"):
+        points = _vtk_array(path, piece.find("Points/DataArray"))
+        corners = _vtk_array(path, piece.find("Polys/DataArray[@Name='connectivity']")).astype(np.int64)
+        ends = _vtk_array(path, piece.find("Polys/DataArray[@Name='offsets']")).astype(np.int64)
+        if len(points) % 3 or (len(ends) and (ends[-1] != len(corners) or np.any(np.diff(ends, prepend=0) < 3))):
+            raise ValueError(f"{path} is not a VTP file of polygons: its numbers do not fit together")
+        vertices.append(points.reshape(-1, 3))
+        triangles.append(first + triangulate(np.split(corners, ends[:-1]) if len(ends) else []))
+        first += len(points) // 3
+    if first == 0:
+        raise ValueError(f"{path} is not a VTP file: it has no points")
+    return np.concatenate(vertices), np.concatenate(triangles)
+
+
+def _vtk_array(path: Path, element: object) -> Array:
+    kind = None if element is None else element.get("format", "ascii")  # type: ignore[attr-defined]
+    if kind != "ascii":
+        raise ValueError(f"{path} keeps its numbers as {kind or 'nothing'}; write it as text (ascii), or as STL or OBJ")
+    words = (element.text or "").split()  # type: ignore[attr-defined]
+    return _numbers(path, [words], len(words)).ravel()
+
+
+def _numbers(path: Path, rows: Sequence[Sequence[str]], width: int = 3) -> Array:
+    try:
+        array = np.array(rows, dtype=np.float64)
+    except ValueError as error:
+        raise ValueError(f"{path} has coordinates that are not numbers, or too few: {error}") from None
+    if len(array) and array.shape[1] != width:
+        raise ValueError(f"{path} has coordinates that are not numbers, or too few: vertices of {array.shape[1]}, not {width}")
+    return array
+
+
+def _read_with_trimesh(path: Path) -> tuple[Array, Indices]:
+    try:
+        import trimesh  # type: ignore[import-not-found, unused-ignore]
+    except ImportError as error:
+        raise ImportError(f"reading the mesh {path} needs trimesh: pip install trimesh; STL, OBJ and VTP do not") from error
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    try:
+        mesh = trimesh.load(path, force="mesh")
+    except Exception as error:  # its readers raise whatever they come upon
+        raise ValueError(f"trimesh cannot read {path}: {error!r}") from error
+    return np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)

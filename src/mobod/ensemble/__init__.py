@@ -1,0 +1,1 @@
+"""Many states of one system at once, eight to a vector register."""

@@ -1,0 +1,97 @@
+"""Many states of one tree, eight at a time in lanes: from rows of q and u to rows of results."""
+
+from typing import Any
+
+from ..algebra.record import attach, call_routine, point_field
+from ..algebra.scalar import gather, load, one, scatter, store, where, zero
+from ..compiling import compiled, generic
+from ..state.fields import Record
+from ..state.validity import NO_MOBILIZERS, NO_RATES, UNCHECKED
+from ..tree.realize import nothing_of
+
+#: Results that `collect` can copy.
+Q_DOT, Q_DOT_DOT, BODY_TRANSFORMS, BODY_VELOCITIES, BODY_ACCELERATIONS, Z_DOT = range(6)
+
+
+@generic
+def fill(model: Record, first: int, states: Any) -> None:
+    """Load states *first* to *first* + 7 into the record.
+
+    *states*, an argument of all kernels of a batch, is a tuple: the states' own parameters, then time, q, u, z and the
+    particles' locations and velocities, one row a state. A row of the parameters is a field's place in the block, its
+    address for the first eight states, and the bytes to the address for the next eight.
+    """
+    own, time, q, u, z, particles = states
+    for j in range(own.shape[0]):
+        point_field(model, own[j, 0], own[j, 1] + first // 8 * own[j, 2])
+    store(model.time, 0, 0, gather(time, first, 0))
+    for i in range(model.nq):
+        store(model.q, i, 0, gather(q, first, i))
+    for i in range(model.nu):
+        store(model.u, i, 0, gather(u, first, i))
+    for i in range(model.nz):
+        store(model.z, i, 0, gather(z, first, i))
+    for i in range(model.particle_size):
+        store(model.particle_location, i, 0, gather(particles, first, i))
+        store(model.particle_velocity, i, 0, gather(particles, first, model.particle_size + i))
+
+
+# fmt: off
+@compiled
+def realize_groups(
+    block: Any, address: int, wanted: int, begin: int, end: int, accelerations: bool,
+    own: Any, time: Any, q: Any, u: Any, z: Any, particles: Any, u_dot: Any, particle_acceleration: Any, failed: Any,
+) -> None:
+    # fmt: on
+    """Realize groups *begin* to *end*; states that are not finite are marked as failed."""
+    model = attach(block)
+    for g in range(begin, end):
+        first = 8 * g
+        fill(model, first, (own, time, q, u, z, particles))  # separate arguments: a tuple costs small ensembles 4 % a call
+        call_routine(address, model, 0, wanted | UNCHECKED | NO_RATES | NO_MOBILIZERS)
+        sound = nothing_of(model.u, model.nu, nothing_of(model.q, model.nq, 0.0 * load(model.time, 0, 0)))
+        sound = nothing_of(model.particle_location, model.particle_size, sound)
+        sound = nothing_of(model.particle_velocity, model.particle_size, sound)
+        if accelerations:
+            for i in range(model.nu):
+                a = load(model.u_dot, i, 0)
+                scatter(u_dot, first, i, a)
+                sound = sound + 0.0 * a
+            for i in range(model.particle_size):
+                a = load(model.particle_acceleration, i, 0)
+                scatter(particle_acceleration, first, i, a)
+                sound = sound + 0.0 * a
+        scatter(failed, first, 0, where(sound == 0.0, zero(sound), one(sound)))
+
+
+@compiled
+def collect(block: Any, address: int, wanted: int, begin: int, end: int, what: int, states: Any, out: Any) -> None:
+    """Realize groups *begin* to *end* and copy one kind of result, flat, one row a state."""
+    model = attach(block)
+    for g in range(begin, end):
+        first = 8 * g
+        fill(model, first, states)
+        call_routine(address, model, 0, wanted | UNCHECKED)
+        if what == Q_DOT:
+            for i in range(model.nq):
+                scatter(out, first, i, load(model.q_dot, i, 0))
+        elif what == Q_DOT_DOT:
+            for i in range(model.nq):
+                scatter(out, first, i, load(model.q_dot_dot, i, 0))
+        elif what == Z_DOT:
+            for i in range(model.nz):
+                scatter(out, first, i, load(model.z_dot, i, 0))
+        elif what == BODY_TRANSFORMS:  # the upper three rows of 4 x 4 matrices
+            for b in range(model.nb):
+                for i in range(3):
+                    for k in range(3):
+                        scatter(out, first, 16 * b + 4 * i + k, load(model.R_GB, b, 3 * i + k))
+                    scatter(out, first, 16 * b + 4 * i + 3, load(model.p_GB, b, i))
+        elif what == BODY_VELOCITIES:
+            for b in range(model.nb):
+                for k in range(6):
+                    scatter(out, first, 6 * b + k, load(model.V_GB, b, k))
+        else:
+            for b in range(model.nb):
+                for k in range(6):
+                    scatter(out, first, 6 * b + k, load(model.A_GB, b, k))

@@ -1,0 +1,85 @@
+"""Ensemble: one model, many states, realized eight at a time on each thread.
+
+It is made of parts: `states`, `own_values`, `running`, `results`, `manifold`, `operators`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..state.resources import own_copy
+from ..tree.lumped_welds import ReducedTree
+from .one_thread import Users, by_one_thread
+from .operators import Operators
+from .states import States
+from .work_sharing import Helpers
+
+
+@by_one_thread
+class Ensemble(Operators):
+    """Many states of one system, all with the same modelling choices and size, and the same parameters unless these are varied.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+        Its topology is realized if it is not yet.
+    n : int
+        How many states; any number, though a multiple of eight wastes nothing.
+    state : State, optional
+        The states start as copies of it and share its modelling and Instance choices (Euler angles, locks, parameters,
+        disabled forces), but see `set_each`; the system's default state unless given.
+    threads : int
+        Most threads to work on; small tasks are done on one. Helper threads are kept for the next call, and end with the
+        ensemble.
+
+    Attributes
+    ----------
+    failed : (n,) bool array
+        Which states have values that are not finite, after `realize`. They do not stop the others.
+
+    Examples
+    --------
+    >>> import mobod as mb, numpy as np
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> ensemble = mb.Ensemble(system, 100, state=state)
+    >>> ensemble.q = np.linspace(0, 1, 200).reshape(100, 2)
+    >>> ensemble.realize(mb.Stage.ACCELERATION)
+    >>> ensemble.u_dot.shape
+    (100, 2)
+    """
+
+    INNER = frozenset({"frame_jacobian", "particles", "tasks", "threads_at_work"})
+
+    __slots__ = ()
+
+    def __copy__(self) -> Ensemble:
+        """A copy with states of its own, of the same system; changes of one do not affect the other."""
+        other = object.__new__(type(self))
+        for name in States.__slots__:
+            if name != "__weakref__":
+                setattr(other, name, getattr(self, name))
+        if hasattr(self, "__dict__"):  # of a class that is derived
+            vars(other).update(vars(self))
+        for name in ("_time", "_q", "_u", "_z", "particles", "_particle_accelerations", "_u_dot", "_failed"):
+            setattr(other, name, getattr(self, name).copy())
+        other._template = self._template.copy()
+        other._own = {name: self._own_of_each(name) for name in self._own}
+        other._find_own()
+        other._of_subsystems = {
+            key: [own_copy(value, self._system) for value in values] for key, values in self._of_subsystems.items()
+        }
+        other._reduced = ReducedTree(other._template.tree, other._template.field)
+        other._results = {what: found.copy() for what, found in self._results.items()}
+        other._workers, other._whole_workers, other.threads_at_work, other._helpers = [], [], Users(), Helpers()
+        return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Ensemble:
+        """The same as a copy: both share the system."""
+        return self.__copy__()
+
+    def copy(self) -> Ensemble:
+        """A copy with states of its own, of the same system, such as one for another thread."""
+        return self.__copy__()
+
+    def __repr__(self) -> str:
+        return f"<Ensemble of {self._n} states of {self._system.name!r} at {self._stage.name}>"

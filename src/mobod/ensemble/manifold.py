@@ -1,0 +1,175 @@
+"""Constraints of many states: errors, multipliers, and projection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.arrays import Array
+from ..algebra.record import LANES
+from ..errors import ConvergenceError, ModelError
+from ..state import validity
+from ..system import prescription
+from ..system.matter_constraints import order_of_rows
+from ..system.projection import share_weights
+from ..tree import prescribe
+from ..tree import project as _project
+from ..tree import realize as _realize
+from ..value.stage import Stage
+from . import batch_constraints
+from .results import Results
+from .states import read_only
+
+if TYPE_CHECKING:
+    from ..state.fields import Record
+
+#: Constraints' errors and multipliers: where they are among the results, beside those of `batch`, and what each needs.
+_ERRORS = {
+    "q_err": (-2, Stage.POSITION, batch_constraints.POSITION_ERRORS),
+    "u_err": (-3, Stage.VELOCITY, batch_constraints.VELOCITY_ERRORS),
+    "multipliers": (-4, Stage.ACCELERATION, batch_constraints.MULTIPLIERS),
+}
+
+
+class OnManifold(Results):
+    """The part of `Ensemble` that deals with constraints."""
+
+    __slots__ = ()
+
+    @property
+    def q_err(self) -> Array:
+        """Position errors of the constraints, then norm - 1 of each quaternion ``(n, ...)``. Needs POSITION.
+
+        Here and in the two below, subsystems' own follow as in `State.q_err`, with NaN in states that have failed.
+        """
+        if self._has_subsystems:
+            return self._errors_of_subsystems("q_err")
+        quaternions = [self._template.tree.first_q[b] for b in self._template.tree.quaternions]
+        norms = [np.linalg.norm(self._q[: self._n, q : q + 4], axis=1) - 1.0 for q in quaternions]
+        return np.concatenate([self._errors("q_err"), np.reshape(norms, (len(norms), self._n)).T], axis=1)
+
+    @property
+    def u_err(self) -> Array:
+        """Velocity errors of the constraints ``(n, mp + mv)``. Needs VELOCITY."""
+        return self._errors_of_subsystems("u_err") if self._has_subsystems else self._errors("u_err")
+
+    @property
+    def multipliers(self) -> Array:
+        """Multipliers of the constraints ``(n, m)``, in the order of `State.multipliers`. Needs ACCELERATION."""
+        return self._errors_of_subsystems("multipliers") if self._has_subsystems else self._errors("multipliers")
+
+    @property
+    def _has_subsystems(self) -> bool:
+        """Whether subsystems of users' own may have errors beside those of constraints."""
+        return self._system.is_interpreted and self._template.resources is not None
+
+    def _errors_of_subsystems(self, name: str) -> Array:
+        """Errors or multipliers of constraints and subsystems, each state's for itself."""
+        place, stage, _ = _ERRORS[name]
+        self._need(name, stage)
+        found = self._results.get(place)
+        if found is None:
+            rows = {}
+            for i in np.flatnonzero(~self.failed):
+                state = self._state(int(i))
+                self._system.realize(state, stage)
+                rows[i] = getattr(state, name)
+            lengths = {len(row) for row in rows.values()} or {0}
+            if len(lengths) > 1:
+                raise ModelError(f"states of an ensemble have {name} of one length, not of {sorted(lengths)}")
+            found = np.full((self._groups * LANES, lengths.pop()), np.nan)
+            for i, row in rows.items():
+                found[i] = row
+            self._results[place] = found
+        return read_only(found[: self._n])
+
+    def _errors(self, name: str) -> Array:
+        """Errors or multipliers of constraints, computed when they are first asked for."""
+        place, stage, what = _ERRORS[name]
+        self._need(name, stage)
+        template = self._template
+        tree, enabled = template.tree, template.field("constraint_enabled")
+        p, v, a = (int(tree.fields[kind][enabled == 1].sum()) for kind in ("num_p", "num_v", "num_a"))
+        rows = order_of_rows(tree, enabled)[: {"q_err": p, "u_err": p + v, "multipliers": p + v + a}[name]]
+        found = self._results.get(place)
+        if found is None:
+            found = np.zeros((self._groups * LANES, tree.counts["num_rows"]))
+            if self._system.is_interpreted:
+                for i in np.flatnonzero(~self.failed):
+                    state = self._state(int(i))
+                    self._system.realize(state, stage)
+                    found[i, rows] = state.matters_own(name)[: len(rows)]
+            elif len(rows):
+                address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
+                data = self._own_places, *self._variables
+
+                def work(record: Record, begin: int, end: int) -> None:
+                    batch_constraints.collect(record, address, validity.NEEDED[stage], begin, end, what, data, found)
+
+                self._share_out(("errors", what), work, self._threads, self._whole_workers, self._whole_record)
+            self._results[place] = found
+        return read_only(found[: self._n][:, rows])
+
+    def project(self, accuracy: float = 1e-8) -> npt.NDArray[np.bool_]:
+        """Set prescribed q and u of every state, and project q and u onto the manifolds of constraints and quaternions.
+
+        Each state gets the result of `MultibodySystem.project`, eight at a time on each thread. The ensemble is then at
+        INSTANCE at most.
+
+        Parameters
+        ----------
+        accuracy : float
+            The largest error of positions and of velocities left; quaternions are normalized to rounding.
+
+        Returns
+        -------
+        (n,) bool array
+            Which states were projected. The others keep their q and u.
+
+        Raises
+        ------
+        ValueError
+            If *accuracy* is not positive.
+        TopologyError
+            If the system was changed after the ensemble was made.
+        ModelError
+            If a motion cannot be followed.
+        """
+        self._template.check_owner(self._system, "Ensemble.project")
+        if not accuracy > 0.0:
+            raise ValueError(f"accuracy has to be positive, got {accuracy}")
+        q, u, failed = self._q.copy(), self._u.copy(), np.zeros((self._groups * LANES, 1))
+        if self._system.is_interpreted:
+            for i in range(self._n):
+                state = self._state(i)
+                try:
+                    self._system.project(state, accuracy)
+                except (ModelError, ConvergenceError):
+                    failed[i] = 1.0
+                q[i], u[i] = state.q, state.u
+        else:
+            self._project_in_lanes(accuracy, q, u, failed)
+        reached: npt.NDArray[np.bool_] = failed[:, 0] == 0.0
+        self._q[reached], self._u[reached] = q[reached], u[reached]
+        self._stage, self._results = min(self._stage, Stage.INSTANCE), {}
+        return reached[: self._n].copy()
+
+    def _project_in_lanes(self, accuracy: float, q: Array, u: Array, failed: Array) -> None:
+        template, lanes = self._template, {"in_lanes": True, "own_parameters": bool(self._own)}
+        if template.resources is not None and template.resources.weights:
+            share_weights(template)
+            self._whole_workers = []
+        if template.has_known:
+            prescription.check(self._system, template)
+        address = _realize.advance.address(**lanes)
+        prescriber = prescribe.prescribe.address(**lanes) if template.has_known else 0
+        projector = _project.project.address(**lanes) if template.num_matter_errors("u_err") else 0
+        tolerances, data = np.full((self._groups * LANES, 1), accuracy), (self._own_places, *self._variables)
+
+        def work(record: Record, begin: int, end: int) -> None:
+            addresses = address, prescriber, projector
+            batch_constraints.project(record, *addresses, begin, end, data, tolerances, q, u, failed)
+
+        self._share_out("project", work, self._threads, self._whole_workers, self._whole_record)

@@ -1,0 +1,310 @@
+"""The matter's operators on many states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.arrays import Array
+from ..algebra.record import LANES
+from ..errors import ConvergenceError, ModelError
+from ..tree import matrix_sweep
+from ..tree import realize as _realize
+from ..value.checks import numbers
+from ..value.stage import Stage
+from . import batch_operators
+from .manifold import OnManifold
+
+if TYPE_CHECKING:
+    from ..state.fields import Record
+    from ..state.state import State
+
+
+class Operators(OnManifold):
+    """The part of `Ensemble` that has the operators."""
+
+    __slots__ = ()
+
+    def _operate(
+        self,
+        asked: str,
+        stage: Stage,
+        kernel: Any,
+        given: dict[str, Array],
+        out: tuple[int, ...],
+        *,
+        before: tuple[Any, ...] = (),
+        scratch: tuple[tuple[int, ...], ...] = (),
+        alone: Callable[[State, list[Array]], Any],
+    ) -> Array:
+        """An operator on every state, realized anew: in lanes, or state by state in systems with parts in Python.
+
+        Parameters
+        ----------
+        asked : str
+            The operator's name.
+        stage : Stage
+            What it needs.
+        kernel : Kernel
+            Of `batch_operators`. It takes, after the states, *before*, the arguments, fields of lanes for each of them and of
+            the shapes in *scratch*, a field for the result, the result.
+        given : dict of str to (n, ...) array
+            One row a state.
+        out : tuple of int
+            The shape of one state's result.
+        alone : callable
+            ``alone(state, arguments)``: the operator on one state.
+        """
+        self._need(asked, stage)
+        self._template.check_owner(self._system, asked)
+        if self._system.needs_states:
+            result = np.full((self._n, *out), np.nan)
+            for i in range(self._n):
+                state = self._state(i)
+                try:
+                    self._system.realize(state, stage)
+                except (ModelError, ConvergenceError):
+                    continue
+                result[i] = alone(state, [array[i] for array in given.values()])
+            return result
+        padded = self._groups * LANES
+        arguments = []
+        for array in given.values():
+            rows = np.zeros((padded, array[0].size))
+            rows[: self._n] = array.reshape(self._n, -1)
+            arguments.append(rows)
+        shapes = [(array.shape[1], 1) if array.ndim == 2 else (len(array[0]), array[0][0].size) for array in given.values()]
+        field = (out[0], 1) if len(out) == 1 else (out[0], int(np.prod(out[1:])))
+        found = np.zeros((padded, field[0] * field[1]))
+        address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
+        states = self._own_places, *self._variables
+
+        def work(record: Record, begin: int, end: int) -> None:
+            lanes = [np.zeros((*shape, LANES)) for shape in (*shapes, *scratch, field)]
+            kernel(record, address, begin, end, states, *before, *arguments, *lanes, found)
+
+        self._share_out(asked, work, self._threads, self._whole_workers, self._whole_record)
+        return found[: self._n].reshape(self._n, *out)
+
+    def _rows(self, what: str, value: npt.ArrayLike | None, shape: tuple[int, ...]) -> Array:
+        """An argument ``(n, ...)``: one a state, or one for all; zeros for None or an empty array."""
+        if value is None:
+            return np.zeros((self._n, *shape))
+        array = numbers(what, value)
+        if array.size == 0:
+            return np.zeros((self._n, *shape))
+        if array.shape not in (shape, (self._n, *shape)):
+            raise ValueError(f"{what} has shape {(self._n, *shape)}, or {shape} for all states alike; got {array.shape}")
+        return np.broadcast_to(array, (self._n, *shape))
+
+    def tasks(self, on_body_b: Any, stations: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], Array, bool]:
+        """Bodies, stations in lanes that are all alike, and whether it was one task given bare."""
+        bodies, points, bare = self._system.matter.tasks(on_body_b, stations)
+        return bodies, np.repeat(points[:, :, None], LANES, axis=2), bare
+
+    def calc_m(self) -> Array:
+        """The mass matrix of every state's tree ``(n, nu, nu)``. Needs POSITION.
+
+        This and the other operators ignore constraints, which `u_dot`, `multipliers` and `project` include. All operators
+        compute positions anew, eight states at a time, on as many threads as `realize` uses; results of states that are not
+        finite are not finite either.
+
+        Raises
+        ------
+        StageError
+            If the ensemble is below the stage that the operator needs.
+        TopologyError
+            If the system was changed after the ensemble was made.
+
+        See Also
+        --------
+        SimbodyMatterSubsystem.calc_m : the same of one state.
+        """
+        nu, matter = self._template.tree.nu, self._system.matter
+        return self._operate(
+            "calc_m",
+            Stage.POSITION,
+            batch_operators.calc_m,
+            {},
+            (nu, nu),
+            scratch=(self._column_scratch(),),
+            alone=lambda state, _: matter.calc_m(state),
+        )
+
+    def calc_m_inv(self) -> Array:
+        """The inverse of the mass matrix of every state ``(n, nu, nu)``. Needs POSITION. See `calc_m`."""
+        nu, matter = self._template.tree.nu, self._system.matter
+        return self._operate(
+            "calc_m_inv",
+            Stage.POSITION,
+            batch_operators.calc_m_inv,
+            {},
+            (nu, nu),
+            scratch=(self._column_scratch(),),
+            alone=lambda state, _: matter.calc_m_inv(state),
+        )
+
+    def _column_scratch(self) -> tuple[int, int]:
+        tree = self._template.tree
+        return matrix_sweep.scratch_rows(tree.nu, tree.num_slots), max(tree.nu, 1)
+
+    def multiply_by_m(self, a: npt.ArrayLike) -> Array:
+        """M a of every state ``(n, nu)``. Needs POSITION. See `calc_m`.
+
+        Parameters
+        ----------
+        a : (n, nu) array_like
+            One vector a state, or ``(nu,)`` for all.
+
+        Raises
+        ------
+        ValueError
+            If *a* has another shape.
+        """
+        nu, matter = self._template.tree.nu, self._system.matter
+        return self._operate(
+            "multiply_by_m",
+            Stage.POSITION,
+            batch_operators.multiply_by_m,
+            {"a": self._rows("a", a, (nu,))},
+            (nu,),
+            alone=lambda state, given: matter.multiply_by_m(state, *given),
+        )
+
+    def multiply_by_m_inv(self, v: npt.ArrayLike) -> Array:
+        """M^-1 v of every state ``(n, nu)``, v ``(n, nu)`` or ``(nu,)`` for all. Needs POSITION. See `calc_m`."""
+        nu, matter = self._template.tree.nu, self._system.matter
+        return self._operate(
+            "multiply_by_m_inv",
+            Stage.POSITION,
+            batch_operators.multiply_by_m_inv,
+            {"v": self._rows("v", v, (nu,))},
+            (nu,),
+            alone=lambda state, given: matter.multiply_by_m_inv(state, *given),
+        )
+
+    def calc_residual_force_ignoring_constraints(
+        self,
+        applied_mobility_forces: npt.ArrayLike | None = None,
+        applied_body_forces: npt.ArrayLike | None = None,
+        known_udot: npt.ArrayLike | None = None,
+    ) -> Array:
+        """Inverse dynamics of every state ``(n, nu)``: the generalized forces missing for *known_udot*. Needs VELOCITY.
+
+        Forces of constraints are among what is missing.
+
+        Parameters
+        ----------
+        applied_mobility_forces : (n, nu) array_like, optional
+            Of every state, or ``(nu,)`` for all; zero where None or empty, as the others.
+        applied_body_forces : (n, nb, 2, 3) array_like, optional
+            At the bodies' origins, in Ground; or ``(nb, 2, 3)`` for all. Ground's row is ignored.
+        known_udot : (n, nu) array_like, optional
+            Or ``(nu,)`` for all.
+
+        Raises
+        ------
+        ValueError
+            If an argument has another shape.
+
+        See Also
+        --------
+        SimbodyMatterSubsystem.calc_residual_force_ignoring_constraints : the same of one state.
+        calc_m : on what all operators of an ensemble share.
+        """
+        nu, nb, matter = self._template.tree.nu, self._template.tree.nb, self._system.matter
+        given = {
+            "f": self._rows("applied_mobility_forces", applied_mobility_forces, (nu,)),
+            "F": self._rows("applied_body_forces", applied_body_forces, (nb, 2, 3)),
+            "udot": self._rows("known_udot", known_udot, (nu,)),
+        }
+        return self._operate(
+            "calc_residual_force_ignoring_constraints",
+            Stage.VELOCITY,
+            batch_operators.calc_residual_force,
+            given,
+            (nu,),
+            alone=lambda state, given: matter.calc_residual_force_ignoring_constraints(state, *given),
+        )
+
+    def multiply_by_station_jacobian(self, on_body_b: Any, station_p_in_b: npt.ArrayLike, u: npt.ArrayLike) -> Array:
+        """Velocities of stations that speeds *u* would give, of every state ``(n, nt, 3)``. Needs POSITION.
+
+        Parameters
+        ----------
+        on_body_b : body or sequence of nt bodies
+            As for a single state; the same for all.
+        station_p_in_b : (3,) or (nt, 3) array_like
+        u : (n, nu) array_like
+            Or ``(nu,)`` for all.
+
+        Returns
+        -------
+        (n, nt, 3) array, or (n, 3) for one bare task
+        """
+        return self._times_frame_jacobian("multiply_by_station_jacobian", on_body_b, station_p_in_b, u)[..., 1, :].copy()
+
+    def multiply_by_frame_jacobian(self, on_body_b: Any, origin_ao_in_b: npt.ArrayLike, u: npt.ArrayLike) -> Array:
+        """Velocities of frames that speeds *u* would give: ``(n, nt, 2, 3)``, or ``(n, 2, 3)`` for one bare. Needs POSITION."""
+        return self._times_frame_jacobian("multiply_by_frame_jacobian", on_body_b, origin_ao_in_b, u)
+
+    def _times_frame_jacobian(self, asked: str, on_body_b: Any, stations: npt.ArrayLike, u: npt.ArrayLike) -> Array:
+        bodies, points, bare = self.tasks(on_body_b, stations)
+        nu, matter = self._template.tree.nu, self._system.matter
+        V = self._operate(
+            asked,
+            Stage.POSITION,
+            batch_operators.multiply_by_frame_jacobian,
+            {"u": self._rows("u", u, (nu,))},
+            (len(bodies), 2, 3),
+            before=(bodies, points),
+            alone=lambda state, given: matter.multiply_by_frame_jacobian(state, bodies, points[..., 0], *given),
+        )
+        return V[:, 0] if bare else V
+
+    def calc_station_jacobian(self, on_body_b: Any, station_p_in_b: npt.ArrayLike) -> Array:
+        """The Jacobian of stations, of every state ``(n, 3*nt, nu)``, rows task by task. Needs POSITION. See `calc_m`."""
+        return self.frame_jacobian("calc_station_jacobian", on_body_b, station_p_in_b, 3)
+
+    def calc_frame_jacobian(self, on_body_b: Any, origin_ao_in_b: npt.ArrayLike) -> Array:
+        """The Jacobian of frames, of every state ``(n, 6*nt, nu)``, rows task by task, angular first. Needs POSITION."""
+        return self.frame_jacobian("calc_frame_jacobian", on_body_b, origin_ao_in_b, 6)
+
+    def frame_jacobian(self, asked: str, on_body_b: Any, stations: npt.ArrayLike, rows: int) -> Array:
+        """Jacobians of frames or stations on bodies, ``(n, rows * tasks, nu)``."""
+        bodies, points, _ = self.tasks(on_body_b, stations)
+        matter = self._system.matter
+        return self._operate(
+            asked,
+            Stage.POSITION,
+            batch_operators.calc_frame_jacobian,
+            {},
+            (rows * len(bodies), self._template.tree.nu),
+            before=(bodies, points, rows),
+            alone=lambda state, _: matter.frame_jacobian(state, asked, bodies, points[..., 0].copy(), rows),
+        )
+
+    def calc_bias_for_station_jacobian(self, on_body_b: Any, station_p_in_b: npt.ArrayLike) -> Array:
+        """Accelerations of stations if udot were zero: ``(n, nt, 3)``, or ``(n, 3)`` for one bare task. Needs VELOCITY."""
+        return self._frame_bias("calc_bias_for_station_jacobian", on_body_b, station_p_in_b)[..., 1, :].copy()
+
+    def calc_bias_for_frame_jacobian(self, on_body_b: Any, origin_ao_in_b: npt.ArrayLike) -> Array:
+        """Accelerations of frames if udot were zero: ``(n, nt, 2, 3)``, or ``(n, 2, 3)`` for one bare task. Needs VELOCITY."""
+        return self._frame_bias("calc_bias_for_frame_jacobian", on_body_b, origin_ao_in_b)
+
+    def _frame_bias(self, asked: str, on_body_b: Any, stations: npt.ArrayLike) -> Array:
+        bodies, points, bare = self.tasks(on_body_b, stations)
+        matter = self._system.matter
+        bias = self._operate(
+            asked,
+            Stage.VELOCITY,
+            batch_operators.calc_bias_for_frame_jacobian,
+            {},
+            (len(bodies), 2, 3),
+            before=(bodies, points),
+            alone=lambda state, _: matter.calc_bias_for_frame_jacobian(state, bodies, points[..., 0]),
+        )
+        return bias[:, 0] if bare else bias

@@ -1,0 +1,219 @@
+"""Parameters and discrete variables with a value of their own in each of many states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..algebra.record import LANES, aligned_zeros, layout
+from ..state.fields import PARAMETERS, SHORTCUTS
+from ..state.parameters import declared_by
+from ..state.resources import own_copy
+from ..tree.tree import in_each_lane
+from ..value.stage import Stage
+from .states import States
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+    from ..state.parameters import Parameter
+    from ..state.state import State
+    from ..value import MassProperties, Transform
+
+
+class OwnValues(States):
+    """The part of `Ensemble` that lets states differ in parameters."""
+
+    __slots__ = ()
+
+    def set_each(self, setter: Callable[[State, Any], object], values: Iterable[Any]) -> None:
+        """Give each state its own value of an Instance variable; the ensemble falls to MODEL at most.
+
+        Parameters
+        ----------
+        setter : callable
+            ``setter(state, value)``: any method that changes numbers of a state at Instance level, such as
+            ``body.set_body_mass_properties``, ``body.set_inboard_frame``, ``screw.set_pitch`` or ``gravity.set_magnitude``, or
+            a function of one's own that calls several. Discrete variables of users' subsystems may be set too, by
+            ``upd_discrete_variable``.
+        values : iterable
+            One a state.
+
+        Raises
+        ------
+        ValueError
+            If there is not a value for each, or the setter changes what states of an ensemble share (whether a force is
+            disabled, weights, what invalidates MODEL) or what is assigned instead (time, q, u, z).
+        TypeError
+            If it changes a default, as ``set_default_stiffness`` does.
+        Exception
+            Any error of the setter, with a note that names the state. All states are then as they were.
+
+        Notes
+        -----
+        With parameters of their own, welded bodies are not lumped and gravity is swept as a force: computing takes up to half
+        as long again, and longer with many welds. The setter is called once a state, in Python; for one of a kind's
+        ``PARAMETERS``, such as ``spring.set_stiffness``, its declaration is used instead, which is faster.
+
+        Examples
+        --------
+        >>> import mobod as mb, numpy as np
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> body = system.matter.bodies[1]
+        >>> ensemble = mb.Ensemble(system, 100, state=state)
+        >>> ensemble.set_each(body.set_inboard_frame, [mb.Transform((0, y, 0)) for y in np.linspace(0, 1, 100)])
+        """
+        each = list(values)
+        if len(each) != self._n:
+            raise ValueError(f"each of {self._n} states needs a value; there are {len(each)}")
+        template = self._template
+        template.check_owner(self._system, "Ensemble.set_each")
+        declared = declared_by(setter)
+        if declared is not None:
+            self._have_own(self._declared_numbers(*declared, each))
+            return
+        scratch, changed, of_subsystems = template.copy(), {}, dict(self._of_subsystems)
+        copied = set()
+        shortcuts = {name: np.ones(template.tree.nb, np.int64) for name in SHORTCUTS}
+        for i, value in enumerate(each):
+            if template.resources is not None:
+                scratch = template.copy()
+            self._put_own(scratch, i)
+            before = _changes(scratch)
+            try:
+                setter(scratch, value)
+                self._check_shared(scratch)
+            except Exception as error:
+                error.add_note(f"this is for state {i} of the ensemble, whose value is {value!r}")
+                raise
+            for name, array in scratch.own_fields.items():
+                if name in PARAMETERS:
+                    if name not in changed:
+                        changed[name] = self._own_of_each(name)
+                    changed[name][i // LANES, ..., i % LANES] = array
+            for key in [key for key, count in _changes(scratch).items() if count != before.get(key)]:
+                assert template.resources is not None and scratch.resources is not None
+                shared = template.resources.part(key[0]).variables[key[1]].value
+                if key not in copied:
+                    of_subsystems[key] = list(of_subsystems.get(key, [shared] * self._n))
+                    copied.add(key)
+                of_subsystems[key][i] = scratch.resources.part(key[0]).variables[key[1]].value
+            for name, flags in shortcuts.items():
+                flags &= scratch.field(name)
+        for name, flags in shortcuts.items():
+            if not np.array_equal(flags, template.field(name)):
+                template.own_field(name)[:] = flags
+        self._of_subsystems = of_subsystems
+        self._have_own(changed)
+
+    def _declared_numbers(self, element: Any, parameter: Parameter[Any, Any], each: list[Any]) -> dict[str, Array]:
+        """The field that has the parameter, with each state's value, checked as the setter does but without making states."""
+        field, first, n = element.number_place(self._template, "Ensemble.set_each")
+        lanes, whose = self._own_of_each(field), repr(element.name)
+        for i, value in enumerate(each):
+            run = lanes[i // LANES, first : first + n, 0, i % LANES]
+            try:
+                numbers = run.tolist()
+                parameter.put(numbers, parameter.check(f"{parameter.argument} of {whose}", value))
+                if element.settle is not None:
+                    element.settle(whose, numbers)
+                run[:] = numbers
+            except Exception as error:
+                error.add_note(f"this is for state {i} of the ensemble, whose value is {value!r}")
+                raise
+        return {field: lanes}
+
+    def _have_own(self, changed: dict[str, Array]) -> None:
+        """Take fields with a value for each state; the ensemble falls to MODEL at most."""
+        for array in changed.values():  # the padding of the last group has to be finite
+            last = self._n - 1
+            array[-1, ..., last % LANES + 1 :] = array[-1, ..., last % LANES, None]
+        self._own.update(changed)
+        self._find_own()
+        self._stage, self._results = min(self._stage, Stage.MODEL), {}
+        self._workers, self._whole_workers = [], []
+
+    def _find_own(self) -> None:
+        """Make the table of the states' own parameters that `batch.fill` takes."""
+        places = [(layout.places[name], a.ctypes.data, a.strides[0]) for name, a in self._own.items()]
+        self._own_places = np.array(places, np.int64).reshape(-1, 3)
+
+    def set_body_mass_properties(self, body: MobilizedBody, mass_properties: Iterable[MassProperties]) -> None:
+        """Give the body other mass properties in each state; see `set_each`."""
+        self.set_each(body.set_body_mass_properties, mass_properties)
+
+    def set_inboard_frame(self, body: MobilizedBody, X_PF: Iterable[Transform]) -> None:
+        """Put the frame F of the body's mobilizer elsewhere on the parent in each state; see `set_each`."""
+        self.set_each(body.set_inboard_frame, X_PF)
+
+    def set_outboard_frame(self, body: MobilizedBody, X_BM: Iterable[Transform]) -> None:
+        """Put the frame M of the body's mobilizer elsewhere on the body in each state; see `set_each`."""
+        self.set_each(body.set_outboard_frame, X_BM)
+
+    def _own_of_each(self, name: str) -> Array:
+        """A copy of a field as each state has it."""
+        if name not in self._own:
+            return in_each_lane(self._template.field(name), self._groups)
+        copy = aligned_zeros(*self._own[name].shape)
+        copy[...] = self._own[name]
+        return copy
+
+    def _put_own(self, state: State, i: int) -> None:
+        """Let a copy of the template have the parameters of state *i*, and no others."""
+        for name, array in self._template.own_fields.items():
+            state.own_field(name)[...] = array
+        for name in [name for name in state.own_fields if name not in self._template.own_fields]:
+            state.own_field(name)[...] = self._template.field(name)
+        for name, lanes in self._own.items():
+            state.own_field(name)[...] = lanes[i // LANES, ..., i % LANES]
+        resources = state.resources
+        for (subsystem, index), values in self._of_subsystems.items():
+            assert resources is not None
+            variable = resources.change(subsystem, index, state.time)
+            variable.value = own_copy(values[i], self._system)
+            state.invalidate_from(variable.invalidates)
+
+    def _check_shared(self, state: State) -> None:
+        """Refuse changes that a setter may not make."""
+        self._system.get_matter_subsystem().check_particle_masses(state)
+        before = self._template
+        weights = [{} if one.resources is None else one.resources.weights for one in (state, before)]
+        if any(not np.array_equal(w, weights[1].get(name, np.ones(len(w)))) for name, w in weights[0].items()):
+            raise ValueError("states of an ensemble share weights; set them in the state that the ensemble is made from")
+        for name, array in state.own_fields.items():
+            if name not in PARAMETERS and name not in SHORTCUTS and not np.array_equal(array, before.field(name)):
+                raise ValueError(f"states of an ensemble share {name}; change it in the state that the ensemble is made from")
+        if state.time != before.time or not np.array_equal(state.y, before.y, equal_nan=True):
+            raise ValueError("set_each is for Instance variables; assign ensemble.time, q, u, z or particle_locations instead")
+        if state.use_euler_angles != state.pending_euler_angles:
+            raise ValueError("states of an ensemble share modelling choices; make the ensemble from a state with Euler angles")
+        if state.stage < Stage.MODEL:
+            raise ValueError(
+                "states of an ensemble share variables that invalidate MODEL; make the ensemble from a state with another value"
+            )
+
+    def _state(self, i: int) -> State:
+        state = self._template.copy()
+        self._put_own(state, i)
+        if self._own:  # flags of this state alone are of no use: those of all states are right for it
+            for b in np.flatnonzero(state.field("massless")):
+                state.leave_out("massless", int(b), True)
+        state.time, state.q, state.u, state.z = self._time[i, 0], self._q[i], self._u[i], self._z[i]
+        state.record.particle_location[:, 0], state.record.particle_velocity[:, 0] = np.split(self.particles[i], 2)
+        return state
+
+    def get_state(self, i: int) -> State:
+        """State number *i* as a `State` of its own, not realized."""
+        if not -self._n <= i < self._n:
+            raise IndexError(f"the ensemble has {self._n} states; there is no number {i}")
+        return self._state(i % self._n)
+
+
+def _changes(state: State) -> dict[tuple[int, int], int]:
+    """How often each of the subsystems' discrete variables has been changed."""
+    if state.resources is None:
+        return {}
+    parts = state.resources.parts.items()
+    return {(i, k): variable.changes for i, part in parts for k, variable in enumerate(part.variables)}

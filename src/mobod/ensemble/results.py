@@ -1,0 +1,115 @@
+"""What has been computed of many states: rates, accelerations, poses and velocities of bodies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..algebra.record import LANES
+from ..state import validity
+from ..tree import realize as _realize
+from ..value.stage import Stage
+from . import batch
+from .running import Running
+from .states import read_only
+
+if TYPE_CHECKING:
+    from ..state.fields import Record
+
+
+class Results(Running):
+    """The part of `Ensemble` that hands out results."""
+
+    __slots__ = ()
+
+    def _collected(self, asked: str, stage: Stage, what: int, columns: int) -> Array:
+        """A result that `realize` does not keep for every state: recomputed when it is first read."""
+        self._need(asked, stage)
+        found = self._results.get(what)
+        if found is None:
+            found = np.zeros((self._groups * LANES, columns))
+            if self._system.needs_states:
+                self._collect_one_by_one(what, stage, found)
+            else:
+                address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
+                wanted, data = validity.NEEDED[stage], (self._own_places, *self._variables)
+
+                def work(record: Record, begin: int, end: int) -> None:
+                    batch.collect(record, address, wanted, begin, end, what, data, found)
+
+                self._share_out(("collect", what), work, self._threads, self._whole_workers, self._whole_record)
+            self._results[what] = found
+        return read_only(found[: self._n])
+
+    def _collect_one_by_one(self, what: int, stage: Stage, out: Array) -> None:
+        for i in np.flatnonzero(~self.failed):
+            state = self._state(int(i))
+            self._system.realize(state, stage)
+            record = state.record
+            if what == batch.BODY_TRANSFORMS:
+                X = out[i].reshape(-1, 4, 4)
+                X[:, :3, :3], X[:, :3, 3] = record.R_GB.reshape(-1, 3, 3), record.p_GB
+            else:
+                fields = {
+                    batch.Q_DOT: record.q_dot,
+                    batch.Q_DOT_DOT: record.q_dot_dot,
+                    batch.Z_DOT: record.z_dot,
+                    batch.BODY_VELOCITIES: record.V_GB,
+                    batch.BODY_ACCELERATIONS: record.A_GB,
+                }
+                out[i] = fields[what].ravel()
+
+    @property
+    def u_dot(self) -> Array:
+        """Accelerations ``(n, nu)``, which keep constraints; NaN or infinite where `failed`. Needs ACCELERATION."""
+        self._need("u_dot", Stage.ACCELERATION)
+        return read_only(self._u_dot[: self._n])
+
+    @property
+    def particle_accelerations(self) -> Array:
+        """Accelerations of the particles ``(n, np, 3)``, in Ground. Needs ACCELERATION."""
+        self._need("particle_accelerations", Stage.ACCELERATION)
+        return read_only(self._particle_accelerations[: self._n].reshape(self._n, -1, 3))
+
+    @property
+    def q_dot(self) -> Array:
+        """Rates of q ``(n, nq)``. Needs VELOCITY."""
+        return self._collected("q_dot", Stage.VELOCITY, batch.Q_DOT, self._q.shape[1])
+
+    @property
+    def q_dot_dot(self) -> Array:
+        """Second rates of q ``(n, nq)``. Needs ACCELERATION."""
+        return self._collected("q_dot_dot", Stage.ACCELERATION, batch.Q_DOT_DOT, self._q.shape[1])
+
+    @property
+    def z_dot(self) -> Array:
+        """Rates of z ``(n, nz)``. Needs DYNAMICS."""
+        self._need("z_dot", Stage.DYNAMICS)
+        if not self._z.shape[1]:
+            return np.zeros((self._n, 0))
+        return self._collected("z_dot", Stage.DYNAMICS, batch.Z_DOT, self._z.shape[1])
+
+    @property
+    def body_transforms(self) -> Array:
+        """X_GB of every body ``(n, nb, 4, 4)``. Needs POSITION."""
+        nb = self._template.tree.nb
+        flat = self._collected("body_transforms", Stage.POSITION, batch.BODY_TRANSFORMS, 16 * nb)
+        X = flat.reshape(self._n, nb, 4, 4).copy()
+        X[:, :, 3, 3] = 1.0
+        return X
+
+    @property
+    def body_velocities(self) -> Array:
+        """V_GB of every body ``(n, nb, 2, 3)``. Needs VELOCITY."""
+        nb = self._template.tree.nb
+        flat = self._collected("body_velocities", Stage.VELOCITY, batch.BODY_VELOCITIES, 6 * nb)
+        return flat.reshape(self._n, nb, 2, 3)
+
+    @property
+    def body_accelerations(self) -> Array:
+        """A_GB of every body ``(n, nb, 2, 3)``. Needs ACCELERATION."""
+        nb = self._template.tree.nb
+        flat = self._collected("body_accelerations", Stage.ACCELERATION, batch.BODY_ACCELERATIONS, 6 * nb)
+        return flat.reshape(self._n, nb, 2, 3)

@@ -1,0 +1,112 @@
+"""Realizing many states: in lanes on several threads, or one by one where Python takes part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ConvergenceError, ModelError, StageError
+from ..state import validity
+from ..state.fields import PARAMETERS
+from ..tree import realize as _realize
+from ..tree.tree import in_each_lane
+from ..value.stage import Stage
+from . import batch
+from .own_values import OwnValues
+from .states import count_of
+
+if TYPE_CHECKING:
+    from ..state.fields import Record
+
+
+class Running(OwnValues):
+    """The part of `Ensemble` that realizes."""
+
+    __slots__ = ()
+
+    def realize(self, stage: Stage = Stage.ACCELERATION, *, threads: int | None = None) -> None:
+        """Realize all states through *stage*, ACCELERATION unless given.
+
+        Parameters
+        ----------
+        stage : Stage
+        threads : int, optional
+            In place of the ensemble's own number.
+
+        Raises
+        ------
+        TopologyError
+            If the system was changed after the ensemble was made.
+        """
+        self._template.check_owner(self._system, "Ensemble.realize")
+        if self._stage >= stage:
+            return
+        wanted = validity.NEEDED[Stage(stage)]
+        accelerations = stage >= Stage.ACCELERATION
+        if self._system.needs_states:
+            self._realize_one_by_one(Stage(stage))
+        elif wanted:
+            address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
+            results = self._u_dot, self._particle_accelerations, self._failed
+            data = self._own_places, *self._variables, *results
+            if self._reduced.ground_acceleration is not None and not self._own:
+                wanted &= ~validity.FORCES
+
+            def work(record: Record, begin: int, end: int) -> None:
+                batch.realize_groups(record, address, wanted, begin, end, accelerations, *data)
+
+            new_record = self._whole_record if self._own else self._reduced.new_record
+            number = self._threads if threads is None else count_of(threads)
+            self._share_out(("realize", wanted), work, number, self._workers, new_record)
+        self._stage = Stage(stage)
+
+    def _share_out(
+        self,
+        kind: Hashable,
+        work: Callable[[Record, int, int], None],
+        threads: int,
+        records: list[Record],
+        new_record: Callable[[], Record],
+    ) -> None:
+        """Give each thread groups to work on, and one of *records*, to which new ones are added as needed."""
+        while len(records) < min(threads, self._groups):
+            records.append(new_record())
+        self._helpers.share(kind, lambda worker, begin, end: work(records[worker], begin, end), self._groups, threads)
+
+    def _whole_record(self) -> Record:
+        """A record of the tree without lumped welds, for results of single bodies."""
+        own = bool(self._own)
+        record = self._template.tree.new_record(in_lanes=True, own_parameters=own)
+        for name, array in self._template.own_fields.items():
+            record.share(name, in_each_lane(array) if own and name in PARAMETERS else array)
+        return record
+
+    def _realize_one_by_one(self, stage: Stage) -> None:
+        """A system with Python's own parts: each state for itself."""
+        self._failed[:] = 0.0
+        for i in range(self._n):
+            state = self._state(i)
+            try:
+                self._system.realize(state, stage)
+            except (ModelError, ConvergenceError):
+                self._failed[i] = 1.0
+                self._u_dot[i] = self._particle_accelerations[i] = np.nan
+                continue
+            if stage >= Stage.ACCELERATION:
+                self._u_dot[i] = state.u_dot
+                self._particle_accelerations[i] = state.record.particle_acceleration[:, 0]
+
+    @property
+    def failed(self) -> npt.NDArray[np.bool_]:
+        """Which states are not finite ``(n,)``, as of the last `realize`."""
+        return self._failed[: self._n, 0] != 0.0
+
+    def _need(self, asked: str, stage: Stage) -> None:
+        if self._stage < stage:
+            raise StageError(
+                f"{asked} needs Stage.{stage.name}; this ensemble is at {self._stage.name}; "
+                f"call ensemble.realize(Stage.{stage.name})"
+            )

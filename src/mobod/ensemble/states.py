@@ -1,0 +1,195 @@
+"""The variables of many states: time, q, u, z, and the particles'."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.arrays import Array
+from ..algebra.record import LANES
+from ..errors import StageError
+from ..tree.lumped_welds import ReducedTree
+from ..value.attributes import Sealed
+from ..value.checks import numbers
+from ..value.stage import Stage
+from .one_thread import Users
+from .work_sharing import Helpers
+
+if TYPE_CHECKING:
+    from ..state.fields import Record
+    from ..state.state import State
+    from ..system.system import MultibodySystem
+
+
+class States(Sealed):
+    """The part of `Ensemble` that has the states' variables."""
+
+    # slots refuse unknown attributes at no cost: realizing assigns a few of them each time
+    __slots__ = (
+        "__weakref__",
+        "_failed",
+        "_groups",
+        "_helpers",
+        "_n",
+        "_of_subsystems",
+        "_own",
+        "_own_places",
+        "_particle_accelerations",
+        "_q",
+        "_reduced",
+        "_results",
+        "_stage",
+        "_system",
+        "_template",
+        "_threads",
+        "_time",
+        "_u",
+        "_u_dot",
+        "_version",
+        "_whole_workers",
+        "_workers",
+        "_z",
+        "particles",
+        "threads_at_work",
+    )
+    __setattr__ = object.__setattr__
+
+    def __init__(self, system: MultibodySystem, n: int, *, state: State | None = None, threads: int = 1) -> None:
+        if int(n) != n or n < 1:
+            raise ValueError(f"an ensemble has 1 state or more, got n = {n}")
+        if state is None:
+            state = system.get_default_state() if system.system_topology_has_been_realized() else system.realize_topology()
+        state.check_owner(system, "Ensemble")
+        if state.stage < Stage.MODEL:
+            raise StageError("an ensemble needs a state at Stage.MODEL; call system.realize_model(state)")
+        self._system, self._n = system, int(n)
+        system.get_matter_subsystem().check_particle_masses(state)
+        self._template = state.copy()
+        self._version = system.topology_version
+        self._threads, self._helpers = count_of(threads), Helpers()
+        tree = self._template.tree
+        self._groups = -(-self._n // LANES)
+        padded = self._groups * LANES
+        self._time = np.full((padded, 1), state.time)
+        self._q, self._u, self._z = (
+            np.repeat(part[None], padded, axis=0) for part in (state.q_values, state.u_values, state.z_values)
+        )
+        particles = np.concatenate([state.record.particle_location, state.record.particle_velocity])[:, 0]
+        self.particles = np.repeat(particles[None], padded, axis=0)
+        self._particle_accelerations = np.zeros((padded, 3 * tree.num_particles))
+        self._u_dot, self._failed = np.zeros((padded, len(state.u))), np.zeros((padded, 1))
+        #: The states' own parameter fields, ``(groups, rows, columns, 8)``, and the table with which kernels find them.
+        self._own: dict[str, Array] = {}
+        self._own_places = np.zeros((0, 3), np.int64)
+        #: Values of subsystems' discrete variables, one a state, by subsystem and index.
+        self._of_subsystems: dict[tuple[int, int], list[Any]] = {}
+        self._reduced = ReducedTree(tree, self._template.field)
+        #: One record a thread: of the reduced tree, and of the whole one.
+        self._workers: list[Record] = []
+        self._whole_workers: list[Record] = []
+        self._stage = Stage.MODEL
+        self._results: dict[int, Array] = {}
+        self.threads_at_work = Users()
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def stage(self) -> Stage:
+        """How far the states have been realized."""
+        return self._stage
+
+    def _assign(self, name: str, target: Array, value: npt.ArrayLike, stage: Stage) -> None:
+        array = numbers(f"ensemble.{name}", value)
+        shape = (self._n,) if name == "time" else (self._n, target.shape[1])
+        if array.shape != shape:
+            raise ValueError(f"ensemble.{name} has shape {shape}, got {array.shape}")
+        target[: self._n] = array.reshape(self._n, target.shape[1])
+        self._stage = min(self._stage, stage)
+        self._results = {}
+
+    @property
+    def time(self) -> Array:
+        """Times ``(n,)``."""
+        return read_only(self._time[: self._n, 0])
+
+    @time.setter
+    def time(self, value: npt.ArrayLike) -> None:
+        self._assign("time", self._time, value, Stage.INSTANCE)
+
+    @property
+    def q(self) -> Array:
+        """Coordinates ``(n, nq)``."""
+        return read_only(self._q[: self._n])
+
+    @q.setter
+    def q(self, value: npt.ArrayLike) -> None:
+        self._assign("q", self._q, value, Stage.TIME)
+
+    @property
+    def u(self) -> Array:
+        """Speeds ``(n, nu)``."""
+        return read_only(self._u[: self._n])
+
+    @u.setter
+    def u(self, value: npt.ArrayLike) -> None:
+        self._assign("u", self._u, value, Stage.POSITION)
+
+    @property
+    def z(self) -> Array:
+        """Auxiliary variables ``(n, nz)``."""
+        return read_only(self._z[: self._n])
+
+    @z.setter
+    def z(self, value: npt.ArrayLike) -> None:
+        self._assign("z", self._z, value, Stage.VELOCITY)
+
+    @property
+    def particle_locations(self) -> Array:
+        """Locations of the particles ``(n, np, 3)``, in Ground."""
+        return self._particle_part(0)
+
+    @particle_locations.setter
+    def particle_locations(self, value: npt.ArrayLike) -> None:
+        self._assign_particles("particle_locations", 0, value, Stage.TIME)
+
+    @property
+    def particle_velocities(self) -> Array:
+        """Velocities of the particles ``(n, np, 3)``, in Ground."""
+        return self._particle_part(1)
+
+    @particle_velocities.setter
+    def particle_velocities(self, value: npt.ArrayLike) -> None:
+        self._assign_particles("particle_velocities", 1, value, Stage.POSITION)
+
+    def _particle_part(self, which: int) -> Array:
+        return read_only(self.particles[: self._n].reshape(self._n, 2, -1, 3)[:, which])
+
+    def _assign_particles(self, name: str, which: int, value: npt.ArrayLike, stage: Stage) -> None:
+        array = numbers(f"ensemble.{name}", value)
+        target = self.particles[: self._n].reshape(self._n, 2, -1, 3)[:, which]
+        if array.shape != target.shape:
+            raise ValueError(f"ensemble.{name} has shape {target.shape}, got {array.shape}")
+        target[...] = array
+        self._stage = min(self._stage, stage)
+        self._results = {}
+
+    @property
+    def _variables(self) -> tuple[Array, ...]:
+        return self._time, self._q, self._u, self._z, self.particles
+
+
+def count_of(threads: int) -> int:
+    """A number of threads, checked."""
+    if int(threads) != threads or threads < 1:
+        raise ValueError(f"threads has to be 1 or more, got {threads}")
+    return int(threads)
+
+
+def read_only(array: Array) -> Array:
+    """A view of an array that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,126 @@
+"""CompiledFunctions: a force that its user writes as functions of numbers; checked, frozen, and made into a routine.
+
+Integers: the bodies, then the mobilizers. Numbers: the parameters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from ..algebra.memory import add_spatial
+from ..compiling import Routine
+from ..errors import ModelError
+from ..function import users
+from ..function.users.surroundings import Shape, called, places
+from ..function.users.unrolled import unrolled
+from ._routine import kernel
+
+if TYPE_CHECKING:
+    pass
+
+Function = Callable[..., Any]
+
+#: The arguments of each function.
+ARGUMENTS = {
+    "force": ("t", "X", "V", "q", "u", "parameters"),
+    "potential_energy": ("t", "X", "q", "parameters"),
+    "power_dissipation": ("t", "X", "V", "q", "u", "parameters"),
+}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CompiledFunctions:
+    """A force as functions of numbers and tuples, for ``Custom(forces, compiled=CompiledFunctions(...))``.
+
+    The functions are written as those of `mobod.mobilizer.CompiledFunctions`: with ``+ - * / **``, comparisons and what is in
+    `mobod.algebra`, ``where(condition, a, b)`` in place of ``if`` on a number. They are called with numbers, with eight states
+    at a time and with dual numbers, may call other functions that are written so, and are frozen when the force is made, with
+    the values of outer variables that they use.
+
+    What they get:
+
+    - *t*, the time;
+    - *X*, for each of *bodies* the pair (R, p): R_GB as nine numbers by rows, and p_GB;
+    - *V*, for each of *bodies* the pair (w, v): angular and linear velocity of its origin, in Ground;
+    - *q* and *u*, for each of *mobilizers* a tuple of its coordinates, or speeds;
+    - *parameters*, a tuple.
+
+    Parameters
+    ----------
+    force : callable
+        ``force(t, X, V, q, u, parameters) -> (F, f)``: F has for each of *bodies* the pair (torque, force), in Ground, the
+        force at the body's origin; f has for each of *mobilizers* a tuple of generalized forces, one a speed. With no bodies
+        F is ``()``, with no mobilizers f.
+    potential_energy : callable, optional
+        ``potential_energy(t, X, q, parameters) -> number``. The force has none unless given.
+    power_dissipation : callable, optional
+        ``power_dissipation(t, X, V, q, u, parameters) -> number``: what is turned into heat. Nothing unless given.
+    bodies : sequence of MobilizedBody
+        The bodies that it acts on, or whose motion it depends on; Ground may be among them.
+    mobilizers : sequence of MobilizedBody
+        The bodies whose mobilizers' mobilities it acts on, or whose coordinates or speeds it depends on.
+    parameters : sequence of float
+        In a default state; a state can have its own, see `Custom.set_parameters`.
+    depends_only_on_positions : bool
+        Whether the force is a function of X, q and the parameters alone: it is not recomputed when only u changes.
+    """
+
+    force: Callable[..., Any]
+    potential_energy: Callable[..., Any] | None = None
+    power_dissipation: Callable[..., Any] | None = None
+    bodies: Sequence[Any] = ()
+    mobilizers: Sequence[Any] = ()
+    parameters: npt.ArrayLike = ()
+    depends_only_on_positions: bool = False
+
+
+def routine_of(functions: CompiledFunctions, shape: Shape, parameters: tuple[float, ...]) -> Routine:
+    """The routine of users' functions, which are checked and frozen."""
+    users.check_number_of_parameters(shape.num_parameters)
+    frozen = {
+        name: users.freeze(f, name, arguments)
+        for name, arguments in ARGUMENTS.items()
+        if (f := getattr(functions, name)) is not None
+    }
+    if "force" not in frozen:
+        raise ModelError("CompiledFunctions needs a force; the other functions are optional")
+    for name, f in frozen.items():
+        check = _check_force if name == "force" else _check_number
+        users.try_out(f, places(ARGUMENTS[name], shape, parameters), shape.counts, functools.partial(check, f, shape))
+    return users.routine_of("force", frozen, shape, lambda: _kernel(frozen, shape))
+
+
+def _kernel(frozen: dict[str, users.Frozen], shape: Shape) -> Function:
+    of = {name: called(f.function, ARGUMENTS[name], shape, "force_integers", "force_numbers") for name, f in frozen.items()}
+    lines = ["F, f = force(model, i, x)"]
+    for k in range(shape.num_bodies):
+        lines.append(f"add_spatial(model.body_forces, model.force_integers[i + {k}], F[{k}][0], F[{k}][1])")
+    for j, n in enumerate(shape.num_u):
+        lines.append(f"u{j} = model.first_u[model.force_integers[i + {shape.num_bodies + j}]]")
+        for k in range(n):
+            place = f"u{j} + {k}"
+            lines.append(f"store(model.mobility_forces, {place}, 0, load(model.mobility_forces, {place}, 0) + f[{j}][{k}])")
+    add = unrolled("model, i, x", *lines, force=of["force"], add_spatial=add_spatial)
+    return kernel(add, of.get("potential_energy"), of.get("power_dissipation"))
+
+
+def _check_number(f: users.Frozen, shape: Shape, value: Any, arguments: Any) -> None:
+    users.check_tuples(f"{f.what} has to return a number", value, ())
+
+
+def _check_force(f: users.Frozen, shape: Shape, value: Any, arguments: Any) -> None:
+    if not (isinstance(value, tuple) and len(value) == 2):
+        raise ModelError(
+            f"{f.what} has to return a pair (F, f), of forces on bodies and of generalized forces; it returned {value!r}"
+        )
+    F, g = value
+    n, m = shape.num_bodies, len(shape.num_u)
+    users.check_tuples(f"F of {f.what} has to be a tuple of {n} pairs (torque, force), each of three numbers", F, (n, 2, 3))
+    users.check_tuples(
+        f"f of {f.what} has to be a tuple of {m} tuples, of {list(shape.num_u)} numbers", g, [(k,) for k in shape.num_u]
+    )

@@ -1,0 +1,75 @@
+"""What the record has of a force element, and the order of the elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..compiling import Routine
+from ..function._routine import Use, number_functions
+from ._routine import GRAVITY
+
+if TYPE_CHECKING:
+    from .base import Force
+
+
+class Entry(NamedTuple):
+    """What a force element keeps in the record, in a default state."""
+
+    kind: int
+    enabled: bool
+    integers: Sequence[int]
+    numbers: Sequence[float]
+    #: The routine of its run; None for a gravity, and for an element in Python.
+    routine: Routine | None = None
+    reads_positions_only: bool = False
+    reads_z: bool = False
+    first_z: int = 0
+    initial_z: Sequence[float] = ()
+    functions: Sequence[Use] = ()
+
+
+def entries(forces: Sequence[Any]) -> list[Entry]:
+    """The entries of *forces* in the order of the record; each force is told its place there.
+
+    Gravities come first, then elements whose forces depend on positions alone, then the others of the package, then those in
+    Python. Elements with one routine follow each other, in the order in which they were made. The z are in that order
+    throughout.
+    """
+    first_z = 0
+    for force in forces:
+        force.first_z = first_z
+        first_z += force.num_z
+    ranks: dict[Routine | None, int] = {}
+    keys = [(_group(force), ranks.setdefault(force.routine, len(ranks))) for force in forces]
+    order = sorted(range(len(forces)), key=keys.__getitem__)
+    number_functions([forces[which] for which in order], 0)
+    found, i, x = [], 0, 0
+    for e, which in enumerate(order):
+        force = forces[which]
+        entry = force.entry()
+        force.element, force.span = e, (i, i + len(entry.integers), x, x + len(entry.numbers))
+        i, x = force.span[1], force.span[3]
+        found.append(entry)
+    return found
+
+
+def _group(force: Force) -> int:
+    if force.KIND == GRAVITY:
+        return 0
+    if force.routine is None:
+        return 3
+    return 1 if force.reads_positions_only else 2
+
+
+def runs_of(forces: Sequence[Entry]) -> list[tuple[int, int]]:
+    """The first element and the one after the last of each run of elements with one routine."""
+    runs: list[tuple[int, int]] = []
+    for e, entry in enumerate(forces):
+        if entry.routine is None:
+            continue
+        if runs and runs[-1][1] == e and forces[e - 1].routine is entry.routine:
+            runs[-1] = runs[-1][0], e + 1
+        else:
+            runs.append((e, e + 1))
+    return runs

@@ -1,0 +1,141 @@
+"""Kinds of force called by address: a kind's functions made into one routine, compiled when a model first has the kind.
+
+A routine takes the record, the first element of a run, and four times the element after its last, plus a request: FORCES adds
+to body_forces, mobility_forces and particle_forces of the record, and writes z_dot; ENERGY and POWER write the potential
+energies, or the powers dissipated, into `work_e`, which is zero before. One call serves a whole run of elements. Its return
+value is unused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ..algebra.scalar import store
+from ..compiling import Routine, generic
+from ..function.users import routine_of_kind
+
+#: The requests to a routine.
+FORCES, ENERGY, POWER = 0, 1, 2
+
+#: The `kind` of all force elements that are called by address, and of the one that is not.
+BY_ADDRESS, GRAVITY = -1, 1
+
+
+def by_address(
+    add: Callable[..., Any],
+    energy: Callable[..., Any] | None = None,
+    power: Callable[..., Any] | None = None,
+    *,
+    with_z: bool = False,
+) -> Routine:
+    """The routine of a kind, of functions of the record and of the places where an element's integers and numbers start.
+
+    ``add(model, integers, numbers)`` adds the forces. ``energy(model, integers, numbers)`` gives the potential energy and
+    ``power(model, integers, numbers)`` the power dissipated; None where they are zero. With *with_z* each takes the place of
+    the first z as a last argument, and *add* writes z_dot.
+    """
+    return routine_of_kind(partial(kernel, with_z=with_z), add, energy, power, shape=with_z)
+
+
+def kernel(
+    add: Callable[..., Any],
+    energy: Callable[..., Any] | None,
+    power: Callable[..., Any] | None,
+    *,
+    with_z: bool = False,
+) -> Callable[..., int]:
+    """The function that `by_address` makes a routine of."""
+    force, of_energy, of_power = (_with_z(f) if f is not None and not with_z else f for f in (add, energy, power))
+    if of_energy is not None and of_power is not None:
+        return _all_three(force, of_energy, of_power)
+    if of_energy is not None:
+        return _with_energy(force, of_energy)
+    if of_power is not None:
+        return _with_power(force, of_power)
+    return _forces_only(force)
+
+
+def _with_z(function: Callable[..., Any]) -> Callable[..., Any]:
+    @generic
+    def without_z(model: Any, integers: int, numbers: int, z: int) -> Any:
+        return function(model, integers, numbers)
+
+    return without_z
+
+
+def _loop(function: Any) -> Any:
+    @generic
+    def apply(model: Any, first: int, end: int) -> None:
+        for e in range(first, end):
+            if model.force_enabled[e] == 1:
+                function(model, model.force_first_integer[e], model.force_first_number[e], model.force_first_z[e])
+
+    return apply
+
+
+def _storing_loop(function: Any) -> Any:
+    @generic
+    def keep(model: Any, first: int, end: int) -> None:
+        for e in range(first, end):
+            if model.force_enabled[e] == 1:
+                i, x, z = model.force_first_integer[e], model.force_first_number[e], model.force_first_z[e]
+                store(model.work_e, e, 0, function(model, i, x, z))
+
+    return keep
+
+
+def _all_three(add: Any, energy: Any, power: Any) -> Callable[..., int]:
+    forces, energies, powers = _loop(add), _storing_loop(energy), _storing_loop(power)
+
+    def run(model: Any, first: int, end_and_what: int) -> int:
+        end, what = end_and_what >> 2, end_and_what & 3
+        if what == FORCES:
+            forces(model, first, end)
+        elif what == ENERGY:
+            energies(model, first, end)
+        else:
+            powers(model, first, end)
+        return 0
+
+    return run
+
+
+def _with_energy(add: Any, energy: Any) -> Callable[..., int]:
+    forces, energies = _loop(add), _storing_loop(energy)
+
+    def run(model: Any, first: int, end_and_what: int) -> int:
+        end, what = end_and_what >> 2, end_and_what & 3
+        if what == FORCES:
+            forces(model, first, end)
+        elif what == ENERGY:
+            energies(model, first, end)
+        return 0
+
+    return run
+
+
+def _with_power(add: Any, power: Any) -> Callable[..., int]:
+    forces, powers = _loop(add), _storing_loop(power)
+
+    def run(model: Any, first: int, end_and_what: int) -> int:
+        end, what = end_and_what >> 2, end_and_what & 3
+        if what == FORCES:
+            forces(model, first, end)
+        elif what == POWER:
+            powers(model, first, end)
+        return 0
+
+    return run
+
+
+def _forces_only(add: Any) -> Callable[..., int]:
+    forces = _loop(add)
+
+    def run(model: Any, first: int, end_and_what: int) -> int:
+        if end_and_what & 3 == FORCES:
+            forces(model, first, end_and_what >> 2)
+        return 0
+
+    return run

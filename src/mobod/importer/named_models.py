@@ -1,0 +1,250 @@
+"""The models that the command `mobod` can simulate: files and bundled examples."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import math
+import sys
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..errors import CommandError
+from ..value.checks import suggest
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from ..system.system import MultibodySystem
+    from .model import Model
+
+Gravity: TypeAlias = tuple[float, float, float]
+#: How long is simulated if neither the user nor the example says.
+TIME = 10.0
+EXAMPLES = Path(__file__).parent.parent / "examples"
+URDF = (".urdf", ".xml")
+
+
+@dataclass
+class Loaded:
+    """A model, ready to be simulated.
+
+    Attributes
+    ----------
+    name : str
+    system : MultibodySystem
+    state : State
+        Where to start from.
+    coordinates, speeds : list of str
+        Names, in the order of q and of u.
+    time : float
+        How long it is worth watching.
+    notes : list of str
+        What was dropped or approximated when it was read.
+    quantities : dict
+        What a Python file has to record, by name: its QUANTITIES.
+    """
+
+    name: str
+    system: MultibodySystem
+    state: State
+    coordinates: list[str]
+    speeds: list[str]
+    time: float = TIME
+    notes: list[str] = field(default_factory=list)
+    quantities: dict[str, Any] = field(default_factory=dict)
+
+
+def assign(state: State, what: str, names: Sequence[str], assignments: Iterable[tuple[str, float]]) -> None:
+    """Set some of q or of u by name."""
+    values = getattr(state, what).copy()
+    for name, value in assignments:
+        if name not in names:
+            kind = "coordinate" if what == "q" else "speed"
+            raise CommandError(f"there is no {kind} {name!r}; {suggest(name, names)}")
+        values[names.index(name)] = value
+    setattr(state, what, values)
+
+
+def list_examples() -> None:
+    """Print the bundled examples, a line each."""
+    print("Bundled examples; simulate one with: mobod simulate NAME")
+    examples = find_examples()
+    width = max(len(name) for name in examples)
+    for name, path in sorted(examples.items()):
+        print(f"  {name:<{width}}  {describe_example(path)}")
+
+
+def find_examples() -> dict[str, Path]:
+    """Find the bundled examples: the file of each, by name."""
+    files = [path for path in EXAMPLES.iterdir() if path.suffix in (".py", ".urdf") and path.stem[0] != "_"]
+    return {path.stem: path for path in files}
+
+
+def describe_example(path: Path) -> str:
+    """Read one line on what an example is."""
+    if path.suffix == ".py":
+        return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+    return str(read_settings(path).get("title", f"A robot: {path.name}"))
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """Read how a bundled robot starts: a JSON file beside it."""
+    beside = path.with_suffix(".json")
+    settings: dict[str, Any] = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else {}
+    return settings
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How a model is to be read; None where nothing was said."""
+
+    gravity: Gravity | None = None
+    floating_base: bool | None = None
+    joint_damping: bool | None = None
+    joint_limits: bool | None = None
+    stop_stiffness: float | None = None
+    stop_dissipation: float | None = None
+
+
+def load_model(model: str, choices: Choices) -> Loaded:
+    """Read a model: a URDF file, a Python file, or an example."""
+    path = Path(model)
+    examples = find_examples()
+    name = path.name.removesuffix(".urdf").removesuffix(".py")
+    if not path.is_file() and path.parent == Path() and name in examples:
+        path = examples[name]
+    if path.is_dir():
+        raise CommandError(f"{model} is a folder; MODEL is a .urdf file, a .py file or an example, or a run file, .toml")
+    if not path.exists():
+        raise CommandError(f"there is no file {model}, and no such example; {suggest(name, sorted(examples))}")
+    extension = path.suffix.lower()
+    if extension == ".py":
+        for what in fields(choices):
+            if what.name != "gravity" and getattr(choices, what.name) is not None:
+                flag = what.name.replace("_", "-")
+                raise CommandError(
+                    f"--{flag} is for URDF files; a Python file builds the {_BUILDS.get(what.name, flag)} it wants"
+                )
+        return _load_python(path, choices.gravity)
+    if extension in URDF:
+        return _load_robot(path, choices, read_settings(path) if path.parent == EXAMPLES else {})
+    if extension == ".xacro":
+        raise CommandError(f"{model} is a template; make a URDF file of it: xacro {model} > {path.stem}.urdf")
+    raise CommandError(f"{model}: MODEL must end in .urdf or .py, or be a run file, .toml")
+
+
+_BUILDS = {"floating_base": "base that", "joint_damping": "dampers that", "joint_limits": "stops that"}
+_BUILDS |= {"stop_stiffness": "stops that", "stop_dissipation": "stops that"}
+
+
+def _load_robot(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
+    from .urdf import load_urdf
+
+    chosen = {name: value for name, value in asdict(choices).items() if value is not None}
+    defaults = {"floating_base": bool(settings.get("floating_base", False)), "joint_damping": True, "joint_limits": True}
+    model = load_urdf(path, **{**defaults, **chosen})
+    loaded = Loaded(
+        name=model.name,
+        system=model.system,
+        state=model.default_state(),
+        coordinates=list(model.coordinates),
+        speeds=list(model.speeds),
+        time=float(settings.get("time", TIME)),
+        notes=[note for note in model.report if "is outside its limits" not in note],
+    )
+    for what, names in (("q", loaded.coordinates), ("u", loaded.speeds)):
+        # with another base than the example is meant for, there is nothing to put the base's own values in
+        values = {name: value for name, value in settings.get(what, {}).items() if name in names}
+        assign(loaded.state, what, names, values.items())
+    _put_inside(model, loaded)
+    return loaded
+
+
+def _put_inside(model: Model, loaded: Loaded) -> None:
+    """Start joints that would be outside their limits at these: a stop would throw them out with a bang."""
+    q = loaded.state.q.copy()
+    for name, stop in model.stops.items():
+        i = model.coordinates[name]
+        inside = min(max(q[i], stop.get_default_lower_bound()), stop.get_default_upper_bound())
+        if inside != q[i]:
+            loaded.notes.append(f"joint {name!r} starts at its limit, {inside:g}: {q[i]:g} is outside")
+            q[i] = inside
+    loaded.state.q = q
+
+
+def _load_python(path: Path, gravity: Gravity | None) -> Loaded:
+    from ..simulation.simulate import coordinate_names, speed_names
+    from ..state.state import State
+    from ..system.system import MultibodySystem
+
+    module, built = _build(path)
+    if not isinstance(built, tuple) or len(built) != 2:
+        raise CommandError(f"{path}: build() must return (system, state); it returned {type(built).__name__}")
+    system, state = built
+    if not isinstance(system, MultibodySystem) or not isinstance(state, State):
+        kinds = f"({type(system).__name__}, {type(state).__name__})"
+        raise CommandError(f"{path}: build() must return (system, state); it returned {kinds}")
+    if gravity is not None:
+        state = _set_gravity(system, state, gravity)
+    names = coordinate_names(system, state), speed_names(system, state)
+    time = getattr(module, "TIME", TIME)
+    if not isinstance(time, int | float) or not 0.0 < time < math.inf:
+        raise CommandError(f"{path}: TIME, how long to simulate, must be a positive number, not {time!r}")
+    quantities = getattr(module, "QUANTITIES", {})
+    if callable(quantities):
+        quantities = quantities(system)
+    if not isinstance(quantities, Mapping):
+        raise CommandError(f"{path}: QUANTITIES must be a dict of callables of a state by name, not {quantities!r}")
+    return Loaded(path.stem, system, state, *names, float(time), quantities=dict(quantities))
+
+
+def _build(path: Path) -> tuple[Any, Any]:
+    """Run a Python file as a module, with its own folder importable, and call its build()."""
+    spec = importlib.util.spec_from_file_location(f"mobod_model_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.resolve().parent))
+    sys.modules[spec.name] = module  # dataclasses and pickle look there
+    try:
+        spec.loader.exec_module(module)
+        if not callable(getattr(module, "build", None)):
+            raise CommandError(f"{path} defines no function build() that returns (system, state)")
+        return module, module.build()
+    except CommandError:
+        raise
+    except (Exception, SystemExit) as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        if isinstance(error, SyntaxError) and error.filename == str(path):
+            lines = [error.lineno]
+        where = f"{path}, line {lines[-1]}" if lines else str(path)
+        raise CommandError(f"{where}: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(str(path.resolve().parent))
+
+
+def _set_gravity(system: MultibodySystem, state: State, gravity: Gravity) -> State:
+    """Give a system another gravity, or one if it has none; the state to go on with."""
+    from ..force import Gravity as GravityForce
+    from ..force.subsystem import GeneralForceSubsystem
+    from ..visual.mechanism import find_gravities
+
+    pulls = find_gravities(system)
+    for number, force in enumerate(pulls):  # several add up: the first is all, the others nothing
+        force.enable(state)
+        force.set_gravity_vector(state, gravity if number == 0 else (0.0, 0.0, 0.0))
+    if pulls:
+        return state
+    matter = system.get_matter_subsystem()
+    euler = matter.get_use_euler_angles(state)
+    GravityForce(GeneralForceSubsystem(system), matter, gravity)
+    new = system.realize_topology()
+    if euler != matter.get_use_euler_angles(new):
+        matter.set_use_euler_angles(new, euler)
+        system.realize_model(new)
+    new.time = state.time
+    new.q, new.u, new.z = state.q, state.u, state.z
+    return new

@@ -1,0 +1,184 @@
+"""CompiledFunctions: a measure that its user writes as functions of numbers, for kernels and for Python.
+
+A routine gets the record, the place of its integers, and where its value goes: see `_program`. The integers are the bodies,
+then the mobilizers, then the place of the parameters in `measure_numbers`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.scalar import load, zero
+from ..compiling import Routine
+from ..errors import ModelError
+from ..function import users
+from ..function.users.surroundings import ARGUMENTS, Shape, called, places
+from ..function.users.unrolled import keep
+from ..value.stage import Stage
+from .custom_implementation import CustomImplementation
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+_STAGES = (Stage.MODEL, Stage.TIME, Stage.POSITION, Stage.VELOCITY)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CompiledFunctions:
+    """A measure as functions of numbers and tuples, for ``Custom(subsystem, compiled=CompiledFunctions(...))``.
+
+    The functions are written as those of `mobod.mobilizer.CompiledFunctions`: with ``+ - * / **``, comparisons and what is in
+    `mobod.algebra`, ``where(condition, a, b)`` in place of ``if`` on a number. They are called with numbers, with eight states
+    at a time and with dual numbers, may call other functions that are written so, and are frozen when the measure is made, with
+    the values of outer variables that they use.
+
+    What they get:
+
+    - *t*, the time;
+    - *X*, for each of *bodies* the pair (R, p): R_GB as nine numbers by rows, and p_GB;
+    - *V*, for each of *bodies* the pair (w, v): angular and linear velocity of its origin, in Ground;
+    - *q* and *u*, for each of *mobilizers* a tuple of its coordinates, or speeds;
+    - *parameters*, a tuple.
+
+    Parameters
+    ----------
+    value : callable
+        ``value(t, X, V, q, u, parameters)``: a number, or a tuple of as many as `Custom` is told.
+    stage : Stage
+        What the value needs: TIME, MODEL for q alone, POSITION where it reads X, VELOCITY where it reads V or u. What belongs
+        to a higher stage is NaN when the measure is asked.
+    derivatives : sequence of (callable, Stage)
+        Its first, second, ... time derivative, where these are known, each a function like *value*.
+    bodies : sequence of MobilizedBody
+        The bodies whose motion it reads; Ground may be among them.
+    mobilizers : sequence of MobilizedBody
+        The bodies whose coordinates or speeds it reads: none with a quaternion.
+    parameters : sequence of float
+        Numbers, 32 at most.
+    """
+
+    value: Callable[..., Any]
+    stage: Stage = Stage.VELOCITY
+    derivatives: Sequence[tuple[Callable[..., Any], Stage]] = ()
+    bodies: Sequence[Any] = ()
+    mobilizers: Sequence[Any] = ()
+    parameters: npt.ArrayLike = ()
+
+
+class OfCompiledFunctions(CustomImplementation):
+    """The value and its derivatives by functions of numbers, which kernels can call too."""
+
+    def __init__(self, functions: CompiledFunctions, shape: tuple[int, ...]) -> None:
+        self.functions = functions
+        parts = [(functions.value, functions.stage), *functions.derivatives]
+        for part in parts:
+            if not (isinstance(part, tuple) and len(part) == 2 and callable(part[0]) and part[1] in _STAGES):
+                raise TypeError(
+                    "CompiledFunctions of a measure takes functions, each with Stage.MODEL, TIME, POSITION or VELOCITY; got "
+                    f"{part!r}"
+                )
+        self.bodies = [_checked(body, "bodies") for body in functions.bodies]
+        self.mobilizers = [_checked(body, "mobilizers") for body in functions.mobilizers]
+        for body in self.mobilizers:
+            if body.facts.has_quaternion:
+                raise ModelError(
+                    f"{body!r} has a quaternion or three angles, as a state chooses, so that its q has no fixed size: name it "
+                    "among bodies"
+                )
+        self.parameters = users.check_parameters(functions.parameters)
+        self._stages = [part[1] for part in parts]
+        self._value_shape = shape
+        self._make()
+
+    def _make(self) -> None:
+        shape = Shape.of(len(self.bodies), [body.facts for body in self.mobilizers], len(self.parameters))
+        given = [self.functions.value, *(part[0] for part in self.functions.derivatives)]
+        names = ["value", *(f"derivative {k}" for k in range(1, len(given)))]
+        made = [_made(f, name, shape, self._value_shape, self.parameters) for f, name in zip(given, names, strict=True)]
+        self._functions = [f.function for f, _ in made]
+        #: What kernels call, one for each order.
+        self.routines = [routine for _, routine in made]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_functions", "routines")}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self._make()
+
+    def get_depends_on_stage(self, deriv_order: int) -> Stage:
+        """As the user says."""
+        return self._stages[deriv_order]
+
+    def get_num_time_derivatives(self) -> int:
+        """As many as the user gives."""
+        return len(self._stages) - 1
+
+    def get_num_cache_entries(self) -> int:
+        """None: they are cheap to compute."""
+        return 0
+
+    def calc_cached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
+        """What the function returns."""
+        return self.get_uncached_value(state, deriv_order)
+
+    def get_uncached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
+        """What the function returns."""
+        record, stage = state.record, self._stages[deriv_order]
+
+        def known(least: Stage, array: Any) -> Any:
+            return array if stage >= least else np.full(np.shape(array), np.nan)
+
+        X, V = [], []
+        for body in self.bodies:
+            b = body.index
+            state.tree_of(body, "get_value")
+            R, p, v = known(Stage.POSITION, record.R_GB[b]), known(Stage.POSITION, record.p_GB[b]), record.V_GB[b]
+            X.append((tuple(R.tolist()), tuple(p.tolist())))
+            v = known(Stage.VELOCITY, v)
+            V.append((tuple(v[:3].tolist()), tuple(v[3:].tolist())))
+        q, u = [], []
+        for body in self.mobilizers:
+            tree = state.tree_of(body, "get_value")
+            q.append(tuple(state.q_values[tree.q_slices[body.index]].tolist()))
+            u.append(tuple(known(Stage.VELOCITY, state.u_values[tree.u_slices[body.index]]).tolist()))
+        arguments = state.time, tuple(X), tuple(V), tuple(q), tuple(u), tuple(self.parameters)
+        value: npt.ArrayLike = self._functions[deriv_order](*arguments)
+        return value
+
+
+def _checked(body: Any, what: str) -> Any:
+    if not hasattr(body, "get_mobilized_body_index"):
+        raise TypeError(f"each of {what} has to be a MobilizedBody, not {body!r}")
+    return body
+
+
+def _made(
+    function: Any, what: str, shape: Shape, of_value: tuple[int, ...], parameters: list[float]
+) -> tuple[users.Frozen, Routine]:
+    """A user's function, which is checked and frozen, and the routine of it."""
+    f = users.freeze(function, what, ARGUMENTS)
+    wanted = f"a tuple of {of_value[0]} number{'s' if of_value[0] > 1 else ''}" if of_value else "a number"
+
+    def check(value: Any, _: Any) -> None:
+        users.check_tuples(f"{f.what} has to return {wanted}", value, of_value)
+
+    users.try_out(f, places(ARGUMENTS, shape, parameters), shape.counts, check)
+
+    def make() -> Callable[..., int]:
+        value_of = called(f.function, ARGUMENTS, shape, "measure_code", "measure_numbers")
+        put, of_parameters = keep(of_value), shape.num_bodies + len(shape.num_q)
+
+        def value(model: Any, i: int, out: int) -> int:
+            y = value_of(model, i, model.measure_code[i + of_parameters])
+            put(model.measure_values, out, y, zero(load(model.time, 0, 0)))
+            return 0
+
+        return value
+
+    return f, users.routine_of("measure", {what: f}, (shape, of_value), make)

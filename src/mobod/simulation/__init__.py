@@ -1,0 +1,1 @@
+"""Runs and their results: time steppers, recordings, checkpoints, audits and trajectories."""

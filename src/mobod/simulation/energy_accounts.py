@@ -1,0 +1,199 @@
+"""Energy accounts: the work that is done on a system and not stored as potential energy, source by source.
+
+A force with a potential energy V and a power P has done int P dt + V(t) - V(0) that is not stored, whatever its kind.
+
+Powers are integrated in every step by Gauss's rule of three points; if the steps cannot be followed, along the reports by a
+cubic spline, whose uncertainty is its difference from the spline through every second report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+
+if TYPE_CHECKING:
+    from ..force.base import Force
+    from ..state.state import State
+    from ..system.system import MultibodySystem
+
+#: Kinds whose power is minus the rate of their potential energy: nothing to integrate.
+CONSERVATIVE = ("Gravity", "UniformGravity", "TwoPointLinearSpring", "MobilityLinearSpring")
+#: Kinds that dissipate all work that they do not store, at the rate `Force.calc_power_dissipation`.
+DISSIPATIVE = ("TwoPointLinearDamper", "GlobalDamper", "MobilityLinearDamper", "LinearBushing", "MobilityLinearStop")
+#: More forces of other kinds than this share one account.
+MOST_ACCOUNTS = 24
+
+_GAUSS = (0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5), (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
+
+
+@dataclass
+class Account:
+    """One source or sink of energy: its power, and the potential energy that this goes into, where it has one."""
+
+    name: str
+    power: Callable[[State], float]
+    stored: Callable[[State], float] | None = None
+
+
+def find_accounts(system: MultibodySystem, state: State) -> tuple[list[Account], list[str]]:
+    """The sources of work that is not in the potential energy, and what the accounts leave out.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    state : State
+        At MODEL or above; forces that are disabled in it do no work.
+    """
+    enabled = [f for f in system.all_forces() if type(f).__name__ not in CONSERVATIVE and not f.is_disabled(state)]
+    others = [f for f in enabled if type(f).__name__ not in DISSIPATIVE]
+    matter = system.get_matter_subsystem()
+    accounts: list[Any] = []
+    if len(others) > MOST_ACCOUNTS:
+        accounts.append(
+            Account(
+                f"{len(enabled)} forces", lambda s: _applied_power(system, s), lambda s: float(system.calc_potential_energy(s))
+            )
+        )
+    else:
+        accounts = [_account_of_kind(kind, [f for f in enabled if type(f).__name__ == kind]) for kind in DISSIPATIVE]
+        accounts = [one for one in accounts if one is not None]
+        accounts += [_account_of(force) for force in others]
+    motions = any(body.driver is not None for body in matter.bodies)
+    if motions or state.has_locks:
+        accounts.append(Account("motions", matter.calc_motion_power))
+    constraint_power = getattr(matter, "calc_constraint_power", None)
+    if constraint_power is not None and getattr(matter, "constraints", None):
+        accounts.append(Account("constraints", constraint_power))
+    missing = []
+    ours = ("mobod.system.matter", "mobod.force.subsystem")
+    for subsystem in system.subsystems:
+        places = state.variable_places()
+        index = subsystem.get_my_subsystem_index()
+        has = sum(places[name].get(index, (0, 0))[1] for name in ("q", "u", "z"))
+        if type(subsystem).__module__ not in ours and has:
+            missing.append(f"what the subsystem {subsystem.get_name()!r} keeps in its own variables")
+    if system.event_handlers:
+        missing.append("what event handlers change at once")
+    return accounts, missing
+
+
+def _account_of_kind(kind: str, forces: list[Force]) -> Account | None:
+    """What all forces of a kind dissipate, in one call however many there are."""
+    from ..force import _dispatch
+
+    if not forces:
+        return None
+    elements = [force.element for force in forces]
+    name = f"{len(forces)} {kind}s" if len(forces) > 1 else forces[0].name
+    switch: Any = _dispatch
+    return Account(name, lambda state: -float(switch.of_all(state, switch.POWER)[elements].sum()))
+
+
+def _account_of(force: Force) -> Account:
+    return Account(
+        force.name,
+        lambda state: _power(state, *force.calc_force_contribution(state)),
+        lambda state: float(force.calc_potential_energy_contribution(state)),
+    )
+
+
+def _power(state: State, body_forces: Array, particle_forces: Array, mobility_forces: Array) -> float:
+    """F.V over bodies, f.u over mobilities, f.v over particles."""
+    u = state.u_values[: len(mobility_forces)]
+    power = np.vdot(body_forces, state.V_GB) + mobility_forces @ u
+    if len(particle_forces):
+        power += np.vdot(particle_forces, state.record.particle_velocity[:, 0])
+    return float(power)
+
+
+def _applied_power(system: MultibodySystem, state: State) -> float:
+    forces = system.get_rigid_body_forces(state), system.get_particle_forces(state), system.get_mobility_forces(state)
+    return _power(state, *forces)
+
+
+class Ledger:
+    """Work as it is done, step by step, with the energy at the steps' ends.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    state : State
+        Where the run starts, realized to ACCELERATION.
+    """
+
+    def __init__(self, system: MultibodySystem, state: State) -> None:
+        self._system = system
+        self._accounts, self.missing = find_accounts(system, state)
+        self._stored = [0.0 if one.stored is None else one.stored(state) for one in self._accounts]
+        self.energy = system.calc_energy(state)
+        #: The time up to which all work is accounted for.
+        self.time = state.time
+        #: What has been integrated of each account's power.
+        self.integrals = np.zeros(len(self._accounts))
+        self.work: dict[str, float] = {one.name: 0.0 for one in self._accounts}
+        self.imbalance, self.largest_kinetic, self.largest_work = 0.0, 0.0, 0.0
+
+    def advance(self, end: float, state_at: Callable[[float], State], is_step_end: bool = True) -> None:
+        """Account for the rest of a step, to *end*: *state_at* gives a state in it, realized to ACCELERATION.
+
+        The balance is taken at the ends of steps, since interpolation in between has an error of its own.
+        """
+        begin, self.time = self.time, end
+        if self._accounts:
+            for place, weight in zip(*_GAUSS, strict=True):
+                state = state_at(begin + place * (end - begin))
+                for a, account in enumerate(self._accounts):
+                    self.integrals[a] += (end - begin) * weight * account.power(state)
+        state = state_at(end)
+        for a, account in enumerate(self._accounts):
+            stored = 0.0 if account.stored is None else account.stored(state) - self._stored[a]
+            self.work[account.name] = float(self.integrals[a]) + stored
+        total = sum(self.work.values())
+        if is_step_end:
+            self.imbalance = max(self.imbalance, abs(self._system.calc_energy(state) - self.energy - total))
+        self.largest_kinetic = max(self.largest_kinetic, self._system.calc_kinetic_energy(state))
+        self.largest_work = max(self.largest_work, *(abs(work) for work in self.work.values()), 0.0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_accounts", "_system")}
+
+    def attach(self, system: MultibodySystem, state: State) -> None:
+        """Go on with a ledger that came from a checkpoint."""
+        self._system = system
+        self._accounts, _ = find_accounts(system, state)
+
+
+def integrate(times: Array, powers: Array) -> tuple[Array, float]:
+    """Integrate columns of powers from the first time to each, and say how far the sum may be off.
+
+    Parameters
+    ----------
+    times : (n,) array
+        Ascending.
+    powers : (n, m) array
+
+    Returns
+    -------
+    integrals : (n, m) array
+    uncertainty : float
+        Largest difference of the columns' sum from what every second row gives.
+    """
+    from scipy.interpolate import CubicSpline
+
+    distinct = np.concatenate([[True], np.diff(times) > 0.0])
+    t, p = times[distinct], powers[distinct]
+    if len(t) < 2:
+        return np.zeros_like(powers), 0.0
+    whole = CubicSpline(t, p).antiderivative()
+    integrals = whole(times) - whole(t[0])
+    half = np.unique([*range(0, len(t), 2), len(t) - 1])
+    if len(half) == len(t):
+        return integrals, float(np.abs(p).max() * (t[-1] - t[0]))
+    coarse = CubicSpline(t[half], p[half]).antiderivative()
+    difference = (coarse(t[half]) - coarse(t[0])) - (whole(t[half]) - whole(t[0]))
+    return integrals, float(np.abs(difference.sum(axis=1)).max())

@@ -1,0 +1,227 @@
+"""Recording: what a run keeps beside time, q, u and z: quantities by name, and poses of bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.arrays import Array
+from ..value.stage import Stage
+from .fingerprint import part_fingerprint
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+    from ..state.state import State
+    from ..system.system import MultibodySystem
+
+Quantity: TypeAlias = Callable[["State"], npt.ArrayLike]
+
+POSES, QUANTITY = "body_poses", "quantity."
+
+NAMED: dict[str, Callable[[Any, Any], Any]] = {
+    "kinetic_energy": lambda system, state: system.calc_kinetic_energy(state),
+    "potential_energy": lambda system, state: system.calc_potential_energy(state),
+    "mass_center": lambda system, state: system.matter.calc_system_mass_center_location_in_ground(state),
+    "mass_center_velocity": lambda system, state: system.matter.calc_system_mass_center_velocity_in_ground(state),
+    "momentum": lambda system, state: system.matter.calc_system_momentum_about_ground_origin(state),
+    "central_momentum": lambda system, state: system.matter.calc_system_central_momentum(state),
+    "u_dot": lambda system, state: state.u_dot,
+    "mobility_forces": lambda system, state: system.get_mobility_forces(state),
+    "motion_forces": lambda system, state: -system.matter.find_motion_forces(state) + 0.0,  # no -0.0 where nothing acts
+    "motion_power": lambda system, state: system.matter.calc_motion_power(state),
+    "reactions": lambda system, state: system.matter.calc_mobilizer_reaction_forces(state),
+}
+"""Quantities that can be asked for by these names: momenta are (angular; linear), ``(2, 3)``, about Ground's origin or the mass
+center; reactions ``(nb, 2, 3)``. ``motion_forces`` ``(nu,)`` are what locks and motions exert, such as a motor's torque: -tau
+of `SimbodyMatterSubsystem.find_motion_forces`, zero at free mobilities; ``motion_power`` is their power, positive where they
+add energy."""
+
+
+class Recording:
+    """Quantities and bodies that are recorded, and how their rows are made.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    state : State
+        Where the run starts; quantities are tried out there, which gives their shapes. It is left as it is.
+    record : mapping or sequence, optional
+        By name, what has ``get_value(state)``, such as a measure, or is a callable of a state at ACCELERATION; each gives a
+        number or an array of the same shape every time. Names of `NAMED` stand for themselves: ``["kinetic_energy"]``.
+    bodies : True or sequence, optional
+        Bodies, or their names, whose poses are recorded; True for all but Ground.
+
+    Raises
+    ------
+    ValueError
+        If a name is not known, or a quantity is neither a number nor an array of numbers.
+    TypeError
+        If a quantity is neither callable nor has ``get_value``.
+    """
+
+    def __init__(
+        self,
+        system: MultibodySystem,
+        state: State,
+        record: Mapping[str, Any] | Iterable[Any] | None = None,
+        bodies: bool | Iterable[Any] | None = None,
+    ) -> None:
+        self._system = system
+        self.quantities = _quantities(system, record)
+        self.bodies = _bodies(system, bodies)
+        self._indices = [body.index for body in self.bodies]
+        self._scratch = state.copy()
+        self.shapes: dict[str, tuple[int, ...]] = {}
+        if self.quantities:
+            if self._scratch.stage < Stage.MODEL:
+                system.realize_model(self._scratch)
+            system.project(self._scratch)
+            system.realize(self._scratch, Stage.ACCELERATION)
+            self.shapes = {name: self._value(name, self._scratch).shape for name in self.quantities}
+
+    @property
+    def body_names(self) -> list[str]:
+        """Names of the bodies whose poses are recorded."""
+        return [body.name for body in self.bodies]
+
+    def fingerprint(self) -> dict[str, dict[str, str]]:
+        """Of each quantity's code and attributes as they are now."""
+        return {f"the quantity {name!r}": part_fingerprint(one) for name, one in self.quantities.items()}
+
+    @property
+    def is_something(self) -> bool:
+        """Whether anything is recorded beside time, q, u and z."""
+        return bool(self.quantities or self.bodies)
+
+    def needs_live_state(self, state: State) -> bool:
+        """Whether quantities may depend on data of the run itself: discrete variables, which remember."""
+        resources = state.resources
+        return bool(self.quantities) and resources is not None and any(part.variables for part in resources.parts.values())
+
+    def _value(self, name: str, state: State) -> Array:
+        value = self.quantities[name](state)
+        try:
+            array = np.array(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"the quantity {name!r} is {value!r}; it has to be a number, or an array of numbers, that can be recorded"
+            ) from None
+        if name in self.shapes and array.shape != self.shapes[name]:
+            raise ValueError(
+                f"the quantity {name!r} has the shape {array.shape} at time {state.time:.9g}, and had {self.shapes[name]} "
+                "at first; it has to stay the same"
+            )
+        return array
+
+    def rows_of(self, times: Array, y: Array) -> tuple[dict[str, Array], int, BaseException | None]:
+        """The columns of quantities and poses, from rows of y, with the same bits as in the run.
+
+        Returns
+        -------
+        columns : dict of str to array
+        rows : int
+            How many are there: all, or those before the one at which something was raised.
+        error : BaseException or None
+            That.
+        """
+        columns, state = self._empty(len(times)), self._scratch
+        if not columns:
+            return columns, len(times), None
+        stage, i = Stage.ACCELERATION if self.quantities else Stage.POSITION, 0
+        try:
+            for i, time in enumerate(times.tolist()):
+                state.time = time
+                state.y = y[i]
+                self._system.realize(state, stage)
+                self._keep(columns, i, state)
+        except BaseException as error:
+            return {name: column[:i] for name, column in columns.items()}, i, error
+        return columns, len(times), None
+
+    def row_of(self, state: State) -> dict[str, Array]:
+        """The same of one state, as it is, realized to ACCELERATION."""
+        columns = self._empty(1)
+        if columns:
+            self._system.realize(state, Stage.ACCELERATION)
+            self._keep(columns, 0, state)
+        return columns
+
+    def _empty(self, n: int) -> dict[str, Array]:
+        columns = {f"{QUANTITY}{name}": np.empty((n, *self.shapes[name])) for name in self.quantities}
+        if self.bodies:
+            columns[POSES] = np.empty((n, len(self.bodies), 3, 4))
+        return columns
+
+    def _keep(self, columns: dict[str, Array], i: int, state: State) -> None:
+        for name in self.quantities:
+            columns[f"{QUANTITY}{name}"][i] = self._value(name, state)
+        if self.bodies:
+            columns[POSES][i, :, :, :3] = state.R_GB[self._indices]
+            columns[POSES][i, :, :, 3] = state.record.p_GB.reshape(-1, 3)[self._indices]
+
+
+def _quantities(system: MultibodySystem, record: Mapping[str, Any] | Iterable[Any] | None) -> dict[str, Quantity]:
+    if record is None:
+        return {}
+    if isinstance(record, str) or not isinstance(record, Iterable):
+        record = [record]
+    pairs = record.items() if isinstance(record, Mapping) else [(_name_of(one), one) for one in record]
+    found: dict[str, Quantity] = {}
+    for name, one in pairs:
+        if name in found:
+            raise ValueError(f"two quantities are called {name!r}; give them names of their own: record={{'name': ...}}")
+        found[str(name)] = _callable(system, str(name), one)
+    return found
+
+
+def _name_of(one: Any) -> str:
+    if isinstance(one, str):
+        return one
+    for name in (getattr(one, "name", None), getattr(one, "__name__", None)):
+        if isinstance(name, str) and name:
+            return name
+    raise TypeError(f"{one!r} has no name of its own; give it one: record={{'name': ...}}")
+
+
+def _callable(system: MultibodySystem, name: str, one: Any) -> Quantity:
+    if isinstance(one, str):
+        if one not in NAMED:
+            near = get_close_matches(one, NAMED, 1)
+            raise ValueError(
+                f"there is no quantity {one!r}{f'; did you mean {near[0]!r}?' if near else ''}; there are {', '.join(NAMED)}"
+            )
+        function = NAMED[one]
+        return lambda state: function(system, state)
+    if callable(getattr(one, "get_value", None)):
+        return one.get_value
+    if not callable(one):
+        raise TypeError(f"the quantity {name!r} is {one!r}; it has to have get_value(state), or be a callable of a state")
+    return one
+
+
+def _bodies(system: MultibodySystem, bodies: bool | Iterable[Any] | None) -> list[MobilizedBody]:
+    matter = system.get_matter_subsystem()
+    if bodies is None or bodies is False:
+        return []
+    if bodies is True:
+        return list(matter.bodies[1:])
+    if isinstance(bodies, str) or not isinstance(bodies, Iterable):
+        bodies = [bodies]
+    chosen: list[MobilizedBody] = []
+    for one in bodies:
+        names = [body.name for body in matter.bodies]
+        if isinstance(one, str) and one not in names:
+            near = get_close_matches(one, names, 1)
+            raise ValueError(f"there is no body {one!r}{f'; did you mean {near[0]!r}?' if near else ''}")
+        try:
+            body = matter.find_body(one)
+        except TypeError as error:
+            raise TypeError(f"record_bodies is True, or bodies: {error}") from None
+        if any(body is other for other in chosen):
+            raise ValueError(f"the body {body.name!r} is there twice")
+        chosen.append(body)
+    return chosen

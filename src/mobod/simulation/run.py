@@ -1,0 +1,310 @@
+"""Running: takes an integrator through all reports, records them, keeps checkpoints and the accounts on the way.
+
+Systems of built-in and compiled parts go through all reports of a chunk in compiled calls of a tenth of a second or so;
+other quantities are computed from the rows afterwards. Where these depend on data of the run itself, it goes from report to
+report with `TimeStepper.step_to` instead. The motion has the same bits either way.
+"""
+
+from __future__ import annotations
+
+import time as _clock
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..errors import ModelError
+from ..integrator import _runge_kutta as rk
+from .checkpoint import integrator_keywords
+from .energy_accounts import Ledger
+from .quantities import Recording
+from .step_status import StepStatus
+from .time_stepper import TimeStepper
+
+if TYPE_CHECKING:
+    from ..integrator import Integrator
+    from ..state.resources import Settings
+    from ..state.state import State
+    from ..system.system import MultibodySystem
+
+#: How far steps may be ahead of recording, so that Ctrl-C takes effect and little is lost; wall seconds.
+AHEAD = 0.2
+#: How long recording of reported rows may go on after Ctrl-C; wall seconds.
+PATIENCE = 0.5
+#: Most numbers held before they are handed on.
+CHUNK = 1 << 19
+#: How often a recording on disk is flushed; s.
+FLUSH_INTERVAL = 1.0
+
+
+@dataclass
+class Keeper:
+    """Writes checkpoints.
+
+    Attributes
+    ----------
+    save : callable
+        Writes one.
+    interval : float
+        Between two; wall seconds.
+    """
+
+    save: Callable[[], None]
+    interval: float
+    last: float = field(default_factory=_clock.perf_counter)
+
+    def look(self) -> bool:
+        """Whether it is time for one."""
+        return _clock.perf_counter() - self.last >= self.interval
+
+    def keep(self) -> None:
+        """Write one now."""
+        self.save()
+        self.last = _clock.perf_counter()
+
+
+def _counts(settings: Settings) -> dict[tuple[int, int], int]:
+    """How often each variable has been changed."""
+    return {place: count for place, (count, _) in settings.items()}
+
+
+def steps_by_report(stepper: TimeStepper, recording: Recording) -> bool:
+    """Whether a run has to go through `TimeStepper.step_to` from report to report.
+
+    Everything that can happen only there, and not inside the integrator's compiled loop, has to be tested here.
+    """
+    return stepper.has_events or recording.needs_live_state(stepper.integrator.get_state())
+
+
+class IntegratorSettings(NamedTuple):
+    """The settings that make two integrators equal."""
+
+    kind: type[Integrator]
+    keywords: dict[str, Any]
+    #: Settings of steps that are not keywords.
+    choices: dict[str, bool]
+
+
+def integrator_settings(integrator: Integrator) -> IntegratorSettings:
+    """What *integrator* was made and set to."""
+    choices = {name: value for name, value in vars(integrator).items() if isinstance(value, bool)}
+    return IntegratorSettings(type(integrator), integrator_keywords(integrator), choices)
+
+
+def run_again(
+    system: MultibodySystem, state: State, times: Array, settings: IntegratorSettings, rows: Any, keeps_account: bool = False
+) -> Ledger | None:
+    """Simulate from *state* once more, with reports at *times* to *rows*; what the steps did, where that is asked for."""
+    integrator = settings.kind(system, **settings.keywords)
+    for name, value in settings.choices.items():
+        setattr(integrator, name, value)
+    stepper = TimeStepper(system, integrator)
+    stepper.initialize(state)
+    ledger = Ledger(system, integrator.get_state()) if keeps_account else None
+    Run(stepper, times, Recording(system, state), rows, ledger).go()
+    return ledger
+
+
+class Run:
+    """A run under way.
+
+    Parameters
+    ----------
+    stepper : TimeStepper
+        Initialized, or come from a checkpoint.
+    times : (n,) array
+        Of all reports.
+    recording : Recording
+    rows : Rows, FileRows or ErrorRows
+        Where the rows go: they have been reported as far as there are some.
+    ledger : Ledger, optional
+        Keeps account of every step; the run then steps one by one.
+    show : callable, optional
+        Told the time reached and the end.
+    """
+
+    def __init__(
+        self,
+        stepper: TimeStepper,
+        times: Array,
+        recording: Recording,
+        rows: Any,
+        ledger: Ledger | None = None,
+        show: Callable[[float, float], Any] | None = None,
+    ) -> None:
+        self.stepper, self.integrator = stepper, stepper.integrator
+        self.times, self.recording, self.rows, self.ledger, self.show = times, recording, rows, ledger, show
+        self.keeper: Keeper | None = None
+        #: Smallest step that was seen, and when; between pauses, so that some are missed.
+        self.smallest_step, self.smallest_step_time = np.inf, np.nan
+        self._flushed = _clock.perf_counter()
+        state = self.integrator.get_state()
+        self.by_report = steps_by_report(stepper, recording)
+        self._ny = len(state.y_values)
+        #: Rows from which on Instance variables of the state are others than before, by event handlers, and these; with
+        #: subsystems' discrete variables.
+        self.changes: list[tuple[int, dict[str, Any], Settings]] = []
+        self._own = {name: array.copy() for name, array in state.own_fields.items()}
+        self._settings = state.settings()
+        self._results, self._energies = np.empty((0, self._ny)), np.empty(0)
+        self._first = 0
+        #: So many rows are reported before what is recorded beside them is computed; and whether that has raised something.
+        self._ahead, self._raised = 1 if recording.is_something else CHUNK, False
+
+    def go(self) -> None:
+        """Go to the end; if an exception stops it before, the rows so far are handed on."""
+        try:
+            self._by_reports() if self.by_report else self._in_chunks()
+            self.rows.flush()
+        except BaseException as error:
+            self._hand_on_after(error)
+            raise
+
+    def _hand_on_after(self, error: BaseException) -> None:
+        """Hand on the rows so far after *error* has stopped the run; an error in this is added to it as a note."""
+        try:
+            if isinstance(error, KeyboardInterrupt):
+                end = _clock.perf_counter() + PATIENCE
+                while not self.is_whole and _clock.perf_counter() < end:
+                    self._drain(1)
+            elif not self._raised:
+                self._drain()
+            self.rows.flush()
+        except Exception as second:
+            if str(second) != str(error):
+                error.add_note(f"then, rows could not be handed on: {second}")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all rows that have been reported are handed on."""
+        return self.by_report or int(self.integrator.counts[rk.REPORT]) <= len(self.rows) - self._first
+
+    # ------------------------------------------------------------------------------------------ from report to report
+
+    def _by_reports(self) -> None:
+        system = self.stepper.system
+        for time in self.times[len(self.rows) :].tolist():
+            status = self.stepper.step_to(time)
+            state = self.stepper.state
+            if len(state.y_values) != self._ny:
+                raise ModelError(
+                    f"an event at or before time {state.time:.9g} has changed the number of coordinates; a Trajectory has rows "
+                    "of one length: use a TimeStepper"
+                )
+            self._note_changes(state)
+            energies = np.array([system.calc_energy(state)])
+            y = np.array([state.y_values])
+            self.rows.append(self._block(np.array([state.time]), y, energies, self.recording.row_of(state)))
+            self._pause()
+            if status is not StepStatus.REACHED_REPORT_TIME:
+                break
+
+    def _note_changes(self, state: State) -> None:
+        """Keep the Instance variables that the next row's state has, where these are not those of the row before."""
+        own, settings = state.own_fields, state.settings(self._settings)
+        other = own.keys() != self._own.keys() or not all(np.array_equal(own[name], kept) for name, kept in self._own.items())
+        if other or _counts(settings) != _counts(self._settings):
+            self._own, self._settings = {name: array.copy() for name, array in own.items()}, settings
+            self.changes.append((len(self.rows), self._own, settings))
+
+    # ------------------------------------------------------------------------------------------ in chunks
+
+    def _in_chunks(self) -> None:
+        # what is held is less than what a chunk may be, so that a few rows of many numbers do not take all memory
+        length = max(1, CHUNK // max(1, self._ny))
+        self._results = np.empty((min(length, len(self.times)), self._ny))
+        self._energies = np.empty(len(self._results))
+        self.integrator.counts[rk.REPORT] = 0  # a checkpoint's count is of rows that are in `rows`
+        while len(self.rows) < len(self.times):
+            self.integrator.counts[rk.REPORT] = 0
+            self._first = len(self.rows)
+            self._chunk(self.times[self._first : self._first + min(len(self._results), self._ahead)])
+            self._drain()
+
+    def _chunk(self, times: Array) -> None:
+        """Step until all of *times* are reported, a tenth of a second or so at a time, so that Ctrl-C is heard."""
+        integrator, limit = self.integrator, 16
+        integrator.aim_at(float(self.times[-1]))
+        results, energies = self._results[: len(times)], self._energies[: len(times)]
+        self._account()  # of a run that was finished, and is now made longer: the rest of its last step
+        while True:
+            clock = _clock.perf_counter()
+            status = integrator.advance(times, results, energies, limit if self.ledger is None else 1)
+            self._account()
+            self._pause()
+            if status != rk.PAUSED:
+                break
+            if _clock.perf_counter() - clock < 0.1:
+                limit = min(2 * limit, 1 << 30)
+        if status != rk.REACHED:
+            integrator.fail(status)
+
+    def _account(self) -> None:
+        """Keep account of the last step, up to the last report."""
+        advanced = self.integrator.get_advanced_time()
+        end = min(advanced, float(self.times[-1]))
+        if self.ledger is not None and end > self.ledger.time:
+            self.ledger.advance(end, self._state_at, end == advanced)
+
+    def _state_at(self, time: float) -> State:
+        self.integrator.leave_at(time)
+        return self.integrator.get_state()
+
+    def _drain(self, most: int = CHUNK) -> None:
+        """Hand on rows that have been reported, *most* of them; where recording them raises something, those before."""
+        if self.is_whole:
+            return
+        begin = len(self.rows) - self._first
+        done = min(int(self.integrator.counts[rk.REPORT]), begin + most)
+        clock = _clock.perf_counter()
+        times, y = self.times[self._first + begin : self._first + done], self._results[begin:done]
+        more, rows, error = self.recording.rows_of(times, y)
+        self.rows.append(self._block(times[:rows], y[:rows], self._energies[begin : begin + rows].copy(), more))
+        if error is not None:
+            self._raised = True
+            raise error
+        if self.recording.is_something:
+            each = (_clock.perf_counter() - clock) / (done - begin)
+            self._ahead = max(1, min(CHUNK, 4 * self._ahead, int(AHEAD / max(each, 1e-9))))
+
+    def _block(self, times: Array, y: Array, energies: Array, more: dict[str, Array]) -> dict[str, Array]:
+        state = self.integrator.get_state()
+        nq, nu, nz = len(state.q), len(state.u), len(state.z_values)
+        q, u, z, particles = np.split(y, [nq, nq + nu, nq + nu + nz], axis=1)
+        particles = particles.reshape(len(y), 2, particles.shape[1] // 6, 3)
+        block = {"time": times, "q": q, "u": u, "z": z, "energy": energies}
+        return {**block, "particle_locations": particles[:, 0], "particle_velocities": particles[:, 1], **more}
+
+    def empty_block(self) -> dict[str, Array]:
+        """A block of no rows, which tells what columns there would be."""
+        return self._block(
+            np.empty(0), np.empty((0, self._ny)), np.empty(0), self.recording.rows_of(np.empty(0), np.empty(0))[0]
+        )
+
+    # ------------------------------------------------------------------------------------------ on the way
+
+    def _pause(self) -> None:
+        """Between two calls: look at the step, show progress, hand rows on and write a checkpoint where it is time."""
+        integrator = self.integrator
+        step = integrator.get_previous_step_size_taken()
+        if 0.0 < step < self.smallest_step and not integrator.get_advanced_time() >= self.times[-1]:
+            self.smallest_step, self.smallest_step_time = step, integrator.get_advanced_time()
+        if self.show is not None:
+            self.show(min(integrator.get_advanced_time(), self.times[-1]), self.times[-1])
+        if self.keeper is not None and self.keeper.look():
+            self.save()
+        elif _clock.perf_counter() - self._flushed > FLUSH_INTERVAL:
+            self._hand_on()
+
+    def _hand_on(self) -> None:
+        self._drain()
+        self.rows.flush()
+        self._flushed = _clock.perf_counter()
+
+    def save(self) -> None:
+        """Write a checkpoint now: what it counts on is in the rows' file before."""
+        if self.keeper is not None:
+            self._hand_on()
+            self.keeper.keep()

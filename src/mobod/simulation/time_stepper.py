@@ -1,0 +1,600 @@
+"""TimeStepper: advances a state in time, stopping at given times, and handles events."""
+
+from __future__ import annotations
+
+import time as _clock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ConvergenceError, ModelError, TopologyError
+from ..event import Cause, ImpactWhen, Termination, TerminationReason
+from ..event._agenda import Agenda, Call
+from ..event._watch import Found, Watch, Watched
+from ..integrator import _runge_kutta as rk
+from ..state.subsystem import Subsystem
+from ..value.attributes import Sealed
+from ..value.stage import Stage
+from .checkpoint import load_checkpoint, parts_fingerprint, save_checkpoint
+from .step_status import StepStatus
+
+if TYPE_CHECKING:
+    import os
+
+    from ..integrator import Integrator
+    from ..state.state import State
+    from ..system.system import MultibodySystem
+
+_UNLIMITED = 1 << 62
+#: Events in a row that are no more than a localization window apart.
+_MOST_IN_A_ROW = 1000
+#: Intervals between events of a kind that shrink, and are below so many windows, are taken to accumulate; or below that part
+#: of the time since the first of them, where flights of bodies are soon lower than their positions are rounded.
+_ACCUMULATED, _SHORT = 100.0, 1e-6
+
+
+class TimeStepper(Sealed):
+    """Advances a state in time with an integrator, and calls the system's event handlers and reporters.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    integrator : Integrator
+
+    Notes
+    -----
+    The order at one time: first reports, with the state before events; then `step_to` returns if it was called for that time;
+    at the next call handlers of witnesses that have changed sign, then scheduled handlers, each kind in the order in which
+    they were added, each with the state left by the one before. If handlers have changed the state, prescribed q and u are
+    set, quaternions are normalized, and the integrator restarts with its present step size; otherwise it goes on unaffected.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-6))
+    >>> stepper.initialize(state)
+    >>> stepper.step_to(0.5)
+    <StepStatus.REACHED_REPORT_TIME: 1>
+    >>> stepper.time
+    0.5
+    """
+
+    INNER = frozenset({"has_events", "initialized", "parts_at_start"})
+
+    # slots refuse unknown attributes at no cost: stepping assigns a few of them each time
+    __slots__ = (
+        "__weakref__",
+        "_agenda",
+        "_announced_at",
+        "_began",
+        "_due",
+        "_final",
+        "_found",
+        "_handled_at",
+        "_in_a_row",
+        "_integrator",
+        "_last_event",
+        "_last_step",
+        "_now",
+        "_reach",
+        "_reported_at",
+        "_reports_all",
+        "_starts",
+        "_step_due",
+        "_termination",
+        "_times_of",
+        "_watch",
+        "initialized",
+        "parts_at_start",
+        "system",
+    )
+    __setattr__ = object.__setattr__
+
+    def __init__(self, system: MultibodySystem, integrator: Integrator) -> None:
+        _check_integrator(integrator, system)
+        self.system, self._integrator = system, integrator
+        self.initialized = self._reports_all = False
+        self._termination: Termination | None = None
+        #: Fingerprints of the system's parts in Python where the run started, for checkpoints; None where no part changes on
+        #: the way, until they are wanted.
+        self.parts_at_start: dict[str, dict[str, str]] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__ if name != "__weakref__" and hasattr(self, name)}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        for name, value in kept.items():
+            setattr(self, name, value)
+
+    def __repr__(self) -> str:
+        where = f"at time {self.time:.6g}" if self.initialized else "not initialized"
+        return f"<TimeStepper of {self.system.name!r} with {self._integrator.get_method_name()}, {where}>"
+
+    @property
+    def integrator(self) -> Integrator:
+        """The integrator, with its statistics."""
+        return self._integrator
+
+    def get_integrator(self) -> Integrator:
+        """The integrator, with its statistics."""
+        return self._integrator
+
+    def set_integrator(self, integrator: Integrator) -> None:
+        """Take another integrator of the same system; call `initialize` then. `TopologyError` if it is of another system."""
+        _check_integrator(integrator, self.system)
+        self._integrator, self.initialized, self._termination = integrator, False, None
+
+    def set_report_all_significant_states(self, report_all: bool) -> None:
+        """Say whether `step_to` also returns at scheduled reports, before and after events, and at the step limit."""
+        self._reports_all = bool(report_all)
+
+    def get_report_all_significant_states(self) -> bool:
+        """Whether `step_to` also returns at scheduled reports, before and after events, and at the step limit."""
+        return self._reports_all
+
+    def initialize(self, state: State) -> None:
+        """Start from a copy of *state*, whose q and u become those that locks and motions prescribe.
+
+        To lock, unlock or switch a motion on the way, let an event handler do it, or change a copy of `state` and start from
+        that. Event handlers and reporters that are added to the system later take part from the next call on.
+
+        Raises
+        ------
+        ModelError
+            If its values are not finite, or give no finite accelerations.
+        TopologyError
+            If it is of another system, or older than its last change.
+        """
+        state.check_owner(self.system, "initialize")
+        copy = state.copy()
+        if copy.stage < 2:
+            self.system.realize_model(copy)
+        self.system.begin_measures(copy)
+        self._integrator.begin_run(copy)
+        self.initialized, self._termination = False, None
+        self._final = float(self._integrator.control[rk.FINAL_TIME])
+        self._agenda = Agenda(self.system, Subsystem, self._integrator.get_accuracy_in_use())
+        self._now = copy.time
+        #: When scheduled events were handled last, when reports were made, and when it was said that an event has come.
+        self._handled_at = self._reported_at = self._announced_at = -np.inf
+        self._step_due: float | None = None
+        #: Scheduled events whose time has come, and what handles them.
+        self._due: tuple[float, list[Call]] | None = None
+        self._starts = True
+        self._found: Found | None = None
+        self._times_of: dict[Any, list[float]] = {}
+        self._last_event, self._in_a_row = -np.inf, 0
+        self._watch: Watch | None = None
+        #: When the present interval began, and how far steps may go after an event.
+        self._began, self._reach = self._now, 0.0
+        calls = self._agenda.calls_of_subsystems(Cause.INITIALIZATION)
+        changes = self.system.is_interpreted or self.system.event_handlers or self.system.event_reporters
+        self.parts_at_start = parts_fingerprint(self) if changes else None
+        self._begin_interval()
+        if calls:
+            self._handle(calls)
+        self.initialized = True
+
+    @property
+    def state(self) -> State:
+        """The present state, not a copy, realized to ACCELERATION at `time`; keep ``.copy()`` of it."""
+        if not self.initialized:
+            raise TopologyError("the time stepper has no state yet; call initialize(state)")
+        return self._integrator.get_state()
+
+    @property
+    def time(self) -> float:
+        """The state's time."""
+        return self.state.time
+
+    def get_state(self) -> State:
+        """The present state, not a copy; the same as `state`."""
+        return self.state
+
+    def get_time(self) -> float:
+        """The state's time; the same as `time`."""
+        return self.time
+
+    @property
+    def has_events(self) -> bool:
+        """Whether anything may happen on the way."""
+        return self._watch is not None or not self._agenda.is_empty or self.system.has_time_advanced_events()
+
+    @property
+    def termination(self) -> Termination | None:
+        """Why the simulation has ended; None while it has not."""
+        return self._termination
+
+    # ------------------------------------------------------------------------------------------ stepping
+
+    def step_to(self, time: float) -> StepStatus:
+        """Advance the state to *time*, or to the end of the simulation where that comes first.
+
+        The end is the integrator's final time, or where an event handler asks for it; where there is a final time, *time* may
+        be infinite. Calls after the end change nothing. An event at exactly *time* is handled when stepping goes on; at the
+        final time it is handled at once.
+
+        Returns
+        -------
+        StepStatus
+
+        Raises
+        ------
+        ValueError
+            If *time* is before the state's, or not finite where there is no final time; or if a handler tells a time of its
+            next event that is past.
+        ConvergenceError
+            If the integrator cannot go on, `internal_step_limit` is reached, or events follow each other closer and closer;
+            the state is the last good one.
+        ModelError
+            If a witness is not finite, a handler leaves a state that cannot be realized, or a reporter changes the state.
+
+        Warns
+        -----
+        RuntimeWarning
+            If steps come down a thousandfold while a mobilizer is near a singular configuration, which it names.
+
+        Notes
+        -----
+        Errors of handlers and reporters are passed on, with the state before the event. Ctrl-C leaves the end of the last step,
+        or the last report if that is later. In both cases stepping can go on.
+        """
+        state = self.state
+        final = self._integrator.final_time
+        if not (np.isfinite(time) or (time == np.inf and final is not None)):
+            also = "; set a final_time of the integrator to step to the end" if time == np.inf else ""
+            raise ValueError(f"the time to step to has to be finite, got {time}{also}")
+        if time < state.time:
+            raise ValueError(f"the state is at time {state.time}, beyond {time}; initialize anew to go back")
+        if self._termination is not None:
+            of_time = self._termination.reason is TerminationReason.REACHED_FINAL_TIME
+            if not of_time or (final is not None and final <= state.time):
+                return StepStatus.END_OF_SIMULATION
+            self._termination = self._integrator.termination = None  # the end has been put off
+        self._final = np.inf if final is None else final
+        if self._reports_all and self._starts:
+            self._starts = False
+            return StepStatus.START_OF_CONTINUOUS_INTERVAL
+        limit = self._integrator.internal_step_limit or _UNLIMITED
+        self._last_step = self._integrator.get_num_steps_taken() + limit
+        try:
+            while True:
+                status = self._step(float(time))
+                if status is not None:
+                    return status
+        except KeyboardInterrupt:
+            # interrupted between steps while the state was being moved: back to the beginning of the last step, or to the last
+            # report, so that nothing is skipped when stepping goes on
+            if self.state.stage < Stage.ACCELERATION:
+                self._arrive(max(self._now, self._integrator.previous_time()))
+            raise
+
+    def _step(self, time: float) -> StepStatus | None:
+        """Go to the next report, event or end; a status if `step_to` is to return."""
+        agenda, state = self._agenda, self._integrator.get_state()
+        if self._due is None:
+            event_time, handlers = agenda.next_event(state, self._handled_at != self._now)
+        else:  # come already, but not handled: reports and triggered events of the same time go first
+            event_time, handlers = self._due
+        report_time, reporters = agenda.next_report(state, self._reported_at != self._now)
+        stop = min(self._final, event_time)
+        wanted = min(time, report_time, stop)
+        if self._step_due is not None:
+            wanted = min(wanted, self._step_due)
+        status = self._go(wanted, stop)
+        if status is not None:
+            return status
+        found = self._found
+        if found is not None and found.high < wanted:
+            return self._trigger(found)
+        if self._step_due is not None and self._step_due < wanted:
+            return self._advanced()
+        self._arrive(wanted)
+        self._due = (event_time, handlers) if wanted == event_time else None
+        if wanted == report_time:
+            self._report(reporters)
+            self._reported_at = wanted
+        if wanted == time and wanted < self._final:
+            return StepStatus.REACHED_REPORT_TIME
+        if self._reports_all and wanted == report_time and wanted < self._final:
+            return StepStatus.REACHED_REPORT_TIME
+        if found is not None and found.high <= wanted:
+            return self._trigger(found)
+        if wanted == self._step_due:
+            return self._advanced()
+        if wanted == event_time:
+            if self._announces(wanted):
+                return StepStatus.REACHED_SCHEDULED_EVENT
+            status = self._handle(handlers)
+            self._handled_at, self._due = wanted, None
+            return status
+        if wanted == self._final:
+            return self._end(TerminationReason.REACHED_FINAL_TIME, None, "the final time is reached")
+        return None
+
+    def _go(self, wanted: float, stop: float) -> StepStatus | None:
+        """Step until *wanted* is reached or passed, or an event is found before; a status if that is impossible."""
+        integrator = self._integrator
+        returns = integrator.return_every_internal_step
+        one_by_one, chunk = self.system.has_time_advanced_events() or returns, 256
+        if not integrator.allow_interpolation:
+            stop = wanted
+        integrator.aim_at(wanted)
+        try:
+            while True:
+                if self._watch is not None and self._found is None:
+                    self._found = self._watch.search()
+                reached = integrator.get_advanced_time()
+                if self._found is not None or reached >= wanted or self._step_due is not None:
+                    return None
+                left = self._last_step - integrator.get_num_steps_taken()
+                if left <= 0:
+                    return self._limit_reached(wanted)
+                if self._watch is not None:
+                    clock = _clock.perf_counter()
+                    status = self._watch.take_steps(stop, 1 if one_by_one else min(left, chunk), wanted)
+                    if _clock.perf_counter() - clock < 0.1:
+                        chunk = min(2 * chunk, _UNLIMITED)
+                elif one_by_one:
+                    status = integrator.step_once(stop)
+                else:
+                    status = self._many_steps(wanted, stop, left)
+                if status not in (rk.REACHED, rk.PAUSED):
+                    integrator.fail(status)
+                if self.system.has_time_advanced_events():
+                    self._step_due = integrator.get_advanced_time()
+                if returns and integrator.get_advanced_time() < wanted:
+                    if self._watch is not None:
+                        self._found = self._watch.search()
+                    if self._found is None and self._step_due is None:
+                        self._arrive(integrator.get_advanced_time())
+                        return StepStatus.TIME_HAS_ADVANCED
+        except ConvergenceError:
+            self._now = integrator.get_state().time
+            raise
+        except BaseException:
+            self._stop_halfway(wanted)
+            raise
+
+    def _many_steps(self, wanted: float, stop: float, left: int) -> int:
+        """Several steps without return to the caller in between."""
+        integrator = self._integrator
+        integrator.control[rk.FINAL_TIME] = stop
+        integrator.counts[rk.REPORT] = 0
+        row = np.empty((1, len(integrator.get_state().y_values)))
+        return integrator.advance(np.array([wanted]), row, integrator.no_energies, left)
+
+    def _limit_reached(self, wanted: float) -> StepStatus:
+        """The step limit was reached before *wanted*."""
+        integrator = self._integrator
+        reached = integrator.get_advanced_time()
+        self._arrive(reached)
+        if self._reports_all:
+            return StepStatus.REACHED_STEP_LIMIT
+        singular = "".join(f". {text}" for text in integrator.singularities().values())
+        raise ConvergenceError(
+            f"{integrator.internal_step_limit} steps ended at time {reached:.9g}, before {wanted:.9g}; "
+            f"raise internal_step_limit{singular}"
+        )
+
+    def _stop_halfway(self, wanted: float) -> None:
+        """After an exception outside the integrator: go to the end of the last step, but not beyond *wanted*."""
+        reached = min(self._integrator.get_advanced_time(), wanted)
+        if self._watch is not None:
+            reached = min(reached, self._watch.time)
+        self._arrive(max(reached, self._now))
+
+    def _arrive(self, time: float) -> None:
+        """Put the state at *time*."""
+        self._integrator.leave_at(time)
+        self._now = float(time)
+
+    # ------------------------------------------------------------------------------------------ events
+
+    def _announces(self, time: float) -> bool:
+        """Whether to return before the events of *time* are handled, which is once for all of them."""
+        if not self._reports_all or self._announced_at == time:
+            return False
+        self._announced_at = time
+        return True
+
+    def _trigger(self, found: Found) -> StepStatus | None:
+        """Witnesses have changed sign: report, and handle."""
+        self._arrive(found.high)
+        self._refuse_accumulation(found)
+        if self._announced_at != found.high:
+            self._report(self._agenda.calls_for(found.which, True))
+            if self._announces(found.high):
+                return StepStatus.REACHED_EVENT_TRIGGER
+            self._announced_at = found.high
+        for one in found.which:
+            self._times_of.setdefault(one.owner, []).append(found.high)
+            del self._times_of[one.owner][1:-4]  # the first stays
+        self._found = None
+        assert self._watch is not None
+        watch = self._watch
+        resolved = self._integrator.flight_resolution()
+        for handler in self.system.event_handlers:
+            if isinstance(handler, ImpactWhen):
+                handler.resolved = resolved
+        try:
+            status = self._handle(self._agenda.calls_for(found.which, False))
+        except BaseException:
+            self._found = found
+            for one in found.which:
+                self._times_of[one.owner].pop()
+            raise
+        if self._watch is watch and watch.time < found.high:  # nothing has changed
+            watch.resume()
+        return status
+
+    def _refuse_accumulation(self, found: Found) -> None:
+        """Raise an error for events that accumulate: they would never end, or be missed in the end."""
+        assert self._watch is not None
+        window = dict(zip(self._watch.watched, self._watch.windows, strict=True))
+        self._in_a_row = self._in_a_row + 1 if found.high - self._last_event <= window[found.which[0]] else 0
+        self._last_event = found.high
+        for one in found.which:
+            times = [*self._times_of.get(one.owner, []), found.high]
+            first, times = times[0], times[-4:]
+            between = np.diff(times)
+            shortest = max(_ACCUMULATED * window[one], _SHORT * (found.high - first))
+            shrinking = len(between) == 3 and between[2] < between[1] < between[0]
+            # the ready-made impact knows when it has come to rest
+            if self._in_a_row > _MOST_IN_A_ROW or (
+                shrinking and between[2] < shortest and not isinstance(one.owner, ImpactWhen)
+            ):
+                raise ConvergenceError(
+                    f"events of {one.name!r} accumulate at time {found.high:.9g}: the last ones came after "
+                    f"{', '.join(f'{gap:.3g}' for gap in between)}, and they are localized to {window[one]:.3g}. Let its "
+                    "handler end the simulation or lock what has come to rest, as mobod.event.ImpactWhen does"
+                )
+
+    def _advanced(self) -> StepStatus | None:
+        """A step has ended, in a system that has events for that."""
+        time = self._step_due
+        assert time is not None
+        self._arrive(time)
+        if self._announces(time):
+            return StepStatus.TIME_HAS_ADVANCED
+        self._step_due = None
+        try:
+            status = self._handle(self._agenda.calls_of_subsystems(Cause.TIME_ADVANCED))
+            return StepStatus.TIME_HAS_ADVANCED if status is None and self._integrator.return_every_internal_step else status
+        except BaseException:
+            self._step_due = time
+            raise
+
+    def _report(self, calls: list[Call]) -> None:
+        """Show the state to reporters."""
+        state = self._integrator.get_state()
+        for owner, call in calls:
+            kept = state.snapshot()
+            state.mark_unchanged()
+            try:
+                call(state)
+            except BaseException:
+                state.revert(kept)
+                raise
+            if not state.is_unchanged():
+                state.revert(kept)
+                raise ModelError(
+                    f"{owner!r} reports, and has changed the state at time {self._now:.9g}; a reporter only looks: copy the "
+                    "state to try something out, or make it an event handler"
+                )
+
+    def _handle(self, calls: list[Call]) -> StepStatus | None:
+        """Let handlers change the state; a status where `step_to` is to return."""
+        ends, changed = self._change(calls) if calls else (None, False)
+        if ends is not None:
+            name = getattr(ends, "name", None) or ends.get_name()
+            message = f"{name} ended the simulation{getattr(ends, '_why', '')}"
+            return self._end(TerminationReason.EVENT_HANDLER_REQUESTED_TERMINATION, ends, message)
+        return StepStatus.START_OF_CONTINUOUS_INTERVAL if changed and self._reports_all else None
+
+    def _change(self, calls: list[Call]) -> tuple[Any, bool]:
+        """Let handlers change the state, and restart the integrator; if one raises, the state is as before.
+
+        Returns the handler that ends the simulation, and whether anything has changed.
+        """
+        state, integrator = self._integrator.get_state(), self._integrator
+        kept, y, ends = state.snapshot(), state.y_values.copy(), None
+        kept_by_integrator = integrator.control.copy(), integrator.counts.copy(), integrator.work.copy()
+        resources = state.resources
+        state.end_step(self._now)  # variables that update themselves do so, and have both sides of a jump
+        state.mark_unchanged()
+        try:
+            for owner, call in calls:
+                answer = call(state)
+                if answer is not None and not isinstance(answer, (bool, np.bool_)):
+                    raise TypeError(f"{owner!r} returned {answer!r}; a handler returns True to end the simulation, or False")
+                if state.time != self._now:
+                    raise ModelError(
+                        f"{owner!r} has changed the state's time from {self._now:.9g} to {state.time:.9g}; "
+                        "a handler may change all but the time"
+                    )
+                self.system.realize_model(state)
+                self.system.realize(state)
+                if answer and ends is None:
+                    ends = owner
+            changed = not state.is_unchanged() or not np.array_equal(y, state.y_values)
+            if changed:
+                self._reach = max(self._now - self._began, 0.5 * self._reach)
+                integrator.restart(self._reach if self._reach > 0.0 else np.inf)
+        except BaseException:
+            state.revert(kept)
+            integrator.control[:], integrator.counts[:] = kept_by_integrator[:2]
+            integrator.work = kept_by_integrator[2]
+            integrator.attach(state)
+            raise
+        if changed:
+            self._begin_interval()
+        elif resources is not None:
+            state.revert(kept)  # the step goes on, and has its end to update variables by
+        return ends, changed
+
+    def _begin_interval(self) -> None:
+        """The integrator has started anew: witnesses are watched from here on."""
+        self._found, self._step_due, self._began = None, None, self._now
+        watched: list[Watched] = self._agenda.watched(self._integrator.get_state())
+        self._watch = None
+        if watched:
+            self._watch = Watch(self._integrator, watched, self.system.get_default_time_scale())
+            self._watch.begin()
+            if self._integrator.can_watch:
+                self._watch.pack()
+
+    def _end(self, reason: TerminationReason, handler: Any, message: str) -> StepStatus:
+        """The simulation has ended: subsystems are told."""
+        self._termination = self._integrator.termination = Termination(reason, self._now, handler, message)
+        calls = self._agenda.calls_of_subsystems(Cause.TERMINATION)
+        if calls:
+            self._change(calls)
+        return StepStatus.END_OF_SIMULATION
+
+    # ------------------------------------------------------------------------------------------ checkpoints
+
+    def save_checkpoint(self, path: str | os.PathLike[str]) -> None:
+        """Write all that is needed to go on from here, bit for bit, in another process.
+
+        The file is replaced when the new one is complete: a process that is killed leaves the one before.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Raises
+        ------
+        TopologyError
+            If there is no state yet.
+        CheckpointError
+            If the state refers to what no file can hold; it says to what.
+        """
+        assert self.state is not None
+        save_checkpoint(path, self)
+
+    def load_checkpoint(self, path: str | os.PathLike[str], *, anyway: bool = False) -> None:
+        """Go to where `save_checkpoint` was called, in place of `initialize`.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that you trust: it holds pickled Python objects.
+        anyway : bool
+            Go on even where parts in Python have changed, or cannot be compared.
+
+        Raises
+        ------
+        CheckpointError
+            If it is broken, or was written for another model, integrator or version; the time stepper is then as it was.
+        """
+        load_checkpoint(path, self, anyway=anyway)
+
+
+def _check_integrator(integrator: Any, system: MultibodySystem) -> None:
+    """Refuse anything but an integrator of *system*."""
+    if not hasattr(integrator, "system"):
+        raise TypeError(f"integrator is one such as mobod.integrator.BDF(system), not {integrator!r}")
+    if integrator.system is not system:
+        raise TopologyError("the integrator was made for another system")

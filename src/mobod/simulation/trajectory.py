@@ -1,0 +1,784 @@
+"""Trajectory: a computed motion as arrays, as states, in files and in pictures."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import json
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..algebra.arrays import Array
+from ..errors import ModelError
+from ..value.attributes import Sealed
+from ..value.checks import check_extension
+from ..value.files import as_path, written
+from ..value.stage import Stage
+from .hdf5_file import DiskArray, FileRows, import_h5py, read_recording
+from .quantities import POSES, QUANTITY
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..state.resources import Settings
+    from ..state.state import State
+    from ..system.system import MultibodySystem
+    from ..visual.animate import Animation
+    from ..visual.plot import TrajectoryFigure
+    from .audit import Audit
+    from .energy_accounts import Ledger
+    from .error_estimate import ErrorEstimate
+    from .run import IntegratorSettings
+
+
+FORMATS = (".npz", ".csv", ".parquet", ".h5", ".hdf5")
+"""What `Trajectory.save` can write, by the file's extension."""
+
+LOCATIONS, VELOCITIES = "particle_locations", "particle_velocities"
+
+EXTRAS = {"pandas": "table", "pyarrow": "table", "matplotlib": "plot"}
+"""Which of mobod's extras brings a package."""
+
+_OTHERS = "It was whole when it was written: take another copy, or run again"
+_BLOCK = 4096  # rows written to a file at a time
+_INDEXED = re.compile(r"(quantity|pose)\.(.*?)(?:\[(\d+(?:,\d+)*)\])?")
+
+
+class Trajectory(Sealed):
+    """The motion of a system at a sequence of times.
+
+    `mobod.simulate` makes these. ``len(trajectory)`` is the number of times.
+
+    Parameters
+    ----------
+    system : MultibodySystem, optional
+        What moved. Without it there are numbers, but neither `states` nor pictures of the mechanism.
+    time : array_like (nt,)
+        Times, ascending; time.
+    q : array_like (nt, nq)
+        Generalized coordinates.
+    u : array_like (nt, nu)
+        Generalized speeds.
+    energy : array_like (nt,)
+        Kinetic and potential energy together; mass*length^2/time^2.
+    coordinate_names, speed_names : sequence of str
+        One a column of `q` and of `u`.
+    z : array_like (nt, nz), optional
+        Auxiliary variables, where the system has some.
+    particle_locations, particle_velocities : array_like (nt, np, 3), optional
+        Of the particles, in Ground, where the system has some; length, length/time.
+    auxiliary_names : sequence of str, optional
+        One a column of `z`; numbers unless given.
+    quantities : mapping of str to array_like (nt, ...), optional
+        What else was recorded, by name.
+    body_names : sequence of str, optional
+        Whose poses were recorded.
+    body_poses : array_like (nt, n, 3, 4), optional
+        Their orientations R_GB in Ground, and as the last column the locations p_GB of their origins; length.
+    state : State, optional
+        The state that the motion started from. `states` are copies of it with time, q, u, z and particles replaced, which
+        keep its other choices and settings.
+    model_variables : mapping, optional
+        Modelling choices, such as ``{"use_euler_angles": True}``; saved with the numbers.
+    statistics : mapping, optional
+        How it was computed: ``steps_taken``, ``evaluations``, ``wall_time``, and what else an integrator counts.
+
+    Attributes
+    ----------
+    time, q, u, z, energy, particle_locations, particle_velocities, body_poses : arrays
+        Read-only. Those of a recording on disk are read when they are asked for numbers, and only as far as they are:
+        ``trajectory.q[1000:1010]`` reads ten rows.
+    quantities : dict of str to array
+        Likewise.
+    coordinate_names, speed_names, auxiliary_names, body_names : tuple of str
+    system : MultibodySystem or None
+    model_variables, statistics : dict
+
+    Raises
+    ------
+    ValueError
+        If arrays and names do not fit together.
+
+    Examples
+    --------
+    >>> motion = Trajectory(time=[0.0, 0.5], q=[[1.0], [0.8]], u=[[0.0], [-0.4]], energy=[2.0, 2.0],
+    ...                     coordinate_names=["swing"], speed_names=["swing"])
+    >>> motion
+    <Trajectory: 2 times from 0 to 0.5, 1 coordinate, 1 speed>
+    """
+
+    INNER = frozenset({"from_arrays", "ledger", "run_settings", "template"})
+
+    time: Array
+    q: Array
+    u: Array
+    z: Array
+    energy: Array
+    particle_locations: Array
+    particle_velocities: Array
+    body_poses: Array
+    quantities: dict[str, Array]
+    coordinate_names: tuple[str, ...]
+    speed_names: tuple[str, ...]
+    auxiliary_names: tuple[str, ...]
+    body_names: tuple[str, ...]
+    system: MultibodySystem | None
+    model_variables: dict[str, Any]
+    statistics: dict[str, Any]
+
+    def __init__(
+        self,
+        *,
+        system: MultibodySystem | None = None,
+        time: ArrayLike,
+        q: ArrayLike,
+        u: ArrayLike,
+        energy: ArrayLike,
+        coordinate_names: Sequence[str],
+        speed_names: Sequence[str],
+        z: ArrayLike | None = None,
+        particle_locations: ArrayLike | None = None,
+        particle_velocities: ArrayLike | None = None,
+        auxiliary_names: Sequence[str] | None = None,
+        quantities: Mapping[str, ArrayLike] | None = None,
+        body_names: Sequence[str] = (),
+        body_poses: ArrayLike | None = None,
+        state: State | None = None,
+        model_variables: Mapping[str, Any] | None = None,
+        statistics: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.time = _read_only(time, "time", 1)
+        nt = len(self.time)
+        self.q = _read_only(q, "q", 2, nt)
+        self.u = _read_only(u, "u", 2, nt)
+        self.z = _read_only(np.zeros((nt, 0)) if z is None else z, "z", 2, nt)
+        self.energy = _read_only(energy, "energy", 1, nt)
+        none = np.zeros((nt, 0, 3))
+        self.particle_locations = _read_only(none if particle_locations is None else particle_locations, LOCATIONS, 3, nt)
+        self.particle_velocities = _read_only(none if particle_velocities is None else particle_velocities, VELOCITIES, 3, nt)
+        shape = self.particle_locations.shape
+        if shape[2] != 3 or self.particle_velocities.shape != shape:
+            raise ValueError(
+                f"{LOCATIONS} and {VELOCITIES} both have shape (nt, np, 3); they have {shape} and "
+                f"{self.particle_velocities.shape}"
+            )
+        self.coordinate_names = _names(coordinate_names, "coordinate_names", "q", self.q.shape[1])
+        self.speed_names = _names(speed_names, "speed_names", "u", self.u.shape[1])
+        numbers = [str(number) for number in range(self.z.shape[1])]
+        self.auxiliary_names = _names(
+            numbers if auxiliary_names is None else auxiliary_names, "auxiliary_names", "z", self.z.shape[1]
+        )
+        self.quantities = {
+            str(name): _read_only(value, f"the quantity {name!r}", None, nt) for name, value in (quantities or {}).items()
+        }
+        self.body_poses = _read_only(np.zeros((nt, 0, 3, 4)) if body_poses is None else body_poses, POSES, 4, nt)
+        if self.body_poses.shape[2:] != (3, 4):
+            raise ValueError(f"{POSES} must have the shape (nt, n, 3, 4); it has {self.body_poses.shape}")
+        self.body_names = _names(body_names, "body_names", POSES, self.body_poses.shape[1])
+        if (np.diff(self.time) < 0.0).any():
+            raise ValueError(f"time must not go backward; it does after index {int(np.argmax(np.diff(self.time) < 0))}")
+        self.system = system
+        self.model_variables = dict(model_variables or {})
+        self.statistics = dict(statistics or {})
+        self.template = None if state is None else state.copy()
+        self._audit: Audit | None = None
+        #: Rows from which on states have other Instance variables, as event handlers have left them, and these.
+        self.changes: list[tuple[int, dict[str, Any], Settings]] = []
+        self.ledger: Ledger | None = None  # of a run that kept the accounts itself, step by step
+        self.run_settings: IntegratorSettings | None = None  # of a run that can be repeated to keep them
+        self.error_estimate: ErrorEstimate | None = None
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        span = f" from {self.time[0]:g} to {self.time[-1]:g}" if len(self) else ""
+        counts = [(len(self), "time"), (self.q.shape[1], "coordinate"), (self.u.shape[1], "speed")]
+        counts.append((self.particle_locations.shape[1], "particle"))
+        times, coordinates, speeds, particles = (f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts)
+        return f"<Trajectory: {times}{span}, {coordinates}, {speeds}{f', {particles}' if counts[-1][0] else ''}>"
+
+    # ------------------------------------------------------------------------------------------ how it was computed
+
+    @property
+    def steps_taken(self) -> int:
+        """How many steps the integrator took; 0 if that is not known."""
+        return int(self.statistics.get("steps_taken", 0))
+
+    @property
+    def evaluations(self) -> int:
+        """How many times accelerations were evaluated; 0 if that is not known."""
+        return int(self.statistics.get("evaluations", 0))
+
+    @property
+    def wall_time(self) -> float:
+        """How long computing it took, in seconds; NaN if that is not known."""
+        return float(self.statistics.get("wall_time", np.nan))
+
+    @property
+    def energy_drift(self) -> float:
+        """Largest departure of the energy from its first value; mass*length^2/time^2.
+
+        It is the error of the integration if nothing dissipates or drives; otherwise it includes the work done.
+        """
+        return float(np.abs(self.energy - self.energy[0]).max()) if len(self) else 0.0
+
+    def calc_kinetic_energy(self, indices: ArrayLike | None = None) -> Array:
+        """Calculate the kinetic energy; the rest of `energy` is potential.
+
+        Parameters
+        ----------
+        indices : array_like of int, optional
+            At which times; all by default.
+
+        Returns
+        -------
+        (n,) array
+            mass*length^2/time^2.
+
+        Raises
+        ------
+        ValueError
+            If the trajectory has no system.
+        """
+        chosen = np.arange(len(self)) if indices is None else np.asarray(indices)
+        states = self.states
+        kinetic = np.empty(len(chosen))
+        for row, state in enumerate(states.walk(chosen)):
+            assert self.system is not None
+            self.system.realize(state, Stage.VELOCITY)
+            kinetic[row] = self.system.get_matter_subsystem().calc_kinetic_energy(state)
+        return kinetic
+
+    @property
+    def audit(self) -> Audit:
+        """The quality of the run: energy balance, residuals, momentum, warnings. ``print(trajectory.audit)``.
+
+        Computed when it is first read, and not during the run: for the work of forces, motions and constraints the run is
+        repeated step by step, if possible; see `mobod.simulation.audit.Audit`.
+        """
+        from .audit import make_audit
+
+        if self._audit is None:
+            self._audit = make_audit(self)
+        return self._audit
+
+    def get_body_poses(self, body: Any) -> Array:
+        """The recorded poses X_GB of a body.
+
+        Parameters
+        ----------
+        body : MobilizedBody or str
+            Itself or its name.
+
+        Returns
+        -------
+        (nt, 4, 4) array
+            Homogeneous matrices; length.
+
+        Raises
+        ------
+        KeyError
+            If its poses were not recorded; ``simulate(..., record_bodies=[...])`` does.
+        TypeError
+            If it is no body.
+        """
+        name = body if isinstance(body, str) else getattr(body, "name", None)
+        if not isinstance(name, str):
+            raise TypeError(f"body is one, or its name, not {body!r}")
+        if name not in self.body_names:
+            there = ", ".join(self.body_names) or "none"
+            raise KeyError(
+                f"poses of {name!r} were not recorded, those of {there} were; simulate with record_bodies=[{name!r}]"
+            )
+        poses = np.zeros((len(self), 4, 4))
+        poses[:, :3] = self.body_poses[:, self.body_names.index(name)]
+        poses[:, 3, 3] = 1.0
+        return poses
+
+    # ------------------------------------------------------------------------------------------ states
+
+    @property
+    def states(self) -> States:
+        """The states, one a time: ``states[i]``, negative indices, slices, iteration. Each is made when asked for.
+
+        Locks, disabled forces and other Instance variables, and discrete variables of subsystems, are as event handlers have
+        left them, in a trajectory returned by `simulate`; one read from a file has those of its template state. Memory of
+        measures and of variables that update themselves is the template's.
+
+        Raises
+        ------
+        ValueError
+            If the trajectory has no system.
+        """
+        return States(self, range(len(self)), self._make_template())
+
+    def _make_template(self) -> State:
+        if self.template is not None:
+            return self.template
+        if self.system is None:
+            raise ValueError(
+                "this trajectory has no system to make states of; "
+                "load it with Trajectory.load(path, system=system), or set trajectory.system"
+            )
+        state = self.system.realize_topology()
+        matter = self.system.get_matter_subsystem()
+        euler = bool(matter.get_use_euler_angles(state))
+        if self.model_variables.get("use_euler_angles", euler != (len(state.q) != self.q.shape[1])) != euler:
+            matter.set_use_euler_angles(state, not euler)  # what fits the number of coordinates, if it was not said
+            self.system.realize_model(state)
+        for name, columns in (("q", self.q), ("u", self.u), ("z", self.z)):
+            count = len(getattr(state, name))
+            if count != columns.shape[1]:
+                raise ValueError(f"{self.system!r} has {count} {name}, this trajectory {columns.shape[1]}: another system's?")
+        count = self.system.get_matter_subsystem().get_num_particles()
+        if count != self.particle_locations.shape[1]:
+            there = self.particle_locations.shape[1]
+            raise ValueError(f"{self.system!r} has {count} particles, this trajectory {there}: another system's?")
+        self.template = state
+        return state
+
+    # ------------------------------------------------------------------------------------------ tables and files
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Make a table: a row a time, the index; columns ``q.NAME``, ``u.NAME``, ``z.NAME``, and ``energy``.
+
+        Particles, where there are some, have six columns each: ``location.0.x`` to ``velocity.0.z``. Recorded quantities are
+        ``quantity.NAME``, ``quantity.NAME[0,1]`` where they are arrays; poses ``pose.BODY[0,0]`` to ``pose.BODY[2,3]``.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        pandas = _import("pandas", "to_pandas")
+        frame: pd.DataFrame = pandas.DataFrame(self._columns())
+        return frame.set_index("time")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file, every number exactly.
+
+        Parameters
+        ----------
+        path : str or path
+            ``.npz`` (NumPy's), ``.parquet`` (needs pyarrow) and ``.h5`` (HDF5, needs h5py) hold everything but the system;
+            ``.csv`` holds the table of `to_pandas`, without statistics. What is in an HDF5 file need not fit in memory.
+
+        Raises
+        ------
+        ValueError
+            If the extension is another.
+        ImportError
+            If pyarrow or h5py is needed and not installed.
+        OSError
+            If the file cannot be written; one that was there is as it was. It is replaced when the new one is complete.
+        """
+        path = as_path("path", path)
+        extension = check_extension(path, FORMATS)
+        if extension == ".parquet":
+            pa, parquet = _import("pyarrow", "a .parquet file"), _import("pyarrow.parquet", "a .parquet file")
+        elif extension in (".h5", ".hdf5"):
+            import_h5py()
+        with written(path) as beside:
+            if extension in (".h5", ".hdf5"):
+                rows, arrays = FileRows(beside, self._about()), self._arrays()
+                try:
+                    for start in range(0, max(1, len(self)), _BLOCK):
+                        rows.append({name: array[start : start + _BLOCK] for name, array in arrays.items()})
+                finally:
+                    rows.close()
+            elif extension == ".npz":
+                arrays = {name: np.asarray(array) for name, array in self._arrays().items()}
+                with beside.open("wb") as file:  # given a name, NumPy would append to a capital .NPZ
+                    np.savez_compressed(file, about=np.array(json.dumps(self._about())), **arrays)  # type: ignore[arg-type]
+            elif extension == ".csv":
+                columns = self._columns()
+                with beside.open("w", newline="", encoding="utf-8") as file:
+                    writer = csv.writer(file, lineterminator="\n")
+                    writer.writerow(columns)
+                    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+            else:
+                columns, text = self._columns(), json.dumps(self._about()).encode()
+                table = pa.table({name: pa.array(column) for name, column in columns.items()})
+                about = {**(table.schema.metadata or {}), b"mobod": text, b"mobod.crc32": _checksum(columns, text)}
+                parquet.write_table(table.replace_schema_metadata(about), beside)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], system: MultibodySystem | None = None, *, salvage: bool = False) -> Trajectory:
+        """Read what `save` has written.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        system : MultibodySystem, optional
+            What moved, for `states` and pictures of the mechanism; it is not in the file.
+        salvage : bool
+            Of an HDF5 file that is damaged, take the rows before the first that is not whole; of a Parquet file, whatever can
+            be read, without a look at its checksum.
+
+        Returns
+        -------
+        Trajectory
+            Of an HDF5 file only the times are read now, the rest as far as it is asked for. One whose writer was killed,
+            or is still at work, holds the rows that were flushed.
+
+        Raises
+        ------
+        ModelError
+            If the file is damaged, or not a trajectory; a ValueError.
+        FileNotFoundError
+            If there is none.
+
+        Notes
+        -----
+        All formats but ``.csv`` have checksums: a file in which a bit has changed is an error. Of a CSV file, which others may
+        have written, it is seen whether all lines are complete.
+        """
+        path = as_path("path", path)
+        extension = check_extension(path, FORMATS)
+        if not path.is_file():
+            raise FileNotFoundError(2, "no such file", os.fspath(path))
+        if extension in (".h5", ".hdf5"):
+            arrays, about = read_recording(path, salvage)
+            about.pop("shapes")
+            return cls.from_arrays(arrays, about, system=system)
+        try:
+            return cls._from_file(path, extension, system, salvage)
+        except (ImportError, OSError) as error:
+            # what the machine says, not what is in the file; but a damaged file may send its reader to nowhere, EINVAL
+            if isinstance(error, ImportError) or error.errno not in (None, errno.EINVAL):
+                raise
+            raise ModelError(f"{path} is not a trajectory, or is damaged: {error}. {_OTHERS}") from error
+        except ModelError:
+            raise
+        except Exception as error:  # whatever others' readers make of bytes that are not what they were
+            what = f"{type(error).__name__}: {error}"
+            raise ModelError(f"{path} is not a trajectory, or is damaged: {what}. {_OTHERS}") from error
+
+    @classmethod
+    def _from_file(cls, path: Path, extension: str, system: MultibodySystem | None, salvage: bool) -> Trajectory:
+        about: dict[str, Any] = {}
+        if extension == ".npz":
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+                if "about" not in file.files:
+                    raise ModelError(f"{path} is not a trajectory: it holds {', '.join(file.files) or 'nothing'}")
+                about = json.loads(str(file["about"]))
+                arrays = {name: file[name] for name in file.files if name != "about"}
+            return cls.from_arrays(arrays, about, system=system)
+        if extension == ".csv":
+            columns = _read_csv(path)
+        else:
+            table = _import("pyarrow.parquet", "a .parquet file").read_table(path)
+            found = table.schema.metadata or {}
+            columns = {name: table.column(name).to_numpy() for name in table.column_names}
+            text = found.get(b"mobod", b"{}")
+            if found.get(b"mobod.crc32") != _checksum(columns, text) and not salvage:
+                has = "its content does not fit its checksum" if b"mobod.crc32" in found else "it has no checksum"
+                raise ModelError(
+                    f"{path} is damaged, or not of this version of mobod: {has}. "
+                    f"Trajectory.load({os.fspath(path)!r}, salvage=True) reads it as it is"
+                )
+            about = json.loads(text)
+        return cls._from_columns(columns, system, about, path)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any], about: Mapping[str, Any], **more: Any) -> Trajectory:
+        """From columns as they are recorded: quantities are ``quantity.NAME``."""
+        plain = {name: array for name, array in arrays.items() if not name.startswith(QUANTITY)}
+        quantities = {name[len(QUANTITY) :]: array for name, array in arrays.items() if name.startswith(QUANTITY)}
+        return cls(quantities=quantities, **plain, **about, **more)
+
+    def _arrays(self) -> dict[str, Array]:
+        """The columns as they are recorded."""
+        arrays = {"time": self.time, "q": self.q, "u": self.u, "z": self.z, "energy": self.energy}
+        arrays |= {LOCATIONS: self.particle_locations, VELOCITIES: self.particle_velocities, POSES: self.body_poses}
+        return arrays | {f"{QUANTITY}{name}": array for name, array in self.quantities.items()}
+
+    @classmethod
+    def _from_columns(
+        cls, columns: Mapping[str, Array], system: MultibodySystem | None, about: dict[str, Any], path: Path
+    ) -> Trajectory:
+        if "time" not in columns or "energy" not in columns:
+            raise ModelError(f"{path} is not a trajectory: it has no columns time and energy")
+        nt = len(columns["time"])
+        parts = {prefix: [name for name in columns if name.startswith(f"{prefix}.")] for prefix in "quz"}
+        arrays: dict[str, Any] = {
+            p: np.column_stack([columns[name] for name in names] or [np.zeros((nt, 0))]) for p, names in parts.items()
+        }
+        for name, what in (("location", LOCATIONS), ("velocity", VELOCITIES)):
+            number = sum(column.startswith(f"{name}.") for column in columns) // 3
+            found = [columns[f"{name}.{p}.{axis}"] for p in range(number) for axis in "xyz"]
+            arrays[what] = np.column_stack(found or [np.zeros((nt, 0))]).reshape(nt, -1, 3)
+        about.setdefault("coordinate_names", [name[2:] for name in parts["q"]])
+        about.setdefault("speed_names", [name[2:] for name in parts["u"]])
+        about.setdefault("auxiliary_names", [name[2:] for name in parts["z"]])
+        arrays.update(time=columns["time"], energy=columns["energy"])
+        recorded = _unflattened(columns)
+        about.setdefault("body_names", list(recorded["pose"]))
+        if recorded["pose"]:
+            arrays[POSES] = np.stack(list(recorded["pose"].values()), axis=1)
+        arrays["quantities"] = recorded["quantity"]
+        return cls(system=system, **arrays, **about)
+
+    def _columns(self) -> dict[str, Array]:
+        """Make the table, column by column."""
+        columns = {"time": np.asarray(self.time)}
+        columns.update((f"q.{name}", column) for name, column in zip(self.coordinate_names, np.asarray(self.q).T, strict=True))
+        columns.update((f"u.{name}", column) for name, column in zip(self.speed_names, np.asarray(self.u).T, strict=True))
+        columns.update((f"z.{name}", column) for name, column in zip(self.auxiliary_names, np.asarray(self.z).T, strict=True))
+        columns["energy"] = np.asarray(self.energy)
+        for name, rows in (("location", self.particle_locations), ("velocity", self.particle_velocities)):
+            rows = np.asarray(rows)
+            columns.update((f"{name}.{p}.{axis}", rows[:, p, k]) for p in range(rows.shape[1]) for k, axis in enumerate("xyz"))
+        for name, array in self.quantities.items():
+            columns.update(_flattened(f"{QUANTITY}{name}", np.asarray(array)))
+        poses = np.asarray(self.body_poses)
+        for b, name in enumerate(self.body_names):
+            columns.update(_flattened(f"pose.{name}", poses[:, b]))
+        return columns
+
+    def _about(self) -> dict[str, Any]:
+        """Collect what is not a column, as JSON can hold it."""
+        return {
+            "coordinate_names": list(self.coordinate_names),
+            "speed_names": list(self.speed_names),
+            "auxiliary_names": list(self.auxiliary_names),
+            "body_names": list(self.body_names),
+            "model_variables": plain(self.model_variables),
+            "statistics": plain(self.statistics),
+        }
+
+    # ------------------------------------------------------------------------------------------ pictures
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, snapshots: int = 5) -> TrajectoryFigure:
+        """Draw the motion: snapshots of the mechanism, its coordinates, and its energy.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            File to write: ``.png``, ``.pdf``, ``.svg``.
+        snapshots : int, default 5
+            How many times the mechanism is drawn; 0 for none. There are none without a system.
+
+        Returns
+        -------
+        TrajectoryFigure
+            A Matplotlib figure, which a notebook shows; pyplot does not know of it.
+
+        Raises
+        ------
+        ImportError
+            If Matplotlib is not installed.
+        """
+        _import("matplotlib", "a picture")
+        from ..visual.plot import plot_trajectory
+
+        return plot_trajectory(self, path, snapshots=snapshots)
+
+    def animate(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        fps: float = 25.0,
+        speed: float = 1.0,
+        size: tuple[float, float] = (6.4, 5.6),
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Animation:
+        """Draw the mechanism as it moves.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            File to write, ``.gif`` or ``.mp4``. An MP4 needs ffmpeg, or the package imageio-ffmpeg.
+        fps : float, default 25
+            Pictures a second. In a GIF, 100 divided by a whole number; the nearest is taken.
+        speed : float, default 1
+            Time of the motion in a second of the film.
+        size : (float, float)
+            Width and height, in inches of 100 dots.
+        progress : callable, optional
+            Called with the number of pictures done, and of all.
+
+        Returns
+        -------
+        Animation
+            A notebook shows it; without a path it is drawn when that is asked of it.
+
+        Raises
+        ------
+        ValueError
+            If there is no system, or the extension is another.
+        ImportError
+            If Matplotlib, Pillow (for a GIF) or ffmpeg (for an MP4) is missing.
+        """
+        _import("matplotlib", "a picture")
+        from ..visual.animate import animate_trajectory
+
+        return animate_trajectory(self, path, fps=fps, speed=speed, size=size, progress=progress)
+
+
+class States(Sequence["State"]):
+    """The states of a trajectory: each a copy of the caller's own, made when it is asked for, to be realized."""
+
+    def __init__(self, trajectory: Trajectory, indices: range, template: State) -> None:
+        self._trajectory = trajectory
+        self._indices = indices
+        self.template = template
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+    @overload
+    def __getitem__(self, index: int) -> State: ...
+    @overload
+    def __getitem__(self, index: slice) -> States: ...
+    def __getitem__(self, index: int | slice) -> State | States:
+        if isinstance(index, slice):
+            return States(self._trajectory, self._indices[index], self.template)
+        try:
+            i = self._indices[index]
+        except IndexError:
+            raise IndexError(f"there are {len(self)} states; no number {index}") from None
+        state = self.template.copy()
+        self._fill(state, i, 0)
+        return state
+
+    def walk(self, indices: ArrayLike) -> Iterator[State]:
+        """One state after the other in the place of the one before, for those who look and let go: no copies."""
+        state, changes = self.template.copy(), 0
+        for i in np.asarray(indices).tolist():
+            changes = self._fill(state, self._indices[i], changes)
+            yield state
+
+    def _fill(self, state: State, i: int, changes: int) -> int:
+        """Give *state*, which has seen so many *changes* of Instance variables, those of row *i*; changes until then."""
+        known = self._trajectory.changes
+        until = sum(change[0] <= i for change in known)
+        if until != changes:
+            template = self.template
+            own, settings = known[until - 1][1:] if until else (template.own_fields, template.settings())
+            state.take_own(own)
+            state.take_settings(settings)
+        state.time = float(self._trajectory.time[i])
+        state.q = self._trajectory.q[i]
+        state.u = self._trajectory.u[i]
+        if self._trajectory.z.shape[1]:
+            state.z = self._trajectory.z[i]
+        if self._trajectory.particle_locations.shape[1]:
+            assert self._trajectory.system is not None
+            matter = self._trajectory.system.get_matter_subsystem()
+            matter.set_all_particle_locations(state, self._trajectory.particle_locations[i])
+            matter.set_all_particle_velocities(state, self._trajectory.particle_velocities[i])
+        return until
+
+    def __iter__(self) -> Iterator[State]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} states of {self._trajectory!r}>"
+
+
+def _flattened(name: str, array: Array) -> dict[str, Array]:
+    """A column a number: of an array `name[i,j]`."""
+    if array.ndim == 1:
+        return {name: array}
+    flat = array.reshape(len(array), int(np.prod(array.shape[1:])))
+    return {f"{name}[{','.join(map(str, place))}]": flat[:, k] for k, place in enumerate(np.ndindex(array.shape[1:]))}
+
+
+def _unflattened(columns: Mapping[str, Array]) -> dict[str, dict[str, Array]]:
+    """Quantities and poses by name, from the columns that `_flattened` makes."""
+    found: dict[str, dict[str, dict[tuple[int, ...], Array]]] = {"quantity": {}, "pose": {}}
+    for column, values in columns.items():
+        match = _INDEXED.fullmatch(column)
+        if match is not None:
+            what, name, place = match.groups()
+            found[what].setdefault(name, {})[tuple(map(int, place.split(","))) if place else ()] = values
+    return {what: {name: _assembled(parts) for name, parts in names.items()} for what, names in found.items()}
+
+
+def _assembled(parts: Mapping[tuple[int, ...], Array]) -> Array:
+    """An array from its numbers' columns by their places, which are in order."""
+    columns = np.column_stack(list(parts.values()))
+    shape = [1 + max(axis) for axis in zip(*parts, strict=True)]
+    return columns.reshape(len(columns), *shape)
+
+
+def _import(name: str, purpose: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError as error:
+        package = name.partition(".")[0]
+        raise ImportError(f"{purpose} needs {package}: pip install 'mobod[{EXTRAS[package]}]'") from error
+
+
+def _read_only(value: ArrayLike, name: str, ndim: int | None, rows: int | None = None) -> Array:
+    # what is on disk stays there, and what simulate has just filled need not be copied
+    array: Any = value
+    if not isinstance(value, DiskArray):
+        array = value.view() if isinstance(value, Owned) else np.array(value, dtype=np.float64)
+    if ndim is not None and array.ndim != ndim:
+        raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}; it has the shape {array.shape}")
+    if rows is not None and len(array) != rows:
+        raise ValueError(f"{name} must have a row for each of the {rows} times; it has {len(array)}")
+    if isinstance(array, np.ndarray):
+        array = array.view(np.ndarray)
+        array.flags.writeable = False
+    return array
+
+
+class Owned(np.ndarray[Any, np.dtype[np.float64]]):
+    """An array that nobody else will change: a trajectory takes it as it is."""
+
+
+def _names(names: Sequence[str], what: str, of: str, count: int) -> tuple[str, ...]:
+    result = tuple(str(name) for name in names)
+    if len(result) != count:
+        raise ValueError(f"{what} must name each of the {count} columns of {of}; there are {len(result)}")
+    if len(set(result)) != count:
+        raise ValueError(f"{what} must differ from each other; {max(result, key=result.count)!r} is there twice")
+    return result
+
+
+def _read_csv(path: Path) -> dict[str, Array]:
+    text = path.read_text(encoding="utf-8")
+    rows = csv.reader(text.splitlines(keepends=True))
+    header = next(rows, [])
+    try:
+        table = np.array([[float(entry) for entry in row] for row in rows], dtype=np.float64).reshape(-1, len(header))
+        if not text.endswith("\n"):
+            raise ValueError("its last line is cut short")
+    except ValueError as error:
+        raise ModelError(
+            f"{path} is not a table of numbers, or is damaged: {error}. Lines before that can be read by any editor"
+        ) from None
+    return dict(zip(header, table.T, strict=True))
+
+
+def _checksum(columns: Mapping[str, Array], about: bytes) -> bytes:
+    """Of a table and of what it says about itself."""
+    value = zlib.crc32(about)
+    for name, column in columns.items():
+        value = zlib.crc32(np.ascontiguousarray(column, dtype=np.float64).tobytes(), zlib.crc32(name.encode(), value))
+    return str(value).encode()
+
+
+def plain(value: Any) -> Any:
+    """Make of NumPy's numbers and arrays what JSON knows."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

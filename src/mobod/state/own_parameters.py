@@ -1,0 +1,70 @@
+"""Parameters that a state has of its own, in place of the system's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..value.stage import VELOCITY
+from .fields import INSTANCE_FIELDS, OF_MASS
+from .invalidation import KEPT_BY_Z
+from .requirements import PartOfMatter
+from .weights import Weights
+
+
+class OwnParameters(Weights):
+    """The part of `State` that changes parameters."""
+
+    __slots__ = ()
+
+    def own_field(self, name: str) -> npt.NDArray[Any]:
+        """The state's own copy of an Instance field of the tree, made at its first change; lowers the stage to MODEL."""
+        if name not in INSTANCE_FIELDS:
+            raise AssertionError(f"{name} is not an instance field")
+        if name not in self.own_fields:
+            self.own_fields[name] = self.tree.fields[name].copy()
+            self.record.share(name, self.own_fields[name])
+        self.invalidate_instance()
+        return self.own_fields[name]
+
+    def own_numbers(self) -> npt.NDArray[np.float64]:
+        """The state's own flat copy of all forces' numbers, to change discrete ones; the state falls to VELOCITY at most."""
+        numbers = self.own_fields.get("force_numbers")
+        if numbers is None:
+            numbers = self.own_fields["force_numbers"] = self.tree.fields["force_numbers"].copy()
+            self.record.share("force_numbers", numbers)
+        self.valid &= KEPT_BY_Z
+        if self.stage_number > VELOCITY:
+            self.stage_number = VELOCITY
+        return numbers.reshape(-1)
+
+    def take_own(self, own: dict[str, npt.NDArray[Any]]) -> None:
+        """Replace the state's own Instance fields by these; the stage falls to MODEL."""
+        for name in self.own_fields.keys() - own.keys():
+            self.record.share(name, self.tree.fields[name])
+        self.own_fields = {name: array.copy() for name, array in own.items()}
+        self.attach_own(self.tree, self.record)
+        self.invalidate_instance()
+
+    def leave_out(self, flag: str, b: int, holds: bool) -> None:
+        """Set a flag that lets kernels skip work for body b; entries that they then do not write have to be zero already."""
+        self.own_field(flag)[b] = holds
+        if holds and flag == "massless":
+            for name in OF_MASS:
+                getattr(self.record, name)[b] = 0.0
+
+    def settle_motion(self, mobod: PartOfMatter, asked: bool = False) -> None:
+        """Write into the record how a body's present lock and motion prescribe its mobilizer.
+
+        *asked*: the level of a custom motion is evaluated, when the state reaches INSTANCE; the stage stays.
+        """
+        b, tree = mobod.index, self.tree
+        lock, on = int(self.field("lock_level")[b]), bool(self.field("motion_enabled")[b])
+        found = tree.how_prescribed(mobod, lock, on, self if asked else None)  # type: ignore[arg-type]  # which it is a part of
+        for name, value in found.items():
+            if self.field(name)[b] != value:
+                stage = self.stage_number
+                self.own_field(name)[b] = value
+                self.stage_number = stage

@@ -1,0 +1,126 @@
+"""Where a state keeps its numbers: the record, the views that are handed out, and fields of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.arrays import Array
+from ..value.attributes import HidesInner
+from ..value.stage import MODEL
+from .fields import Record
+from .resources import Resources
+from .views import ViewOfQ, ViewOfU, ViewOfY, ViewOfZ
+
+if TYPE_CHECKING:
+    from ..value.annotations import MultibodySystem, Tree
+
+
+class Storage(HidesInner):
+    """The part of `State` that stores."""
+
+    # slots: setters and `realize` touch a dozen attributes a call, and a dictionary's take half as long again
+    __slots__ = (
+        "A_GB",
+        "H",
+        "H_FM",
+        "R_FM",
+        "R_GB",
+        "V_GB",
+        "__weakref__",
+        "_q_memory",
+        "_u_memory",
+        "_y_view",
+        "block",
+        "discrete",
+        "force_cache",
+        "own_fields",
+        "pending_euler_angles",
+        "preparing",
+        "q_dot_dot_view",
+        "q_dot_view",
+        "q_values",
+        "q_view",
+        "record",
+        "resources",
+        "scratch",
+        "stage_number",
+        "system",
+        "token",
+        "tree",
+        "u_dot_view",
+        "u_values",
+        "u_view",
+        "use_euler_angles",
+        "valid",
+        "version",
+        "y_values",
+        "z_dot_view",
+        "z_values",
+        "z_view",
+    )
+
+    def __init__(self, system: MultibodySystem, tree: Tree, record: Record | None = None) -> None:
+        self.system = system
+        self.version = system.topology_version
+        self.token: object = system.topology_token  # stands for both of the above in one comparison
+        self.use_euler_angles = tree.use_euler_angles
+        self.pending_euler_angles = tree.use_euler_angles
+        self.own_fields: dict[str, npt.NDArray[Any]] = {}
+        self.discrete: dict[Any, Any] = {}
+        self.force_cache: dict[int, Any] = {}  # of custom forces that depend on positions alone
+        self.preparing = 0  # b or -b while Python writes body b's rows of positions or of velocities
+        self.resources: Resources | None = None  # of subsystems; made when one of them first has any
+        self.stage_number = MODEL
+        self.valid = 0
+        self._attach(tree, tree.new_record() if record is None else record)
+
+    def _attach(self, tree: Tree, record: Record) -> None:
+        """Take *record*, and make the views that are handed out."""
+        self.tree, self.record, self.block = tree, record, record.block
+        self.scratch: tuple[Array, Array] | None = None
+        # with a body's rows in the shape that getters hand out: reshaping each time takes as long as all the rest
+        self.R_GB, self.R_FM = record.R_GB.reshape(-1, 3, 3), record.R_FM.reshape(-1, 3, 3)
+        self.V_GB, self.A_GB = record.V_GB.reshape(-1, 2, 3), record.A_GB.reshape(-1, 2, 3)
+        self.H, self.H_FM = record.H.reshape(-1, 2, 3), record.H_FM.reshape(-1, 2, 3)
+        self.q_values, self.u_values, self.z_values = record.q[:, 0], record.u[:, 0], record.z[:, 0]
+        self.y_values = record.y[:, 0]
+        self._q_memory, self._u_memory = memoryview(self.q_values), memoryview(self.u_values)  # type: ignore[arg-type]
+        self.q_view, self.u_view = read_only(self.q_values.view(ViewOfQ)), read_only(self.u_values.view(ViewOfU))
+        self.z_view, self._y_view = read_only(self.z_values.view(ViewOfZ)), read_only(self.y_values.view(ViewOfY))
+        self.q_dot_view, self.u_dot_view = read_only(record.q_dot[:, 0]), read_only(record.u_dot[:, 0])
+        self.z_dot_view, self.q_dot_dot_view = read_only(record.z_dot[:, 0]), read_only(record.q_dot_dot[:, 0])
+
+    def attach_own(self, tree: Tree, record: Record) -> None:
+        """Take *record*, with the state's own parameters."""
+        for name, array in self.own_fields.items():
+            record.share(name, array)
+        self._attach(tree, record)
+
+    def field(self, name: str) -> npt.NDArray[Any]:
+        """An Instance field as it is in this state."""
+        return self.own_fields.get(name, self.tree.fields[name])
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether some constraint is enabled."""
+        return bool(np.any(self.field("constraint_enabled")))
+
+    @property
+    def has_locks(self) -> bool:
+        """Whether some mobilizer may be locked; False costs no look at each of them."""
+        return "lock_level" in self.own_fields or self.tree.has_default_locks
+
+    @property
+    def has_known(self) -> bool:
+        """Whether some motion is known beforehand."""
+        return bool(np.any(self.field("prescribed")))
+
+
+def read_only(array: Array) -> Array:
+    """A view of an array that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

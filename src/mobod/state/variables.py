@@ -1,0 +1,132 @@
+"""A state's variables: time, q, u, z, and all of them as y."""
+
+from __future__ import annotations
+
+import numpy.typing as npt
+
+from ..algebra.arrays import Array
+from ..value.checks import number, numbers
+from ..value.stage import ACCELERATION, DYNAMICS, INSTANCE, MODEL, POSITION, TIME, VELOCITY, Stage
+from . import validity
+from .invalidation import KEPT_BY_TIME, KEPT_BY_U, Invalidation
+
+
+class Variables(Invalidation):
+    """The part of `State` that has time, q, u, z and y."""
+
+    __slots__ = ()
+
+    @property
+    def stage(self) -> Stage:
+        """How far the state has been realized."""
+        return Stage(self.stage_number)
+
+    @property
+    def time(self) -> float:
+        """Time. Assigning leaves the state at INSTANCE at most."""
+        return float(self.record.time[0, 0])
+
+    @time.setter
+    def time(self, value: float) -> None:
+        self.record.time[0, 0] = number("state.time", value)
+        if self.stage_number > INSTANCE:
+            self.stage_number = INSTANCE
+        self.valid &= 0 if self.tree.depends_on_time else KEPT_BY_TIME
+        if self.resources is not None:
+            self.resources.invalidate(TIME)
+
+    @property
+    def q(self) -> Array:
+        """Coordinates ``(nq,)``, body by body, then other subsystems'. Assigning leaves the state at TIME at most."""
+        return self.q_view
+
+    @q.setter
+    def q(self, value: npt.ArrayLike) -> None:
+        # This setter and `realize` take most of the time of a small model. Assigning to a memoryview, which accepts float64 of
+        # its own length only, takes half the time of checking an array's shape and copying it.
+        try:
+            self._q_memory[:] = value  # type: ignore[assignment]
+        except (TypeError, ValueError, BufferError):
+            self.q_values[:] = self._checked("q", value, self.q_values.shape)
+        self.valid = 0
+        if self.stage_number > TIME:
+            self.stage_number = TIME
+
+    @property
+    def u(self) -> Array:
+        """Speeds ``(nu,)``, body by body, then other subsystems'. Assigning leaves the state at POSITION at most."""
+        return self.u_view
+
+    @u.setter
+    def u(self, value: npt.ArrayLike) -> None:
+        try:
+            self._u_memory[:] = value  # type: ignore[assignment]
+        except (TypeError, ValueError, BufferError):
+            self.u_values[:] = self._checked("u", value, self.u_values.shape)
+        self.valid &= KEPT_BY_U
+        if self.stage_number > POSITION:
+            self.stage_number = POSITION
+
+    @property
+    def z(self) -> Array:
+        """Auxiliary variables ``(nz,)``. Assigning leaves the state at VELOCITY at most."""
+        return self.z_view
+
+    @z.setter
+    def z(self, value: npt.ArrayLike) -> None:
+        self.z_values[:] = self._checked("z", value, self.z_values.shape)
+        self.invalidate_z()
+
+    @property
+    def y(self) -> Array:
+        """q, u, z and the particles' locations and velocities, end to end. Assigning leaves the state at TIME at most."""
+        return self._y_view
+
+    @y.setter
+    def y(self, value: npt.ArrayLike) -> None:
+        self.y_values[:] = self._checked("y", value, self.y_values.shape)
+        self.invalidate_q()
+
+    @staticmethod
+    def _checked(name: str, value: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
+        array = numbers(f"state.{name}", value)
+        if array.shape != shape:
+            raise ValueError(f"state.{name} has shape {shape}, got {array.shape}")
+        return array
+
+    def upd_q(self) -> Array:
+        """A writable view of q; the state falls to TIME at most, now: fetch it again for each change."""
+        self.invalidate_q()
+        return self.q_values
+
+    def upd_u(self) -> Array:
+        """A writable view of u; the state falls to POSITION at most, now: fetch it again for each change."""
+        self.invalidate_u()
+        return self.u_values
+
+    def upd_z(self) -> Array:
+        """A writable view of z; the state falls to VELOCITY at most, now: fetch it again for each change."""
+        self.invalidate_z()
+        return self.z_values
+
+    def invalidate_from(self, stage: int) -> None:
+        """Invalidate *stage* and all above it: a subsystem's discrete variable changed."""
+        if stage <= MODEL:
+            self.invalidate_model()
+        elif stage == INSTANCE:
+            self.invalidate_instance()
+        elif stage == TIME:
+            self.force_cache = {}
+            self.time = self.time
+        elif stage == POSITION:
+            self.force_cache = {}
+            self.invalidate_q()
+        elif stage == VELOCITY:
+            self.invalidate_u()
+        elif stage == DYNAMICS:
+            self.invalidate_z()
+        else:
+            self.valid &= ~validity.unchanged(stage)
+            if stage == ACCELERATION:
+                self.valid &= ~validity.ACCELERATIONS
+            self.lower_to(stage - 1)

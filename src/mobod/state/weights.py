@@ -1,0 +1,100 @@
+"""Weights of variables and of constraint errors, relative to each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.arrays import Array
+from ..value.stage import MODEL, POSITION, VELOCITY, Stage
+from .rates import Rates
+from .storage import read_only
+
+
+class Weights(Rates):
+    """The part of `State` that has weights."""
+
+    __slots__ = ()
+
+    @property
+    def u_weights(self) -> Array:
+        """Weight of each u ``(nu,)``: one over a change of it that matters; 1 unless set. Needs MODEL.
+
+        Integrators weight errors of u and q with it. Assigning leaves the state at ACCELERATION at most: no result depends
+        on weights.
+        """
+        return read_only(self._weights("u", "u_weights"))
+
+    @u_weights.setter
+    def u_weights(self, value: npt.ArrayLike) -> None:
+        self._set_weights("u", value, int(Stage.REPORT))
+
+    @property
+    def z_weights(self) -> Array:
+        """Weight of each z ``(nz,)``; as `u_weights`."""
+        return read_only(self._weights("z", "z_weights"))
+
+    @z_weights.setter
+    def z_weights(self, value: npt.ArrayLike) -> None:
+        self._set_weights("z", value, int(Stage.REPORT))
+
+    @property
+    def q_err_weights(self) -> Array:
+        """Weight of each of `q_err`: one over an error that matters; 1 unless set. Needs INSTANCE.
+
+        Assigning leaves the state at TIME at most.
+        """
+        return read_only(self._weights("q_err", "q_err_weights"))
+
+    @q_err_weights.setter
+    def q_err_weights(self, value: npt.ArrayLike) -> None:
+        self._set_weights("q_err", value, POSITION)
+
+    @property
+    def u_err_weights(self) -> Array:
+        """Weight of each of `u_err`; as `q_err_weights`. Assigning leaves the state at POSITION at most."""
+        return read_only(self._weights("u_err", "u_err_weights"))
+
+    @u_err_weights.setter
+    def u_err_weights(self, value: npt.ArrayLike) -> None:
+        self._set_weights("u_err", value, VELOCITY)
+
+    def upd_u_weights(self) -> Array:
+        """A writable view of `u_weights`; the state falls to ACCELERATION at most, now."""
+        return self._upd_weights("u", int(Stage.REPORT))
+
+    def upd_z_weights(self) -> Array:
+        """A writable view of `z_weights`; the state falls to ACCELERATION at most, now."""
+        return self._upd_weights("z", int(Stage.REPORT))
+
+    def upd_q_err_weights(self) -> Array:
+        """A writable view of `q_err_weights`; the state falls to TIME at most, now."""
+        return self._upd_weights("q_err", POSITION)
+
+    def upd_u_err_weights(self) -> Array:
+        """A writable view of `u_err_weights`; the state falls to POSITION at most, now."""
+        return self._upd_weights("u_err", VELOCITY)
+
+    def _weights(self, name: str, asked: str) -> Array:
+        """The weights as they are stored, or ones where nobody has set any."""
+        if name in ("u", "z"):
+            if self.stage_number < MODEL:
+                self.refuse_model(asked)
+            n = len(self.u_values if name == "u" else self.z_values)
+        else:
+            n = len(self.slots(asked).slots[name])
+        kept = None if self.resources is None else self.resources.weights.get(name)
+        return np.ones(n) if kept is None or len(kept) != n else kept
+
+    def _upd_weights(self, name: str, invalidates: int) -> Array:
+        weights = self.upd_resources().weights[name] = self._weights(name, f"upd_{name}_weights")
+        self.invalidate_from(invalidates)
+        return weights
+
+    def _set_weights(self, name: str, value: npt.ArrayLike, invalidates: int) -> None:
+        now = self._weights(name, f"{name}_weights")
+        array = self._checked(f"{name}_weights", value, now.shape)
+        if not (np.isfinite(array).all() and (array > 0.0).all()):
+            raise ValueError(f"state.{name}_weights have to be positive and finite, got {array}")
+        self.upd_resources().weights[name] = array.copy()
+        self.invalidate_from(invalidates)

@@ -1,0 +1,71 @@
+"""SimbodyMatterSubsystem: the bodies and mobilizers of a system, and the operators on them.
+
+It is made of parts: `particles`, `matter_bodies`, `matter_realized`, `matter_coordinates`, `matter_jacobians`,
+`matter_mass_matrix`, `matter_momentum`, `matter_inertias`, `matter_dynamics`, `matter_constraints`, `matter_motion`,
+`matter_reactions`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..mobilizer.base import MobilizedBody
+from ..mobilizer.ground import Ground
+from .matter_reactions import Reactions
+
+if TYPE_CHECKING:
+    from .system import MultibodySystem
+
+
+class SimbodyMatterSubsystem(Reactions):
+    """The bodies, mobilizers and particles of a system, and the operators on them.
+
+    Parameters
+    ----------
+    system : MultibodySystem, optional
+        The system to join; without one it is an orphan until adopted.
+
+    Notes
+    -----
+    The operators work on a realized state and leave what it holds alone. Vectors are ``(nu,)`` or ``(nq,)``, spatial vectors
+    one a body ``(nb, 2, 3)``, Ground first, angular before linear, all expressed in Ground.
+
+    Each raises `StageError` for a state that has not got the stage it needs, `TopologyError` for a state or a body of another
+    system and for a state older than the last change of the topology, `ValueError` for an argument of another shape, and
+    `TypeError` or `ValueError` for what is no number. Nothing has changed then. NaN among arguments comes out again where
+    it matters. A product with M, M^-1, J or N takes O(n), an explicit matrix as long as its entries that may not be zero.
+    """
+
+    INNER = frozenset(
+        """
+        acceleration_errors accelerations adopt adopt_constraint body_list check_particle_masses constraint_of converted
+        default_use_euler_angles enable_constraint explicit_g find_body find_reaction frame_jacobian mobility_vector
+        mobilizer_acceleration mobilizer_velocity num_equations particle particles places_of_rows position_errors positions
+        rows_in_use singularities tasks token velocities velocity_errors
+        """.split()
+    )
+
+    def __init__(self, system: MultibodySystem | None = None) -> None:
+        self.body_list: list[MobilizedBody] = []
+        self._names: dict[str, MobilizedBody] = {}
+        self.constraints = []
+        self.system = None
+        self.token = object()  # what a state of its system, as this is now, has too; of an orphan none has it
+        self.default_use_euler_angles = False
+        self._show_default_geometry = True
+        self._ground = Ground(self)
+        super().__init__(system, "matter")
+
+    def __str__(self) -> str:
+        """A summary for reading: a line for each body, with its mobilizer, parent and mass."""
+        lines = [f"SimbodyMatterSubsystem: {len(self.body_list)} bodies, Ground included"]
+        for body in self.body_list[1:]:
+            parent = body.get_parent_mobilized_body()
+            kind, facts = type(body).__name__, body.facts
+            lines.append(
+                f"  {body.index:4d} {body.name}: {kind} on {parent.name}, {facts.num_q} q, {facts.num_u} u, "
+                f"mass {body.get_default_mass_properties().mass:.6g}"
+            )
+        if self.get_num_particles():
+            lines.append(f"  {self.get_num_particles()} particles, mass {self.particles[0].sum():.6g}")
+        return "\n".join(lines)

@@ -1,0 +1,202 @@
+"""The bodies of a matter subsystem: finding them by object, index or name, and arrays with an entry for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from ..algebra.arrays import Array, ArrayLike
+from ..errors import ModelError, TopologyError
+from ..mobilizer.base import MobilizedBody
+from ..mobilizer.ground import Ground
+from ..value.checks import behaved, numbers
+from .particles import ParticleSubsystem
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from .system import MultibodySystem
+
+_FLOAT64 = np.dtype(np.float64)
+
+
+class Bodies(Sequence[MobilizedBody]):
+    """The mobilized bodies by index or by name, Ground first: ``matter.bodies[1]``, ``matter.bodies["upper"]``."""
+
+    def __init__(self, bodies: list[MobilizedBody], names: dict[str, MobilizedBody]) -> None:
+        self.body_list, self._names = bodies, names
+
+    @overload
+    def __getitem__(self, key: int | str) -> MobilizedBody: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[MobilizedBody]: ...
+    def __getitem__(self, key: int | str | slice) -> MobilizedBody | list[MobilizedBody]:
+        if isinstance(key, str):
+            try:
+                return self._names[key]
+            except KeyError:
+                import difflib
+
+                near = difflib.get_close_matches(key, self._names)
+                some = ", ".join(list(self._names)[:8]) + (", ..." if len(self._names) > 8 else "")
+                hint = f"did you mean {near[0]!r}?" if near else f"there are {some}"
+                raise KeyError(f"there is no body {key!r}; {hint}") from None
+        try:
+            return self.body_list[key]
+        except IndexError:
+            n = len(self.body_list)
+            raise IndexError(f"there are {n} bodies, Ground included, numbers 0 to {n - 1}; no number {key}") from None
+        except TypeError:
+            raise TypeError(f"a body is found by its index, its name or a slice, not by {key!r}") from None
+
+    def __len__(self) -> int:
+        return len(self.body_list)
+
+    def __iter__(self) -> Iterator[MobilizedBody]:
+        return iter(self.body_list)
+
+    def __contains__(self, item: object) -> bool:
+        return item in self._names if isinstance(item, str) else any(item is body for body in self.body_list)
+
+    def __repr__(self) -> str:
+        names = ", ".join(list(self._names)[:8])
+        return f"<{len(self)} bodies: {names}{', ...' if len(self) > 8 else ''}>"
+
+
+class HasBodies(ParticleSubsystem):
+    """The part of `SimbodyMatterSubsystem` that has the bodies."""
+
+    body_list: list[MobilizedBody]
+    _names: dict[str, MobilizedBody]
+    _ground: Ground
+    _show_default_geometry: bool
+
+    def adopt(self, body: MobilizedBody, name: str | None) -> tuple[int, str]:
+        """Take a new body; its index and its name."""
+        index = len(self.body_list)
+        if name is None:
+            name = f"{type(body).__name__.lower()}_{index}"
+            while name in self._names:
+                name += "_"
+        elif not isinstance(name, str):
+            raise TypeError(f"a body's name is a string, not {name!r}")
+        elif not name.strip():
+            raise ModelError("a body's name is empty: no message or table could name it; leave it out for a generated one")
+        elif name in self._names:
+            raise ModelError(f"there is a body {name!r} already; names are unique in a matter subsystem")
+        self.body_list.append(body)
+        self._names[name] = body
+        self.invalidate_topology()
+        return index, name
+
+    def find_body(self, mobod: Any) -> MobilizedBody:
+        """A body named by object, by index or by name."""
+        if isinstance(mobod, MobilizedBody):
+            if mobod.matter is not self:
+                raise TopologyError(f"{mobod!r} is a body of another system")
+            return mobod
+        if isinstance(mobod, str):
+            return self.bodies[mobod]
+        try:
+            i = mobod.__index__()
+        except AttributeError:
+            raise TypeError(f"a body is named by object, index or name, not by {mobod!r}") from None
+        if not 0 <= i < len(self.body_list):
+            raise IndexError(f"there are {len(self.body_list)} bodies, Ground included; no number {i}")
+        return self.body_list[i]
+
+    def singularities(self, state: State) -> dict[str, str]:
+        """By the body's name, what to say of each mobilizer that is near a singular configuration."""
+        found = {body.name: body.singularity(state) for body in self.body_list[1:]}
+        return {name: text for name, text in found.items() if text}
+
+    @property
+    def bodies(self) -> Bodies:
+        """The mobilized bodies, by index or by name."""
+        return Bodies(self.body_list, self._names)
+
+    @property
+    def ground(self) -> Ground:
+        """Body 0, that all others are connected to in the end."""
+        return self._ground
+
+    def get_ground(self) -> Ground:
+        """Body 0, that all others are connected to in the end."""
+        return self._ground
+
+    def upd_ground(self) -> Ground:
+        """Body 0; the same object as `get_ground` gives."""
+        return self._ground
+
+    def get_mobilized_body(self, index: int | str) -> MobilizedBody:
+        """A body by its index, Ground being 0, or by its name; `IndexError`, or `KeyError`, where there is none."""
+        return self.find_body(index)
+
+    def upd_mobilized_body(self, index: int | str) -> MobilizedBody:
+        """A body by its index or name; the same object as `get_mobilized_body` gives."""
+        return self.get_mobilized_body(index)
+
+    def get_num_bodies(self) -> int:
+        """How many bodies there are, Ground included."""
+        return len(self.body_list)
+
+    def get_num_mobilities(self) -> int:
+        """How many mobilities there are: nu. Needs a realized topology."""
+        return self._realized_system("get_num_mobilities").tree_for(False).nu
+
+    def get_total_q_alloc(self) -> int:
+        """Room for q, quaternions included. Needs a realized topology."""
+        return self._realized_system("get_total_q_alloc").tree_for(False).nq
+
+    def _realized_system(self, asked: str) -> MultibodySystem:
+        system = self.get_system()
+        if not system.system_topology_has_been_realized():
+            raise TopologyError(f"{asked} needs a realized topology; call system.realize_topology()")
+        return system
+
+    def set_show_default_geometry(self, show: bool) -> None:
+        """Whether pictures show joints and sticks for bodies without decorations of their own."""
+        self._show_default_geometry = bool(show)
+
+    def get_show_default_geometry(self) -> bool:
+        """Whether pictures show joints and sticks for bodies without decorations of their own."""
+        return self._show_default_geometry
+
+    def mobility_vector(self, state: State, what: str, value: ArrayLike | None) -> Array:
+        """A contiguous ``(nu,)`` array, only to be read; zeros for None or an empty one."""
+        tree = state.tree
+        if value is None:
+            return tree.no_mobility_forces
+        nu = tree.nu
+        if isinstance(value, np.ndarray) and value.shape == (nu,) and value.dtype is _FLOAT64:
+            # as nearly all come, the conversions taking as long as a sweep; copied for the reason that `behaved` gives
+            return value if value.flags.carray and type(value) is np.ndarray else np.array(value)
+        array = numbers(what, value)
+        if array.shape != (nu,):
+            if array.size == 0:
+                return tree.no_mobility_forces
+            raise ValueError(f"{what} has shape ({nu},), one number a mobility, got {array.shape}")
+        return behaved(array)
+
+    def _body_forces(self, state: State, what: str, value: ArrayLike | None) -> Array:
+        """Rows of six, one a body, contiguous, only to be read; zeros for None or an empty array."""
+        if value is None:
+            return state.tree.no_body_forces
+        nb = len(self.body_list)
+        array = numbers(what, value)
+        if array.shape != (nb, 2, 3):
+            if array.size == 0:
+                return state.tree.no_body_forces
+            raise ValueError(f"{what} has shape ({nb}, 2, 3), one spatial vector a body, Ground first; got {array.shape}")
+        return behaved(array).reshape(nb, 6)
+
+
+def shaped(what: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """An array of numbers, of this shape."""
+    array = numbers(what, value)
+    if array.shape != shape:
+        if not array.size and not shape[0]:  # an empty list, for no task at all
+            return array.reshape(shape)
+        raise ValueError(f"{what} has to have shape {shape}, got {array.shape}")
+    return array

@@ -1,0 +1,148 @@
+"""Forward and inverse dynamics of the tree, without its constraints, and arrays of forces for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array, ArrayLike
+from ..tree import (
+    forward_dynamics,
+    inverse_dynamics,
+    mobilizer_motion,
+)
+from ..value.stage import Stage
+from . import prescription
+from .matter_inertias import Inertias
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+_empty = np.empty  # one lookup less in operators that take a microsecond
+_SPATIAL = 2, 3
+
+
+class TreeDynamics(Inertias):
+    """The part of `SimbodyMatterSubsystem` that has the dynamics of the tree."""
+
+    def calc_acceleration_ignoring_constraints(
+        self,
+        state: State,
+        applied_mobility_forces: ArrayLike | None = None,
+        applied_body_forces: ArrayLike | None = None,
+    ) -> tuple[Array, Array]:
+        """Forward dynamics of given forces in place of the state's own, as though there were no constraints. Needs DYNAMICS.
+
+        `calc_acceleration` includes them. Locks and motions are followed by both.
+
+        Parameters
+        ----------
+        state : State
+        applied_mobility_forces : (nu,) array_like, optional
+            Zero where None or empty.
+        applied_body_forces : (nb, 2, 3) array_like, optional
+            At the bodies' origins, in Ground; zero where None or empty. Ground's row is ignored.
+
+        Returns
+        -------
+        udot : (nu,) array
+        A_GB : (nb, 2, 3) array
+        """
+        self.positions(state, "calc_acceleration_ignoring_constraints", Stage.DYNAMICS)
+        if state.stage_number < Stage.DYNAMICS:
+            state.refuse("calc_acceleration_ignoring_constraints", Stage.DYNAMICS)
+        block = self._articulated(state, "calc_acceleration_ignoring_constraints")
+        f = self.mobility_vector(state, "applied_mobility_forces", applied_mobility_forces)
+        F = self._body_forces(state, "applied_body_forces", applied_body_forces)
+        udot, A = np.empty(state.tree.nu), np.empty((len(self.body_list), 2, 3))
+        prescription.set_known_u_dot(self.get_system(), state)
+        forward_dynamics.calc_acceleration(block, f, F, udot, A.reshape(-1, 6))
+        return udot, A
+
+    def calc_residual_force_ignoring_constraints(
+        self,
+        state: State,
+        applied_mobility_forces: ArrayLike | None = None,
+        applied_body_forces: ArrayLike | None = None,
+        known_udot: ArrayLike | None = None,
+    ) -> Array:
+        """Inverse dynamics: the generalized forces ``(nu,)`` required in addition for *known_udot*. Needs VELOCITY.
+
+        residual = M udot + (forces of the velocities) - f - J^T F; each argument is zero where None or empty. The residual
+        includes the forces of constraints, unless they are among those given; `calc_residual_force` takes multipliers.
+        """
+        block = self.velocities(state, "calc_residual_force_ignoring_constraints")
+        tree = state.tree
+        if applied_mobility_forces is None and applied_body_forces is None:
+            udot = self.mobility_vector(state, "known_udot", known_udot)
+            residual = np.empty(tree.nu)
+            kernel = inverse_dynamics.calc_whole_force
+            (kernel.code or kernel.code_for(block, udot, residual))(block, udot, residual)
+            return residual
+        f, F = tree.no_mobility_forces, tree.no_body_forces
+        if applied_mobility_forces is not None:
+            f = self.mobility_vector(state, "applied_mobility_forces", applied_mobility_forces)
+        if applied_body_forces is not None:
+            F = self._body_forces(state, "applied_body_forces", applied_body_forces)
+        udot = self.mobility_vector(state, "known_udot", known_udot)
+        residual = np.empty(tree.nu)
+        inverse_dynamics.calc_residual_force.dispatcher(block, f, F, udot, residual)
+        return residual
+
+    def calc_body_acceleration_from_u_dot(self, state: State, known_udot: ArrayLike | None = None) -> Array:
+        """A_GB ``(nb, 2, 3)`` that *known_udot* ``(nu,)`` gives: J udot + Jdot u, in O(n). Needs VELOCITY.
+
+        None or an empty array stands for zeros: the result is `calc_bias_for_system_jacobian`. The udot that locks and motions
+        prescribe are not used.
+        """
+        block = self.velocities(state, "calc_body_acceleration_from_u_dot")
+        A = np.empty((len(self.body_list), 2, 3))
+        udot = self.mobility_vector(state, "known_udot", known_udot)
+        inverse_dynamics.calc_body_acceleration_from_u_dot(block, udot, A.reshape(-1, 6))
+        return A
+
+    def calc_tree_equivalent_mobility_forces(self, state: State, body_forces: ArrayLike | None = None) -> Array:
+        """Generalized forces ``(nu,)`` that replace *body_forces* and the forces of the velocities, in O(n). Needs VELOCITY.
+
+        f = J^T (F - F0), with F0 = M_B a + b of each body: its spatial inertia times its total Coriolis acceleration, and its
+        gyroscopic force (`get_total_centrifugal_forces`). Then M udot = f, but for mobility forces and constraints. Body forces
+        ``(nb, 2, 3)`` are at the bodies' origins; Ground's row is ignored, None or an empty array stands for zeros.
+        """
+        block = self.velocities(state, "calc_tree_equivalent_mobility_forces")
+        f = np.empty(state.tree.nu)
+        F = self._body_forces(state, "body_forces", body_forces)
+        inverse_dynamics.calc_tree_equivalent_mobility_forces(block, F, f)
+        return f
+
+    def mobilizer_velocity(self, state: State, b: int) -> Array:
+        """V_FM of body *b* of a state that is known to have velocities."""
+        out, kernel = _empty(_SPATIAL), mobilizer_motion.find_velocity
+        (kernel.code or kernel.code_for(state.block, b, out))(state.block, b, out)
+        return out
+
+    def mobilizer_acceleration(self, state: State, b: int) -> Array:
+        """A_FM of body *b* of a state that is known to have accelerations."""
+        out, kernel = _empty(_SPATIAL), mobilizer_motion.find_acceleration
+        (kernel.code or kernel.code_for(state.block, b, out))(state.block, b, out)
+        return out
+
+    def add_in_station_force(
+        self, state: State, body_b: Any, station_on_b: ArrayLike, force_in_g: ArrayLike, body_forces_in_g: Array
+    ) -> Array:
+        """Add a force at a station to ``(nb, 2, 3)`` *body_forces_in_g*, in place; returns the array. Needs POSITION."""
+        body = self.find_body(body_b)
+        self.positions(state, "add_in_station_force")
+        return body.apply_force_to_body_point(state, station_on_b, force_in_g, body_forces_in_g)
+
+    def add_in_body_torque(self, state: State, mobod: Any, torque_in_g: ArrayLike, body_forces_in_g: Array) -> Array:
+        """Add a torque to ``(nb, 2, 3)`` *body_forces_in_g*, in place; returns the array."""
+        body = self.find_body(mobod)
+        state.tree_of(self._ground, "add_in_body_torque")
+        return body.apply_body_torque(state, torque_in_g, body_forces_in_g)
+
+    def add_in_mobility_force(self, state: State, mobod: Any, which: int, f: float, mobility_forces: Array) -> Array:
+        """Add to one mobility's entry of ``(nu,)`` *mobility_forces*, in place; returns the array."""
+        body = self.find_body(mobod)
+        state.tree_of(self._ground, "add_in_mobility_force")
+        return body.apply_one_mobility_force(state, which, f, mobility_forces)

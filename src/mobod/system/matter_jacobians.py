@@ -1,0 +1,188 @@
+"""Jacobians of bodies, stations and frames: products, their transposes, matrices and biases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.arrays import Array, ArrayLike
+from ..mobilizer.base import MobilizedBody
+from ..tree import (
+    jacobian,
+)
+from ..value.checks import behaved, numbers
+from .matter_bodies import shaped
+from .matter_coordinates import Coordinates
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+
+class Jacobians(Coordinates):
+    """The part of `SimbodyMatterSubsystem` that has the Jacobians."""
+
+    def multiply_by_system_jacobian(self, state: State, u: ArrayLike) -> Array:
+        """V = J u ``(nb, 2, 3)``: the bodies' velocities that speeds *u* ``(nu,)`` would give, in O(n). Needs POSITION.
+
+        Ground's row is zero. Source: Jain 2011, section 3.5.
+        """
+        block = self.positions(state, "multiply_by_system_jacobian")
+        V = np.empty((len(self.body_list), 2, 3))
+        jacobian.multiply_by_system_jacobian(block, self.mobility_vector(state, "u", u), V.reshape(-1, 6))
+        return V
+
+    def multiply_by_system_jacobian_transpose(self, state: State, F_G: ArrayLike) -> Array:
+        """f = J^T F ``(nu,)`` of body forces *F_G* ``(nb, 2, 3)``, in O(n). Needs POSITION.
+
+        The forces are at the bodies' origins; Ground's row is ignored. Source: Jain 2011, section 3.5.
+        """
+        block = self.positions(state, "multiply_by_system_jacobian_transpose")
+        f = np.empty(state.tree.nu)
+        jacobian.multiply_by_system_jacobian_transpose(block, self._body_forces(state, "F_G", F_G), f)
+        return f
+
+    def calc_system_jacobian(self, state: State) -> Array:
+        """J ``(6*nb, nu)``: rows body by body, angular before linear. Needs POSITION."""
+        nb = len(self.body_list)
+        return self.frame_jacobian(state, "calc_system_jacobian", np.arange(nb), np.zeros((nb, 3)), 6)
+
+    def calc_bias_for_system_jacobian(self, state: State) -> Array:
+        """Jdot u ``(nb, 2, 3)``: the bodies' accelerations if udot were zero. Needs VELOCITY.
+
+        A_GB = J udot + Jdot u; Ground's row is zero, and the flat form is ``.reshape(-1)``.
+        """
+        self.velocities(state, "calc_bias_for_system_jacobian")
+        bias: Array = state.record.coriolis.reshape(-1, 2, 3).copy()
+        return bias
+
+    def multiply_by_station_jacobian(self, state: State, on_body_b: Any, station_p_in_b: ArrayLike, u: ArrayLike) -> Array:
+        """Velocities of stations that speeds *u* would give, in Ground. Needs POSITION.
+
+        Parameters
+        ----------
+        state : State
+        on_body_b : body or sequence of nt bodies
+            By object or index.
+        station_p_in_b : (3,) or (nt, 3) array_like
+            One station a task, in its body's frame.
+        u : (nu,) array_like
+
+        Returns
+        -------
+        (nt, 3) array, or (3,) for one bare task
+        """
+        V = self._times_frame_jacobian(state, "multiply_by_station_jacobian", on_body_b, station_p_in_b, u)
+        return V[..., 1, :].copy()
+
+    def multiply_by_station_jacobian_transpose(
+        self, state: State, on_body_b: Any, station_p_in_b: ArrayLike, f_GP: ArrayLike
+    ) -> Array:
+        """Generalized forces ``(nu,)`` of forces at stations. Needs POSITION.
+
+        Parameters
+        ----------
+        state : State
+        on_body_b, station_p_in_b
+            As `multiply_by_station_jacobian` takes them; forces on Ground count for nothing, tasks on one body add up.
+        f_GP : (nt, 3) array_like, or (3,) for one bare task
+            One force a task, in Ground.
+        """
+        bodies, stations, bare = self.tasks(on_body_b, station_p_in_b)
+        f = shaped("f_GP", f_GP, (3,) if bare else (len(bodies), 3)).reshape(-1, 3)
+        F = np.concatenate([np.zeros_like(f), f], axis=1)
+        return self._frame_jacobian_transpose(state, "multiply_by_station_jacobian_transpose", bodies, stations, behaved(F))
+
+    def calc_station_jacobian(self, state: State, on_body_b: Any, station_p_in_b: ArrayLike) -> Array:
+        """The Jacobian of stations ``(3*nt, nu)``, rows task by task. Needs POSITION."""
+        bodies, stations, _ = self.tasks(on_body_b, station_p_in_b)
+        return self.frame_jacobian(state, "calc_station_jacobian", bodies, stations, 3)
+
+    def calc_bias_for_station_jacobian(self, state: State, on_body_b: Any, station_p_in_b: ArrayLike) -> Array:
+        """Accelerations of stations if udot were zero: ``(nt, 3)``, or ``(3,)`` for one bare task. Needs VELOCITY.
+
+        a0 + alpha0 x p + w x (w x p), of the body's bias (alpha0; a0), its angular velocity and the station, in Ground.
+        """
+        return self._frame_bias(state, "calc_bias_for_station_jacobian", on_body_b, station_p_in_b)[..., 1, :].copy()
+
+    def multiply_by_frame_jacobian(self, state: State, on_body_b: Any, origin_ao_in_b: ArrayLike, u: ArrayLike) -> Array:
+        """Velocities of frames fixed on bodies that speeds *u* would give: ``(nt, 2, 3)``, or ``(2, 3)``. Needs POSITION."""
+        return self._times_frame_jacobian(state, "multiply_by_frame_jacobian", on_body_b, origin_ao_in_b, u)
+
+    def multiply_by_frame_jacobian_transpose(
+        self, state: State, on_body_b: Any, origin_ao_in_b: ArrayLike, F_GAo: ArrayLike
+    ) -> Array:
+        """Generalized forces ``(nu,)`` of spatial forces at frames' origins. Needs POSITION.
+
+        Parameters
+        ----------
+        state : State
+        on_body_b, origin_ao_in_b
+            As `multiply_by_station_jacobian` takes bodies and stations.
+        F_GAo : (nt, 2, 3) array_like, or (2, 3) for one bare task
+            Torque and force, in Ground, at the frame's origin.
+        """
+        bodies, stations, bare = self.tasks(on_body_b, origin_ao_in_b)
+        F = shaped("F_GAo", F_GAo, (2, 3) if bare else (len(bodies), 2, 3))
+        return self._frame_jacobian_transpose(
+            state, "multiply_by_frame_jacobian_transpose", bodies, stations, behaved(F).reshape(-1, 6)
+        )
+
+    def calc_frame_jacobian(self, state: State, on_body_b: Any, origin_ao_in_b: ArrayLike) -> Array:
+        """The Jacobian of frames ``(6*nt, nu)``, rows task by task, angular before linear. Needs POSITION."""
+        bodies, stations, _ = self.tasks(on_body_b, origin_ao_in_b)
+        return self.frame_jacobian(state, "calc_frame_jacobian", bodies, stations, 6)
+
+    def calc_bias_for_frame_jacobian(self, state: State, on_body_b: Any, origin_ao_in_b: ArrayLike) -> Array:
+        """Accelerations of frames if udot were zero: ``(nt, 2, 3)``, or ``(2, 3)`` for one bare task. Needs VELOCITY."""
+        return self._frame_bias(state, "calc_bias_for_frame_jacobian", on_body_b, origin_ao_in_b)
+
+    def tasks(self, bodies: Any, stations: ArrayLike) -> tuple[npt.NDArray[np.int64], Array, bool]:
+        """Bodies' indices, stations ``(nt, 3)``, and whether it was one task given bare."""
+        if isinstance(bodies, (list, tuple)):  # the usual case; NumPy's checks take longer than the Jacobian itself
+            bare, several = False, bodies
+        else:
+            bare = isinstance(bodies, (MobilizedBody, str)) or np.ndim(bodies) == 0
+            several = [bodies] if bare else bodies
+        if isinstance(several, np.ndarray) and several.dtype.kind in "iu" and several.ndim == 1:
+            for i in several[(several < 0) | (several >= len(self.body_list))]:
+                self.get_mobilized_body(i)  # raises the error
+            indices = several.astype(np.int64)
+        else:
+            indices = np.array([self.find_body(body).index for body in several], dtype=np.int64)
+        n = len(indices)
+        points = numbers("stations", stations)
+        if points.shape != (n, 3):
+            points = shaped("stations", points, (3,) if bare and points.ndim == 1 else (n, 3)).reshape(-1, 3)
+        return indices, behaved(points), bare
+
+    def _times_frame_jacobian(self, state: State, asked: str, on_body_b: Any, stations: ArrayLike, u: ArrayLike) -> Array:
+        block = self.positions(state, asked)
+        bodies, points, bare = self.tasks(on_body_b, stations)
+        V = np.empty((len(bodies), 2, 3))
+        speeds = self.mobility_vector(state, "u", u)
+        jacobian.multiply_by_frame_jacobian(block, bodies, points, speeds, V.reshape(-1, 6))
+        return V[0] if bare else V
+
+    def _frame_jacobian_transpose(
+        self, state: State, asked: str, bodies: npt.NDArray[np.int64], stations: Array, F: Array
+    ) -> Array:
+        block = self.positions(state, asked)
+        f = np.empty(state.tree.nu)
+        jacobian.multiply_by_frame_jacobian_transpose(block, bodies, stations, F, f)
+        return f
+
+    def frame_jacobian(self, state: State, asked: str, bodies: npt.NDArray[np.int64], stations: Array, rows: int) -> Array:
+        """Jacobian of frames (*rows* 6) or stations (3) on bodies, ``(rows * tasks, nu)``."""
+        block = self.positions(state, asked)
+        J = np.zeros((rows * len(bodies), state.tree.nu))
+        jacobian.calc_frame_jacobian.dispatcher(block, bodies, stations, rows, J)
+        return J
+
+    def _frame_bias(self, state: State, asked: str, on_body_b: Any, stations: ArrayLike) -> Array:
+        block = self.velocities(state, asked)
+        bodies, points, bare = self.tasks(on_body_b, stations)
+        bias = np.empty((len(bodies), 2, 3))
+        jacobian.calc_bias_for_frame_jacobian(block, bodies, points, bias.reshape(-1, 6))
+        return bias[0] if bare else bias

@@ -1,0 +1,88 @@
+"""Sums over all bodies and particles: mass, mass center, inertia, momentum and kinetic energy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..mobilizer._matrices import full
+from ..tree import (
+    momentum,
+)
+from ..value import Inertia, MassProperties
+from ..value.stage import Stage
+from .matter_mass_matrix import HasMassMatrix
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+
+class Momentum(HasMassMatrix):
+    """The part of `SimbodyMatterSubsystem` that sums up mass and momentum."""
+
+    def calc_system_mass(self, state: State) -> float:
+        """Mass of all bodies but Ground, and of all particles. Needs INSTANCE."""
+        state.need_instance(self._ground, "calc_system_mass")
+        return float(np.sum(state.record.mass[1:, 0]) + np.sum(state.record.particle_mass))
+
+    def _mass_sums(self, state: State, asked: str) -> Array:
+        out = np.empty((10, 1))
+        momentum.calc_mass_properties(self.positions(state, asked), out)
+        return out[:, 0]
+
+    def calc_system_mass_center_location_in_ground(self, state: State) -> Array:
+        """Mass center of the system, in Ground; NaN for a massless one. Needs POSITION."""
+        sums = self._mass_sums(state, "calc_system_mass_center_location_in_ground")
+        return _per_mass(sums[1:4], sums[0])
+
+    def calc_system_mass_properties_in_ground(self, state: State) -> MassProperties:
+        """Mass, mass center and inertia of the system about the Ground origin, in Ground. Needs POSITION."""
+        sums = self._mass_sums(state, "calc_system_mass_properties_in_ground")
+        return MassProperties.trusted(float(sums[0]), _per_mass(sums[1:4], sums[0]), full(sums[4:]))
+
+    def calc_system_central_inertia_in_ground(self, state: State) -> Inertia:
+        """Inertia of the system about its mass center, in Ground. Needs POSITION."""
+        self.positions(state, "calc_system_central_inertia_in_ground")
+        return self.calc_system_mass_properties_in_ground(state).central_inertia
+
+    def calc_system_momentum_about_ground_origin(self, state: State) -> Array:
+        """Angular momentum about the Ground origin, and linear momentum ``(2, 3)``. Needs VELOCITY."""
+        out = np.empty((6, 1))
+        momentum.calc_momentum(self.velocities(state, "calc_system_momentum_about_ground_origin"), out)
+        return out.reshape(2, 3)
+
+    def calc_system_central_momentum(self, state: State) -> Array:
+        """Angular momentum about the system's mass center, and linear momentum ``(2, 3)``. Needs VELOCITY."""
+        self.velocities(state, "calc_system_central_momentum")
+        about_origin = self.calc_system_momentum_about_ground_origin(state)
+        c = self.calc_system_mass_center_location_in_ground(state)
+        about_origin[0] -= np.cross(c, about_origin[1])
+        return about_origin
+
+    def calc_system_mass_center_velocity_in_ground(self, state: State) -> Array:
+        """Velocity of the system's mass center; NaN for a massless one. Needs VELOCITY."""
+        self.velocities(state, "calc_system_mass_center_velocity_in_ground")
+        return _per_mass(self.calc_system_momentum_about_ground_origin(state)[1], self.calc_system_mass(state))
+
+    def calc_system_mass_center_acceleration_in_ground(self, state: State) -> Array:
+        """Acceleration of the system's mass center; NaN for a massless one. Needs ACCELERATION."""
+        self.positions(state, "calc_system_mass_center_acceleration_in_ground", Stage.ACCELERATION)
+        if state.stage_number < Stage.ACCELERATION:
+            state.refuse("calc_system_mass_center_acceleration_in_ground", Stage.ACCELERATION)
+        record = state.record
+        m, c, w = record.mass[1:], record.com_G[1:], record.V_GB[1:, :3]
+        a = record.A_GB[1:, 3:] + np.cross(record.A_GB[1:, :3], c) + np.cross(w, np.cross(w, c))
+        m_p, a_p = record.particle_mass, record.particle_acceleration.reshape(-1, 3)
+        return _per_mass(np.sum(m * a, axis=0) + np.sum(m_p * a_p, axis=0), float(np.sum(m) + np.sum(m_p)))
+
+    def calc_kinetic_energy(self, state: State) -> float:
+        """Kinetic energy, mass*length^2/time^2. Needs VELOCITY."""
+        out = np.empty((1, 1))
+        momentum.calc_kinetic_energy(self.velocities(state, "calc_kinetic_energy"), out)
+        return float(out[0, 0])
+
+
+def _per_mass(total: Array, mass: float) -> Array:
+    return total / mass if mass > 0.0 else np.full(3, np.nan)

@@ -1,0 +1,99 @@
+"""The subsystems that a system is made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import TopologyError
+from ..state.state import State
+from ..state.subsystem import Subsystem
+from ..tree.tree import Tree
+from ..value.attributes import Sealed
+
+if TYPE_CHECKING:
+    from ..force.subsystem import GeneralForceSubsystem
+    from .matter import SimbodyMatterSubsystem
+
+
+class HasParts(Sealed):
+    """The part of `MultibodySystem` that has its subsystems."""
+
+    subsystems: list[Subsystem]
+    force_subsystems: list[GeneralForceSubsystem]
+    topology_version: int
+    topology_token: object
+    compiles_measures: bool
+    _matter: SimbodyMatterSubsystem | None
+    _topology_realized: bool
+    _trees: dict[bool, Tree]
+    _kernel: Any
+    _default_state: State | None
+
+    def adopt_subsystem(self, subsystem: Subsystem) -> int:
+        """Make *subsystem* part of the system; returns its index.
+
+        Raises
+        ------
+        TopologyError
+            If it is part of a system already, or a second matter subsystem.
+        TypeError
+            If it is no subsystem, or its class does not call ``super().__init__``.
+        """
+        from ..force.subsystem import GeneralForceSubsystem
+        from .matter import SimbodyMatterSubsystem
+
+        if not isinstance(subsystem, Subsystem):
+            raise TypeError(f"adopt_subsystem takes a Subsystem, not {subsystem!r}")
+        if not hasattr(subsystem, "own_measures"):
+            raise TypeError(f"{type(subsystem).__name__}.__init__ has to call super().__init__(system, name)")
+        if subsystem.system is not None:
+            raise TopologyError(f"{subsystem!r} is part of a system already")
+        if isinstance(subsystem, SimbodyMatterSubsystem):
+            if self._matter is not None:
+                raise TopologyError(f"{self!r} has a matter subsystem already; a system has one")
+            self._matter = subsystem
+        if isinstance(subsystem, GeneralForceSubsystem):
+            self.force_subsystems.append(subsystem)
+        subsystem.system, subsystem.subsystem_index = self, len(self.subsystems)  # type: ignore[assignment]
+        self.subsystems.append(subsystem)
+        self.invalidate_topology()
+        return subsystem.subsystem_index
+
+    @property
+    def matter(self) -> SimbodyMatterSubsystem:
+        """The matter subsystem; `TopologyError` where there is none yet."""
+        return self.get_matter_subsystem()
+
+    def get_matter_subsystem(self) -> SimbodyMatterSubsystem:
+        """The matter subsystem; `TopologyError` where there is none yet."""
+        if self._matter is None:
+            raise TopologyError(f"{self!r} has no matter; make one with mobod.SimbodyMatterSubsystem(system)")
+        return self._matter
+
+    def get_num_subsystems(self) -> int:
+        """How many subsystems there are."""
+        return len(self.subsystems)
+
+    def get_subsystem(self, index: int) -> Subsystem:
+        """One of them."""
+        return self.subsystems[index]
+
+    def all_forces(self) -> list[Any]:
+        """The elements of all force subsystems, in order."""
+        return [force for subsystem in self.force_subsystems for force in subsystem.elements]
+
+    def invalidate_topology(self) -> None:
+        """Invalidate all states made so far: the topology has changed."""
+        self.topology_version += 1
+        self.topology_token = object()
+        if self._matter is not None:
+            self._matter.token = self.topology_token
+        self._topology_realized = False
+        self._trees = {}
+        self._kernel = None
+        self._default_state = None
+        self.compiles_measures = False
+
+    def system_topology_has_been_realized(self) -> bool:
+        """Whether `realize_topology` was called and nothing topological has changed since."""
+        return self._topology_realized

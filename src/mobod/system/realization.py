@@ -1,0 +1,272 @@
+"""Realizing states: by one kernel, or stage by stage in systems with parts in Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..constraint import _protocol as constraint_what
+from ..errors import ModelError, StageError
+from ..mobilizer._custom_python import write_position, write_velocity
+from ..state import validity
+from ..state.state import State
+from ..tree import constraints
+from ..tree import realize as _realize
+from ..value.stage import INSTANCE, MODEL, Stage
+from . import prescription
+from .explanation import Explaining
+from .topology import refuse_change
+
+#: For the stages most often passed to `realize`: the number and the bits requested of the kernels.
+_STAGE_ACCELERATION, _TO_ACCELERATION = Stage.ACCELERATION, (int(Stage.ACCELERATION), validity.WANTED[Stage.ACCELERATION])
+_STAGE_VELOCITY, _TO_VELOCITY = Stage.VELOCITY, (int(Stage.VELOCITY), validity.WANTED[Stage.VELOCITY])
+_STAGE_POSITION, _TO_POSITION = Stage.POSITION, (int(Stage.POSITION), validity.WANTED[Stage.POSITION])
+
+
+class Realizing(Explaining):
+    """The part of `MultibodySystem` that realizes states."""
+
+    _address: int
+
+    def realize(self, state: State, stage: Stage = Stage.ACCELERATION) -> None:
+        """Realize *state* through *stage*: compute the results of that stage that are not valid yet.
+
+        Parameters
+        ----------
+        state : State
+            Made by this system, at MODEL or above; its results are found in it afterwards.
+        stage : Stage
+            ACCELERATION unless given.
+
+        Raises
+        ------
+        StageError
+            If the state is below MODEL.
+        TopologyError
+            If the state is another system's, or older than a change of this one.
+        ModelError
+            If q, u or time is not finite, a mobility moves no inertia, or a particle's mass is not positive. The state is
+            then as it was.
+        """
+        # kept short: with the setters of q and u, this is all that Python adds to the kernel's time
+        try:
+            token = state.token
+        except AttributeError:
+            raise TypeError(f"realize takes a State, then a Stage; the first is {state!r}") from None
+        if token is not self.topology_token:
+            state.check_owner(self, "realize")
+        if stage is _STAGE_ACCELERATION:
+            level, wanted = _TO_ACCELERATION
+        elif stage is _STAGE_VELOCITY:
+            level, wanted = _TO_VELOCITY
+        elif stage is _STAGE_POSITION:
+            level, wanted = _TO_POSITION
+        else:
+            level = int(_stage_of(stage))
+            wanted = validity.WANTED[level]
+        reached = state.stage_number
+        if reached >= level:
+            return
+        if self.is_interpreted or reached < INSTANCE:
+            if reached == MODEL:
+                self.get_matter_subsystem().check_particle_masses(state)
+            if self.is_interpreted or reached < MODEL:
+                self._realize_interpreted(state, Stage(stage))
+                return
+        valid = state.valid
+        if wanted & ~valid:
+            kernel = self._kernel
+            if kernel is None:
+                kernel = self._choose_kernel()
+            status = kernel(state.block, self._address, valid, wanted)
+            if status:
+                self.explain(state, status)
+            state.valid = valid | wanted
+        state.stage_number = level
+
+    def _realize_interpreted(self, state: State, stage: Stage) -> None:
+        """The same stage by stage, with Python's parts called where their turn comes."""
+        if state.stage_number < Stage.MODEL:
+            raise StageError("realize needs Stage.MODEL; call system.realize_model(state)")
+        before, resources = (state.stage_number, state.valid), state.resources
+        if resources is not None:
+            if resources.realizing:
+                raise StageError(
+                    f"realize to Stage.{stage.name}: this state is being realized, through {state.stage.name} so far, and a "
+                    "hook or a calc_ method of a part of yours asks for more; use what is there, do it at a later stage's "
+                    "hook, or realize state.copy()"
+                )
+        # allocations of INSTANCE's hooks are undone if they fail
+        allocated = resources.snapshot() if resources is not None and before[0] < Stage.INSTANCE else {}
+        try:
+            if resources is not None:
+                resources.realizing = True
+            for step in range(max(state.stage_number, Stage.MODEL) + 1, stage + 1):
+                wanted, name = validity.WANTED[step] & ~state.valid, Stage(step).name.lower()
+                told = False
+                if resources is not None:
+                    self._check_subsystems(state, step)
+                if step == Stage.INSTANCE:
+                    for motion in self.custom_motions:
+                        state.settle_motion(motion.mobod, asked=True)
+                if wanted & validity.ACCELERATIONS:
+                    prescription.set_known_u_dot(self, state)
+                if wanted:
+                    told = self.compute(state, wanted) == step
+                if step == Stage.DYNAMICS and wanted & validity.FORCES:
+                    state.valid &= ~validity.FORCES
+                    self._add_custom_forces(state)
+                    state.valid |= validity.FORCES
+                if not told:  # a mobilizer's hooks for positions and velocities run before its columns are evaluated
+                    for body in self._interpreted_bodies:
+                        assert body.interpreter is not None
+                        body.interpreter.realize(name, state)
+                if state.stage_number < step - 1:  # mobilizers, constraints and motions are part of the matter
+                    refuse_change(state, step, self._matter)
+                state.stage_number = step
+                if resources is not None:
+                    resources.step, resources.turn = step, 0
+                for constraint in self._interpreted_constraints:
+                    if step <= Stage.INSTANCE or not constraint.is_disabled(state):
+                        assert constraint.interpreter is not None
+                        constraint.interpreter.realize(name, state)
+                        if state.stage_number < step:
+                            refuse_change(state, step, constraint)
+                for part in (*self._custom_forces, *self.custom_motions):
+                    getattr(part.implementation, f"realize_{name}")(state)
+                    if state.stage_number < step:
+                        refuse_change(state, step, part)
+                self._tell_subsystems(state, step)
+                if resources is not None:
+                    resources.step = 0
+                    if step == Stage.ACCELERATION:
+                        self._check_rates(state)
+        except BaseException:
+            # as it was, unless a part has changed it, which leaves less
+            state.stage_number, state.valid = min(before[0], state.stage_number), before[1] & state.valid
+            if resources is not None:
+                resources.step = 0
+                if before[0] < Stage.INSTANCE:
+                    resources.restore(allocated)
+            raise
+        finally:
+            if resources is not None:
+                resources.realizing = False
+
+    def compute(self, state: State, wanted: int) -> int:
+        """Compute the results requested that are not valid.
+
+        Mobilizers that Python computes write their rows before the sweeps, and constraints theirs after them.
+
+        Returns
+        -------
+        int
+            The last stage whose hooks of these mobilizers were called; 0 if none were.
+        """
+        missing, told = wanted & ~state.valid, 0
+        if self._interpreted_bodies or self._interpreted_constraints:
+            for entry, write, stage in (
+                (validity.POSITIONS, write_position, Stage.POSITION),
+                (validity.VELOCITIES, write_velocity, Stage.VELOCITY),
+            ):
+                if missing & entry:
+                    if self._interpreted_bodies:
+                        self._check_input(state, entry)
+                        for body in self._interpreted_bodies:
+                            write(body, state)
+                        told = int(stage)
+                    self._kernel_call(state, entry)
+                    self._write_constraints(state, entry)
+        self._kernel_call(state, wanted)
+        return told
+
+    def _write_constraints(self, state: State, entry: int) -> None:
+        """Let Python write its rows of enabled constraints, and compute what follows from them."""
+        what = constraint_what.POSITIONS if entry == validity.POSITIONS else constraint_what.VELOCITIES
+        try:
+            for constraint in self._interpreted_constraints:
+                interpreter = constraint.interpreter
+                if interpreter is None or constraint.is_disabled(state):
+                    continue
+                if entry == validity.POSITIONS:
+                    interpreter.write_positions(state)
+                else:
+                    interpreter.write_velocities(state)
+                constraints.complete(state.record, constraint.index, what)
+        except BaseException:
+            state.valid &= 0 if entry == validity.POSITIONS else ~validity.CLEARED_BY_U
+            raise
+
+    def _check_input(self, state: State, entry: int) -> None:
+        """Refuse values that are not finite, as the kernels do, before a user's function sees them."""
+        tree = state.tree
+        values = state.q_values[: tree.nq] if entry == validity.POSITIONS else state.u_values[: tree.nu]
+        if not (np.isfinite(values).all() and np.isfinite(state.record.time[0, 0])):
+            self.explain(state, _realize.BAD_INPUT)
+
+    def _check_subsystems(self, state: State, step: int) -> None:
+        """Refuse values of subsystems' q, u and z that are not finite, before anything is computed from them."""
+        tree = state.tree
+        if step == Stage.POSITION:
+            name, first, values = "q", tree.nq, state.q_values
+        elif step == Stage.VELOCITY:
+            name, first, values = "u", tree.nu, state.u_values
+        elif step == Stage.DYNAMICS:
+            name, first, values = "z", 0, state.z_values
+        else:
+            return
+        if len(values) > first and not np.isfinite(values[first:]).all():
+            i = first + int(np.flatnonzero(~np.isfinite(values[first:]))[0])
+            raise ModelError(f"{self.owner_of(state, name, i)}, is {values[i]}; every {name} has to be finite")
+
+    def _check_rates(self, state: State) -> None:
+        """Refuse rates that a subsystem has written and that are not finite."""
+        record, tree = state.record, state.tree
+        if len(record.y_dot) == tree.nq + tree.nu or np.isfinite(record.y_dot).all():
+            return
+        for name, column in (("q", record.q_dot), ("u", record.u_dot), ("z", record.z_dot)):
+            wrong = np.flatnonzero(~np.isfinite(column[:, 0]))
+            if len(wrong):
+                i = int(wrong[0])
+                raise ModelError(f"the rate of {self.owner_of(state, name, i)}, is {column[i, 0]}; it has to be finite")
+
+    def _kernel_call(self, state: State, wanted: int) -> None:
+        if wanted & ~state.valid:
+            kernel = self._kernel or self._choose_kernel()
+            status = kernel(state.block, self._address, state.valid, wanted)
+            if status:
+                self.explain(state, status)
+            state.valid |= wanted
+
+    def _choose_kernel(self) -> Any:
+        """The kernel that realizes states; with users' compiled functions it checks their results, too."""
+        checked = any(body.is_of_users_functions for body in self.get_matter_subsystem().body_list)
+        self._address = _realize.advance.address()
+        kernel = _realize.realize_checked if checked else _realize.realize
+        self._kernel = kernel.code or kernel.code_for(np.zeros(1, np.int64), 0, 0, 0)
+        return self._kernel
+
+    def _add_custom_forces(self, state: State) -> None:
+        """Add the custom forces that are enabled to the applied forces; they are given the state at VELOCITY."""
+        record = state.record
+        body_forces, particle_forces = record.body_forces.reshape(-1, 2, 3), record.particle_forces.reshape(-1, 3)
+        mobility_forces = record.mobility_forces[:, 0]
+        state.stage_number = int(Stage.VELOCITY)
+        # which z, or another force's parameters, take away without lowering the stage
+        untouched = validity.unchanged(Stage.DYNAMICS) & ~validity.unchanged(Stage.ACCELERATION)
+        before = state.valid & untouched
+        state.valid |= untouched
+        for force in self._custom_forces:
+            if not force.is_disabled(state):
+                force.add_force(state, body_forces, particle_forces, mobility_forces)
+                if state.stage_number < Stage.VELOCITY or not state.valid & untouched:
+                    refuse_change(state, Stage.DYNAMICS, force)
+        state.valid &= ~untouched | before
+
+
+def _stage_of(stage: Any) -> Stage:
+    try:
+        return Stage(stage)
+    except ValueError:
+        raise TypeError(f"realize takes a Stage such as mobod.Stage.POSITION, not {stage!r}") from None

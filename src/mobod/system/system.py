@@ -1,0 +1,178 @@
+"""MultibodySystem: the subsystems that make a mechanism, and the realization of its states.
+
+It is made of parts: `parts`, `events`, `topology`, `explanation`, `realization`, `manifold`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..event import EventHandler, EventReporter
+from ..force import _dispatch as forces_switch
+from ..measure.memory import Memory
+from ..motion import Custom
+from ..state import validity
+from ..state.state import State
+from ..state.subsystem import Subsystem
+from ..tree import momentum
+from ..tree.tree import Tree
+from ..value.stage import Stage
+from .manifold import OnManifold
+
+if TYPE_CHECKING:
+    from ..constraint.base import Constraint
+    from ..force.subsystem import GeneralForceSubsystem
+    from ..mobilizer.base import MobilizedBody
+    from .matter import SimbodyMatterSubsystem
+
+
+class MultibodySystem(OnManifold):
+    """Matter, forces and other subsystems of a mechanism. They join the system when they are made; then it makes states.
+
+    Parameters
+    ----------
+    name : str, optional
+        For messages and pictures.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    >>> pin = mb.mobilizer.Pin(matter.ground, body, name="pin")
+    >>> state = system.realize_topology()
+    >>> system.realize(state, mb.Stage.VELOCITY)
+    >>> pin.get_body_velocity(state).shape
+    (2, 3)
+    """
+
+    INNER = frozenset(
+        """
+        all_forces begin_measures compiles_measures compute custom_motions event_handlers event_reporters explain
+        force_subsystems invalidate_topology is_interpreted needs_states owner_of remember subsystems topology_token
+        topology_version tree_for
+        """.split()
+    )
+
+    def __init__(self, name: str = "system") -> None:
+        self._name = name
+        self.subsystems: list[Subsystem] = []
+        self._matter: SimbodyMatterSubsystem | None = None
+        self.force_subsystems: list[GeneralForceSubsystem] = []
+        self.topology_version = 0
+        self.topology_token = object()  # a new one with each version
+        self._topology_realized = False
+        self._trees: dict[bool, Tree] = {}
+        self._custom_forces: list[Any] = []
+        self._interpreted_bodies: list[MobilizedBody] = []
+        self._interpreted_constraints: list[Constraint] = []
+        self._hooked: dict[int, list[int]] = {}  # for each stage: which subsystems have a hook of their own
+        self.custom_motions: list[Custom] = []
+        #: Whether parts of users' own Python take part in realizing states.
+        self.is_interpreted = False
+        #: Whether measures integrate or remember, and compiled steps do it for them.
+        self.compiles_measures = False
+        self._kernel: Any = None
+        self._address = 0
+        self._default_state: State | None = None
+        self.event_handlers: list[EventHandler] = []
+        self.event_reporters: list[EventReporter] = []
+        self._time_scale = 0.1
+        self._has_time_advanced_events = False
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._name
+
+    def __repr__(self) -> str:
+        bodies = 0 if self._matter is None else self._matter.get_num_bodies() - 1
+        forces = sum(subsystem.get_num_forces() for subsystem in self.force_subsystems)
+        realized = "" if self._topology_realized else ", topology not realized"
+        return f"<MultibodySystem {self._name!r}: {bodies} bodies, {forces} forces{realized}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kernel": None, "_trees": {}, "_default_state": None}
+
+    # ------------------------------------------------------------------------------------------ measures
+
+    def begin_measures(self, state: State) -> None:
+        """Initialize measures that remember, at the start of a run, unless *state* has a memory of an earlier one."""
+        acting = [measure for subsystem in self.subsystems for measure in subsystem.acting_measures]
+        waiting = [measure for measure in acting if not measure.has_begun(state)]
+        if waiting:
+            self.project(state)
+            for measure in waiting:
+                measure.begin(state)
+
+    def remember(self, state: State) -> None:
+        """Update measures that remember, at the end of a step."""
+        if self.compiles_measures:  # it is Python that ends it
+            record = state.record
+            acting = [one for subsystem in self.subsystems for one in subsystem.acting_measures if isinstance(one, Memory)]
+            ready = [one for one in acting if one.memory(state) is not None and state.stage_number >= one.needs()]
+            following = [one.next_memory(state) for one in ready]
+            record.measure_next[:] = record.measure_memory
+            for one, kept in zip(ready, following, strict=True):
+                one.write(record.measure_next, kept)
+            return
+        for subsystem in self.subsystems:
+            for measure in subsystem.acting_measures:
+                measure.remember(state)
+
+    # ------------------------------------------------------------------------------------------ energy
+
+    def calc_kinetic_energy(self, state: State) -> float:
+        """Kinetic energy, mass*length^2/time^2. Needs VELOCITY."""
+        return self.get_matter_subsystem().calc_kinetic_energy(state)
+
+    def calc_potential_energy(self, state: State) -> float:
+        """Potential energy of all enabled forces, mass*length^2/time^2. Needs POSITION (custom forces may need more)."""
+        state.check_owner(self, "calc_potential_energy")
+        if not state.valid & validity.POSITIONS:
+            state.refuse("calc_potential_energy", Stage.POSITION)
+        total = forces_switch.of_all(state, forces_switch.ENERGY).sum()
+        return float(total + sum(force.calc_potential_energy_contribution(state) for force in self._custom_forces))
+
+    def calc_energy(self, state: State) -> float:
+        """Kinetic and potential energy. Needs VELOCITY."""
+        if not self._custom_forces and state.valid & validity.VELOCITIES:
+            state.check_owner(self, "calc_energy")
+            out = np.empty((2, 1))
+            momentum.calc_energy(state.block, out)
+            return float(out[0, 0] + out[1, 0])
+        return self.calc_kinetic_energy(state) + self.calc_potential_energy(state)
+
+    def calc_power_dissipation(self, state: State) -> float:
+        """The power that all enabled forces turn into heat, mass*length^2/time^3. Needs VELOCITY."""
+        state.check_owner(self, "calc_power_dissipation")
+        return float(sum(forces.calc_power_dissipation(state) for forces in self.force_subsystems))
+
+    # ------------------------------------------------------------------------------------------ applied forces
+
+    def get_rigid_body_forces(self, state: State) -> Array:
+        """Applied forces on the bodies ``(nb, 2, 3)``, in Ground, at the bodies' origins. Needs DYNAMICS."""
+        self._need_dynamics(state, "get_rigid_body_forces")
+        F: Array = state.record.body_forces.reshape(-1, 2, 3).copy()
+        return F
+
+    def get_mobility_forces(self, state: State) -> Array:
+        """Applied generalized forces ``(nu,)``. Needs DYNAMICS."""
+        self._need_dynamics(state, "get_mobility_forces")
+        f: Array = state.record.mobility_forces[:, 0].copy()
+        return f
+
+    def get_particle_forces(self, state: State) -> Array:
+        """Applied forces on the particles ``(np, 3)``, in Ground. Needs DYNAMICS."""
+        self._need_dynamics(state, "get_particle_forces")
+        f: Array = state.record.particle_forces.reshape(-1, 3).copy()
+        return f
+
+    def _need_dynamics(self, state: State, asked: str) -> None:
+        state.check_owner(self, asked)
+        if not state.valid & validity.FORCES:
+            state.refuse(asked, Stage.DYNAMICS)

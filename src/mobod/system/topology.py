@@ -1,0 +1,253 @@
+"""Realizing a system's topology and a state's model: trees, default states, and the hooks that allocate."""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ModelError, StageError, TopologyError
+from ..force._layout import entries
+from ..measure._program import Program
+from ..measure.base import NotCompiled
+from ..measure.memory import Memory
+from ..motion import Custom
+from ..state.fields import OUTSIDE_MATTER, REMEMBERED
+from ..state.resources import subsystem_order
+from ..state.state import State
+from ..state.subsystem import HOOKS, Subsystem, warn_of_misspelt_hooks
+from ..tree.tree import Tree
+from ..value.stage import Stage
+from .events import HasEvents
+
+if TYPE_CHECKING:
+    from ..constraint.base import Constraint
+    from ..mobilizer.base import MobilizedBody
+
+#: Users' classes whose hooks' names have been looked at.
+_SPELT: weakref.WeakSet[type] = weakref.WeakSet()
+
+
+class HasTopology(HasEvents):
+    """The part of `MultibodySystem` that makes states."""
+
+    custom_motions: list[Custom]
+    is_interpreted: bool
+    _custom_forces: list[Any]
+    _interpreted_bodies: list[MobilizedBody]
+    _interpreted_constraints: list[Constraint]
+    _hooked: dict[int, list[int]]
+
+    def tree_for(self, use_euler_angles: bool) -> Tree:
+        """The tree for a modelling choice, made when first needed."""
+        tree = self._trees.get(use_euler_angles)
+        if tree is None:
+            matter = self.get_matter_subsystem()
+            entered = entries(self.all_forces())
+            tree = Tree(matter.body_list, entered, use_euler_angles, matter.particles, matter.constraints)
+            for force in self.all_forces():
+                force.check_tree(tree)
+            m, f = matter.subsystem_index, [one.subsystem_index for one in self.force_subsystems[:1]]
+            tree.owners = {"q": {m: tree.nq}, "u": {m: tree.nu}, "z": dict.fromkeys(f, tree.nz)}
+            if self.compiles_measures:
+                try:
+                    self._program(tree).give_to(tree)
+                except NotCompiled as error:
+                    raise ModelError(
+                        f"{error} with orientations as {'angles' if use_euler_angles else 'quaternions'}"
+                    ) from None
+            self._trees[use_euler_angles] = tree
+        return tree
+
+    def realize_topology(self) -> State:
+        """Fix the parts, and make a state with the default values, realized through MODEL.
+
+        Returns
+        -------
+        State
+            A state of the caller's own. States made before a topological change are of no use after it.
+
+        Raises
+        ------
+        TopologyError
+            If there is no matter subsystem.
+
+        Notes
+        -----
+        Hooks of users' parts (subsystems, forces, mobilizers) are called for TOPOLOGY and then MODEL, with the state at EMPTY
+        and then at TOPOLOGY, to allocate what they keep in the state.
+        """
+        matter = self.get_matter_subsystem()
+        tree = self.tree_for(matter.default_use_euler_angles)
+        self.compiles_measures = False
+        self._custom_forces = [force for force in self.all_forces() if force.implementation is not None]
+        self._interpreted_bodies = [body for body in matter.body_list if body.interpreter is not None]
+        self._hooked = {
+            int(stage): [i for i, one in enumerate(self.subsystems) if getattr(type(one), hook) is not getattr(Subsystem, hook)]
+            for stage, hook in HOOKS.items()
+        }
+        self._interpreted_constraints = [one for one in matter.constraints if one.interpreter is not None]
+        hooks = any(self._hooked.values())
+        motions = [body.driver for body in matter.body_list]
+        self.custom_motions = [motion for motion in motions if isinstance(motion, Custom) and motion.routine is None]
+        interpreted = self._interpreted_bodies or self._interpreted_constraints
+        self._warn_of_misspelt_hooks()
+        self.is_interpreted = bool(self._custom_forces or interpreted or self.custom_motions or hooks)
+        acting = [subsystem.find_acting_measures() for subsystem in self.subsystems]
+        if any(acting) and not self._compile_measures(tree):
+            self.is_interpreted = True
+        for i, subsystem in enumerate(self.subsystems):
+            # a measure that only keeps something in states needs the hook of TOPOLOGY, and leaves the system compiled
+            in_python = acting[i] and not self.compiles_measures
+            for stage in HOOKS if in_python else [Stage.TOPOLOGY] if subsystem.own_measures else []:
+                if i not in self._hooked[stage]:
+                    self._hooked[stage].append(i)
+        realized_before, self._topology_realized = self._topology_realized, True
+        state = State(self, tree)  # type: ignore[arg-type]  # which it is a part of
+        if self.is_interpreted or self._hooked[Stage.TOPOLOGY]:
+            state.stage_number = int(Stage.EMPTY)
+            state.upd_resources()
+            try:
+                self._settle(state, Stage.TOPOLOGY)
+                self._settle(state, Stage.MODEL)
+            except BaseException:
+                self._topology_realized = realized_before
+                raise
+            state.make_room(tree, state.record)
+        self._default_state = state.copy()
+        return state
+
+    def _compile_measures(self, tree: Tree) -> bool:
+        """Let compiled steps integrate and remember for the measures, where all parts of the system allow that."""
+        acting = [one for subsystem in self.subsystems for one in subsystem.acting_measures]
+        program = None
+        allocating = any(one.allocates_by_hook() for subsystem in self.subsystems for one in subsystem.own_measures)
+        if not self.is_interpreted and not allocating:
+            with contextlib.suppress(NotCompiled):
+                program = self._program(tree)
+        for one in acting:
+            if isinstance(one, Memory):
+                place = None if program is None else program.memory[id(one)]
+                one.memory_run = None if place is None else slice(place, place + one.memory_size())
+        if program is None:
+            return False
+        program.give_to(tree)
+        self.compiles_measures = True
+        return True
+
+    def _program(self, tree: Tree) -> Program:
+        """The measures that take part in steps, as kernels take them."""
+        known, at, places, acting = tree.owners["z"], 0, {}, []
+        # as `Resources.lay_out` lays out z
+        for i in sorted(subsystem_order(self), key=lambda one: one not in known):  # type: ignore[arg-type]
+            places[i] = at = at + known.get(i, 0)
+            for measure in self.subsystems[i].acting_measures:
+                acting.append(measure)
+                at += measure.num_z()
+        return Program(acting, tree, places)
+
+    def _warn_of_misspelt_hooks(self) -> None:
+        """Warn of methods of users' implementations that look like hooks and are none, once a class."""
+        parts = [*self._custom_forces, *self.custom_motions, *self._interpreted_bodies]
+        parts += [one.interpreter for one in self._interpreted_constraints]
+        found = [getattr(part, "implementation", None) for part in parts]
+        kinds = {kind for one in found if one is not None for kind in type(one).__mro__}
+        for kind in kinds.difference(_SPELT):
+            if not kind.__module__.startswith(("mobod.", "builtins")):
+                _SPELT.add(kind)
+                warn_of_misspelt_hooks(kind, "custom implementation", stacklevel=3)
+
+    def _settle(self, state: State, stage: Stage) -> None:
+        """Realize TOPOLOGY or MODEL by calling the hooks of users' parts, which see the state one stage below."""
+        resources = state.resources
+        if resources is not None:
+            resources.step, resources.turn = int(stage), 0
+        try:
+            for body in self._interpreted_bodies:
+                assert body.interpreter is not None
+                body.interpreter.realize(stage.name.lower(), state)
+            for constraint in self._interpreted_constraints:
+                assert constraint.interpreter is not None
+                constraint.interpreter.realize(stage.name.lower(), state)
+            for force in self._custom_forces:
+                getattr(force.implementation, HOOKS[stage])(state)
+            for motion in self.custom_motions:
+                getattr(motion.implementation, HOOKS[stage])(state)
+            self._tell_subsystems(state, stage)
+        finally:
+            if resources is not None:
+                resources.step = 0
+        state.stage_number = int(stage)
+
+    def _tell_subsystems(self, state: State, stage: int) -> None:
+        """Call the subsystems' hooks of a stage; entries computed by that stage are valid when the hook returns."""
+        resources, hooked = state.resources, self._hooked[stage]
+        if resources is None or not (hooked or stage in resources.computing):
+            return
+        for i, subsystem in enumerate(self.subsystems):
+            resources.turn = i
+            if (i in hooked or i in resources.parts) and resources.stage_of(state, i) < stage:
+                if i in hooked:
+                    subsystem.tell(state, Stage(stage))
+                    if state.stage_number < stage and stage > Stage.MODEL:
+                        refuse_change(state, stage, subsystem)
+                resources.finish(state, i, stage)
+
+    def get_default_state(self) -> State:
+        """A copy of the state that `realize_topology` gave; `TopologyError` where it has not been called."""
+        if not self._topology_realized:
+            raise TopologyError(f"{self!r} has no default state; call system.realize_topology()")
+        if self._default_state is None:  # a copied or unpickled system makes it anew
+            self.realize_topology()
+        assert self._default_state is not None
+        return self._default_state.copy()
+
+    def realize_model(self, state: State) -> None:
+        """Apply the modelling choices: q gets its size, and default values if that changed. Needs TOPOLOGY.
+
+        Hooks of users' parts are called, and subsystems allocate anew what depends on the choices: their q, u or z keep their
+        values if the number is unchanged. A state at MODEL or above is left as it is.
+        """
+        state.check_owner(self, "realize_model")
+        if state.stage_number < Stage.TOPOLOGY:
+            raise StageError("realize_model needs Stage.TOPOLOGY; call state = system.realize_topology()")
+        if state.stage_number >= Stage.MODEL:
+            return
+        tree, record, resources = state.tree, state.record, state.resources
+        kept = {} if resources is None else resources.snapshot()
+        own = dict(state.own_fields)
+        try:
+            if state.pending_euler_angles != state.use_euler_angles:
+                new_tree = self.tree_for(state.pending_euler_angles)
+                new_record = new_tree.new_record()
+                for name in OUTSIDE_MATTER + REMEMBERED:
+                    getattr(new_record, name)[:] = getattr(record, name)
+                new_record.z[: new_tree.nz] = record.z[: tree.nz]  # those of forces: no choice touches them
+                if "lock_q" in state.own_fields:
+                    q = self.get_matter_subsystem().converted(state.own_fields["lock_q"][:, 0], tree, new_tree)
+                    state.own_fields["lock_q"] = q[:, None]
+                state.use_euler_angles, state.valid = new_tree.use_euler_angles, 0
+                state.attach_own(new_tree, new_record)
+            self._settle(state, Stage.MODEL)
+        except BaseException:
+            state.use_euler_angles, state.own_fields = tree.use_euler_angles, own
+            state.attach_own(tree, record)
+            if resources is not None:
+                resources.restore(kept)
+            raise
+        state.make_room(tree, record)
+
+    @property
+    def needs_states(self) -> bool:
+        """Whether states of an `Ensemble` are realized one by one: parts are in Python, or measures remember."""
+        return self.is_interpreted or self.compiles_measures
+
+
+def refuse_change(state: State, stage: int, part: Any) -> None:
+    """Raise the error for a hook that has changed what stages before its own depend on."""
+    raise StageError(
+        f"{part!r} has changed the state while it was being realized to Stage.{Stage(stage).name}, so that only "
+        f"{state.stage.name} is left of it; a hook computes from the state and changes none of its variables. Change it "
+        "between realizations, or in an event handler, or have a variable that updates itself "
+        "(allocate_auto_update_discrete_variable)"
+    )

@@ -1,0 +1,124 @@
+"""Solutions with a Gram matrix W = E^T D^-1 E, which is singular where equations are redundant: the multipliers of constraints.
+
+    W = L L^T, row by row; a redundant row, of which (nearly) nothing is left beside those before it, adds no column to L
+    no row dropped      lambda = L^-T L^-1 r
+    otherwise           L = Q R by Gram and Schmidt;  lambda = Q R^-T R^-1 Q^T r
+
+That is W^+ r, the least-squares solution of least norm: redundant constraints share the load. There is no pivoting, which a
+semidefinite matrix does not need, so that all lanes take one path though each drops rows of its own. Source: Golub and Van Loan
+2013, sections 4.2.8 and 5.5; Higham 2002, section 10.3.
+"""
+
+from typing import Any
+
+from ..algebra.scalar import any_not_finite, load, sqrt, store, where, zero
+from ..compiling import generic
+from ..state.fields import Record
+
+#: A row is redundant if at most this part of its square is left beside the rows before it: an angle of 3e-6.
+REDUNDANT = 1e-11
+#: It moves nothing if its square is at most this part of its scale (`constraint_paths`).
+IDLE = 1e-20
+
+
+@generic
+def factor(model: Record, first: int, m: int, rows: int) -> Any:
+    """W, the lower half of m x m numbers of `gram` from *first* on, becomes L. The number of dropped rows.
+
+    `gram_inverse` from *rows* on has the scales of the rows at first, and then 1 / L_jj, or zero for a dropped row. A row whose
+    scale is below zero is left out and not counted.
+    """
+    dropped = zero(load(model.time, 0, 0))
+    for j in range(m):
+        square = load(model.gram, first + j * m + j, 0)
+        scale = load(model.gram_inverse, rows + j, 0)
+        rest = square
+        for k in range(j):
+            x = load(model.gram, first + j * m + k, 0)
+            rest = rest - x * x
+        least = where(IDLE * scale > REDUNDANT * square, IDLE * scale, REDUNDANT * square)
+        inverse = where(rest > least, 1.0 / sqrt(where(rest > least, rest, 1.0 + zero(rest))), zero(rest))
+        dropped = dropped + where(inverse > 0.0, zero(rest), where(scale < 0.0, zero(rest), 1.0 + zero(rest)))
+        store(model.gram_inverse, rows + j, 0, inverse)
+        store(model.gram, first + j * m + j, 0, rest * inverse)
+        for i in range(j + 1, m):
+            x = load(model.gram, first + i * m + j, 0)
+            for k in range(j):
+                x = x - load(model.gram, first + i * m + k, 0) * load(model.gram, first + j * m + k, 0)
+            store(model.gram, first + i * m + j, 0, x * inverse)
+    return dropped
+
+
+@generic
+def solve(model: Record, first: int, m: int, rows: int, x: Any, dropped: Any) -> None:
+    """x[rows:] becomes W^+ x[rows:]. `factor` has made W into L, and returned *dropped*."""
+    # one lane with a dropped row sends all lanes the long way, which is right for the others too
+    if any_not_finite(where(dropped > 0.0, 1e308 + zero(dropped), zero(dropped)) * 1e308):
+        _orthogonalize(model, first, m)
+        _solve_redundant(model, first, m, rows, x)
+        return
+    for j in range(m):
+        total = load(x, rows + j, 0)
+        for k in range(j):
+            total = total - load(model.gram, first + j * m + k, 0) * load(x, rows + k, 0)
+        store(x, rows + j, 0, total * load(model.gram_inverse, rows + j, 0))
+    for j in range(m - 1, -1, -1):
+        total = load(x, rows + j, 0)
+        for k in range(j + 1, m):
+            total = total - load(model.gram, first + k * m + j, 0) * load(x, rows + k, 0)
+        store(x, rows + j, 0, total * load(model.gram_inverse, rows + j, 0))
+
+
+@generic
+def _orthogonalize(model: Record, first: int, m: int) -> None:
+    """L becomes Q, whole columns, and `gram_upper` gets R; columns of zeros stay, with zeros in R.
+
+    Each column is orthogonalised twice: once leaves an error times the condition of L.
+    """
+    for j in range(m):
+        for i in range(j):
+            store(model.gram, first + i * m + j, 0, zero(load(model.time, 0, 0)))
+        for k in range(j):
+            store(model.gram_upper, first + k * m + j, 0, zero(load(model.time, 0, 0)))
+        for _ in range(2):
+            for k in range(j):
+                dot = zero(load(model.time, 0, 0))
+                for i in range(m):
+                    dot = dot + load(model.gram, first + i * m + k, 0) * load(model.gram, first + i * m + j, 0)
+                for i in range(m):
+                    y = load(model.gram, first + i * m + j, 0) - dot * load(model.gram, first + i * m + k, 0)
+                    store(model.gram, first + i * m + j, 0, y)
+                store(model.gram_upper, first + k * m + j, 0, load(model.gram_upper, first + k * m + j, 0) + dot)
+        square = zero(load(model.time, 0, 0))
+        for i in range(m):
+            y = load(model.gram, first + i * m + j, 0)
+            square = square + y * y
+        inverse = where(square > 0.0, 1.0 / sqrt(where(square > 0.0, square, 1.0 + zero(square))), zero(square))
+        for i in range(m):
+            store(model.gram, first + i * m + j, 0, load(model.gram, first + i * m + j, 0) * inverse)
+        store(model.gram_upper, first + j * m + j, 0, inverse)  # 1 / R_jj, which is all that is used
+
+
+@generic
+def _solve_redundant(model: Record, first: int, m: int, rows: int, x: Any) -> None:
+    """x = Q R^-T R^-1 Q^T x."""
+    for j in range(m):
+        dot = zero(load(model.time, 0, 0))
+        for i in range(m):
+            dot = dot + load(model.gram, first + i * m + j, 0) * load(x, rows + i, 0)
+        store(model.gram_work, j, 0, dot)
+    for j in range(m - 1, -1, -1):
+        total = load(model.gram_work, j, 0)
+        for k in range(j + 1, m):
+            total = total - load(model.gram_upper, first + j * m + k, 0) * load(model.gram_work, k, 0)
+        store(model.gram_work, j, 0, total * load(model.gram_upper, first + j * m + j, 0))
+    for j in range(m):
+        total = load(model.gram_work, j, 0)
+        for k in range(j):
+            total = total - load(model.gram_upper, first + k * m + j, 0) * load(model.gram_work, k, 0)
+        store(model.gram_work, j, 0, total * load(model.gram_upper, first + j * m + j, 0))
+    for i in range(m):
+        total = zero(load(model.time, 0, 0))
+        for j in range(m):
+            total = total + load(model.gram, first + i * m + j, 0) * load(model.gram_work, j, 0)
+        store(x, rows + i, 0, total)

@@ -1,0 +1,252 @@
+"""Names that are not there: refused when they are assigned or passed, with the one that was probably meant.
+
+Assigning a new attribute is legal Python and does nothing here: ``pin.angle = 0.3`` would pass in silence. `Sealed` refuses it.
+Reading one is left to Python, which suggests another by itself: with ``__getattr__`` every read would take four times as long.
+"""
+
+from __future__ import annotations
+
+import dis
+import enum
+import functools
+import sys
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Never, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+_PACKAGE = __name__.partition(".")[0]
+_CO_VARKEYWORDS = 8
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The one of *names* that was probably meant, whatever its capitals; None where none is like it, or contains it."""
+    import difflib  # only when something went wrong
+
+    wanted = _plain(name)
+    plain = {_plain(other): other for other in names}
+    found = difflib.get_close_matches(wanted, plain, n=1)
+    if not found and len(wanted) > 3:
+        found = sorted((other for other in plain if wanted in other), key=len)
+    return plain[found[0]] if found else None
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "")
+
+
+def _public(one: object) -> list[str]:
+    return [name for name in dir(one) if not name.startswith("_")]
+
+
+# ---------------------------------------------------------------------------------------------- objects
+
+
+class HidesInner:
+    """Has names for other rooms of the package beside those for users; `dir`, and all that asks it, shows users only theirs."""
+
+    __slots__ = ()
+    #: The names for other rooms; ``docs/inner_interface.md`` says what each is for.
+    INNER: ClassVar[frozenset[str]] = frozenset({"INNER"})
+
+    def __dir__(self) -> list[str]:
+        hidden = inner_names(type(self))  # type: ignore[arg-type]
+        return [name for name in super().__dir__() if name not in hidden]
+
+
+@functools.lru_cache(maxsize=512)
+def inner_names(kind: Any) -> frozenset[str]:
+    """The names of a class and of its bases that are for other rooms of the package, and not for users."""
+    return frozenset().union(*(vars(one).get("INNER", ()) for one in kind.__mro__))
+
+
+class Sealed(HidesInner):
+    """Refuses public attributes that its class does not declare, and keywords that its constructor does not take.
+
+    What a class gives its objects it declares: by an annotation, as a property, as a default in its body, or by assigning it in
+    its methods. Names that begin with an underscore pass, and users' own classes, derived from the package's, may keep what
+    they like.
+    """
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        if not _is_ours(cls) and cls.__setattr__ is Sealed.__setattr__:
+            cls.__setattr__ = _set  # type: ignore[method-assign]
+
+    if not TYPE_CHECKING:  # checkers read constructors and annotations, and would let everything pass for a class with these
+
+        def __new__(cls, *arguments, **keywords):  # noqa: D102
+            if keywords:
+                known = _keywords_of(cls)
+                if known is not None and not known.issuperset(keywords):
+                    _refuse_keyword(cls.__name__, keywords, known)
+            new = super().__new__
+            return new(cls) if new is object.__new__ else new(cls, *arguments, **keywords)
+
+        def __setattr__(self, name, value):
+            if name[0] != "_" and name not in _declared(type(self)) and not hasattr(type(self), name):
+                if name not in _assigned(type(self)):
+                    _refuse_attribute(self, name)
+            _set(self, name, value)
+
+
+_set = object.__setattr__
+
+
+def _is_ours(kind: type) -> bool:
+    """Whether it is a class of the package, and no user's: the examples are written as a user would."""
+    names = kind.__module__.split(".")
+    return names[0] == _PACKAGE and names[1:2] != ["examples"]
+
+
+@functools.lru_cache(maxsize=512)
+def _declared(kind: Any) -> frozenset[str]:
+    """The names that a class and its bases annotate, or assign in their constructors."""
+    names: set[str] = set()
+    for one in kind.__mro__:
+        names.update(getattr(one, "__annotations__", ()))
+        names.update(_stored_by(one.__dict__.get("__init__")))
+    return frozenset(names)
+
+
+@functools.lru_cache(maxsize=512)
+def _assigned(kind: Any) -> frozenset[str]:
+    """The names that any method of a class or its bases assigns: looked at where `_declared` does not know one."""
+    return frozenset(name for one in kind.__mro__ for method in vars(one).values() for name in _stored_by(method))
+
+
+def _stored_by(function: Any) -> list[str]:
+    """The attributes that a function's own code assigns."""
+    code = getattr(function, "__code__", None)
+    return [] if code is None else [step.argval for step in dis.get_instructions(code) if step.opname == "STORE_ATTR"]
+
+
+def _refuse_attribute(one: object, name: str) -> Never:
+    kind: type[Any] = type(one)
+    setters = [setter for setter in (f"set_{name}", f"set_default_{name}") if callable(getattr(kind, setter, None))]
+    if setters:
+        calls = " or ".join(f"{setter}({', '.join(_parameters(getattr(kind, setter))[1:])})" for setter in setters)
+        remedy = f"call {calls}"
+    else:
+        # what can be assigned before what can only be read or called
+        hidden = inner_names(kind)  # type: ignore[arg-type]
+        settable = [p for p in _public(kind) if p not in hidden and getattr(getattr(kind, p), "fset", None) is not None]
+        names = [*settable, *(p for p in _declared(kind) - hidden if not p.startswith("_"))]  # type: ignore[arg-type]
+        meant = nearest(name, names) or nearest(name, [p.removeprefix("set_") for p in _public(kind)])
+        if meant is not None and meant not in names and hasattr(kind, f"set_{meant}"):
+            meant = f"set_{meant}"
+        if meant is None:
+            part = _part_named(name)
+            remedy = f"help({kind.__name__}) says what there is" if part is None else f"make a {part}(...)"
+        else:
+            remedy = f"did you mean {meant}?"
+    # without name= and obj=, of which Python would add a suggestion of its own
+    raise AttributeError(f"{one!r} has no attribute {name!r} that could be assigned; {remedy}")
+
+
+def _part_named(name: str) -> str | None:
+    """A kind of part that has this name: ``system.gravity = ...`` is a `mobod.force.Gravity` to be made."""
+    for package in ("force", "constraint", "mobilizer", "motion", "measure", "event"):
+        module = sys.modules.get(f"{_PACKAGE}.{package}")
+        for kind in () if module is None else module.__dict__["__all__"]:
+            if _plain(kind) == _plain(name):
+                return f"{_PACKAGE}.{package}.{kind}"
+    return None
+
+
+def _parameters(function: Any) -> list[str]:
+    code = function.__code__
+    return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+
+# ---------------------------------------------------------------------------------------------- keywords
+
+
+@functools.lru_cache(maxsize=512)
+def _keywords_of(kind: type) -> frozenset[str] | None:
+    """What a class's constructor takes by name; None where that is anything."""
+    names: set[str] = set()
+    for one in kind.__mro__:
+        init = one.__dict__.get("__init__")
+        if init is None:
+            continue
+        if not hasattr(init, "__code__"):
+            return None
+        names.update(_parameters(init)[1:])
+        if not init.__code__.co_flags & _CO_VARKEYWORDS:
+            return frozenset(names)
+        if not _is_ours(one):  # who knows what becomes of the others
+            return None
+    return None
+
+
+def _refuse_keyword(name: str, given: Iterable[str], known: Iterable[str]) -> Never:
+    unknown = next(keyword for keyword in given if keyword not in known)
+    meant = nearest(unknown, known)
+    remedy = f"did you mean {meant!r}?" if meant is not None else f"there are {', '.join(sorted(known))}"
+    raise TypeError(f"{name}() got an unexpected keyword argument {unknown!r}; {remedy}")
+
+
+def named_arguments(function: F) -> F:
+    """Let a public function say what was meant by a keyword that it does not take."""
+    known = frozenset(_parameters(function))
+
+    @functools.wraps(function)
+    def checked(*arguments: Any, **keywords: Any) -> Any:
+        if not known.issuperset(keywords):
+            _refuse_keyword(function.__name__, keywords, known)
+        return function(*arguments, **keywords)
+
+    return checked  # type: ignore[return-value]
+
+
+# ---------------------------------------------------------------------------------------------- modules and enums
+
+
+class _KindModule(ModuleType):
+    """The module of a kind, which has the kind's name in lower case: it may have been taken for the kind."""
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Never:
+        package, _, name = self.__name__.rpartition(".")
+        public = sys.modules[package].__dict__
+        kinds = [kind for kind in public.get("__all__", ()) if getattr(public.get(kind), "__module__", None) == self.__name__]
+        meant = nearest(name, kinds)
+        raise TypeError(f"{self.__name__} is a module; did you mean {package}.{meant}(...)?")
+
+
+def explain_names(package: str) -> None:
+    """Let a public package say what was meant by a name that it does not have, or by a kind's module that is called."""
+    module = sys.modules[package]
+
+    def missing(name: str) -> Never:
+        raise AttributeError(missing_name(module, name))
+
+    module.__dict__.setdefault("__getattr__", missing)
+    for name in module.__dict__["__all__"]:
+        kind = module.__dict__.get(name)  # what is imported when it is first asked for is not there yet
+        home = kind.__module__ if isinstance(kind, type) else None
+        if home is not None and home.rpartition(".")[0] == package and type(sys.modules[home]) is ModuleType:
+            sys.modules[home].__class__ = _KindModule
+
+
+def missing_name(module: ModuleType, name: str) -> str:
+    """What to say of a name that a module does not have."""
+    meant = None if name.startswith("_") else nearest(name, module.__dict__["__all__"])
+    hint = "" if meant is None else f"; did you mean {module.__name__}.{meant}?"
+    return f"module {module.__name__!r} has no attribute {name!r}{hint}"
+
+
+class NamedMembers(enum.EnumMeta):
+    """The metaclass of enums that say which member was meant: ``Stage.Position`` is no member, ``Stage.POSITION`` is."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name[0] == "_":
+            raise AttributeError(f"{cls.__name__} has no attribute {name!r}")
+        try:
+            return cls._member_map_[name]  # where Python 3.11 has them
+        except KeyError:
+            meant = nearest(name, cls._member_map_)
+        hint = f"; did you mean {cls.__name__}.{meant}?" if meant is not None else ""
+        raise AttributeError(f"{cls.__name__} has no member {name!r}{hint}") from None

@@ -1,0 +1,17 @@
+"""Whether what a class says of its compiled form holds for one derived from it."""
+
+from __future__ import annotations
+
+
+def holds_for(kind: type, name: str) -> bool:
+    """Whether attribute *name*, of a compiled form, says of *kind* itself what it computes.
+
+    It does of the class that defines it, and of one derived from that which adds no more than a constructor: any other method
+    may be one that Python computes by.
+    """
+    for one in kind.__mro__:
+        if name in vars(one):
+            return True
+        if any(not key.startswith("__") and key != "_abc_impl" for key in vars(one)):
+            return False
+    return False

@@ -1,0 +1,83 @@
+"""The record: its fields are what their declarations say, in the order of these, and what touches is one array."""
+
+import numpy as np
+import pytest
+
+from mobod.algebra.record import LANES, DualRows, Field, layout
+from mobod.state.fields import Record
+
+SCALARS = {
+    "state": {},
+    "lanes": {"in_lanes": True},
+    "duals": {"with_tangents": True},
+    "varied": {"in_lanes": True, "own_parameters": True},
+}
+
+
+@pytest.fixture(params=SCALARS)
+def record(request, make):
+    tree = make.tree(5).state.tree
+    record = tree.new_record(**SCALARS[request.param])
+    record.known_counts = tree.counts
+    return record
+
+
+def data_of(array):
+    return array.array if isinstance(array, DualRows) else array
+
+
+def test_every_field_is_an_array_of_the_declared_kind_and_shape(record):
+    for name, field in layout.fields.items():
+        rows, array = record.known_counts[field.rows], getattr(record, name)
+        if field.what == "index":
+            assert array.dtype == np.int64 and array.shape == (rows,), name
+        elif record.with_tangents and field.what == "state":
+            assert array.values.shape == (rows, field.columns) and array.tangents.shape == (rows, field.columns, 8), name
+        else:
+            lanes = record.own_parameters or (record.in_lanes and field.what == "state")
+            assert array.dtype == np.float64, name
+            assert array.shape == (rows, field.columns, *([LANES] if lanes else [])), name
+
+
+def test_counts_are_integers_and_fields_are_declared_once(record):
+    for name in layout.counts:
+        assert getattr(record, name) == record.known_counts[name] == record.block.reshape(-1)[layout.places[name]]
+    assert list(layout.fields) == [name for name, field in vars(Record).items() if isinstance(field, Field)]
+    assert all(getattr(Record, name) is field and field.name == name and field.doc for name, field in layout.fields.items())
+
+
+def test_state_fields_lie_in_the_order_of_their_declarations(record):
+    end, last = record.buffer.ctypes.data, ""
+    for name, field in layout.fields.items():
+        if field.what != "state":
+            continue
+        data = data_of(getattr(record, name))
+        start = record.block.reshape(-1)[layout.places[name]]
+        assert data.size == 0 or start == data.ctypes.data
+        if field.spans:
+            parts = [data_of(getattr(record, part)) for part in field.spans]
+            assert start == record.block.reshape(-1)[layout.places[field.spans[0]]], name
+            assert data.nbytes == sum(part.nbytes for part in parts), name
+            continue
+        assert start == end if field.touches else (start % 64 == 0 and 0 <= start - end < 64), (last, name)
+        end, last = start + data.nbytes, name
+
+
+def test_a_copy_has_arrays_of_its_own(record):
+    record.u[:] = 1.0
+    other = record.copy()
+    assert isinstance(other, Record)
+    other.u[:] = 2.0
+    value = record.u.values if record.with_tangents else record.u
+    assert np.all(value == 1.0) and other.parent is record.parent
+    assert other.u is other.u, "an array is made once"
+
+
+def test_a_field_that_does_not_exist_is_refused(record):
+    with pytest.raises(AttributeError, match="no_such_field"):
+        _ = record.no_such_field
+
+
+def test_y_is_q_u_z_and_the_particles():
+    assert Record.y.spans == ("q", "u", "z", "particle_location", "particle_velocity")
+    assert Record.y_dot.spans == ("q_dot", "u_dot", "z_dot", "particle_location_dot", "particle_acceleration")

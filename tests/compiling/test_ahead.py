@@ -1,0 +1,114 @@
+"""Compiling ahead, by several processes: they share the work, say how far it is, and leave nothing behind."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import mobod
+
+SOURCE = Path(mobod.__file__).parent.parent
+
+
+def run(code, cache, **environment):
+    settings = {"PYTHONPATH": str(SOURCE), "MOBOD_CACHE_DIR": str(cache), **environment}
+    inherited = {key: value for key, value in os.environ.items() if key not in ("MOBOD_QUIET", "MOBOD_WORKERS")}
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, env={**inherited, **settings}, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+COUNTED = """
+import atexit
+from numba.core import event
+recorder = event.RecordingListener()
+event.register("numba:compile", recorder)
+atexit.register(lambda: print("compiled", len(recorder.buffer) // 2))
+"""
+#: Three small kernels.
+THREE = (
+    COUNTED
+    + """
+import numpy as np
+from mobod.compiling import Job, ahead, compile_ahead
+import mobod.state.fields
+from mobod.tree import momentum, rates
+block, out = np.zeros(1, np.int64), np.zeros((1, 1))
+jobs = [Job(momentum.calc_momentum, (block, out)), Job(momentum.calc_kinetic_energy, (block, out))]
+jobs.append(Job(rates.normalize_quaternions, (block,)))
+compile_ahead(jobs)
+for job in jobs:
+    job.do()
+    assert job.is_there()
+print("workers", len(ahead._workers))
+"""
+)
+
+
+def counts(done):
+    return {line.split()[0]: int(line.split()[1]) for line in done.stdout.splitlines()}
+
+
+def files(cache):
+    return sorted(file.name for file in cache.rglob("*") if file.is_file())
+
+
+def test_processes_share_the_work_and_find_the_same_names(tmp_path):
+    alone = run(THREE, tmp_path / "alone", MOBOD_WORKERS="0")
+    assert counts(alone)["workers"] == 0 and "of 3" not in alone.stderr
+    shared = run(THREE, tmp_path / "shared", MOBOD_WORKERS="2")
+    assert counts(shared)["workers"] == 2
+    assert files(tmp_path / "shared") == files(tmp_path / "alone"), "the same files, and nothing else"
+    again = run(THREE, tmp_path / "shared", MOBOD_WORKERS="2")
+    assert counts(again) == {"workers": 0, "compiled": 0} and again.stderr == ""
+
+
+def test_a_worker_ends_with_the_process_that_started_it(tmp_path):
+    code = THREE.replace('print("workers", len(ahead._workers))', 'print("pid", ahead._workers[0].pid); import os; os._exit(0)')
+    pid = counts(run(code, tmp_path, MOBOD_WORKERS="1", MOBOD_QUIET="1"))["pid"]
+    deadline = time.monotonic() + 30.0
+    while _is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _is_alive(pid)
+
+
+def _is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_progress_is_told_where_it_is_wanted(capsys, monkeypatch):
+    from mobod.compiling import notice
+
+    monkeypatch.delenv("MOBOD_QUIET", raising=False)
+    clock = iter(range(0, 100, 2))
+    monkeypatch.setattr(notice.time, "monotonic", lambda: next(clock))
+    for terminal in (True, False):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal, raising=False)
+        with notice.Progress(4, "folder") as progress:
+            for name in "abcd":
+                progress.at(name)
+    told = capsys.readouterr().err
+    changing, _, plain = told.rpartition("\r\x1b[K")
+    assert "\r\x1b[Kmobod: compiling 4 of 4: d" in changing
+    assert plain.splitlines() == ["mobod: compiling 2 of 4: b", "mobod: compiling 4 of 4: d"]
+    monkeypatch.setenv("MOBOD_QUIET", "1")
+    with notice.Progress(1, "folder") as progress:
+        progress.at("a")
+    assert capsys.readouterr().err == ""
+
+
+def test_a_model_is_compiled_ahead(tmp_path):
+    """`mobod warmup`, after which the first simulation compiles nothing."""
+    (tmp_path / "model.py").write_text("import mobod as mb\n\ndef build():\n    return mb.examples.double_pendulum.build()\n")
+    command = "from mobod.cli.main import main; raise SystemExit(main({}))"
+    model = str(tmp_path / "model.py")
+    warmed = run(command.format(["warmup", model]), tmp_path / "cache")
+    assert "compiling" in warmed.stderr and str(tmp_path / "cache") in warmed.stdout
+    before = files(tmp_path / "cache")
+    simulated = run(command.format(["simulate", model, "--quiet"]), tmp_path / "cache")
+    assert simulated.stderr == "" and files(tmp_path / "cache") == before

@@ -1,0 +1,349 @@
+"""The cache of compiled code: never stale, never in the way. Each test runs fresh processes on a cache of its own.
+
+The kernel that they compile is a small one: the normalization of a quaternion.
+"""
+
+import atexit
+import functools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mobod
+import mobod as mb
+
+PACKAGE = Path(mobod.__file__).parent
+NORMALIZE = """
+import mobod as mb
+from mobod.compiling import Routine
+Routine.address = lambda *_: 0  # nothing is realized here, so that nothing else is compiled
+system = mb.MultibodySystem()
+matter = mb.SimbodyMatterSubsystem(system)
+mb.mobilizer.Ball(matter.ground, mb.body.Rigid())
+state = system.realize_topology()
+state.q = (0, 0, 3, 4)
+system.project_q(state)
+print(state.q.round(12).tolist())
+"""
+NORMALIZED = "[0.0, 0.0, 0.6, 0.8]"
+
+
+@functools.cache
+def untouched():
+    """A copy of the package, so that somebody's edit in the middle of a test does not matter."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return copied(folder)
+
+
+def copied(folder):
+    return Path(shutil.copytree(PACKAGE, Path(folder) / "copy" / "mobod", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def start(code, cache, package=None, **environment):
+    package = untouched() if package is None else package
+    path = {"PYTHONPATH": str(package.parent), "MOBOD_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
+    inherited = {key: value for key, value in os.environ.items() if key != "MOBOD_QUIET"}
+    return subprocess.Popen(
+        [sys.executable, "-W", "default", "-c", code],
+        env={**inherited, **path, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process):
+    out, err = process.communicate(timeout=100)
+    assert process.returncode == 0, err
+    return out.strip(), err
+
+
+def run(*args, **environment):
+    return finish(start(*args, **environment))
+
+
+def files(cache):
+    return sorted(cache.rglob("*.bin"))
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the package, to be edited."""
+    return copied(tmp_path)
+
+
+def edit(file, old, new):
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def test_importing_the_package_imports_neither_numba_nor_scipy(tmp_path):
+    out, _ = run(
+        "import sys, mobod; print([m for m in ('numba', 'llvmlite', 'scipy', 'matplotlib') if m in sys.modules])", tmp_path
+    )
+    assert out == "[]"
+
+
+def test_a_second_process_loads_what_the_first_compiled(tmp_path):
+    out, err = run(NORMALIZE, tmp_path)
+    assert out == NORMALIZED and "compiling" in err and str(tmp_path) in err, "a first run says that it compiles"
+    assert "for the first time" in err and "once" not in err, "another kind of part compiles again"
+    kept = files(tmp_path)
+    assert kept and {file.parent for file in kept} == {tmp_path / "mobod-compiled"}
+    stamps = [file.stat().st_mtime_ns for file in kept]
+    out, err = run(NORMALIZE, tmp_path)
+    assert out == NORMALIZED and "compiling" not in err
+    assert [file.stat().st_mtime_ns for file in files(tmp_path)] == stamps
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_an_edited_kernel_is_compiled_anew_and_an_edit_elsewhere_is_not(tmp_path, package):
+    """An edit in a file other than the entry point's: what Numba's own cache does not see."""
+    cache = tmp_path / "cache"
+    assert run(NORMALIZE, cache, package)[0] == NORMALIZED
+    once = files(cache)
+    edit(package / "algebra" / "quaternion.py", '"""q / |q|."""', '"""q / |q|, of length 1."""\n    # plain')
+    edit(package / "mobilizer" / "base.py", "    def __init__(", "    def unused(self): ...\n\n    def __init__(")
+    assert "compiling" not in run(NORMALIZE, cache, package)[1]
+    edit(package / "algebra" / "quaternion.py", "s = 1.0 / sqrt(", "s = 2.0 / sqrt(")
+    out, err = run(NORMALIZE, cache, package)
+    assert out == "[0.0, 0.0, 1.2, 1.6]" and "compiling" in err
+    assert set(once) < set(files(cache))
+    edit(package / "algebra" / "quaternion.py", "s = 2.0 / sqrt(", "s = 1.0 / sqrt(")
+    out, err = run(NORMALIZE, cache, package)
+    assert out == NORMALIZED and "compiling" not in err, "taken back, the first version is still there"
+
+
+def test_a_cache_that_cannot_be_written_is_a_warning(tmp_path):
+    """A folder below a file cannot be made, even by root."""
+    blocker = tmp_path / "file"
+    blocker.write_text("")
+    out, err = run(NORMALIZE, blocker / "cache")
+    assert out == NORMALIZED and "Warning" in err and "MOBOD_CACHE_DIR" in err
+
+
+def flipped(data, bit):
+    data = bytearray(data)
+    data[bit // 8 % len(data)] ^= 1 << bit % 8
+    return bytes(data)
+
+
+def test_a_damaged_file_is_replaced(tmp_path, rng):
+    assert run(NORMALIZE, tmp_path, MOBOD_QUIET="1") == (NORMALIZED, ""), "asked to be quiet, it is"
+    for damage in (
+        lambda data: flipped(data, int(rng.integers(8 * len(data)))),
+        lambda data: data[: len(data) // 2],
+        lambda data: b"nonsense" * 100,
+    ):
+        for file in files(tmp_path):
+            file.write_bytes(damage(file.read_bytes()))
+        out, err = run(NORMALIZE, tmp_path)
+        assert out == NORMALIZED and "damaged" in err and "compiling" in err
+    out, err = run(NORMALIZE, tmp_path)
+    assert out == NORMALIZED and "damaged" not in err and "compiling" not in err
+
+
+COUNTING = """
+import atexit
+from numba.core import event
+recorder = event.RecordingListener()
+event.register("numba:compile", recorder)
+atexit.register(lambda: print(len(recorder.buffer) // 2))
+"""
+
+
+def test_processes_that_meet_at_an_empty_cache_share_the_work(tmp_path):
+    alone = run(COUNTING + NORMALIZE, tmp_path / "alone")[0].split("\n")
+    processes = [start(COUNTING + NORMALIZE, tmp_path / "together") for _ in range(3)]
+    results = [finish(process)[0].split("\n") for process in processes]
+    assert [line for line, _ in [alone, *results]] == [NORMALIZED] * 4
+    assert sum(int(count) for _, count in results) == int(alone[1]) > 0
+    assert not list(tmp_path.rglob("*.part")) and not list(tmp_path.rglob("*.lock"))
+
+
+def test_who_waits_for_a_process_that_dies_compiles_itself(tmp_path):
+    killed = start(SIMULATE, tmp_path)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.rglob("*advance*.lock")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    waiting = start(SIMULATE.replace("mb.simulate", "0 and mb.simulate"), tmp_path)
+    killed.kill()
+    killed.communicate()
+    assert list(tmp_path.rglob("*.lock")), "it was killed in the middle"
+    assert finish(waiting)[0] == SIMULATED
+
+
+SIMULATE = """
+import mobod as mb
+system = mb.MultibodySystem()
+matter = mb.SimbodyMatterSubsystem(system)
+pin = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (1, 0, 0), mb.UnitInertia(1, 2, 2))))
+state = system.realize_topology()
+mb.simulate(system, state, 0.1)
+system.realize(state, mb.Stage.ACCELERATION)
+print("done")
+"""
+SIMULATED = "done"
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.15, 0.4, 0.9, 1.6])
+def test_an_interrupt_stops_compiling(delay, tmp_path):
+    process = start(SIMULATE, tmp_path)
+    assert "compiling" in process.stderr.readline()
+    time.sleep(delay)
+    asked = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert time.monotonic() - asked < 5.0
+    assert process.returncode != 0 and out == "" and "KeyboardInterrupt" in err
+    assert not list(tmp_path.rglob("*.part")) and not list(tmp_path.rglob("*.lock"))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_another_thread_compiles_gives_a_child_that_can(tmp_path):
+    code = f"""
+import os, threading, time
+import mobod
+mobod.MultibodySystem, mobod.body, mobod.mobilizer  # a fork while another thread imports is Python's own trouble
+
+def run():
+    exec({NORMALIZE!r}, {{}})
+
+thread = threading.Thread(target=run)
+thread.start()
+time.sleep(float(os.environ["DELAY"]))
+child = os.fork()
+if not child:
+    run()
+    os._exit(0)
+thread.join()
+assert os.waitpid(child, 0)[1] == 0
+"""
+    for delay in ("0.01", "0.3", "0.7", "1.1"):  # while Numba is imported, while it compiles
+        out, _ = run(code, tmp_path / delay, DELAY=delay)
+        assert out.split() == (2 * NORMALIZED.replace("]", "] ")).split()
+
+
+# ---------------------------------------------------------------------------------------------- what is not ours
+
+
+def made_long_ago(path):
+    long_ago = time.time() - 70 * 86400
+    os.utime(path, (long_ago, long_ago), follow_symlinks=False)
+    return path
+
+
+def test_nothing_of_the_users_is_removed(tmp_path):
+    """`MOBOD_CACHE_DIR` in a folder with other things: these stay, whatever they are called and however old they are."""
+    (tmp_path / ("0" * 24)).mkdir()
+    mine = tmp_path / ("0" * 24) / "thesis.txt"
+    mine.write_text("all of it")
+    made_long_ago(mine.parent)
+    run(NORMALIZE, tmp_path)
+    name = files(tmp_path)[0].name
+    own = tmp_path / "mobod-compiled"
+    others = [own / "notes.txt", own / f"{'x' * 8}-{'0' * 32}.bin"]  # one of them with a name like ours
+    for file in others:
+        file.write_text("not compiled code")
+    made_long_ago(own / "CACHEDIR.TAG")
+    (own / f"link-{'0' * 32}.bin").symlink_to(mine)
+    run(NORMALIZE, tmp_path)
+    run("from mobod.compiling import clear_cache; clear_cache()", tmp_path)
+    assert not (own / name).exists()
+    assert mine.read_text() == "all of it" and all(file.exists() for file in others) and own.exists()
+
+
+def test_a_folder_that_is_somebody_elses_is_left_alone(tmp_path):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    precious = theirs / f"kernel-{'0' * 32}.bin"
+    precious.write_bytes(b"mobod compiled code 1\n")
+    for name, make in (("link", lambda at: at.symlink_to(theirs)), ("folder", lambda at: shutil.copytree(theirs, at))):
+        (tmp_path / name).mkdir()
+        make(tmp_path / name / "mobod-compiled")
+        out, err = run(NORMALIZE + "from mobod.compiling import clear_cache; clear_cache()", tmp_path / name)
+        assert out == NORMALIZED and "has not made" in err and err.count("Warning") == 1
+        assert (tmp_path / name / "mobod-compiled" / precious.name).exists()
+        assert len(list((tmp_path / name).iterdir())) == 1
+
+
+def test_what_nobody_used_for_two_months_goes_and_so_do_unfinished_files(tmp_path):
+    run(NORMALIZE, tmp_path)
+    (used,) = {file for file in files(tmp_path)[:1]}
+    old, recent = (used.with_name(f"{n}-{n * 32}.bin") for n in "12")
+    for file in (old, recent):
+        file.write_bytes(used.read_bytes())
+    part, lock = used.with_name(f"{used.name}.{'0' * 16}.part"), used.with_name(f"{old.name}.lock")
+    for file in (part, lock):
+        file.write_bytes(b"")
+    for file in (old, part, lock, used, used.with_name("CACHEDIR.TAG")):
+        made_long_ago(file)
+    assert "compiling" not in run(NORMALIZE, tmp_path)[1], "what is used counts as new"
+    made_long_ago(used.with_name("CACHEDIR.TAG"))
+    files(tmp_path)[-1].unlink()
+    assert "compiling" in run(NORMALIZE, tmp_path)[1]
+    assert recent.exists() and used.exists() and not old.exists() and not part.exists() and not lock.exists()
+
+
+def test_the_cache_is_cleared_when_asked(tmp_path):
+    run(NORMALIZE, tmp_path)
+    assert files(tmp_path)
+    run("from mobod.compiling import clear_cache; clear_cache()", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody else")
+def test_another_user_reads_a_cache_that_was_filled_ahead():
+    code = """
+import os, warnings
+from mobod.compiling import store
+names = [f"kernel-{i:032x}.bin" for i in range(3)]
+claim = store.Claim(names[0])
+store.write(names[0], b"code")
+claim.release()
+os.setuid(65534)
+assert store.read(names[0]) == b"code" and store.read(names[1]) is None
+for name in names[1:]:
+    store.Claim(name).release()
+    store.write(name, b"more")
+assert store.read(names[1]) is None
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        _, err = run(code, Path(folder) / "cache")
+        assert err.count("Warning") == 1 and "MOBOD_CACHE_DIR" in err, "one warning, not one a kernel"
+        assert len(files(Path(folder))) == 1 and not list(Path(folder).rglob("*.lock"))
+
+
+# ---------------------------------------------------------------------------------------------- in this process
+
+
+def test_a_kernel_keeps_its_name_its_docstring_and_its_source():
+    from mobod.tree.rates import multiply_by_n
+
+    assert multiply_by_n.__name__ == "multiply_by_n" and multiply_by_n.__doc__.startswith("out = N v")
+    assert "multiply_by_n" in repr(multiply_by_n) and callable(multiply_by_n.python)
+
+
+def test_the_code_of_a_kernel_does_what_its_dispatcher_does(make):
+    from mobod.tree.mass_matrix import multiply_by_m
+
+    model = make.tree()
+    state = model.randomize()
+    model.system.realize(state, mb.Stage.POSITION)
+    a, by_code, by_dispatcher = make.vector(len(state.u)), np.empty(len(state.u)), np.empty(len(state.u))
+    code = multiply_by_m.code_for(state.block, a, by_code)
+    assert multiply_by_m.code is code
+    code(state.block, a, by_code)
+    multiply_by_m.dispatcher(state.block, a, by_dispatcher)
+    assert np.array_equal(by_code, by_dispatcher) and np.any(by_code)

@@ -1,0 +1,127 @@
+"""What names compiled code: all that a kernel reaches, and nothing else. Hashes only, nothing is compiled here."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mobod
+
+PACKAGE = Path(mobod.__file__).parent
+PRINTS = """
+import importlib, json, pkgutil, sys
+import mobod
+from mobod.compiling import Kernel, Routine, engine
+from mobod.compiling.fingerprint import environment, fingerprint
+for module in pkgutil.walk_packages(mobod.__path__, "mobod."):
+    if module.name.partition(".")[2] in ("algebra", "constraint", "force", "integrator", "mobilizer", "motion", "tree") or any(
+        f".{room}." in module.name for room in ("constraint", "force", "integrator", "mobilizer", "motion", "tree")
+    ):
+        importlib.import_module(module.name)
+engine.numba()
+prints = {"environment": environment()}
+for name, module in sorted(sys.modules.items()):
+    classes = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == name]
+    for owner in (module, *classes) if name.startswith("mobod.") else ():
+        for key, value in vars(owner).items():
+            if isinstance(value, (Kernel, Routine)):
+                prints[f"{name.removeprefix('mobod.')}.{key}"] = fingerprint(value.python)
+print(json.dumps(prints))
+"""
+
+
+def prints_of(package):
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-c", PRINTS], env=environment, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    at = tmp_path_factory.mktemp("copy") / "mobod"
+    return Path(shutil.copytree(PACKAGE, at, ignore=shutil.ignore_patterns("__pycache__")))
+
+
+@pytest.fixture(scope="module")
+def before(package):
+    prints = prints_of(package)
+    assert len(prints) > 100
+    return prints
+
+
+@pytest.fixture
+def changed(package, before):
+    """The names of which an edit changes the fingerprint; it is taken back."""
+    originals = {}
+
+    def by(*edits):
+        for file, old, new in edits:
+            path = package / file
+            text = path.read_text()
+            originals.setdefault(path, text)
+            assert old in text, (file, old)
+            path.write_text(text.replace(old, new, 1))
+        after = prints_of(package)
+        assert after.keys() == before.keys()
+        return {name for name in before if after[name] != before[name]}
+
+    yield by
+    for path, text in originals.items():
+        path.write_text(text)
+
+
+def test_words_and_accessors_change_nothing(changed):
+    assert not changed(
+        ("algebra/quaternion.py", '"""q / |q|."""', '"""In other words."""\n    # and a comment'),
+        ("algebra/quaternion.py", "def normalize(q: Any) -> Any:", "def normalize(q: tuple) -> tuple:"),
+        ("algebra/lanes.py", '"""Eight float64."""', '"""Eight numbers."""\n    # side by side'),
+        ("mobilizer/pin.py", "    get_default_angle, ", "    def unused(self): ...\n\n    get_default_angle, "),
+        ("tree/velocity.py", "@generic\ndef step(", "# the book's\n@generic\ndef step("),
+        ("state/fields.py", '"mass of each particle"', '"its mass"'),
+        ("compiling/engine.py", '"""Let compiled code call *function*, inlined."""', '"""Inlined."""'),
+    )
+
+
+def test_a_kernel_changes_what_reaches_it_and_nothing_else(changed):
+    names = changed(("constraint/rod.py", "@generic\ndef ", "@generic\ndef unused(x):\n    return x\n\n\n@generic\ndef "))
+    assert not names, "a function that nothing calls"
+    text = (PACKAGE / "constraint" / "rod.py").read_text()
+    first = next(line for line in text.split("@generic\n", 1)[1].splitlines() if line.startswith("    ") and " * " in line)
+    names = changed(("constraint/rod.py", first, first.replace(" * ", " * 2.0 * ", 1)))
+    assert {tuple(name.split(".")[:2]) for name in names} == {("constraint", "rod")}
+
+
+def test_an_edit_anywhere_that_is_reached_changes_the_fingerprint(changed):
+    names = changed(
+        ("algebra/quaternion.py", "s = 1.0 / sqrt(", "s = 2.0 / sqrt("),  # called by functions in other files
+        ("integrator/_evaluate.py", "return call_routine(address, model, 0, KINEMATICS)", "return 0"),
+    )
+    assert {"tree.rates.normalize_quaternions", "integrator._evaluate.normalize"} <= names, "over several calls"
+    assert any("semi_explicit" in name or "verlet" in name for name in names), "a compiled form in place of an interpreted one"
+    assert "tree.mass_matrix.multiply_by_m" not in names and "environment" not in names
+
+
+def test_constants_and_closures_count_by_value(changed):
+    assert "integrator._runge_kutta.advance" in changed(
+        ("integrator/_evaluate.py", "ALWAYS, FULL_NEWTON = 1, 2", "ALWAYS, FULL_NEWTON = 4, 2")
+    )
+
+
+@pytest.mark.parametrize(
+    "file, old, new",
+    [
+        ("state/fields.py", "    mass = ", '    heft = parameter("nb", 1, "another")\n    mass = '),
+        ("state/fields.py", 'com = parameter("nb", 3', 'com = parameter("nb", 4'),
+        ("algebra/lanes.py", "k * 1.5707963267341256", "k * 1.5707"),
+        ("algebra/compiled_record.py", "number(WIDTH * typ.columns), None, 64", "number(WIDTH * typ.columns), None, 8"),
+        ("compiling/engine.py", '"error_model": "numpy"', '"error_model": "python"'),
+    ],
+    ids=["a field more", "a longer row", "a primitive", "how numbers lie", "an option"],
+)
+def test_what_everything_depends_on_changes_the_environment(changed, file, old, new):
+    assert "environment" in changed((file, old, new))

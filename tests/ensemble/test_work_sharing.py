@@ -1,0 +1,134 @@
+"""Work shared among threads: all of it is done once, by threads that are kept, and end."""
+
+import copy
+import gc
+import os
+import pickle
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from mobod.ensemble import work_sharing
+from mobod.ensemble.work_sharing import Helpers
+
+
+def helpers_alive():
+    return sum(thread.name == "mobod-helper" for thread in threading.enumerate())
+
+
+def settles(wanted):
+    """Wait for threads that are on their way out."""
+    for _ in range(200):
+        if helpers_alive() == wanted:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.fixture(autouse=True)
+def always_worth_it(monkeypatch):
+    monkeypatch.setattr(Helpers, "_pays", lambda *given: True)
+    gc.collect()
+    assert settles(0)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 50])
+@pytest.mark.parametrize("items", [1, 2, 7, 64, 1000])
+def test_every_item_is_done_once_by_workers_of_their_own(items, threads):
+    helpers, done, inside = Helpers(), np.zeros(items, int), set()
+
+    def work(worker, begin, end):
+        assert 0 <= worker < threads and worker not in inside
+        inside.add(worker)
+        time.sleep(1e-4)
+        done[begin:end] += 1
+        inside.remove(worker)
+
+    for _ in range(5):
+        helpers.share("work", work, items, threads)
+    assert (done == 5).all()
+
+
+def test_threads_are_kept_and_end_with_what_they_help():
+    system, state = mb.examples.double_pendulum.build()
+    ensemble = mb.Ensemble(system, 64, state=state, threads=3)
+    assert helpers_alive() == 0
+    for _ in range(20):
+        ensemble.q = ensemble.q
+        ensemble.realize()
+    assert helpers_alive() == 2
+    del ensemble
+    gc.collect()
+    assert settles(0)
+
+
+def test_little_work_stays_on_one_thread(monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(work_sharing, "WORTH", 10.0)
+    helpers, workers = Helpers(), set()
+    for _ in range(3):
+        helpers.share("work", lambda worker, begin, end: workers.add((worker, begin, end)), 64, 8)
+    assert workers == {(0, 0, 64)} and helpers_alive() == 0
+
+
+def test_help_that_does_not_help_is_called_seldom(monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(work_sharing, "WORTH", 1e-9)
+    helpers, calls = Helpers(), []
+
+    def work(worker, begin, end):
+        calls.append((begin, end))
+        time.sleep(1e-4 if (begin, end) == (0, 64) else 1e-3)
+
+    for _ in range(60):
+        helpers.share("work", work, 64, 2)
+    assert calls.count((0, 64)) >= 50
+
+
+@pytest.mark.parametrize("whose", ["caller's", "helper's"])
+def test_an_error_of_any_thread_comes_out_and_leaves_the_helpers_fit(whose):
+    helpers, together = Helpers(), threading.Barrier(2, timeout=10.0)
+
+    def fail(worker, begin, end):
+        if begin < 2:  # the first two chunks, one each
+            together.wait()
+            if (worker == 0) == (whose == "caller's"):
+                raise ValueError("of mine")
+
+    with pytest.raises(ValueError, match="of mine"):
+        helpers.share("work", fail, 8, 2)
+    done = np.zeros(8, int)
+
+    def work(worker, begin, end):
+        done[begin:end] += 1
+
+    helpers.share("work", work, 8, 2)
+    assert (done == 1).all() and helpers_alive() == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "darwin", reason="no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_makes_its_own():
+    helpers, done = Helpers(), np.zeros(64, int)
+
+    def work(worker, begin, end):
+        done[begin:end] += 1
+
+    helpers.share("work", work, 64, 2)
+    child = os.fork()
+    if child == 0:
+        helpers.share("work", work, 64, 2)
+        os._exit(0 if (done == 2).all() and helpers_alive() == 1 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_copies_have_helpers_of_their_own():
+    helpers = Helpers()
+    helpers.share("work", lambda worker, begin, end: None, 64, 2)
+    for other in (copy.deepcopy(helpers), pickle.loads(pickle.dumps(helpers))):
+        other.share("work", lambda worker, begin, end: None, 64, 2)
+    assert settles(2) or helpers_alive() <= 3

@@ -1,0 +1,155 @@
+"""Runs that are killed at random moments, in the middle of a write too, go on to the bits that they would have come to."""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mobod as mb
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+#: How many runs the long test kills; 1,000 take some ten minutes.
+LONG = int(os.environ.get("MOBOD_FAULTS", "600")) // 20
+KEYWORDS = {"accuracy": 1e-7, "report_interval": 0.002, "record": ["momentum"], "checkpoint_interval": 0.0}
+TIME = 8.0
+
+
+def same(run, whole):
+    for name in ("time", "q", "u", "energy"):
+        assert np.array_equal(getattr(run, name), getattr(whole, name)), name
+    assert np.array_equal(run.quantities["momentum"], whole.quantities["momentum"])
+    assert run.steps_taken == whole.steps_taken
+
+
+def kill_and_go_on(rng, count):
+    """Kill as many runs, some several times, and finish them; how many had begun to write."""
+    system, state = mb.examples.double_pendulum.build()
+    folder = Path.cwd()
+    clock = time.perf_counter()
+    whole = mb.simulate(
+        system, state, TIME, **{**KEYWORDS, "checkpoint": folder / "warm.ckpt", "record_to": folder / "warm.h5"}
+    )
+    lasts = time.perf_counter() - clock
+    begun = killed = 0
+    while killed < count:
+        files = {"checkpoint": folder / "run.ckpt", **({"record_to": folder / "run.h5"} if rng.random() < 0.7 else {})}
+        for place in folder.glob("*run*"):
+            place.unlink()
+        for _ in range(int(rng.integers(1, 4))):
+            child = os.fork()
+            if child == 0:
+                try:
+                    mb.simulate(system, state, TIME, **KEYWORDS, **files, resume=True)
+                finally:
+                    os._exit(0)
+            time.sleep(float(rng.uniform(0.0, lasts)))
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            killed += 1
+            if (folder / "run.h5").exists():
+                there = mb.Trajectory.load(folder / "run.h5")
+                assert np.array_equal(there.q, whole.q[: len(there)])
+                begun += 1
+        same(mb.simulate(system, state, TIME, **KEYWORDS, **files, resume=True), whole)
+        parts = (".part.h5", ".part.ckpt")  # of a write that was cut off
+        left = sorted(place.name for place in folder.glob("*run*") if not place.name.endswith(parts))
+        assert left == sorted(place.name for place in files.values()), left
+        print(killed, "killed,", begun, "of them with rows in the file", flush=True)
+    return begun
+
+
+def test_a_few_killed_runs(rng, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kill_and_go_on(rng, 5)
+
+
+@pytest.mark.long
+def test_many_killed_runs(rng, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    begun = kill_and_go_on(rng, LONG)
+    print(begun, "of", LONG, "had written rows")
+    assert begun > 0
+
+
+def write_with_a_fault(how, place):
+    """Write to a recording; before call number *place* of those that change files a fault comes. Its exit code."""
+    from mobod.simulation.hdf5_file import FileRows
+
+    calls = 0
+
+    def watched(call, name):
+        def instead(*arguments, **more):
+            nonlocal calls
+            calls += 1
+            if how == "full" and calls >= place and name == "pwrite":
+                raise OSError(28, os.strerror(28))
+            if calls == place and how == "killed":
+                os._exit(1)
+            if calls == place and how == "ctrl-c":
+                os.kill(os.getpid(), signal.SIGINT)
+            return call(*arguments, **more)
+
+        return instead
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in ("pwrite", "ftruncate", "fsync", "replace"):
+        setattr(os, name, watched(getattr(os, name), name))
+    try:
+        rows = FileRows("run.h5", {"coordinate_names": ["a"], "speed_names": ["a"]})
+        for k in range(3):
+            t = np.arange(50.0) + 50.0 * k
+            rows.append({"time": t, "q": t[:, None], "u": t[:, None], "energy": t})
+            rows.flush()
+        rows.close()
+    except (OSError, KeyboardInterrupt):
+        return 1
+    return 0 if calls < place else 2
+
+
+@pytest.mark.parametrize(
+    "how", [pytest.param("killed", marks=pytest.mark.long), "full", pytest.param("ctrl-c", marks=pytest.mark.long)]
+)
+def test_every_place_where_a_recording_can_be_cut_off(tmp_path, monkeypatch, how):
+    """Not at random moments but at all: before each call that changes a file, the process ends, or the disk is full."""
+    pytest.importorskip("h5py")
+    places = 0
+    for place in range(1, 1000):
+        folder = tmp_path / f"{how}-{place}"
+        folder.mkdir()
+        child = os.fork()
+        if child == 0:
+            code = 3
+            try:
+                os.chdir(folder)
+                code = write_with_a_fault(how, place)
+            finally:
+                os._exit(code)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert code in (0, 1, 2), (place, code)
+        if (folder / "run.h5").exists():
+            run = mb.Trajectory.load(folder / "run.h5")
+            assert len(run) in (50, 100, 150) and np.array_equal(run.q[:, 0], np.arange(float(len(run)))), place
+            go_on(folder / "run.h5", len(run))
+        if code == 0:
+            places = place
+            break
+    assert places > 10, "all places have been tried"
+
+
+def go_on(path, rows):
+    from mobod.simulation.hdf5_file import FileRows
+
+    again = FileRows.go_on(path, rows)
+    t = rows + np.arange(7.0)
+    again.append({"time": t, "q": t[:, None], "u": t[:, None], "energy": t})
+    again.close()
+    assert np.array_equal(mb.Trajectory.load(path).q[:, 0], np.arange(rows + 7.0))
+    assert not path.with_name("run.h5.journal").exists()
+
+
+if __name__ == "__main__":
+    print(kill_and_go_on(np.random.default_rng(int(sys.argv[1])), int(sys.argv[2])))

@@ -1,0 +1,21 @@
+"""What each public function does with what makes no sense: as the table says, and without a crash."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+TABLE = HERE / "public_calls.txt"
+
+
+@pytest.mark.long
+def test_the_table_of_wrong_calls():
+    """``python public_calls.py > public_calls.txt`` writes it anew; look at what has changed before it is kept."""
+    done = subprocess.run([sys.executable, HERE / "public_calls.py"], capture_output=True, text=True, env={**os.environ})
+    assert done.returncode == 0, f"after {done.stderr.splitlines()[-60:]}"
+    now, then = dict(map(str.split, done.stdout.splitlines())), dict(map(str.split, TABLE.read_text().splitlines()))
+    changed = {name: (then[name], now[name]) for name in now.keys() & then.keys() if now[name] != then[name]}
+    assert not changed

@@ -1,0 +1,282 @@
+"""What tests know of each kind of force."""
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+import mobod as mb
+from kinds import Records
+from mobod import Stage
+
+F = mb.force
+#: For `Force.reference`.
+SIMBODY = "cases of Simbody's"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Force:
+    """What tests know of a kind of force.
+
+    Parameters
+    ----------
+    kind : type
+        The class.
+    elements : list of callables
+        ``element(model, v)`` makes one in a tree of a Pin, a Free and other bodies, `v()` drawing vectors; two or more where
+        elements of one kind are computed differently.
+    parameters : dict
+        Other values for what it has a ``set_default_<name>(value)`` and a ``set_<name>(state, value)`` of.
+    apart : dict
+        Parameters that are no single number or vector, or depend on each other, and the test that has them.
+    falls_to : Stage
+        Where a state falls that has been realized, and in which a parameter is set.
+    conservative : bool
+        Whether its power is that of its energy and what it dissipates; False for what does work without energy of its own.
+    feeds : bool
+        Whether it may give energy, so that what it dissipates is below zero.
+    begin : callable or None
+        ``begin(force, state, rng)`` gives a state's own numbers of it random values, where it has such that are no parameters.
+    reference : str
+        `SIMBODY`, or where the truth of its tests comes from instead.
+    """
+
+    kind: type
+    elements: list
+    parameters: dict
+    apart: dict
+    falls_to: Stage
+    conservative: bool
+    feeds: bool
+    begin: Callable | None
+    reference: str
+
+
+def at_random(force, state, rng):
+    force.set_all_mobility_forces(state, rng.uniform(-1, 1, len(state.u)))
+    force.set_all_body_forces(state, rng.uniform(-1, 1, (len(force.get_force_subsystem().get_system().matter.bodies), 2, 3)))
+
+
+def frame(v):
+    return mb.Transform(mb.Rotation.about_axis(0.3, (1, 2, 3)), v())
+
+
+SIX = np.arange(1.0, 7.0)
+
+FORCES = Records(
+    "force",
+    Force(
+        kind=F.Gravity,
+        elements=[lambda model, v: F.Gravity(model.forces, model.matter, v(), zero_height=0.3)],
+        parameters={"gravity_vector": (1, 2, 3), "zero_height": 2.0},
+        apart={"down_direction": "test_gravity", "magnitude": "test_gravity", "body_is_excluded": "test_gravity"},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="test_reference.py, where every case has gravity",
+    ),
+    Force(
+        kind=F.UniformGravity,
+        elements=[lambda model, v: F.UniformGravity(model.forces, model.matter, (1, 2, 3), 0.5)],
+        parameters={"gravity_vector": (3, 2, 1), "gravity": (1, 2, 4), "zero_height": 2.0},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference=SIMBODY,
+    ),
+    Force(
+        kind=F.TwoPointLinearSpring,
+        elements=[
+            lambda model, v: F.TwoPointLinearSpring(model.forces, model.bodies[0], v(), model.bodies[3], v(), 20.0, 0.4),
+            lambda model, v: F.TwoPointLinearSpring(model.forces, model.bodies[2], v(), model.bodies[3], v(), 10.0, 0.4),
+        ],
+        parameters={"station1": (1, 2, 3), "station2": (3, 2, 1), "stiffness": 5.0, "rest_length": 0.0},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference=SIMBODY,
+    ),
+    Force(
+        kind=F.TwoPointLinearDamper,
+        elements=[lambda model, v: F.TwoPointLinearDamper(model.forces, model.bodies[1], v(), model.bodies[2], v(), 3.0)],
+        parameters={"station1": (1, 2, 3), "station2": (3, 2, 1), "damping": 4.0},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference=SIMBODY,
+    ),
+    Force(
+        kind=F.TwoPointConstantForce,
+        elements=[lambda model, v: F.TwoPointConstantForce(model.forces, 2, v(), 4, v(), 5.0)],
+        parameters={"station1": (3, 2, 1), "station2": (1, 2, 3), "force": -4.0},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=False,
+        feeds=False,
+        begin=None,
+        reference=SIMBODY,
+    ),
+    Force(
+        kind=F.ConstantForce,
+        elements=[lambda model, v: F.ConstantForce(model.forces, model.bodies[3], v(), v())],
+        parameters={"station": (1, 2, 3), "force": (3, 2, 1)},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=False,
+        feeds=False,
+        begin=None,
+        reference=SIMBODY,
+    ),
+    Force(
+        kind=F.ConstantTorque,
+        elements=[lambda model, v: F.ConstantTorque(model.forces, model.bodies[1], v())],
+        parameters={"torque": (1, 2, 3)},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=False,
+        feeds=False,
+        begin=None,
+        reference=SIMBODY,
+    ),
+    Force(
+        kind=F.GlobalDamper,
+        elements=[lambda model, v: F.GlobalDamper(model.forces, model.matter, 0.2)],
+        parameters={"damping": 0.7},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference=SIMBODY,
+    ),
+    Force(
+        kind=F.MobilityLinearSpring,
+        elements=[
+            lambda model, v: F.MobilityLinearSpring(model.forces, model.pin, 0, 3.0, 0.1),
+            # a component of a quaternion: forces all three of its speeds
+            lambda model, v: F.MobilityLinearSpring(model.forces, model.free, 2, 3.0, 0.1, name="of a quaternion"),
+        ],
+        parameters={"stiffness": 3.5, "quiescent_value": -0.4, "q_zero": 0.3},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference=SIMBODY,
+    ),
+    Force(
+        kind=F.MobilityLinearDamper,
+        elements=[lambda model, v: F.MobilityLinearDamper(model.forces, model.free, 3, 0.3)],
+        parameters={"damping": 3.0},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference=SIMBODY,
+    ),
+    Force(
+        kind=F.MobilityConstantForce,
+        elements=[lambda model, v: F.MobilityConstantForce(model.forces, model.free, 1, 2.0)],
+        parameters={"force": 3.0},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=False,
+        feeds=False,
+        begin=None,
+        reference=SIMBODY,
+    ),
+    Force(
+        kind=F.MobilityLinearStop,
+        elements=[
+            lambda model, v: F.MobilityLinearStop(model.forces, model.pin, 0, 10.0, 0.3, -0.1, 0.1),
+            lambda model, v: F.MobilityLinearStop(model.forces, model.free, 5, 10.0, 0.3, -0.1, name="of a translation"),
+        ],
+        parameters={"stiffness": 12.0, "dissipation": 0.5, "lower_bound": -0.2, "upper_bound": 0.3},
+        apart={"bounds": "test_parameters", "material_properties": "test_parameters"},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference=SIMBODY,
+    ),
+    Force(
+        kind=F.MobilityDiscreteForce,
+        elements=[lambda model, v: F.MobilityDiscreteForce(model.forces, model.pin, 0, 1.5)],
+        parameters={"mobility_force": 3.0},
+        apart={},
+        falls_to=Stage.VELOCITY,
+        conservative=False,
+        feeds=False,
+        begin=None,
+        reference=SIMBODY,
+    ),
+    Force(
+        kind=F.DiscreteForces,
+        elements=[lambda model, v: F.DiscreteForces(model.forces, model.matter)],
+        parameters={},
+        apart={},
+        falls_to=Stage.VELOCITY,
+        conservative=False,
+        feeds=False,
+        begin=at_random,
+        reference=SIMBODY,
+    ),
+    Force(
+        kind=F.LinearBushing,
+        elements=[
+            lambda model, v: F.LinearBushing(
+                model.forces, model.bodies[1], mb.Transform(v()), model.bodies[2], frame(v), SIX, 0.1 * SIX
+            )
+        ],
+        parameters={
+            "stiffness": SIX + 1.0,
+            "damping": SIX + 2.0,
+            "frame_on_body1": mb.Transform((3, 2, 1)),
+            "frame_on_body2": mb.Transform(),
+        },
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference=SIMBODY,
+    ),
+    Force(
+        kind=F.Thermostat,
+        elements=[lambda model, v: F.Thermostat(model.forces, model.matter, 0.7, 3.0, 0.4, 2)],
+        parameters={"bath_temperature": 200.0, "relaxation_time": 0.1, "num_excluded_dofs": 3},
+        apart={"num_chains": "test_parameters"},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=True,
+        begin=None,
+        reference=SIMBODY,
+    ),
+)
+
+
+def tree(make):
+    """A random tree of a Pin, a Free and other bodies, for `element` to act in."""
+    model = make.tree(5, [mb.mobilizer.Pin, mb.mobilizer.Free, mb.mobilizer.Gimbal, mb.mobilizer.Ball, mb.mobilizer.Slider])
+    model.pin, model.free = (next(b for b in model.bodies if type(b).__name__ == name) for name in ("Pin", "Free"))
+    return model
+
+
+def elements(model):
+    """The elements of all records but Gravity, which a tree has: first one of each kind, then the others, so that kinds mix."""
+    records = [record for record in FORCES.values() if record.kind is not F.Gravity]
+    depth = max(len(record.elements) for record in records)
+    return [
+        record.elements[i](model, lambda: model.rng.uniform(-1, 1, 3))
+        for i in range(depth)
+        for record in records
+        if i < len(record.elements)
+    ]

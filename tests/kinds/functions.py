@@ -1,0 +1,67 @@
+"""What tests know of each kind of function."""
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+import mobod as mb
+from kinds import Records
+
+fn = mb.function
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Function:
+    """What tests know of a kind of function.
+
+    Parameters
+    ----------
+    kind : type
+        The class.
+    samples : callable
+        ``samples(rng)``: random ones, a list of them in every form that compiled code tells apart.
+    joints : callable or None
+        ``joints(f)``: arguments at which its pieces meet; None where it has one piece.
+    """
+
+    kind: type
+    samples: Callable
+    joints: Callable | None
+
+
+def splines(rng):
+    x = np.cumsum(rng.uniform(0.3, 1.0, 9)) - 3.0
+    return [
+        *(fn.Spline(degree, x, rng.normal(size=9)) for degree in (1, 3, 5, 7)),
+        fn.Spline(3, x[:2], rng.normal(size=2)),
+    ]
+
+
+FUNCTIONS = Records(
+    "function",
+    Function(kind=fn.Constant, samples=lambda rng: [fn.Constant(rng.normal(), n) for n in (0, 3)], joints=None),
+    Function(kind=fn.Linear, samples=lambda rng: [fn.Linear(rng.normal(size=n)) for n in (1, 2, 5)], joints=None),
+    Function(kind=fn.Polynomial, samples=lambda rng: [fn.Polynomial(rng.normal(size=n)) for n in (1, 2, 6)], joints=None),
+    Function(kind=fn.Sinusoid, samples=lambda rng: [fn.Sinusoid(*rng.normal(size=3))], joints=None),
+    Function(
+        kind=fn.Step,
+        samples=lambda rng: [fn.Step(*rng.normal(size=2), -1.1, 1.2), fn.Step(*rng.normal(size=2), 1.3, -0.4)],
+        joints=lambda f: [f._x0, f._x1],
+    ),
+    Function(kind=fn.Spline, samples=splines, joints=lambda f: f._x),
+)
+
+
+def samples(rng):
+    """One function or more of every kind that compiled code knows."""
+    return [f for record in FUNCTIONS.values() for f in record.samples(rng)]
+
+
+def points(f, rng, n):
+    """Points (n, argument_size) on all pieces and beyond both ends, some at the joints themselves."""
+    x = rng.uniform(-4.5, 4.5, (n, f.get_argument_size()))
+    joints = FUNCTIONS[type(f)].joints
+    if joints is not None:
+        x[: n // 3, 0] = rng.choice(joints(f), n // 3)
+    return x

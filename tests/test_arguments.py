@@ -1,0 +1,399 @@
+"""What every kind refuses, in its constructor and in its setters: one rule for all, and nothing changes where it is refused.
+
+What is no real number is a TypeError, a wrong shape a ValueError, a number that is not finite, or out of range, a ModelError.
+"""
+
+import fractions
+import inspect
+import pydoc
+import re
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from mobod import Stage
+from mobod import constraint as con
+
+F = mb.force
+O, X = (0.0, 0.0, 0.0), mb.Transform((1.0, 2.0, 3.0))
+
+#: What is no number, nor an array of numbers.
+NO_NUMBERS = [None, "1", b"1", True, np.True_, 1j, object(), {}, [None, None, None], ["1", "2", "3"], [1j, 0, 0], np.array("1")]
+#: Of wrong shapes, by the right one.
+WRONG = {
+    (): [[1.0, 2.0], np.ones(1), np.ones((1, 1)), []],
+    (3,): [1.0, (1.0, 2.0), np.ones((3, 1)), np.ones(4), []],
+    (6,): [1.0, np.ones(5), np.ones((2, 3))],
+    (3, 3): [1.0, np.ones(3), np.eye(4)],
+    (4, 4): [1.0, np.ones(2), np.ones((4, 3)), np.eye(2)],
+}
+#: No model has these, whatever the parameter.
+NOT_FINITE = {
+    (): [np.nan, -np.inf],
+    (3,): [(0.0, np.nan, 0.0), (np.inf, 0.0, 0.0)],
+    (6,): [[0.0, np.nan, 0, 0, 0, 0]],
+    (3, 3): [np.full((3, 3), np.nan), 2.0 * np.eye(3), -np.eye(3)],
+    (4, 4): [np.full((4, 4), np.nan), 2.0 * np.eye(4), np.diag([1.0, -1.0, 1.0, 1.0])],
+}
+
+
+class Parts:
+    """Bodies to make elements for."""
+
+    def __init__(self):
+        self.system = mb.MultibodySystem()
+        self.matter = mb.SimbodyMatterSubsystem(self.system)
+        self.forces = mb.GeneralForceSubsystem(self.system)
+        rigid = mb.body.Rigid(mb.MassProperties(1.0, (0.1, 0.2, 0.3), mb.Inertia(1.0, 1.1, 1.2)))
+        self.pin = mb.mobilizer.Pin(self.matter.ground, rigid, name="pin")
+        self.free = mb.mobilizer.Free(self.matter.ground, rigid, name="free")
+        self.rigid = rigid
+
+    def kind(self, name):
+        """A kind's class, what its constructor takes to begin with, and its numbers by keyword, with their shapes."""
+        kind, before, numbers = TABLE[name]
+        return kind, before(self), numbers
+
+
+def two(p, **numbers):
+    return {"forces": p.forces, "body1": p.pin, "body2": p.free}
+
+
+def between(p):
+    return {"body1": p.pin, "body2": p.free}
+
+
+S, V, T, R = (), (3,), (4, 4), (3, 3)
+
+#: Every kind with numbers: its class, what its constructor takes that is no number, and its numbers with values that are good.
+TABLE = {
+    "Gravity": (
+        F.Gravity,
+        lambda p: {"forces": p.forces, "matter": p.matter},
+        {"gravity_vector": (0, -9, 0), "zero_height": 1.0},
+    ),
+    "Gravity by direction": (
+        F.Gravity,
+        lambda p: {"forces": p.forces, "matter": p.matter},
+        {"down_direction": (0, -2, 0), "magnitude": 9.8},
+    ),
+    "UniformGravity": (
+        F.UniformGravity,
+        lambda p: {"forces": p.forces, "matter": p.matter},
+        {"gravity_vector": (0, -9, 0), "zero_height": 1.0},
+    ),
+    "TwoPointLinearSpring": (F.TwoPointLinearSpring, two, {"station1": O, "station2": O, "stiffness": 2.0, "rest_length": 0.5}),
+    "TwoPointLinearDamper": (F.TwoPointLinearDamper, two, {"station1": O, "station2": O, "damping": 2.0}),
+    "TwoPointConstantForce": (F.TwoPointConstantForce, two, {"station1": O, "station2": O, "force": -2.0}),
+    "ConstantForce": (F.ConstantForce, lambda p: {"forces": p.forces, "body": p.pin}, {"station": O, "force": (1, 2, 3)}),
+    "ConstantTorque": (F.ConstantTorque, lambda p: {"forces": p.forces, "body": p.pin}, {"torque": (1, 2, 3)}),
+    "GlobalDamper": (F.GlobalDamper, lambda p: {"forces": p.forces, "matter": p.matter}, {"damping": 2.0}),
+    "MobilityLinearSpring": (
+        F.MobilityLinearSpring,
+        lambda p: {"forces": p.forces, "mobod": p.pin, "which_q": 0},
+        {"stiffness": 2.0, "rest_value": -1.0},
+    ),
+    "MobilityLinearDamper": (
+        F.MobilityLinearDamper,
+        lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0},
+        {"damping": 2.0},
+    ),
+    "MobilityConstantForce": (
+        F.MobilityConstantForce,
+        lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0},
+        {"force": 2.0},
+    ),
+    "MobilityDiscreteForce": (
+        F.MobilityDiscreteForce,
+        lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0},
+        {"default": 2.0},
+    ),
+    "MobilityLinearStop": (
+        F.MobilityLinearStop,
+        lambda p: {"forces": p.forces, "mobod": p.pin, "which_q": 0},
+        {"stiffness": 2.0, "dissipation": 0.1, "q_low": -1.0, "q_high": 1.0},
+    ),
+    "LinearBushing": (F.LinearBushing, two, {"frame1": X, "frame2": X, "stiffness": [1.0] * 6, "damping": [2.0] * 6}),
+    "Thermostat": (
+        F.Thermostat,
+        lambda p: {"forces": p.forces, "matter": p.matter, "num_excluded_dofs": 0},
+        {"boltzmanns_constant": 1.0, "bath_temperature": 300.0, "relaxation_time": 0.5},
+    ),
+    "Rod": (con.Rod, between, {"station1": O, "station2": O, "length": 1.5}),
+    "Ball": (con.Ball, between, {"station1": O, "station2": O}),
+    "Weld": (con.Weld, between, {"frame1": X, "frame2": X}),
+    "PointInPlane": (
+        con.PointInPlane,
+        lambda p: {"plane_body": p.pin, "follower_body": p.free},
+        {"plane_normal": (0, 0, 2), "plane_height": 1.0, "follower_station": O},
+    ),
+    "PointOnLine": (
+        con.PointOnLine,
+        lambda p: {"line_body": p.pin, "follower_body": p.free},
+        {"line_direction": (0, 0, 2), "point_on_line": O, "follower_station": O},
+    ),
+    "ConstantAngle": (
+        con.ConstantAngle,
+        lambda p: {"base_body": p.pin, "follower_body": p.free},
+        {"base_axis": (0, 0, 2), "follower_axis": (0, 2, 0), "angle": 1.0},
+    ),
+    "ConstantOrientation": (
+        con.ConstantOrientation,
+        lambda p: {"base_body": p.pin, "follower_body": p.free},
+        {"base_rotation": mb.Rotation(), "follower_rotation": mb.Rotation.about_axis(0.3, "x")},
+    ),
+    "NoSlip1D": (
+        con.NoSlip1D,
+        lambda p: {"case_body": p.matter.ground, "body0": p.pin, "body1": p.free},
+        {"contact_point": O, "direction": (0, 2, 0)},
+    ),
+    "PointOnPlaneContact": (
+        con.PointOnPlaneContact,
+        lambda p: {"plane_body": p.pin, "follower_body": p.free},
+        {"plane_frame": X, "follower_station": O},
+    ),
+    "SphereOnPlaneContact": (
+        con.SphereOnPlaneContact,
+        lambda p: {"plane_body": p.pin, "sphere_body": p.free, "enforce_rolling": True},
+        {"plane_frame": X, "sphere_center": O, "radius": 0.5},
+    ),
+    "SphereOnSphereContact": (
+        con.SphereOnSphereContact,
+        lambda p: {**between(p), "enforce_rolling": True},
+        {"center1": O, "radius1": 0.5, "center2": O, "radius2": 0.7},
+    ),
+    "LineOnLineContact": (
+        con.LineOnLineContact,
+        lambda p: {**between(p), "enforce_rolling": True},
+        {"frame1": X, "half_length1": 0.5, "frame2": X, "half_length2": 0.7},
+    ),
+    "ConstantCoordinate": (con.ConstantCoordinate, lambda p: {"mobod": p.pin, "which_q": 0}, {"value": 0.5}),
+    "ConstantSpeed": (con.ConstantSpeed, lambda p: {"mobod": p.pin, "which_u": 0}, {"value": 0.5}),
+    "ConstantAcceleration": (con.ConstantAcceleration, lambda p: {"mobod": p.pin, "which_u": 0}, {"value": 0.5}),
+    "Screw": (mb.mobilizer.Screw, lambda p: {"parent": p.pin, "body": p.rigid}, {"pitch": 0.5}),
+    "Ellipsoid": (mb.mobilizer.Ellipsoid, lambda p: {"parent": p.pin, "body": p.rigid}, {"radii": (0.5, 0.6, 0.7)}),
+    "CantileverFreeBeam": (mb.mobilizer.CantileverFreeBeam, lambda p: {"parent": p.pin, "body": p.rigid}, {"length": 0.5}),
+    "SphericalCoords": (
+        mb.mobilizer.SphericalCoords,
+        lambda p: {"parent": p.pin, "body": p.rigid},
+        {"azimuth_offset": 0.5, "zenith_offset": 0.1},
+    ),
+    "Pin": (lambda **given: mb.mobilizer.Pin(**given), lambda p: {"parent": p.pin, "body": p.rigid}, {"X_PF": X, "X_BM": X}),
+    "motion.Sinusoid": (
+        mb.motion.Sinusoid,
+        lambda p: {"mobod": p.pin, "level": mb.Motion.Level.POSITION},
+        {"amplitude": 1.0, "rate": 2.0, "phase": 0.0},
+    ),
+}
+#: Arguments for which infinity is a number, and None nothing.
+MAY_BE_INFINITE, MAY_BE_NONE = {"q_low", "q_high"}, {"X_PF", "X_BM", "gravity_vector", "down_direction", "magnitude"}
+
+
+def shape_of(value):
+    if isinstance(value, mb.Transform):
+        return T
+    return R if isinstance(value, mb.Rotation) else np.shape(value)
+
+
+def bad_values(argument, shape):
+    """Each bad value, and the error that it has to be."""
+    for value in NO_NUMBERS:
+        if not (value is None and argument in MAY_BE_NONE):
+            yield value, TypeError
+    for value in WRONG[shape]:
+        if not (shape == T and np.shape(value) in (V, R, T)):
+            yield value, ValueError
+    if argument not in MAY_BE_INFINITE:
+        for value in NOT_FINITE[shape]:
+            yield value, mb.ModelError
+
+
+def is_refused(call, error, argument):
+    with pytest.raises(error) as caught:
+        call()
+    assert error is not ValueError or not isinstance(caught.value, mb.ModelError)
+    assert argument.replace("_", " ") in str(caught.value).replace("_", " "), caught.value
+
+
+def made(name):
+    parts = Parts()
+    kind, before, numbers = parts.kind(name)
+    return parts, kind(**before, **numbers)
+
+
+def declared():
+    """Every declared parameter: the name of the kind in the table, and its own."""
+    for name, (kind, _, _) in TABLE.items():
+        for parameter in getattr(kind, "PARAMETERS", ()):
+            if name != "Gravity by direction":
+                yield pytest.param(name, parameter, id=f"{name}-{parameter}")
+
+
+@pytest.mark.parametrize(
+    ("name", "argument"), [pytest.param(n, a, id=f"{n}-{a}") for n, (_, _, numbers) in TABLE.items() for a in numbers]
+)
+def test_constructors_refuse(name, argument):
+    parts = Parts()
+    kind, before, numbers = parts.kind(name)
+    counts = parts.forces.get_num_forces, parts.matter.get_num_bodies, parts.matter.get_num_constraints
+    there = [count() for count in counts]
+    for value, error in bad_values(argument, shape_of(numbers[argument])):
+        is_refused(lambda value=value: kind(**before, **{**numbers, argument: value}), error, argument)
+        assert [count() for count in counts] == there
+    kind(**before, **numbers)
+
+
+@pytest.mark.parametrize(("name", "parameter"), list(declared()))
+def test_setters_refuse_and_change_nothing(name, parameter):
+    parts, element = made(name)
+    declaration = element.PARAMETERS[parameter]
+    state = parts.system.realize_topology()
+    parts.system.realize_model(state)
+    set_default, set_ = getattr(element, f"set_default_{parameter}"), getattr(element, f"set_{parameter}")
+
+    def now():
+        numbers = element.number_run(state, "test").tolist()
+        return [*element.default_numbers], numbers, state.stage, parts.system.system_topology_has_been_realized()
+
+    before = now()
+    for value, error in bad_values(declaration.argument, declaration.shape):
+        is_refused(lambda value=value: set_(state, value), error, declaration.argument)
+        is_refused(lambda value=value: set_default(value), error, declaration.argument)
+        with pytest.raises(error, match=re.escape(repr(element.name))):
+            set_default(value)
+    assert now() == before
+
+
+@pytest.mark.parametrize(("name", "parameter"), list(declared()))
+def test_a_declared_parameter_has_four_accessors(name, parameter):
+    """They agree, take their argument by its name, say what they are, and are known to `Ensemble.set_each`."""
+    parts, element = made(name)
+    declaration = type(element).PARAMETERS[parameter]
+    state = parts.system.realize_topology()
+    get_default, set_default, get, set_ = (
+        getattr(element, f"{what}_{parameter}") for what in ("get_default", "set_default", "get", "set")
+    )
+    assert np.array_equal(np.asarray(get(state)), np.asarray(get_default()))
+    assert list(inspect.signature(get_default).parameters) == []
+    assert list(inspect.signature(set_default).parameters) == [declaration.argument]
+    assert list(inspect.signature(get).parameters) == ["state"]
+    assert list(inspect.signature(set_).parameters) == ["state", declaration.argument]
+    for method in (get_default, set_default, get, set_):
+        owner = next(one for one in type(element).__mro__ if method.__name__ in vars(one))
+        assert method.__qualname__ == f"{owner.__name__}.{method.__name__}" and method.__module__ == owner.__module__
+        assert method.__name__ in pydoc.render_doc(method) and len(inspect.getdoc(method)) >= 40
+    changed = declaration.invalidates - 1
+    assert f"falls to {Stage(changed).name} at most" in inspect.getdoc(set_)
+    for method in (get_default, get, set_, set_default):
+        assert not declaration.unit or declaration.unit in inspect.getdoc(method)
+    value = get_default()
+    set_(state, **{declaration.argument: value})
+    assert set_default(**{declaration.argument: value}) is element
+    state = parts.system.realize_topology()
+    ensemble = mb.Ensemble(parts.system, 3, state=state)
+    ensemble.set_each(set_, [value] * 3)
+    assert np.array_equal(np.asarray(get(ensemble.get_state(1))), np.asarray(value))
+    with pytest.raises(TypeError, match=f"give set_{parameter} of"):
+        ensemble.set_each(set_default, [value] * 3)
+    with pytest.raises(TypeError) as caught:
+        ensemble.set_each(set_, [value, "x", value])
+    assert "this is for state 1 of the ensemble" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("value", [2, np.float32(2.0), np.int64(2), np.array(2.0), np.array(2), fractions.Fraction(2)])
+def test_numpys_scalars_and_fractions_are_numbers(value):
+    parts, spring = made("TwoPointLinearSpring")
+    assert spring.set_default_stiffness(value).get_default_stiffness() == 2.0
+    state = parts.system.realize_topology()
+    spring.set_stiffness(state, value)
+    assert spring.get_stiffness(state) == 2.0 and type(spring.get_stiffness(state)) is float
+    assert parts.pin.set_default_angle(value).get_default_angle() == 2.0
+
+
+def test_numbers_out_of_range_are_refused():
+    for name, argument, bad in [
+        ("TwoPointLinearSpring", "stiffness", -1.0),
+        ("Rod", "length", 0.0),
+        ("Screw", "pitch", np.inf),
+        ("Ellipsoid", "radii", (1.0, 0.0, 1.0)),
+        ("CantileverFreeBeam", "length", -1.0),
+        ("ConstantAngle", "angle", 4.0),
+        ("PointInPlane", "plane_normal", O),
+        ("LinearBushing", "damping", [-1.0] * 6),
+        ("Thermostat", "relaxation_time", 0.0),
+        ("MobilityLinearStop", "q_low", 2.0),
+    ]:
+        parts = Parts()
+        kind, before, numbers = parts.kind(name)
+        is_refused(lambda: kind(**before, **{**numbers, argument: bad}), mb.ModelError, argument)  # noqa: B023
+
+
+def frames(parts):
+    """Each place where a frame is taken: a function of the frame that gives back what was kept."""
+    pin = parts.pin
+    weld = con.Weld(pin, X, parts.free, X)
+    bushing = F.LinearBushing(parts.forces, pin, X, parts.free, X, [1] * 6, [1] * 6)
+    contact = con.LineOnLineContact(pin, X, 1.0, parts.free, X, 1.0, False)
+    yield lambda f: mb.mobilizer.Pin(pin, parts.rigid, X_PF=f).get_default_inboard_frame()
+    yield lambda f: pin.set_default_outboard_frame(f).get_default_outboard_frame()
+    yield lambda f: weld.set_default_frame_on_body1(f).get_default_frame_on_body1()
+    yield lambda f: bushing.set_default_frame_on_body2(f).get_default_frame_on_body2()
+    yield lambda f: contact.set_default_edge_frame_b(f).get_default_edge_frame_b()
+    yield lambda f: parts.free.set_default_transform(f).get_default_transform()
+    yield lambda f: mb.decoration.Sphere(1.0, X=f).X
+
+
+def test_a_frame_is_the_same_everywhere():
+    """A `Transform`, a homogeneous matrix, a rotation or a location: at every place that takes a frame."""
+    R = mb.Rotation.about_axis(0.3, "z")
+    whole = mb.Transform(R, (1.0, 2.0, 3.0))
+    for place in frames(Parts()):
+        for given, expected in (
+            (whole, whole),
+            (np.asarray(whole), whole),
+            (R, mb.Transform(R)),
+            (np.asarray(R), mb.Transform(R)),
+            ((1.0, 2.0, 3.0), mb.Transform((1.0, 2.0, 3.0))),
+        ):
+            kept = place(given)
+            assert np.allclose(kept.R, expected.R, atol=1e-15) and np.array_equal(kept.p, expected.p)
+        for bad, error in (("x", TypeError), (np.eye(2), ValueError), (2.0 * np.eye(4), mb.ModelError)):
+            with pytest.raises(error):
+                place(bad)
+
+
+def test_set_each_of_a_declared_parameter_is_what_its_setter_makes():
+    """Also of one from which other numbers follow, and after another of the same field."""
+    parts, gravity = made("Gravity")
+    spring = F.TwoPointLinearSpring(parts.forces, parts.pin, O, parts.free, (1, 0, 0), 2.0, 0.5)
+    ensemble = mb.Ensemble(parts.system, 11, state=parts.system.realize_topology())
+    sizes, stiffnesses = np.linspace(0.0, 9.0, 11), np.linspace(1.0, 3.0, 11)
+    ensemble.set_each(spring.set_stiffness, stiffnesses)
+    ensemble.set_each(gravity.set_magnitude, sizes)
+    by_hand = mb.Ensemble(parts.system, 11, state=parts.system.realize_topology())
+    by_hand.set_each(
+        lambda state, both: (gravity.set_magnitude(state, both[0]), spring.set_stiffness(state, both[1])),
+        list(zip(sizes, stiffnesses, strict=True)),
+    )
+    for i in range(11):
+        state, other = ensemble.get_state(i), by_hand.get_state(i)
+        assert np.array_equal(gravity.get_gravity_vector(state), (0.0, -sizes[i], 0.0))
+        for element in (gravity, spring):
+            assert np.array_equal(element.number_run(state, "test"), element.number_run(other, "test"))
+    before = gravity.get_magnitude(ensemble.get_state(3))
+    with pytest.raises(mb.ModelError, match="magnitude of 'gravity_0' has to be zero or more"):
+        ensemble.set_each(gravity.set_magnitude, [1.0] * 10 + [-1.0])
+    assert gravity.get_magnitude(ensemble.get_state(3)) == before
+
+
+def test_options_of_a_run_are_values_and_no_models():
+    system = mb.examples.double_pendulum.build()[0]
+    for name in ("accuracy", "fixed_step_size", "min_step_size", "max_step_size", "constraint_tolerance"):
+        for value, error in (("1", TypeError), (True, TypeError), (np.nan, ValueError), (-1.0, ValueError)):
+            with pytest.raises(error, match=name.removeprefix("constraint_")) as caught:
+                mb.integrator.RungeKuttaMerson(system, **{name: value})
+            assert not isinstance(caught.value, mb.ModelError)
+    for value, error in (("5", TypeError), (True, TypeError), (1.5, ValueError), (0, ValueError)):
+        with pytest.raises(error, match="internal_step_limit"):
+            mb.integrator.RungeKuttaMerson(system, internal_step_limit=value)

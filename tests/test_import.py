@@ -1,0 +1,65 @@
+"""What `import mobod` costs, and what users see of it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import mobod
+
+COUNT = """
+import json, sys
+import numpy
+before = set(sys.modules)
+{}
+after = set(sys.modules) - before
+print(json.dumps([sum(name.partition(".")[0] == "mobod" for name in after), sorted(name for name in after if "." not in name)]))
+"""
+HEAVY = {"scipy", "numba", "llvmlite", "matplotlib", "h5py", "pandas", "yaml", "tqdm", "PIL"}
+
+
+def imported(code):
+    environment = {"PYTHONPATH": str(Path(mobod.__file__).parent.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT.format(code)], env=environment, capture_output=True, text=True, check=True
+    )
+    count, names = json.loads(done.stdout)
+    return count, set(names)
+
+
+def test_the_package_imports_next_to_nothing():
+    count, names = imported("import mobod")
+    assert count <= 3 and not names & HEAVY
+
+
+def test_what_a_pendulum_is_made_of_is_imported_without_what_it_does_not_need():
+    _, names = imported("import mobod; mobod.MultibodySystem, mobod.mobilizer.Pin, mobod.force.Gravity, mobod.simulate")
+    assert not names & HEAVY
+
+
+def test_users_see_what_is_theirs_and_no_more():
+    code = "import mobod, mobod.simulation.simulate, mobod.tree.realize; assert dir(mobod) == sorted(mobod.__all__), dir(mobod)"
+    imported(code)
+
+
+def test_every_name_can_be_the_first_that_is_used():
+    """Imports that need one another in a circle work or not, depending on where they begin."""
+    code = """
+import mobod
+rooms = {mobod._MODULE_OF.get(name, name): name for name in mobod.__all__}
+for name in rooms.values():
+    for module in [module for module in sys.modules if module.partition(".")[0] == "mobod"]:
+        del sys.modules[module]
+    import mobod
+    assert getattr(mobod, name) is getattr(mobod, name), name
+assert mobod.Mobod is mobod.MobilizedBody
+"""
+    imported(code)
+
+
+def test_a_name_that_is_not_there_says_what_was_meant():
+    try:
+        _ = mobod.MultiBodySystem
+    except AttributeError as error:
+        assert "did you mean" in str(error) and "MultibodySystem?" in str(error)
+    assert not hasattr(mobod, "forces") and not hasattr(mobod, "__wrapped__")
