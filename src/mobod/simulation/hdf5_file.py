@@ -314,6 +314,8 @@ class _Source:
         self.h5py = import_h5py()
         self.file: Any = None
         self._image: Image | None = None
+        #: The file and its journal when it was opened.
+        self._seen: tuple[Any, ...] | None = None
         #: Whether nobody writes the file any more.
         self._final = handle is not None
         self._handle = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0)) if handle is None else handle
@@ -321,6 +323,7 @@ class _Source:
     def open(self) -> Any:
         """The file as it is now."""
         self.close()
+        self._seen = self._look()
         image = Image(os.dup(self._handle))
         try:
             if not self._final:
@@ -349,10 +352,16 @@ class _Source:
                     self.close()
                 if self._salvaging:
                     raise
-                if attempt == _TRIES - 1 or self._final or not journal_of(self.path).exists():
+                written = self._look()[0] or self._look() != self._seen  # now, or it was until a moment ago
+                if attempt == _TRIES - 1 or self._final or not written:
                     raise ModelError(self._damage(error)) from error
                 _clock.sleep(_WAIT)
         raise AssertionError
+
+    def _look(self) -> tuple[Any, ...]:
+        """Whether the file has a writer, its size and the time of its last change."""
+        status = os.fstat(self._handle)
+        return journal_of(self.path).exists(), status.st_size, status.st_mtime_ns
 
     def columns(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """As `read_recording`."""
