@@ -15,7 +15,14 @@ class Material:
     dynamic_friction: float
     viscous_friction: float
 
-    def __init__(self, stiffness, dissipation=0.0, static_friction=0.0, dynamic_friction=None, viscous_friction=0.0):
+    def __init__(
+        self,
+        stiffness: float,
+        dissipation: float = 0.0,
+        static_friction: float = 0.0,
+        dynamic_friction: float | None = None,
+        viscous_friction: float = 0.0,
+    ) -> None:
         dynamic = static_friction if dynamic_friction is None else dynamic_friction
         for name, value in (
             ("stiffness", stiffness),

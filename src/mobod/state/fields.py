@@ -143,9 +143,7 @@ class Record(RecordBase):
     surface_first_number = index("num_surfaces", "first of its numbers in force_numbers, see `contact.access`")
     surface_first_integer = index("num_surfaces", "first of its integers in contact_integers")
     surface_first_constant = index("num_surfaces", "first of its numbers in contact_constants")
-    contact_integers = index(
-        "contact_integers_size", "faces of meshes, their trees; which surfaces may touch, and their routines"
-    )
+    contact_integers = index("contact_integers_size", "faces of meshes, their trees; which surfaces may touch")
     contact_constants = constants("contact_constants_size", "vertices of meshes, boxes of their trees, heights")
     contact_routines = index("num_contact_routines", "addresses of the routines of pairs and laws, for the record's scalar")
     # ---- constraints: each has a run of bodies, of mobilizers, of equations (rows), and in two pools
@@ -282,9 +280,7 @@ class Record(RecordBase):
     kept_particle_forces = state("particle_size", 1, "their particle_forces")
     # ---- contact: scratch, but for surface_order
     surface_frame = state("num_surfaces", 18, "R_GS, p_GS; center of its box, and the half lengths along G's axes")
-    surface_order = state(
-        "num_surfaces", 3, "along each axis which surface is at each place, less the place: sorted when last used"
-    )
+    surface_order = state("num_surfaces", 3, "for each axis and place, which surface is there, less the place")
     contact_point = state("contact_points_size", 32, "points of the contact of two surfaces, see `contact.access`")
     contact_sum = state("contact_rows", 32, "what these add up to, see `contact.access`")
     # ---- accelerations

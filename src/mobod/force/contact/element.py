@@ -190,9 +190,9 @@ class ContactElement(Force):
                 kinds = sorted((a.surface.geometry.KIND, b.surface.geometry.KIND))
                 pair = PAIRS.get((kinds[0], kinds[1]))
                 if pair is None:
-                    one, other = type(b.surface.geometry).__name__, type(a.surface.geometry).__name__
+                    kind, its = type(b.surface.geometry).__name__, type(a.surface.geometry).__name__
                     raise ModelError(
-                        f"{b.name!r} and {a.name!r} may touch, and there is no law of contact of {one} and {other}; give one "
+                        f"{b.name!r} and {a.name!r} may touch, and there is no law of contact of {kind} and {its}; give one "
                         "another shape, exclude the two bodies by exclude(body1, body2), or put both surfaces into one clique"
                     )
                 table[i, j] = table[j, i] = routines.setdefault(pair, len(routines))

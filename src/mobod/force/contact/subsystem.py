@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...algebra.arrays import Array
+from ...contact import access
 from ...contact.access import SUMS
 from ...errors import ModelError
 from ...value import checks
@@ -178,12 +179,8 @@ class CompliantContactSubsystem(GeneralForceSubsystem):
         sign = np.where(points[:, 0] > points[:, 1], -1.0, 1.0)[:, None]
         found = points[:, 2:]
         rows["feature"] = found[:, access.FEATURE]
-        for name, column in (
-            ("point", access.PLACE),
-            ("normal", access.NORMAL),
-            ("slip", access.SLIP),
-            ("force", access.FORCE),
-        ):
+        vectors = {"point": access.PLACE, "normal": access.NORMAL, "slip": access.SLIP, "force": access.FORCE}
+        for name, column in vectors.items():
             rows[name] = found[:, column : column + 3] * (1.0 if name == "point" else sign)
         for name, column in (
             ("depth", access.DEPTH),
