@@ -1,16 +1,35 @@
 """Contact surfaces: shapes, what they are made of, and where two of them overlap. `mb.contact.Sphere` and others.
 
 Plain data, which a body carries: ``body.add_contact_surface(Surface(Sphere(0.1), material))``; and `pairs`, the kernels that
-find contacts, `access` what these read and write. Forces are elsewhere: `force.contact`.
+find contacts, `access` what these read and write. Forces are elsewhere: `force.contact`. The kinds of rigid contact, which users
+find here too, are in the room `unilateral`.
 """
 
-from ..value.attributes import explain_names
+import importlib
+import sys
+from typing import Any
+
+from ..value.attributes import explain_names, missing_name
 from .half_space import HalfSpace
 from .material import Material
 from .shape import Shape
 from .sphere import Sphere
 from .surface import Surface
 
-__all__ = ["HalfSpace", "Material", "Shape", "Sphere", "Surface"]
+#: Kinds of the room `unilateral`, above this one: imported when they are first asked for.
+_RIGID = "EdgeEdge HardStopLower HardStopUpper JointFriction PointPlane Rope SpherePlane SphereSphere".split()
+
+__all__ = ["HalfSpace", "Material", "Shape", "Sphere", "Surface", *_RIGID]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _RIGID:
+        value = globals()[name] = getattr(importlib.import_module("mobod.unilateral"), name)
+        return value
+    raise AttributeError(missing_name(sys.modules[__name__], name))
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 explain_names(__name__)
