@@ -79,6 +79,7 @@ class TimeStepping(Integrator):
 
     order = 1
     error_order = 2
+    steps_contacts = True
 
     def __init__(self, system: MultibodySystem, *, fixed_step_size: float | None = None, **settings: Any) -> None:
         super().__init__(system, fixed_step_size=fixed_step_size, **settings)
