@@ -118,6 +118,8 @@ def solve(
     tolerance: float,
     most: int,
     counts: Any,
+    held: bool,
+    shifts: Any,
 ) -> float:
     """*gamma*, which is where to begin, becomes the impulses; work[V] is v then. Returns the residual.
 
@@ -138,6 +140,8 @@ def solve(
         Most proximal steps.
     counts : (2,) array of int
         Proximal and Newton's steps are added.
+    held : bool
+        Whether a is given, by *shifts* ``(n,)``: a convex problem.
     """
     m = b.shape[0]
     largest = 0.0
@@ -167,6 +171,8 @@ def solve(
             first = starts[k]
             if kinds[k] == CONE:
                 shift = coefficients[k] * slip(kinds[k], first, work[V])
+                if held:
+                    shift, work[SHIFT, first] = shifts[k], shifts[k]
                 work[TRIED, first] = work[SHIFT, first] + change * (shift - work[SHIFT, first])
                 work[SHIFT, first] = shift
         for i in range(m):
@@ -186,7 +192,7 @@ def solve(
             work[PROXIMAL, i] = gamma[i]
         counts[0] += 1
         close = max(_PART * residual, _ROUNDING * scale)
-        if _newton_at_once(W, b, kinds, starts, coefficients, gamma, work, D, A, active, close, counts):
+        if not held and _newton_at_once(W, b, kinds, starts, coefficients, gamma, work, D, A, active, close, counts):
             continue
         _newton(W, b, kinds, starts, coefficients, gamma, work, D, A, active, close, counts)
     return residual

@@ -146,6 +146,7 @@ class ContactEvents(EventHandler):
                 v[first : int(rows.starts[k + 1])] = 0.0
         a[: len(offsets)] += offsets
         v[len(offsets) :] = a[len(offsets) :] = 0.0  # bilateral constraints are kept already
+        self._refuse_paradox(state, contacts, problem, slips, slipping, coefficients)
         # so short a time that slip does not end in it
         largest = float(np.abs(a).max())
         dt = 1.0 if not slipping.any() else 1e-4 * float(speeds[slipping].min()) / max(largest, 1e-300)
@@ -169,6 +170,20 @@ class ContactEvents(EventHandler):
                 one.enable(state)
             else:
                 one.enable_sliding(state, slip)
+
+
+    def _refuse_paradox(
+        self, state: State, contacts: list[UnilateralContact], problem: Problem, slips: Any, slipping: Any, coefficients: Any
+    ) -> None:
+        """Raise `ModelError` for a contact that friction presses together by more than it takes to hold it: see `sliding`."""
+        W, first = problem.W, problem.contact_rows
+        if first < len(W):  # as bilateral constraints leave it
+            W = W - W[:, first:] @ np.linalg.pinv(W[first:, first:], rcond=1e-12, hermitian=True) @ W[first:]
+        for k in np.flatnonzero(slipping):
+            n = int(problem.starts[k])
+            along = W[n, n + 1 : n + 3] @ slips[k] / np.hypot(*slips[k])
+            if W[n, n] - coefficients[k] * along <= 1e-9 * W[n, n]:
+                raise ModelError(paradox([contacts[k]], coefficients[k : k + 1], state))
 
 
 def needs_python(system: MultibodySystem) -> bool:

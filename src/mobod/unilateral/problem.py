@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-9
 #: Proximal steps before a problem is given up.
 _MOST = 200
+_SWEEPS = 20
 _ROUNDS = 10_000
 
 
@@ -116,6 +117,67 @@ def bilateral_of(state: State) -> Bilateral:
     return Bilateral(G, offset, ["a constraint"] * len(G))
 
 
+class _Convex:
+    """The arrays of `_solve.solve`, and what is done where that does not converge."""
+
+    def __init__(self, W: Array, b: Array, kinds: Any, starts: Any, coefficients: Array, counts: Any) -> None:
+        m = len(b)
+        self._before = W, b, kinds, starts, coefficients
+        self.work, self._shifts = np.zeros((_solve.WORK_ROWS, m)), np.zeros(len(kinds))
+        self._after = self.work, np.zeros((m, 3)), np.zeros((m, m)), np.zeros(m, np.int64)
+        self._counts = counts
+
+    def _solve(self, gamma: Array, tolerance: float, most: int, held: bool) -> float:
+        residual: float = _solve.solve(
+            *self._before, gamma, *self._after, tolerance, most, self._counts, held, self._shifts
+        )
+        return residual
+
+    def solve(self, gamma: Array, tolerance: float) -> float:
+        """*gamma* becomes the impulses; the residual."""
+        start = gamma.copy()
+        residual = self._solve(gamma, tolerance, _MOST, False)
+        if residual <= tolerance:
+            return residual
+        gamma[:] = start
+        return self._bisect(gamma, tolerance)
+
+    def _bisect(self, gamma: Array, tolerance: float) -> float:
+        """The same by a = mu |v_t| of one contact after the other, a root that is bracketed, of convex problems.
+
+        It goes on where friction nearly presses contacts together by itself: then a small change of a is a large one of v.
+        """
+        from scipy.optimize import brentq
+
+        _, b, kinds, starts, coefficients = self._before
+        cones = [k for k in np.flatnonzero(kinds == CONE) if coefficients[k] > 0.0]
+        largest = float(np.abs(b).max())
+
+        def excess(a: float, k: int) -> float:
+            self._shifts[k] = a
+            self._solve(gamma, 0.01 * tolerance, _MOST, True)
+            v = self.work[_solve.V]
+            return float(coefficients[k]) * float(np.hypot(*v[starts[k] + 1 : starts[k + 1]])) - a
+
+        residual = np.inf
+        for _ in range(_SWEEPS):
+            for k in cones:
+                high = largest * max(1.0, float(coefficients[k]))
+                while excess(high, k) > 0.0 and high < 1e9 * largest:
+                    high *= 4.0
+                if excess(0.0, k) > 0.0 > excess(high, k):
+                    excess(brentq(excess, 0.0, high, args=(k,), xtol=1e-3 * tolerance, rtol=1e-14), k)
+            residual = self._solve(gamma, tolerance, 0, False)
+            if residual <= tolerance or not cones:
+                break
+        return residual
+
+    def worst(self, gamma: Array) -> int:
+        """The row with the largest residual."""
+        errors = np.abs(gamma - self.work[_solve.P]) * self.work[_solve.SCALE]
+        return int(np.nan_to_num(errors, nan=np.inf).argmax())
+
+
 class Problem:
     """The impulses and velocities of what may touch, at one configuration.
 
@@ -180,19 +242,15 @@ class Problem:
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         W, right = np.ascontiguousarray(self.W[np.ix_(which, which)]), b[which]
         scale = max(float(np.abs(right).max()), float(np.abs(b).max()), 1e-300)
-        work, D, A = np.zeros((_solve.WORK_ROWS, m)), np.zeros((m, 3)), np.zeros((m, m))
-        kinds, coefficients = kinds[blocks], coefficients[blocks]
-        active, tolerance = np.zeros(m, np.int64), TOLERANCE * scale
-        self.residual = _solve.solve(
-            W, right, kinds, starts, coefficients, own, work, D, A, active, tolerance, _MOST, self.counts
-        )
+        one = _Convex(W, right, kinds[blocks], starts, coefficients[blocks], self.counts)
+        tolerance = TOLERANCE * scale
+        self.residual = one.solve(own, tolerance)
         if not self.residual <= tolerance:
-            errors = np.abs(own - work[_solve.P]) * work[_solve.SCALE]
-            worst = int(np.nan_to_num(errors, nan=np.inf).argmax())
+            worst = one.worst(own)
             name = self.names[int(blocks[int(np.searchsorted(starts, worst, "right")) - 1])]
             raise ConvergenceError(
-                f"the impulses at time have not been found: a residual of {self.residual:.3g} (velocity) is left after "
-                f"{_MOST} steps, most of all of {name!r}; what touches may be held by constraints or locks, or pressed together"
+                f"the impulses of what touches have not been found: a residual of {self.residual:.3g} (velocity) is left, most of "
+                f"all of {name!r}; it may be held by constraints or locks, or be pressed together by friction"
             )
         gamma[which] = own
         velocities: Array = b + self.W @ gamma
@@ -268,11 +326,10 @@ class Problem:
         if not places:
             return more
         which, m = np.array(places), len(places)
-        W, own, counts = np.ascontiguousarray(self.W[np.ix_(which, which)]), np.zeros(m), self.counts
-        work, D, A, active = np.zeros((_solve.WORK_ROWS, m)), np.zeros((m, 3)), np.zeros((m, m)), np.zeros(m, np.int64)
-        tolerance = TOLERANCE * max(float(np.abs(b).max()), 1e-300)
+        W, own = np.ascontiguousarray(self.W[np.ix_(which, which)]), np.zeros(m)
         arrays = np.array(kinds, np.int64), np.array(starts, np.int64), np.array(coefficients, np.float64)
-        residual = _solve.solve(W, b[which], *arrays, own, work, D, A, active, tolerance, _MOST, counts)
+        tolerance = TOLERANCE * max(float(np.abs(b).max()), 1e-300)
+        residual = _Convex(W, b[which], *arrays, self.counts).solve(own, tolerance)
         if not residual <= tolerance:
             raise ConvergenceError(f"the friction of an impact has not been found: a residual of {residual:.3g} is left")
         more[which] = own
