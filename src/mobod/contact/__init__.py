@@ -32,4 +32,5 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     return __all__
 
+
 explain_names(__name__)

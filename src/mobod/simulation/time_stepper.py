@@ -456,9 +456,7 @@ class TimeStepper(Sealed):
             shortest = max(_ACCUMULATED * window[one], _SHORT * (found.high - first))
             shrinking = len(between) == 3 and between[2] < between[1] < between[0]
             # the ready-made impact knows when it has come to rest
-            if self._in_a_row > _MOST_IN_A_ROW or (
-                shrinking and between[2] < shortest and not _settles(one.owner)
-            ):
+            if self._in_a_row > _MOST_IN_A_ROW or (shrinking and between[2] < shortest and not _settles(one.owner)):
                 raise ConvergenceError(
                     f"events of {one.name!r} accumulate at time {found.high:.9g}: the last ones came after "
                     f"{', '.join(f'{gap:.3g}' for gap in between)}, and they are localized to {window[one]:.3g}. Let its "

@@ -126,7 +126,9 @@ class ContactEvents(EventHandler):
         """Close what presses, and let it stick or slip."""
         self._system.realize(state)
         rows, nu = constraints_of(state, contacts), state.tree.nu
-        slips = [rows.J[first + 1 : end] @ state.u_values[:nu] for first, end in zip(rows.starts, rows.starts[1:], strict=False)]
+        slips = [
+            rows.J[first + 1 : end] @ state.u_values[:nu] for first, end in zip(rows.starts, rows.starts[1:], strict=False)
+        ]
         speeds = np.array([float(np.hypot(*slip)) if len(slip) else 0.0 for slip in slips])
         slipping = speeds > no_rate
         coefficients = [
@@ -170,7 +172,6 @@ class ContactEvents(EventHandler):
                 one.enable(state)
             else:
                 one.enable_sliding(state, slip)
-
 
     def _refuse_paradox(
         self, state: State, contacts: list[UnilateralContact], problem: Problem, slips: Any, slipping: Any, coefficients: Any

@@ -76,7 +76,10 @@ class EdgeEdge(BetweenBodies):
         line = self.normal
         assert isinstance(line, LineOnLineContact)
         point = self.find_contact_frame_in_g(state).p
-        edges = (line.get_edge_frame_f(state), line.get_half_length_f(state)), (line.get_edge_frame_b(state), line.get_half_length_b(state))
+        edges = (
+            (line.get_edge_frame_f(state), line.get_half_length_f(state)),
+            (line.get_edge_frame_b(state), line.get_half_length_b(state)),
+        )
         for body, (frame, half) in zip(line.constrained_bodies, edges, strict=True):
             along = ~(body.get_body_transform(state) @ frame) @ point
             if abs(along[0]) > half:

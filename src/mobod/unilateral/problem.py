@@ -128,9 +128,7 @@ class _Convex:
         self._counts = counts
 
     def _solve(self, gamma: Array, tolerance: float, most: int, held: bool) -> float:
-        residual: float = _solve.solve(
-            *self._before, gamma, *self._after, tolerance, most, self._counts, held, self._shifts
-        )
+        residual: float = _solve.solve(*self._before, gamma, *self._after, tolerance, most, self._counts, held, self._shifts)
         return residual
 
     def solve(self, gamma: Array, tolerance: float) -> float:

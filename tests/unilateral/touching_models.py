@@ -65,9 +65,7 @@ def stack(n=10, mu=0.5, gap=0.0, masses=None):
         box = mb.mobilizer.Free(matter.ground, solid(mass, (1 / 6, 1 / 6, 1 / 6)), name=f"box{k}")
         height = 0.0 if k == 0 else 0.5
         for i, (x, y) in enumerate([(0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5)]):
-            mb.contact.PointPlane(
-                below, (0, 0, 1), height, box, (x, y, -0.5), static_friction=mu, name=f"corner{k}{'abcd'[i]}"
-            )
+            mb.contact.PointPlane(below, (0, 0, 1), height, box, (x, y, -0.5), static_friction=mu, name=f"corner{k}{'abcd'[i]}")
         below = box
         boxes.append(box)
     state = system.realize_topology()
@@ -76,3 +74,35 @@ def stack(n=10, mu=0.5, gap=0.0, masses=None):
         q[7 * k + 6] = 0.5 + k + gap * (k + 1)
     state.q = q
     return system, state, boxes
+
+
+def planar(half_width, half_height, mu=0.0, corners=(), inertia=None):
+    """A body in a vertical plane, y up, over the floor at y = 0, which *corners* touch: q is the angle, x and y."""
+    system, matter = empty((0.0, -G, 0.0))
+    k = (half_width**2 + half_height**2) / 3.0 if inertia is None else inertia
+    body = mb.mobilizer.Planar(matter.ground, solid(1.0, (k, k, k)), name="body")
+    for name, point in corners:
+        mb.contact.PointPlane(matter.ground, (0, 1, 0), 0.0, body, (*point, 0.0), static_friction=mu, name=name)
+    return system, system.realize_topology(), body
+
+
+def rod(angle, mu, speed):
+    """A rod of length 2 that stands on the floor with its lower end, and slides there."""
+    system, state, body = planar(1.0, 0.0, mu, [("tip", (-1.0, 0.0))])
+    state.q = [angle, 0.0, np.sin(angle)]
+    state.u = [0.0, speed, 0.0]
+    return system, state, body
+
+
+def run(system, state, time, integrator=None, accuracy=1e-8):
+    """The state at *time*, and the integrator: by events unless another is given."""
+    integrator = integrator or mb.integrator.RungeKuttaMerson(system, accuracy=accuracy)
+    stepper = mb.TimeStepper(system, integrator)
+    stepper.initialize(state)
+    stepper.step_to(time)
+    return stepper.state, integrator
+
+
+def stepped(system, state, time, h=1e-3):
+    """The same by `TimeStepping`."""
+    return run(system, state, time, mb.integrator.TimeStepping(system, fixed_step_size=h))
