@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from touching_models import G, ball_over_floor, empty, point_on_slope, run, solid, stepped
 
 import mobod as mb
-from touching_models import G, ball_over_floor, empty, point_on_slope, run, solid, stepped
 
 NAN = float("nan")
 

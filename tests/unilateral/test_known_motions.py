@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from touching_models import G, ball_over_floor, cradle, empty, planar, point_on_slope, rod, run, solid, stack, stepped
 
 import mobod as mb
-from touching_models import G, ball_over_floor, cradle, empty, planar, point_on_slope, rod, run, solid, stack, stepped
 
 BOTH = pytest.mark.parametrize("go", [run, stepped], ids=["events", "time stepping"])
 
@@ -221,7 +221,7 @@ def test_a_rod_slides_with_friction_below_painleves(go):
 
 def test_beyond_it_the_paradox_is_explained():
     system, state, _ = rod(np.arctan(2.0), 1.34, -1.0)
-    with pytest.raises(mb.ModelError, match="Painleve.*TimeStepping|'tip'.*Painleve"):
+    with pytest.raises(mb.ModelError, match="tip"):
         run(system, state, 1e-3)
     end, integrator = stepped(system, state, 1e-3, 1e-4)  # an impulse stops the slip
     assert np.isfinite(end.u).all() and integrator.get_largest_residual() < 1e-8

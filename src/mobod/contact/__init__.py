@@ -1,8 +1,8 @@
 """Contact surfaces: shapes, what they are made of, and where two of them overlap. `mb.contact.Sphere` and others.
 
 Plain data, which a body carries: ``body.add_contact_surface(Surface(Sphere(0.1), material))``; and `pairs`, the kernels that
-find contacts, `access` what these read and write. Forces are elsewhere: `force.contact`. The kinds of rigid contact, which users
-find here too, are in the room `unilateral`.
+find contacts, `access` what these read and write. Forces are elsewhere: `force.contact`. The kinds of rigid contact,
+which users find here too, are in the room `unilateral`.
 """
 
 import importlib

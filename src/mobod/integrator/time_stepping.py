@@ -4,10 +4,11 @@
 
 udot_0 has all forces and bilateral constraints, and no contact; gamma are impulses that fulfil Coulomb's law with v_1, see
 `unilateral._solve`, with v_n >= -gap / h in place of v_n >= 0: what would go through comes to touch. Rows of bilateral
-constraints are among those of J. Impacts with restitution come first, of contacts that would touch within the step. Then q and u
-are projected as with other methods. M^-1 is that of free mobilities, so that locks and prescribed motions are kept.
+constraints are among those of J. Impacts with restitution come first, of contacts that would touch within the step. Then q
+and u are projected as with other methods. M^-1 is that of free mobilities, so that locks and prescribed motions are kept.
 
-Source: Stewart and Trinkle 1996 (time stepping at the level of velocities); Hairer, Norsett and Wanner 1993, II.4 (step doubling).
+Source: Stewart and Trinkle 1996 (time stepping at the level of velocities); Hairer, Norsett and Wanner 1993, II.4 (step
+doubling).
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..compiling import compiled
 from ..algebra.record import attach
+from ..compiling import compiled
 from ..errors import ConvergenceError, ModelError
 from ..state.validity import EVERYTHING
-from ..unilateral.problem import Problem, Rows, constraints_of, joined
+from ..unilateral.base import TRANSITION_SPEED
+from ..unilateral.problem import Problem, Rows, constraints_of, joined, rows_of_constraint
 from ..value.stage import Stage
 from . import _runge_kutta as rk
 from ._evaluate import evaluate, prescribe
@@ -123,8 +125,10 @@ class TimeStepping(Integrator):
     def begin_run(self, state: State) -> None:
         """Start at *state*, in which contacts are switched off."""
         matter = self.system.get_matter_subsystem()
-        for one in (*matter.unilateral_contacts, *matter.state_limited_frictions):
-            one.disable(state)
+        for contact in matter.unilateral_contacts:
+            contact.disable(state)
+        for friction in matter.state_limited_frictions:
+            friction.disable(state)
         self._residual, self._problems = 0.0, 0
         self._problem_counts[:] = 0
         self._impulses, self._names = np.zeros(0), []
@@ -287,7 +291,7 @@ class TimeStepping(Integrator):
         closing = rows.gaps + h * before[normals] <= 0.0
         struck = closing & (rows.restitution > 0.0) & (before[normals] < -rows.capture_speed)
         if struck.any():
-            after, total = problem.strike(before, closing & (rows.restitution > 0.0), 0.0)
+            _, total = problem.strike(before, closing & (rows.restitution > 0.0), 0.0)
             free = free + problem.MinvJT @ total
         b = problem.J @ free + problem.offsets()
         target = np.where(rows.gaps > 0.0, rows.gaps, _RECOVERY * rows.gaps) / h
@@ -313,17 +317,14 @@ class TimeStepping(Integrator):
 
     def _touching(self, state: State, h: float) -> tuple[Rows, list[tuple[str, Array, float]]]:
         """All that may touch, and friction of known normal force."""
-        matter, nu = self.system.get_matter_subsystem(), state.tree.nu
+        matter = self.system.get_matter_subsystem()
         rows = constraints_of(state)
         if self.sources:
             rows = joined([rows, *(source(state) for source in self.sources)])
         frictions = []
         for one in matter.state_limited_frictions:
-            row = np.zeros((1, nu))
-            mobod = one.stick.constrained_mobilizers[0]
-            row[0, state.tree.u_slices[mobod.index].start + one.stick.which_coordinate] = 1.0
-            mu = one.calc_effective_cof(state, 0.01, one.get_slip_speed(state))
-            frictions.append((one.name, row, h * mu * one.get_normal_force_magnitude(state)))
+            mu = one.calc_effective_cof(state, TRANSITION_SPEED, one.get_slip_speed(state))
+            frictions.append((one.name, rows_of_constraint(state, one.stick), h * mu * one.get_normal_force_magnitude(state)))
         return rows, frictions
 
     def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:

@@ -38,10 +38,13 @@ class SimbodyMatterSubsystem(HasContacts):
 
     INNER = frozenset(
         """
-        acceleration_errors accelerations adopt adopt_constraint adopt_state_limited_friction adopt_unilateral_contact body_list check_particle_masses constraint_of converted
+        acceleration_errors accelerations adopt adopt_constraint adopt_state_limited_friction adopt_unilateral_contact
+        body_list check_particle_masses constraint_of converted
         default_use_euler_angles enable_constraint explicit_g find_body find_reaction frame_jacobian mobility_vector
-        mobilizer_acceleration mobilizer_velocity name_of_contact num_equations particle particles places_of_rows position_errors positions
-        rows_in_use singularities state_limited_frictions tasks token unilateral_contacts velocities velocity_errors
+        mobilizer_acceleration mobilizer_velocity name_of_contact num_equations particle
+        particles places_of_rows position_errors positions
+        rows_in_use singularities
+        state_limited_frictions tasks token unilateral_contacts velocities velocity_errors
         """.split()
     )
 

@@ -18,7 +18,7 @@ class HasContacts(Reactions):
 
     def name_of_contact(self, kind: str, name: Any) -> str:
         """The name of a new contact of a *kind*: *name*, or one that is free."""
-        taken = {one.name for one in (*self.unilateral_contacts, *self.state_limited_frictions)}
+        taken = {one.name for one in self.unilateral_contacts} | {one.name for one in self.state_limited_frictions}
         if name is None:
             name = f"{kind.lower()}_{len(taken)}"
             while name in taken:

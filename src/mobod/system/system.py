@@ -53,7 +53,8 @@ class MultibodySystem(OnManifold):
     INNER = frozenset(
         """
         all_forces begin_measures compiles_measures compute custom_motions event_handlers event_reporters explain
-        force_subsystems interpret_for_contacts invalidate_topology is_interpreted needs_states owner_of remember subsystems topology_token
+        force_subsystems
+        interpret_for_contacts invalidate_topology is_interpreted needs_states owner_of remember subsystems topology_token
         topology_version tree_for
         """.split()
     )

@@ -1,4 +1,7 @@
-"""Rigid contact: what touches and lets go, bounces, sticks and slides; one kind a file. Users find the kinds in `mobod.contact`."""
+"""Rigid contact: what touches and lets go, bounces, sticks and slides; one kind a file.
+
+Users find the kinds in `mobod.contact`.
+"""
 
 from .base import UnilateralContact
 from .edge_edge import EdgeEdge

@@ -10,10 +10,11 @@ with r/2 |gamma - gamma_k|^2 added, the root of
 
     gamma = P(gamma_k - (W gamma + b + a e_n) / r).
 
-Newton's method finds it, with the derivative 1 + D (W + e_n mu t^T W_t / |t|) / r. Where it does not converge in a few steps, a is
-held, which makes the problem convex: then with the derivative 1 + D W / r and a line search on the function whose gradient is
-W (gamma - P), and a follows from one proximal step to the next. So redundant rows do no harm, nothing is regularized in the end, and a zero step is a
-proof of the solution. The residual is |gamma - P(gamma - (v + a e_n) / w)| w, a velocity, w being the row's own W.
+Newton's method finds it, with the derivative 1 + D (W + e_n mu t^T W_t / |t|) / r, t being the slip. Where it does not converge
+in a few steps, a is held, which makes the problem convex: then with the derivative 1 + D W / r and a line search on the
+function whose gradient is W (gamma - P), and a follows from one proximal step to the next. So redundant rows do no harm, nothing
+is regularized in the end, and a zero step is a proof of the solution. The residual is |gamma - P(gamma - (v + a e_n) / w)| w, a
+velocity, w being the row's own W.
 Sources: Castro, Permenter and Han 2022 (the function, Newton's method); Acary and Cadoux 2013 (a from one problem to the
 next); Rockafellar 1976 (proximal point algorithm).
 """

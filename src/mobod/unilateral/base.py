@@ -1,7 +1,7 @@
 """UnilateralContact: what every kind of rigid contact shares.
 
-A contact owns constraints that are off unless it is closed: one that holds the normal direction, and where there is friction one
-that holds the tangential directions as well. With J_n, J_x, J_y the rows of these, turned so that J_n u > 0 opens the gap,
+A contact owns constraints that are off unless it is closed: one that holds the normal direction, and where there is friction
+one that holds the tangential directions as well. With J_n, J_x, J_y the rows of these, turned so that J_n u > 0 opens the gap,
 
     gap >= 0,  gamma_n >= 0,  gap gamma_n = 0        |gamma_t| <= mu gamma_n, and gamma_t opposes the slip where there is any
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-
 from ..constraint import LineOnLineContact
 from ..value import Transform
 from .between_bodies import BetweenBodies

@@ -1,4 +1,7 @@
-"""HardStopUpper: a coordinate cannot exceed a value. gap = value - q; the position error is q - value, so that its sign is -1."""
+"""HardStopUpper: a coordinate cannot exceed a value.
+
+gap = value - q; the position error is q - value, so that its sign is -1.
+"""
 
 from .hard_stop import HardStop
 

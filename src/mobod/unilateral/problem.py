@@ -18,6 +18,7 @@ from . import _rows, _solve
 from ._cones import CONE, DISK, FREE, HALF
 
 if TYPE_CHECKING:
+    from ..constraint.base import Constraint
     from ..state.state import State
     from .base import UnilateralContact
 
@@ -52,8 +53,8 @@ class Rows(NamedTuple):
 def constraints_of(state: State, contacts: Sequence[UnilateralContact] | None = None) -> Rows:
     """The gaps and rows of unilateral contacts, whether these are enabled or not. Needs VELOCITY.
 
-    All contacts of the matter subsystem unless *contacts* says which. What finds contacts in other ways returns `Rows` likewise,
-    and `joined` puts several together.
+    All contacts of the matter subsystem unless *contacts* says which. What finds contacts in other ways returns `Rows`
+    likewise, and `joined` puts several together.
     """
     matter = state.system.get_matter_subsystem()
     found = list(matter.unilateral_contacts if contacts is None else contacts)
@@ -79,6 +80,14 @@ def constraints_of(state: State, contacts: Sequence[UnilateralContact] | None = 
     restitution = np.array([one.get_restitution() for one in found])
     capture = np.array([one.get_capture_speed() for one in found])
     return Rows(gaps, J, starts, friction, restitution, capture, [one.name for one in found])
+
+
+def rows_of_constraint(state: State, constraint: Constraint) -> Array:
+    """The rows of G of a constraint of velocities, whether it is enabled or not. Needs VELOCITY."""
+    rows, gaps = np.zeros((sum(constraint.number_of_equations), state.tree.nu)), np.zeros(1)
+    which = np.array([constraint.index], np.int64)
+    _rows.find_rows(state.block, which, np.zeros(1, np.int64), rows, gaps)
+    return rows
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
@@ -148,7 +157,7 @@ class _Convex:
         from scipy.optimize import brentq
 
         _, b, kinds, starts, coefficients = self._before
-        cones = [k for k in np.flatnonzero(kinds == CONE) if coefficients[k] > 0.0]
+        cones = [int(k) for k in np.flatnonzero(kinds == CONE) if coefficients[k] > 0.0]
         largest = float(np.abs(b).max())
 
         def excess(a: float, k: int) -> float:
@@ -230,8 +239,8 @@ class Problem:
         coefficients = self.coefficients if coefficients is None else coefficients
         blocks = np.arange(len(kinds)) if taking_part is None else np.flatnonzero(taking_part)
         sizes = np.diff(self.starts)[blocks]
-        which = np.concatenate([np.arange(self.starts[k], self.starts[k + 1]) for k in blocks]) if len(blocks) else []
-        which = np.asarray(which, np.int64)
+        places = [i for k in blocks for i in range(self.starts[k], self.starts[k + 1])]
+        which = np.array(places, np.int64)
         m = len(which)
         own = gamma[which]
         gamma[:] = 0.0
@@ -247,8 +256,8 @@ class Problem:
             worst = one.worst(own)
             name = self.names[int(blocks[int(np.searchsorted(starts, worst, "right")) - 1])]
             raise ConvergenceError(
-                f"the impulses of what touches have not been found: a residual of {self.residual:.3g} (velocity) is left, most of "
-                f"all of {name!r}; it may be held by constraints or locks, or be pressed together by friction"
+                f"the impulses of what touches have not been found: a residual of {self.residual:.3g} (velocity) is left, most "
+                f"of all of {name!r}; it may be held by constraints or locks, or be pressed together by friction"
             )
         gamma[which] = own
         velocities: Array = b + self.W @ gamma
@@ -259,8 +268,8 @@ class Problem:
 
         Poisson's law, in rounds: contacts that approach faster than their capture speed and have a restitution are compressed
         together, until none of them approaches, and get their impulse once more times the restitution; friction follows. What
-        is pressed together by that is the next round, so that a row of balls does what Newton's cradle does. At the end all that
-        touches, and still approaches, is stopped at once, without restitution.
+        is pressed together by that is the next round, so that a row of balls does what Newton's cradle does. At the end all
+        that touches, and still approaches, is stopped at once, without restitution.
 
         Parameters
         ----------

@@ -1,4 +1,7 @@
-"""Rope: two points cannot be farther apart than a length. gap = length - |p|; the position error is that of a rod, of sign -1."""
+"""Rope: two points cannot be farther apart than a length.
+
+gap = length - |p|; the position error is that of a rod, so that its sign is -1.
+"""
 
 from __future__ import annotations
 

@@ -4,8 +4,9 @@ With N_0 the normal forces that there would be without it, and d_j the direction
 
     N = N_0 + K mu N,     K_ij = change of normal force i by a unit of friction at contact j, against d_j
 
-so that (1 - K mu) N = N_0. Where an eigenvalue of 1 - K mu is not positive, there is no answer or more than one: friction presses
-a contact together more than it takes to stop it, Painleve's paradox. Source: Glocker 2001, Set-Valued Force Laws, 8; Painleve 1895.
+so that (1 - K mu) N = N_0. Where an eigenvalue of 1 - K mu is not positive, there is no answer or more than one: friction
+presses a contact together more than it takes to hold it, Painleve's paradox. Source: Glocker 2001, Set-Valued Force Laws, 8;
+Painleve 1895.
 """
 
 from __future__ import annotations
