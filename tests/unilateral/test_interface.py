@@ -90,7 +90,7 @@ def test_rates_are_the_derivatives_of_the_gap(parts, name, rng):
     system, matter, body, pin = parts
     contact = kinds(matter, body, pin)[name]()
     state = system.realize_topology()
-    state.q, state.u = rng.normal(size=8) + [0, 0, 0, 0, 2, 2, 2, 0], rng.normal(size=7)
+    state.q, state.u = rng.normal(size=8) + np.array([0, 0, 0, 0, 2, 2, 2, 0]), rng.normal(size=7)
     system.normalize_quaternions(state)
     system.realize(state)
     h = 1e-5

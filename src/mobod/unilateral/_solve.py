@@ -12,9 +12,8 @@ with r/2 |gamma - gamma_k|^2 added, the root of
 
 Newton's method finds it, with the derivative 1 + D (W + e_n mu t^T W_t / |t|) / r, t being the slip. Where it does not converge
 in a few steps, a is held, which makes the problem convex: then with the derivative 1 + D W / r and a line search on the
-function whose gradient is W (gamma - P), and a follows from one proximal step to the next. So redundant rows do no harm, nothing
-is regularized in the end, and a zero step is a proof of the solution. The residual is |gamma - P(gamma - (v + a e_n) / w)| w, a
-velocity, w being the row's own W.
+function whose gradient is W (gamma - P), and a follows from one proximal step to the next. So redundant rows do no harm, and
+nothing is regularized in the end. The residual is |gamma - P(gamma - (v + a e_n) / w)| w, a velocity, w being the row's own W.
 Sources: Castro, Permenter and Han 2022 (the function, Newton's method); Acary and Cadoux 2013 (a from one problem to the
 next); Rockafellar 1976 (proximal point algorithm).
 """
@@ -26,15 +25,17 @@ from typing import Any
 from ..compiling import compiled, generic
 from ._cones import CONE, project, slip
 
-#: r as a part of the row's own W.
-_SOFTNESS = 1e-4
+#: r as a part of the row's own W: rounding of v counts by its inverse.
+_SOFTNESS = 1e-3
 _MOST_NEWTON, _MOST_HALVINGS = 60, 40
+#: Of these, most in a row that do not halve the residual.
+_IDLE = 8
 #: Newton's steps with a as a function of v, before a is held for a step.
 _MOST_AT_ONCE = 10
 #: Proximal steps after which a is taken halfway from one to the next.
 _PATIENCE = 12
 #: A step's optimum is found to this part of the residual, but not closer than rounding allows.
-_PART, _ROUNDING = 0.03, 1e-12
+_PART, _ROUNDING = 0.03, 2e-16
 #: Rows of the array *work*.
 V, Y, P, RESIDUAL, STEP, PROXIMAL, SHIFT, R, TRIED, SCALE, SHIFT_KEPT = range(11)
 WORK_ROWS = 11
@@ -158,10 +159,8 @@ def solve(
             work[R, i] = _SOFTNESS * w
             work[SHIFT, i] = 0.0
     _times(W, gamma, work[V])
-    scale = 0.0
     for i in range(m):
         work[V, i] = work[V, i] + b[i]
-        scale = max(scale, abs(b[i]))
     residual = 1e300
     for outer in range(most + 1):
         # a, and how far gamma is from the solution
@@ -184,7 +183,10 @@ def solve(
             error = abs(gamma[i] - work[P, i]) * work[SCALE, i]
             if not error <= residual:  # NaN as well
                 residual = error
-        if residual <= tolerance or outer == most or not residual < 1e300:
+        enough = tolerance
+        if 0 < outer < _PATIENCE:  # closer, so that the next problem, which is nearly this one, may be solved already
+            enough = 0.1 * tolerance
+        if residual <= enough or outer == most or not residual < 1e300:
             return residual
         for k in range(kinds.shape[0]):
             if kinds[k] == CONE:
@@ -192,7 +194,13 @@ def solve(
         for i in range(m):
             work[PROXIMAL, i] = gamma[i]
         counts[0] += 1
-        close = max(_PART * residual, _ROUNDING * scale)
+        scale = 0.0
+        for i in range(m):
+            total = abs(b[i])
+            for j in range(m):
+                total = total + abs(W[i, j] * gamma[j])
+            scale = max(scale, total)
+        close = max(_PART * residual, _ROUNDING / _SOFTNESS * scale)
         if not held and _newton_at_once(W, b, kinds, starts, coefficients, gamma, work, D, A, active, close, counts):
             continue
         _newton(W, b, kinds, starts, coefficients, gamma, work, D, A, active, close, counts)
@@ -210,13 +218,17 @@ def _newton(
     energy = 0.0
     for i in range(m):
         energy = energy + 0.5 * gamma[i] * (work[V, i] - b[i])
+    best, idle = 1e300, 0
     for _ in range(_MOST_NEWTON):
         worst = 0.0
         for i in range(m):
             work[RESIDUAL, i] = gamma[i] - work[P, i]
             worst = max(worst, abs(work[RESIDUAL, i]) * work[SCALE, i])
             work[STEP, i] = -work[RESIDUAL, i]
-        if not worst > tolerance:
+        idle += 1
+        if worst < 0.5 * best:
+            best, idle = worst, 0
+        if not worst > tolerance or idle > _IDLE:
             return
         counts[1] += 1
         if not _find_step(W, kinds, starts, coefficients, work, D, A, active, n, 0.0):

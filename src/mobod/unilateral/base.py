@@ -60,7 +60,10 @@ class UnilateralContact(Sealed):
     Users make one of the kinds. A contact becomes part of the matter subsystem when it is made.
     """
 
-    INNER = frozenset({"is_within", "normal", "rolling", "rows_of"})
+    INNER = frozenset({"friction_at", "is_within", "may_be_beside", "normal", "rolling", "rows_of"})
+
+    #: Whether `is_within` has to be asked.
+    may_be_beside = False
 
     def __init__(
         self,
@@ -312,6 +315,11 @@ class UnilateralContact(Sealed):
         speed = checks.not_negative("slip_speed", slip_speed)
         limit = checks.not_negative("default_transition_speed", default_transition_speed)
         return static if speed <= limit else dynamic + viscous * speed
+
+    def friction_at(self, speed: float) -> float:
+        """The coefficient at a speed of slip, zero or more, with the contact's own transition speed."""
+        static, dynamic, viscous = self._friction
+        return static if speed <= self._transition_speed else dynamic + viscous * speed
 
     def get_slip_velocity(self, state: State) -> Array:
         """Velocity ``(2,)`` of the second body's point relative to the first's, along x and y. Needs VELOCITY."""

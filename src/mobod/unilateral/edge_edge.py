@@ -35,6 +35,8 @@ class EdgeEdge(BetweenBodies):
     name : str, optional
     """
 
+    may_be_beside = True
+
     def __init__(
         self,
         body1: AnyBody,

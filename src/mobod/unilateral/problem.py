@@ -66,17 +66,17 @@ def constraints_of(state: State, contacts: Sequence[UnilateralContact] | None = 
     if n:
         matter.velocities(state, "constraints_of")
         _rows.find_rows(state.block, which, starts[:-1], J, gaps)
-    friction, u = np.zeros(n), state.u_values[:nu]
+    friction, rates = np.zeros(n), (J @ state.u_values[:nu]).tolist()
     for k, one in enumerate(found):
         sign = one.get_sign_convention()
         if sign < 0:
             gaps[k] = -gaps[k]
             J[starts[k]] *= -1.0
-        if not one.is_within(state):
+        if one.may_be_beside and not one.is_within(state):
             gaps[k] = np.inf
         elif sizes[k] == 3:
-            slip = J[starts[k] + 1 : starts[k + 1]] @ u
-            friction[k] = one.calc_effective_cof(state, one.get_transition_speed(), float(np.hypot(*slip)))
+            _, a, b = rates[starts[k] : starts[k] + 3]
+            friction[k] = one.friction_at((a * a + b * b) ** 0.5)
     restitution = np.array([one.get_restitution() for one in found])
     capture = np.array([one.get_capture_speed() for one in found])
     return Rows(gaps, J, starts, friction, restitution, capture, [one.name for one in found])
@@ -210,8 +210,11 @@ class Problem:
         self.kinds = np.array(kinds + [DISK] * len(frictions), np.int64)
         self.coefficients = np.concatenate([rows.friction, np.zeros(bilateral_rows), [most for _, _, most in frictions]])
         self.names = rows.names + self.bilateral.names + [name for name, _, _ in frictions]
-        self.MinvJT = state.system.get_matter_subsystem().calc_m_inv(state) @ self.J.T
-        self.W = self.J @ self.MinvJT
+        m, nu = self.J.shape
+        self.MinvJT, self.W = np.zeros((nu, m)), np.zeros((m, m))
+        # not by BLAS, whose threads wait for each other where cores are busy: for problems of this size that is most of the time
+        Minv = state.system.get_matter_subsystem().calc_m_inv(state)
+        _rows.find_delassus(self.J, Minv, self.MinvJT, self.W, np.zeros(nu, np.int64))
         self.residual, self.counts = 0.0, np.zeros(2, np.int64)
 
     @property

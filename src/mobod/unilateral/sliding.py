@@ -88,6 +88,6 @@ def paradox(contacts: list[Any], mu: Any, state: State) -> str:
     return (
         f"at time {state.time:.9g} rigid contact with Coulomb friction has no solution, or more than one, for {which}, which "
         "slides: friction presses it together by more than what it takes to hold it (Painleve's paradox). The rigid model ends "
-        "here; take a smaller coefficient, mobod.integrator.TimeStepping, whose impulses then stop the slip at once, or compliant "
-        "contact"
+        "here; take a smaller coefficient, mobod.integrator.TimeStepping, whose impulses then stop the slip at once, or "
+        "compliant contact"
     )
