@@ -195,3 +195,37 @@ def test_what_is_held_and_struck_is_explained_or_stays(go):
     ball.lock(state)
     end, _ = go(system, state, 0.1)
     assert end.q == pytest.approx(state.q)
+
+
+class _Push(mb.force.CustomImplementation):
+    """A force in Python."""
+
+    def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+        mobility_forces[3] += 2.0
+
+    def calc_potential_energy(self, state):
+        return 0.0
+
+
+@pytest.mark.parametrize("go", [run, stepped])
+def test_contact_with_parts_in_python_and_with_other_events(go):
+    system, matter = empty()
+    ball = mb.mobilizer.Free(matter.ground, solid(), name="ball")
+    mb.contact.SpherePlane(matter.ground, (0, 0, 1), -1.0, ball, (0, 0, 0), 1.0, 0.0, 0.5)
+    mb.force.Custom(system.force_subsystems[0], _Push())
+    kicked = []
+
+    class Kick(mb.event.ScheduledHandler):
+        def get_next_event_time(self, state, include_current_time):
+            return 0.5 if not kicked else np.inf
+
+        def handle_event(self, state, accuracy):
+            kicked.append(state.time)
+            u = state.u.copy()
+            u[5] += 1.0
+            state.u = u
+
+    system.add_event_handler(Kick())
+    end, _ = go(system, system.realize_topology(), 0.6)
+    assert kicked == [0.5] and end.q[6] == pytest.approx(0.1 - 0.5 * G * 0.01, abs=2e-3)
+    assert end.u[3] > 0.5 * 2.0 * 5.0 / 7.0

@@ -212,7 +212,7 @@ class Problem:
         self.names = rows.names + self.bilateral.names + [name for name, _, _ in frictions]
         m, nu = self.J.shape
         self.MinvJT, self.W = np.zeros((nu, m)), np.zeros((m, m))
-        # not by BLAS, whose threads wait for each other where cores are busy: for problems of this size that is most of the time
+        # not by BLAS, whose threads wait for each other where cores are busy: most of the time, for problems of this size
         Minv = state.system.get_matter_subsystem().calc_m_inv(state)
         _rows.find_delassus(self.J, Minv, self.MinvJT, self.W, np.zeros(nu, np.int64))
         self.residual, self.counts = 0.0, np.zeros(2, np.int64)
