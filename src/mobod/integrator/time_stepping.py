@@ -202,7 +202,7 @@ class TimeStepping(Integrator):
 
     def _attempt(self, time: float, h: float) -> tuple[Array | None, Array | None, int]:
         """y at the end of a step, and what it errs by where that is controlled."""
-        self._failure = None
+        self._failure, before = None, self._problems
         try:
             if self.control[rk.FIXED_STEP] > 0.0:
                 return self._advance_by(time, h), np.zeros(0), rk.DONE
@@ -216,10 +216,14 @@ class TimeStepping(Integrator):
             self._failure = error
             self.counts[rk.CONVERGENCE_FAILURES] += 1
             return None, None, rk.STEP_TOO_SMALL
-        return y, y - whole, rk.DONE
+        errors = y - whole
+        if self._problems > before:  # speeds jump: what comes to touch has gap / h in one step, and none in the next
+            first, nu = len(self.get_state().q_values), self.get_state().tree.nu
+            errors[first : first + nu] *= min(1.0, h)
+        return y, errors, rk.DONE
 
     def _norm(self, errors: Array, y: Array) -> float:
-        """As in other methods; errors of u count over a step, as an impact that comes early or late is an error of q alone."""
+        """As in other methods."""
         weights = self.work[len(self.work) - 4]
         scaled = weights * np.abs(errors) / np.maximum(1.0, weights * np.maximum(np.abs(self.work[rk.Y]), np.abs(y)))
         if not len(scaled):

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Residual of velocities that counts as none, as a part of the largest velocity.
 TOLERANCE = 1e-9
+#: What is taken, and told by the residual, where that is not reached.
+_WORST = 1e-6
 #: Proximal steps before a problem is given up.
 _MOST = 200
 _SWEEPS = 20
@@ -236,7 +238,7 @@ class Problem:
         Raises
         ------
         ConvergenceError
-            If the residual stays above a billionth of the largest velocity.
+            If the residual, which is to be a billionth of the largest velocity, stays above a millionth.
         """
         kinds = self.kinds if kinds is None else kinds
         coefficients = self.coefficients if coefficients is None else coefficients
@@ -255,7 +257,7 @@ class Problem:
         one = _Convex(W, right, kinds[blocks], starts, coefficients[blocks], self.counts)
         tolerance = TOLERANCE * scale
         self.residual = one.solve(own, tolerance)
-        if not self.residual <= tolerance:
+        if not self.residual <= _WORST * scale:
             worst = one.worst(own)
             name = self.names[int(blocks[int(np.searchsorted(starts, worst, "right")) - 1])]
             raise ConvergenceError(
