@@ -120,6 +120,41 @@ TABLE = {
         lambda p: {"forces": p.forces, "matter": p.matter, "num_excluded_dofs": 0},
         {"boltzmanns_constant": 1.0, "bath_temperature": 300.0, "relaxation_time": 0.5},
     ),
+    "SmoothSphereHalfSpace": (
+        F.SmoothSphereHalfSpace,
+        lambda p: {
+            "forces": p.forces,
+            "sphere_body": p.free,
+            "half_space_body": p.matter.ground,
+            "material": mb.contact.Material(1e6, static_friction=0.5),
+        },
+        {
+            "center": O,
+            "radius": 0.5,
+            "X_BH": X,
+            "transition_velocity": 0.1,
+            "constant_contact_force": 1e-5,
+            "hertz_smoothing": 300.0,
+            "hunt_crossley_smoothing": 50.0,
+        },
+    ),
+    "ExponentialSpring": (
+        F.ExponentialSpring,
+        lambda p: {"forces": p.forces, "body": p.free},
+        {
+            "X_GP": X,
+            "station": O,
+            "static_friction": 0.7,
+            "kinetic_friction": 0.5,
+            "shape_parameters": (0.01, 0.5, 1000.0),
+            "normal_viscosity": 0.5,
+            "max_normal_force": 1e5,
+            "friction_elasticity": 2e4,
+            "friction_viscosity": 300.0,
+            "settle_velocity": 0.01,
+            "relaxation_time": 0.01,
+        },
+    ),
     "Rod": (con.Rod, between, {"station1": O, "station2": O, "length": 1.5}),
     "Ball": (con.Ball, between, {"station1": O, "station2": O}),
     "Weld": (con.Weld, between, {"frame1": X, "frame2": X}),
@@ -323,6 +358,10 @@ def test_numbers_out_of_range_are_refused():
         ("LinearBushing", "damping", [-1.0] * 6),
         ("Thermostat", "relaxation_time", 0.0),
         ("MobilityLinearStop", "q_low", 2.0),
+        ("SmoothSphereHalfSpace", "radius", 0.0),
+        ("SmoothSphereHalfSpace", "constant_contact_force", 0.0),
+        ("ExponentialSpring", "kinetic_friction", 0.8),
+        ("ExponentialSpring", "shape_parameters", (0.0, 1.0, 0.0)),
     ]:
         parts = Parts()
         kind, before, numbers = parts.kind(name)

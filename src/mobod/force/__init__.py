@@ -7,6 +7,7 @@ from .constant_force import ConstantForce
 from .constant_torque import ConstantTorque
 from .custom import Custom, CustomImplementation
 from .discrete_forces import DiscreteForces
+from .exponential_spring import ExponentialSpring
 from .global_damper import GlobalDamper
 from .gravity import Gravity
 from .linear_bushing import LinearBushing
@@ -15,6 +16,7 @@ from .mobility_discrete_force import MobilityDiscreteForce
 from .mobility_linear_damper import MobilityLinearDamper
 from .mobility_linear_spring import MobilityLinearSpring
 from .mobility_linear_stop import MobilityLinearStop
+from .smooth_sphere_half_space import SmoothSphereHalfSpace
 from .thermostat import Thermostat
 from .two_point_constant_force import TwoPointConstantForce
 from .two_point_linear_damper import TwoPointLinearDamper
@@ -39,6 +41,8 @@ KINDS: tuple[type[Force], ...] = (
     DiscreteForces,
     LinearBushing,
     Thermostat,
+    SmoothSphereHalfSpace,
+    ExponentialSpring,
 )
 
 __all__ = [
@@ -49,6 +53,7 @@ __all__ = [
     "Custom",
     "CustomImplementation",
     "DiscreteForces",
+    "ExponentialSpring",
     "GlobalDamper",
     "Gravity",
     "LinearBushing",
@@ -57,6 +62,7 @@ __all__ = [
     "MobilityLinearDamper",
     "MobilityLinearSpring",
     "MobilityLinearStop",
+    "SmoothSphereHalfSpace",
     "Thermostat",
     "TwoPointConstantForce",
     "TwoPointLinearDamper",
