@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
     from .event import EventHandler, EventReporter
     from .force.base import Force
+    from .force.contact.subsystem import CompliantContactSubsystem
     from .force.subsystem import GeneralForceSubsystem
     from .function import Function
     from .importer import Model, load_urdf
@@ -62,6 +63,7 @@ __all__ = [
     "Assembler",
     "Body",
     "CheckpointError",
+    "CompliantContactSubsystem",
     "Constraint",
     "ConvergenceError",
     "Direction",
@@ -124,6 +126,7 @@ _WHERE = {
     "errors": "ConvergenceError MobodError ModelError StageError TopologyError",
     "event": "EventHandler EventReporter",
     "force.base": "Force",
+    "force.contact.subsystem": "CompliantContactSubsystem",
     "force.subsystem": "GeneralForceSubsystem",
     "function": "Function",
     "importer": "Model load_urdf",

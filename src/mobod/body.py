@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from .contact.surface import Surface
 from .decoration.geometry import own_copy
 from .errors import ModelError
 from .value import Inertia, MassProperties, Transform
@@ -32,6 +33,7 @@ class Body(Sealed):
             raise TypeError("Body is the base of all kinds of bodies; create a body.Rigid, Massless, Particle or Linear")
         self._mass_properties = self.checked(mass_properties)
         self._decorations: list[tuple[Any, Transform]] = []
+        self._surfaces: list[tuple[Surface, Transform]] = []
 
     def checked(self, mass_properties: MassProperties) -> MassProperties:
         """Check what is given, for a body of this kind."""
@@ -132,11 +134,58 @@ class Body(Sealed):
         """The decorations, each with its pose X_BD in the body's frame, in the order of their ordinals."""
         return tuple(self._decorations)
 
+    def add_contact_surface(self, surface: Surface, X_BS: Transform | None = None) -> int:
+        """Attach a surface that can touch those of other bodies; it decorates the body too, unless it was told not to.
+
+        Parameters
+        ----------
+        surface : contact.Surface
+            Shape and material.
+        X_BS : Transform, optional
+            Pose in the body's frame of the surface's frame S; the identity, if left out.
+
+        Returns
+        -------
+        int
+            Ordinal of the surface on this body and its copies.
+
+        Raises
+        ------
+        TypeError
+            If *surface* is no ``mb.contact.Surface``.
+        """
+        if not isinstance(surface, Surface):
+            raise TypeError(f"surface has to be a contact.Surface(geometry, material), not {surface!r}")
+        X = frame_or_none("X_BS", X_BS)
+        if surface.draws:
+            for geometry, X_SD in surface.geometry.decorations():
+                self.add_decoration(geometry, X @ X_SD)
+        self._surfaces.append((surface, X))
+        return len(self._surfaces) - 1
+
+    def get_num_contact_surfaces(self) -> int:
+        """Get the number of contact surfaces attached to this body."""
+        return len(self._surfaces)
+
+    def get_contact_surface(self, i: int) -> tuple[Surface, Transform]:
+        """Get a contact surface, and its pose X_BS, by its ordinal; `IndexError` where there is none."""
+        if isinstance(i, bool) or not hasattr(i, "__index__"):
+            raise TypeError(f"a contact surface goes by its ordinal, an integer, not by {i!r}")
+        if not 0 <= i < len(self._surfaces):
+            raise IndexError(f"contact surface {i} does not exist; this body has {len(self._surfaces)}, counted from 0")
+        return self._surfaces[i]
+
+    @property
+    def contact_surfaces(self) -> tuple[tuple[Surface, Transform], ...]:
+        """The contact surfaces, each with its pose X_BS in the body's frame, in the order of their ordinals."""
+        return tuple(self._surfaces)
+
     def copy(self) -> Self:
-        """Make a body of the same kind, with the same mass properties, and decorations of its own list."""
+        """Make a body of the same kind, with the same mass properties, and decorations and surfaces of its own lists."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._decorations = [(own_copy(geometry), X_BD) for geometry, X_BD in self._decorations]
+        other._surfaces = list(self._surfaces)
         return other
 
     __copy__ = copy  # decorations are not shared

@@ -305,6 +305,21 @@ def bare(builder: Any, typ: Any, x: Any) -> Any:
     return x
 
 
+@infer_global(scalar.bare)
+class _BareTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        number = _number(args[0]) if len(args) == 1 else None
+        return None if number is None else signature(_levels(number)[-1], number)
+
+
+def _lower_bare(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return bare(builder, sig.args[0], args[0])
+
+
+for _kind in (types.Float, Lanes, DualType):
+    lower_builtin(scalar.bare, _kind)(_lower_bare)
+
+
 def _define_comparison(function: Any, symbol: str) -> None:
     @infer_global(function)
     class _Typing(AbstractTemplate):

@@ -150,7 +150,8 @@ class _RecordFields(AttributeTemplate):
         field = record.layout.fields.get(name)
         if field is None:
             return None
-        return Rows("state" if field.what == "parameter" and owner.own else field.what, field.columns, owner.scalar)
+        what = "parameter" if field.what == "constant" else field.what  # the same, but that no lane has its own
+        return Rows("state" if field.what == "parameter" and owner.own else what, field.columns, owner.scalar)
 
 
 @lower_getattr_generic(RecordType)
@@ -275,6 +276,69 @@ for _field in (Rows, types.Array):
     lower_builtin(scalar.load, _field, types.Integer, types.Integer)(_lower_load)
     for _number in (types.Float, Lanes, DualType):
         lower_builtin(scalar.store, _field, types.Integer, types.Integer, _number)(_lower_store)
+
+
+@infer_global(scalar.load_lane)
+class _LoadLaneTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        if not _is_field(args[0]):
+            return None
+        kind = _scalar_of(args[0])
+        return signature(types.float64 if kind == lanes else kind, args[0], types.int64, types.int64, types.int64)
+
+
+@infer_global(scalar.store_lane)
+class _StoreLaneTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        number = args[4] if isinstance(args[4], DualType) else as_number(args[4])
+        if number is None or number == lanes or not _is_field(args[0]):
+            return None
+        return signature(types.void, args[0], types.int64, types.int64, types.int64, number)
+
+
+@infer_global(scalar.num_lanes)
+class _NumLanesTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(types.int64, args[0]) if len(args) == 1 else None
+
+
+def _lane_pointer(context: Any, builder: Any, typ: Any, args: Any) -> Any:
+    """The address of one lane of the number at a row and a column; None where the field holds no lanes."""
+    field, row, column, lane = args[:4]
+    if _scalar_of(typ) != lanes or _is_parameter(typ):
+        return None
+    ((vector, _),) = _pointers(context, builder, typ, field, row, column)
+    return builder.gep(builder.bitcast(vector, ir.DoubleType().as_pointer()), [lane], inbounds=True)
+
+
+def _lower_load_lane(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    pointer = _lane_pointer(context, builder, sig.args[0], args)
+    if pointer is None:
+        return _lower_load(context, builder, signature(sig.return_type, *sig.args[:3]), args[:3])
+    return builder.load(pointer)
+
+
+def _lower_store_lane(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    pointer = _lane_pointer(context, builder, sig.args[0], args)
+    if pointer is None:
+        inner = signature(types.void, *sig.args[:3], sig.args[4])
+        return _lower_store(context, builder, inner, [*args[:3], args[4]])
+    builder.store(args[4], pointer)
+    return context.get_dummy_value()
+
+
+for _field in (Rows, types.Array):
+    lower_builtin(scalar.load_lane, _field, types.Integer, types.Integer, types.Integer)(_lower_load_lane)
+    for _number in (types.Float, DualType):
+        lower_builtin(scalar.store_lane, _field, types.Integer, types.Integer, types.Integer, _number)(_lower_store_lane)
+
+
+def _lower_num_lanes(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return ir.Constant(I64, WIDTH if sig.args[0] == lanes else 1)
+
+
+for _number in (types.Float, Lanes, DualType):
+    lower_builtin(scalar.num_lanes, _number)(_lower_num_lanes)
 
 
 @infer_global(scalar.gather)

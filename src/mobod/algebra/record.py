@@ -5,8 +5,9 @@ argument, whatever the number of fields. (A `structref` takes 0.65 us a call, an
 references.) The dimensions of the block say which scalar the record holds, as those of an array do for ``load``: 1-D float64,
 2-D lanes, 3-D `Dual` of float64 with eight tangents, 4-D lanes with parameters of their own.
 
-There are three kinds of field: ``index``, integers of the tree; ``parameter``, numbers of the tree, which all states and lanes
-share, without tangents; ``state``, of one state, of eight in lanes, or of one with eight tangents. Parameters that each lane
+There are four kinds of field: ``index``, integers of the tree; ``constant``, numbers of the tree that no state has its own of,
+such as the vertices of meshes; ``parameter``, numbers of the tree, which all states and lanes share, without tangents;
+``state``, of one state, of eight in lanes, or of one with eight tangents. Parameters that each lane
 has its own of are eight in lanes too.
 
 A row of Duals is the values of its columns, padded to eight, then the eight tangents of each column: vectors are aligned, and
@@ -44,7 +45,7 @@ class Field(Generic[T]):
     Attributes
     ----------
     what : str
-        ``index``, ``parameter`` or ``state``.
+        ``index``, ``constant``, ``parameter`` or ``state``.
     rows : str
         The count that says how many rows it has.
     columns : int
@@ -80,6 +81,11 @@ class Field(Generic[T]):
 def index(rows: str, doc: str) -> Field[npt.NDArray[np.int64]]:
     """Declare a field of integers of the tree."""
     return Field("index", rows, 1, doc)
+
+
+def constants(rows: str, doc: str) -> Field[npt.NDArray[np.float64]]:
+    """Declare a field of numbers of the tree that never change."""
+    return Field("constant", rows, 1, doc)
 
 
 def parameter(rows: str, columns: int, doc: str) -> Field[npt.NDArray[np.float64]]:

@@ -35,6 +35,30 @@ def store(rows: Any, row: int, column: int, value: Any) -> None:
         rows[row, column] = value
 
 
+def load_lane(rows: Any, row: int, column: int, lane: int) -> Any:
+    """The number at *row*, *column* of one of eight lanes, a float64; of a field without lanes, what `load` gives."""
+    value = load(rows, row, column)
+    return value[lane] if isinstance(value, np.ndarray) else value
+
+
+def store_lane(rows: Any, row: int, column: int, lane: int, value: Any) -> None:
+    """Put *value* at *row*, *column* of one lane; of a field without lanes, what `store` does."""
+    if isinstance(rows, np.ndarray) and rows.ndim == 3:
+        rows[row, column, lane] = value
+    else:
+        store(rows, row, column, value)
+
+
+def bare(x: Any) -> Any:
+    """The value of a Dual, a float64; a number without tangents itself."""
+    return bare(x.value) if hasattr(x, "tangents") else x
+
+
+def num_lanes(x: Any) -> int:
+    """How many states the number *x* is of: eight of lanes, else one."""
+    return len(x) if isinstance(x, np.ndarray) else 1
+
+
 def zero(x: Any) -> Any:
     """0, of the scalar type of *x*."""
     return 0.0 if isinstance(x, (float, int)) else 0.0 * x

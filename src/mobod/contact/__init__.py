@@ -1,8 +1,16 @@
-"""What touches, as plain data: materials, shapes, surfaces. `mb.contact.Material` and others."""
+"""Contact surfaces: shapes, what they are made of, and where two of them overlap. `mb.contact.Sphere` and others.
+
+Plain data, which a body carries: ``body.add_contact_surface(Surface(Sphere(0.1), material))``; and `pairs`, the kernels that
+find contacts, `access` what these read and write. Forces are elsewhere: `force.contact`.
+"""
 
 from ..value.attributes import explain_names
+from .half_space import HalfSpace
 from .material import Material
+from .shape import Shape
+from .sphere import Sphere
+from .surface import Surface
 
-__all__ = ["Material"]
+__all__ = ["HalfSpace", "Material", "Shape", "Sphere", "Surface"]
 
 explain_names(__name__)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
-
 from ..errors import ModelError
 from ..value import checks
 
@@ -47,24 +45,35 @@ class Material:
     """
 
     stiffness: float
-    dissipation: float = 0.0
-    static_friction: float = 0.0
-    dynamic_friction: float = None  # type: ignore[assignment]  # a number once it is made
-    viscous_friction: float = 0.0
+    dissipation: float
+    static_friction: float
+    dynamic_friction: float
+    viscous_friction: float
 
-    def __post_init__(self) -> None:
-        checked: dict[str, Any] = {"stiffness": checks.positive("stiffness of a Material", self.stiffness)}
-        for name in ("dissipation", "static_friction", "viscous_friction"):
-            checked[name] = checks.not_negative(f"{name} of a Material", getattr(self, name))
+    def __init__(
+        self,
+        stiffness: float,
+        dissipation: float = 0.0,
+        static_friction: float = 0.0,
+        dynamic_friction: float | None = None,
+        viscous_friction: float = 0.0,
+    ) -> None:
+        checked = {"stiffness": checks.positive("stiffness of a Material", stiffness)}
+        for name, value in (
+            ("dissipation", dissipation),
+            ("static_friction", static_friction),
+            ("viscous_friction", viscous_friction),
+        ):
+            checked[name] = checks.not_negative(f"{name} of a Material", value)
         static = checked["static_friction"]
-        given = static if self.dynamic_friction is None else self.dynamic_friction
+        given = static if dynamic_friction is None else dynamic_friction
         checked["dynamic_friction"] = dynamic = checks.not_negative("dynamic_friction of a Material", given)
         if dynamic > static:
             raise ModelError(
                 f"dynamic_friction of a Material has to be from zero to its static_friction, which is {static:g}; got {dynamic!r}"
             )
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        for name, number in checked.items():
+            object.__setattr__(self, name, number)
 
 
 __all__ = ["Material"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..compiling import Routine
 from ..function._routine import Use, number_functions
 from ._routine import GRAVITY
+from .contact.fields import number_surfaces
 
 if TYPE_CHECKING:
     from .base import Force
@@ -27,6 +28,8 @@ class Entry(NamedTuple):
     first_z: int = 0
     initial_z: Sequence[float] = ()
     functions: Sequence[Use] = ()
+    #: What it has of surfaces, `contact.element.Fields`.
+    contact: Any = None
 
 
 def entries(forces: Sequence[Any]) -> list[Entry]:
@@ -44,6 +47,7 @@ def entries(forces: Sequence[Any]) -> list[Entry]:
     keys = [(_group(force), ranks.setdefault(force.routine, len(ranks))) for force in forces]
     order = sorted(range(len(forces)), key=keys.__getitem__)
     number_functions([forces[which] for which in order], 0)
+    number_surfaces([forces[which] for which in order])
     found, i, x = [], 0, 0
     for e, which in enumerate(order):
         force = forces[which]

@@ -506,6 +506,7 @@ class Integrator(Sealed):
         """Put the state at *time*, within the last step, and realize it."""
         state, control = self._state, self.control
         assert state is not None
+        state.invalidate_q()  # before y changes: an interrupt from here on finds a state that is not realized
         rk.interpolate(state.block, self.work, control[rk.PREVIOUS_TIME], control[rk.TIME], time)
         self._settle(time, time < control[rk.TIME], stage)
 

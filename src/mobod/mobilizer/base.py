@@ -24,6 +24,7 @@ import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..body import Body
+from ..contact.surface import Surface
 from ..decoration.geometry import own_copy
 from ..errors import ModelError, TopologyError
 from ..function._routine import Use
@@ -345,6 +346,15 @@ class MobilizedBody(Loads):
         `add_outboard_decoration` and `add_inboard_decoration`.
         """
         ordinal = int(self.body.add_decoration(geometry, frame_or_none("X_BD", X_BD)))
+        self.instance_changed()
+        return ordinal
+
+    def add_contact_surface(self, surface: Surface, X_BS: Transform | None = None) -> int:
+        """Fix a contact surface on the body at X_BS, identity unless given. A topological change.
+
+        Returns its ordinal among the body's. Raises `TypeError` if it is no `mobod.contact.Surface`.
+        """
+        ordinal = int(self.body.add_contact_surface(surface, X_BS))
         self.instance_changed()
         return ordinal
 

@@ -12,6 +12,7 @@ from ..event import Cause, ImpactWhen, Termination, TerminationReason
 from ..event._agenda import Agenda, Call
 from ..event._watch import Found, Watch, Watched
 from ..integrator import _runge_kutta as rk
+from ..state.validity import EVERYTHING
 from ..state.subsystem import Subsystem
 from ..value.attributes import Sealed
 from ..value.stage import Stage
@@ -266,7 +267,7 @@ class TimeStepper(Sealed):
         except KeyboardInterrupt:
             # interrupted between steps while the state was being moved: back to the beginning of the last step, or to the last
             # report, so that nothing is skipped when stepping goes on
-            if self.state.stage < Stage.ACCELERATION:
+            if self.state.stage < Stage.ACCELERATION or self.state.valid & EVERYTHING != EVERYTHING:
                 self._arrive(max(self._now, self._integrator.previous_time()))
             raise
 

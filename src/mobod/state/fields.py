@@ -7,7 +7,7 @@ in memory.
 
 from __future__ import annotations
 
-from ..algebra.record import RecordBase, index, layout, parameter, state
+from ..algebra.record import RecordBase, constants, index, layout, parameter, state
 
 
 class Record(RecordBase):
@@ -54,6 +54,12 @@ class Record(RecordBase):
     constrained_nq: int
     three: int
     four: int
+    num_surfaces: int  # of bodies, for contact; an element's follow each other
+    num_contact_routines: int
+    contact_integers_size: int
+    contact_constants_size: int
+    contact_points_size: int  # the most points of a contact of two surfaces
+    contact_rows: int  # 1 where there are surfaces, else 0
     num_functions: int
     function_places_size: int
     function_integers_size: int
@@ -131,6 +137,15 @@ class Record(RecordBase):
     force_first_z = index("nf", "index of its first z")
     force_integers = index("force_integers_size", "bodies, indices and choices of the elements")
     force_numbers = parameter("force_numbers_size", 1, "stiffnesses, directions and so on")
+    # ---- contact surfaces, see `force.contact`
+    surface_body = index("num_surfaces", "body that it is fixed on")
+    surface_kind = index("num_surfaces", "KIND of its shape")
+    surface_first_number = index("num_surfaces", "first of its numbers in force_numbers, see `contact.access`")
+    surface_first_integer = index("num_surfaces", "first of its integers in contact_integers")
+    surface_first_constant = index("num_surfaces", "first of its numbers in contact_constants")
+    contact_integers = index("contact_integers_size", "faces of meshes, their trees; which surfaces may touch")
+    contact_constants = constants("contact_constants_size", "vertices of meshes, boxes of their trees, heights")
+    contact_routines = index("num_contact_routines", "addresses of the routines of pairs and laws, for the record's scalar")
     # ---- constraints: each has a run of bodies, of mobilizers, of equations (rows), and in two pools
     constrain = index("constraint_routines", "addresses of routines that constraints share, see `constraint._protocol`; or 0")
     constraint_routine = index("nc", "address of its kind's routine; 0 where Python writes its rows")
@@ -263,6 +278,11 @@ class Record(RecordBase):
     kept_body_forces = state("nb", 6, "body_forces of the elements that read positions only")
     kept_mobility_forces = state("nu", 1, "their mobility_forces")
     kept_particle_forces = state("particle_size", 1, "their particle_forces")
+    # ---- contact: scratch, but for surface_order
+    surface_frame = state("num_surfaces", 18, "R_GS, p_GS; center of its box, and the half lengths along G's axes")
+    surface_order = state("num_surfaces", 3, "for each axis and place, which surface is there, less the place")
+    contact_point = state("contact_points_size", 32, "points of the contact of two surfaces, see `contact.access`")
+    contact_sum = state("contact_rows", 32, "what these add up to, see `contact.access`")
     # ---- accelerations
     known_u_dot = state("nu", 1, "udot of mobilizers whose prescribed is FROM_MOTION")
     residual = state("nb", 6, "sum over children of phi Z+: force left to be balanced at B")
@@ -333,6 +353,7 @@ ADDRESSES = (
     *("kinematics", "reversal", "rare_rates", "motion", "run_routine", "all_runs"),
     *("constraint_routine", "constrain", "function_routine"),
     *("measures", "measure_calls"),
+    "contact_routines",
 )
 #: Rows that kernels leave at zero where `massless` holds.
 OF_MASS = ("com_G", "inertia_G", "centrifugal")

@@ -14,6 +14,7 @@ from ..constraint._protocol import AS_Q, CONSTRAIN, EFFECTS_OF_BLOCK, SOLVE_ROWS
 from ..force import gravity
 from ..force._dispatch import all_runs
 from ..force._layout import Entry, runs_of
+from ..force.contact.fields import fields_of as fields_of_surfaces
 from ..function._routine import fields_of, number_functions
 from ..mobilizer import _rates, pin, slider, translation
 from ..mobilizer._reversal import turn_round
@@ -89,6 +90,7 @@ class Tree:
         #: Whether some force is a function of z.
         self.forces_read_z = any(force.reads_z for force in forces)
         runs = runs_of(forces)
+        of_surfaces, self._contact_routines, surface_counts = fields_of_surfaces(forces)
         self._force_routines = [(r, forces[first].routine) for r, (first, _) in enumerate(runs)]
         kept_runs = sum(forces[first].reads_positions_only for first, _ in runs)
         self.q_slices = [slice(first, first + n) for first, n in zip(self.first_q, self.num_q, strict=True)]
@@ -163,6 +165,7 @@ class Tree:
             "force_first_z": [force.first_z for force in forces],
             "force_integers": [i for force in forces for i in force.integers],
             **of_functions,
+            **of_surfaces,
             "run_first": [first for first, _ in runs],
             "run_end": [end for _, end in runs],
             "run_routine": [0] * len(runs),
@@ -207,6 +210,7 @@ class Tree:
         #: Whether position or velocity equations depend on time.
         self.depends_on_time = any(one.depends_on_time for one in constraints)
         tied, constraint_counts = constraint_fields.topology(constraints, parents, self.num_q, self.num_u)
+        numbers["contact_constants"] = np.reshape(integers.pop("contact_constants"), (-1, 1))
         numbers["constraint_numbers"] = np.array(tied.pop("constraint_numbers"), np.float64).reshape(-1, 1)
         integers |= tied
         groups, sizes = constraint_fields.grouped(integers, [1] * len(constraints), self.nb)
@@ -265,6 +269,7 @@ class Tree:
             "particle_size": 3 * self.num_particles,
             "motion_numbers_size": len(self.fields["motion_numbers"]),
             **constraint_counts,
+            **surface_counts,
         }
         #: Operations of measures; `take_measures` fills them in.
         self.fields |= {
@@ -370,6 +375,7 @@ class Tree:
                 "rare_rates": [(int(b), _rates.rare) for b in rare],
                 "motion": self.motion_routines,
                 "run_routine": self._force_routines,
+                "contact_routines": list(enumerate(self._contact_routines)),
                 "all_runs": [(0, all_runs)] if self._force_routines else [],
                 "constraint_routine": self._constraint_routines,
                 "function_routine": self._function_routines,

@@ -1,0 +1,33 @@
+"""HalfSpace and Sphere: depth is the radius less the height of the center; the relative curvatures are 1 / radius."""
+
+from typing import Any
+
+from ...algebra import mat33, vec3
+from ...compiling import routine
+from ..access import (
+    DIMENSIONS,
+    HERTZ,
+    first_surface,
+    lane_of,
+    number_of,
+    orientation,
+    origin,
+    put_point,
+    second_surface,
+    three_of,
+)  # fmt: skip
+
+
+@routine
+def half_space_sphere(model: Any, pair: int, unused: int) -> int:
+    """One point where the sphere is below the plane."""
+    h, s, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
+    radius, center = number_of(model, s, DIMENSIONS, lane), origin(model, s, lane)
+    height = vec3.dot(n, vec3.sub(center, origin(model, h, lane)))
+    depth = radius - height
+    if depth <= 0.0:
+        return 0
+    point = vec3.add_scaled(center, -(radius - 0.5 * depth), n)
+    put_point(model, pair, 0, point, n, depth, HERTZ, 1.0 / radius, 1.0 / radius, 0)
+    return 1

@@ -1,0 +1,60 @@
+"""Shape: what every shape of a contact surface shares.
+
+A new kind of shape is a file beside this one with its class, and its pairs with others in `pairs`, one a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from ..algebra.arrays import Array
+from ..value.transform import Transform
+
+#: The kinds; of a pair of surfaces the one of lower kind comes first in its routine.
+HALF_SPACE, SPHERE, CAPSULE, CYLINDER, BRICK, ELLIPSOID, TORUS, CONVEX_HULL, TRIANGLE_MESH, HEIGHT_FIELD = range(10)
+
+
+class Box(NamedTuple):
+    """A box, its sides along the axes of the surface's frame S, that contains a shape."""
+
+    center: Sequence[float]
+    half_lengths: Sequence[float]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Shape:
+    """The shape of a contact surface, in a frame S of its own. Base class of the kinds in `mobod.contact`; immutable."""
+
+    #: One of the numbers above.
+    KIND: ClassVar[int]
+    #: Whether it is all of space on one side of a surface, so that no box contains it.
+    is_unbounded: ClassVar[bool] = False
+
+    def dimensions(self) -> list[float]:
+        """Lengths and directions, as kernels of pairs read them: from `access.DIMENSIONS` on of the surface's numbers."""
+        raise NotImplementedError
+
+    def integers(self) -> Sequence[int]:
+        """What kernels read in contact_integers: numbers of vertices, faces, trees of boxes."""
+        return ()
+
+    def constants(self) -> Sequence[float] | Array:
+        """What kernels read in contact_constants: vertices, boxes, heights."""
+        return ()
+
+    def bounds(self) -> Box:
+        """A box that contains it; not called of unbounded ones."""
+        raise NotImplementedError
+
+    def max_points(self) -> int:
+        """The most points that it adds to a contact: for a mesh its faces."""
+        return 16
+
+    def decorations(self) -> list[tuple[Any, Transform]]:
+        """What it looks like: decorations, each with its pose in S."""
+        raise NotImplementedError
+
+
+__all__ = ["Box", "Shape"]

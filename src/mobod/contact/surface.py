@@ -1,0 +1,79 @@
+"""Surface: a shape and what it is made of, to be fixed on a body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..value import checks
+from .material import Material
+from .shape import Shape
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Surface:
+    """A surface that can touch others: a shape, and the material that gives way.
+
+    ``body.add_contact_surface(surface, X_BS)`` fixes it on a body; it may be on many.
+
+    Parameters
+    ----------
+    geometry : shape
+        A kind of `mobod.contact`, such as ``Sphere(0.1)``.
+    material : Material
+        Stiffness, dissipation and friction.
+    thickness : float, optional
+        Of the elastic layer of meshes, above zero; length. Where one of two surfaces has none, the other's holds.
+    cliques : str or iterable of str
+        Names of groups: surfaces that have one in common do not touch each other.
+    name : str, optional
+        For messages and tables; by default its body's, and its number there.
+    draws : bool
+        Whether the body gets a decoration of the same shape.
+
+    Raises
+    ------
+    TypeError
+        If the geometry is no shape, the material no Material, the thickness no number, or a clique no string.
+    ModelError
+        If the thickness is not above zero.
+    """
+
+    geometry: Shape
+    material: Material
+    thickness: float | None
+    cliques: frozenset[str]
+    name: str | None
+    draws: bool
+
+    def __init__(
+        self,
+        geometry: Shape,
+        material: Material,
+        *,
+        thickness: float | None = None,
+        cliques: str | Iterable[str] = (),
+        name: str | None = None,
+        draws: bool = True,
+    ) -> None:
+        if not isinstance(geometry, Shape):
+            raise TypeError(f"geometry has to be a shape of mobod.contact, such as contact.Sphere(0.1), not {geometry!r}")
+        if not isinstance(material, Material):
+            raise TypeError(f"material has to be a contact.Material(stiffness, ...), not {material!r}")
+        groups = [cliques] if isinstance(cliques, str) else list(cliques)
+        for group in groups:
+            if not isinstance(group, str):
+                raise TypeError(f"cliques are names, strings, not {group!r}")
+        values = {
+            "geometry": geometry,
+            "material": material,
+            "thickness": None if thickness is None else checks.positive("thickness", thickness),
+            "cliques": frozenset(groups),
+            "name": name,
+            "draws": bool(draws),
+        }
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+
+
+__all__ = ["Surface"]

@@ -1,0 +1,172 @@
+"""Which surfaces are near each other: boxes along Ground's axes, sorted along the axis on which they are spread most.
+
+The order along each axis is kept between evaluations, and an insertion sort restores it in a time that grows with what has
+changed. Equal positions are ordered by the surface's number, so the order, and with it the sequence in which forces
+are added up, depends on the state alone and not on its past.
+(Baraff 1992, Dynamic Simulation of Non-Penetrating Rigid Bodies, section 2.4.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...algebra import mat33, vec3
+from ...algebra.memory import load3, load9, store3, store9
+from ...algebra.scalar import bare, load_lane, store_lane, where
+from ...compiling import generic
+from ...contact.access import BOX, DIMENSIONS, load3_lane, orientation, origin, three_of
+from ...contact.shape import HALF_SPACE
+from .._pools import numbers3, numbers9
+
+#: Integers of an element, see `element`.
+FIRST_SURFACE, NUM_SURFACES, UNBOUNDED, BOUNDED, MAY_TOUCH, LAW_ROUTINE = range(6)
+#: Columns of surface_frame.
+_CENTER, _HALF = 12, 15
+
+
+@generic
+def place_surfaces(model: Any, first: int, end: int) -> None:
+    """R_GS, p_GS and the box of each surface, of all lanes at once."""
+    for s in range(first, end):
+        b, x = model.surface_body[s], model.surface_first_number[s]
+        R_GB = load9(model.R_GB, b, 0)
+        R = mat33.mul(R_GB, numbers9(model, x))
+        p = vec3.add(load3(model.p_GB, b, 0), mat33.mul_vec(R_GB, numbers3(model, x + 9)))
+        c, h = numbers3(model, x + BOX), numbers3(model, x + BOX + 3)
+        store9(model.surface_frame, s, 0, R)
+        store3(model.surface_frame, s, 9, p)
+        store3(model.surface_frame, s, _CENTER, vec3.add(p, mat33.mul_vec(R, c)))
+        store3(model.surface_frame, s, _HALF, (_reach(R, 0, h), _reach(R, 3, h), _reach(R, 6, h)))
+
+
+@generic
+def _reach(R: Any, i: int, h: Any) -> Any:
+    """Half the length of a box along an axis of Ground, of which R has the row from i on."""
+    return _size(R[i]) * h[0] + _size(R[i + 1]) * h[1] + _size(R[i + 2]) * h[2]
+
+
+@generic
+def _size(x: Any) -> Any:
+    return where(x < 0.0, -x, x)
+
+
+def searching(visit: Callable[..., Any]) -> Callable[..., Any]:
+    """A search of an element's surfaces that calls ``visit(model, integers, a, b, lane, k)`` for each two that are near."""
+
+    @generic
+    def search(model: Any, integers: int, lane: int, k: Any) -> None:
+        fixed, first = model.force_integers, model.force_integers[integers + FIRST_SURFACE]
+        unbounded, bounded = fixed[integers + UNBOUNDED], fixed[integers + BOUNDED]
+        nu, nb = model.contact_integers[unbounded], model.contact_integers[bounded]
+        for i in range(nu):
+            a = first + model.contact_integers[unbounded + 1 + i]
+            for j in range(i + 1, nu):
+                visit(model, integers, a, first + model.contact_integers[unbounded + 1 + j], lane, k)
+            n, p = _plane(model, a, lane)
+            flat = model.surface_kind[a] == HALF_SPACE
+            for j in range(nb):
+                b = first + model.contact_integers[bounded + 1 + j]
+                if not flat or _reaches(model, b, n, p, lane):
+                    visit(model, integers, a, b, lane, k)
+        axis = _widest(model, first, bounded, lane)
+        _sort(model, first, bounded, axis, lane)
+        second = axis + 1 if axis < 2 else 0
+        third = 3 - axis - second
+        for i in range(nb):
+            a = _at(model, first, bounded, i, axis, lane)
+            end = _center(model, a, axis, lane) + _half(model, a, axis, lane)
+            for j in range(i + 1, nb):
+                b = _at(model, first, bounded, j, axis, lane)
+                if _begin(model, b, axis, lane) > end:
+                    break
+                if _overlap(model, a, b, second, lane) and _overlap(model, a, b, third, lane):
+                    visit(model, integers, a, b, lane, k)
+
+    return search
+
+
+@generic
+def _plane(model: Any, s: int, lane: int) -> Any:
+    """A half-space's normal and a point of its plane; of other kinds something of the same type."""
+    n = mat33.mul_vec(orientation(model, s, lane), three_of(model, s, DIMENSIONS, lane))
+    return n, origin(model, s, lane)
+
+
+@generic
+def _reaches(model: Any, s: int, n: Any, p: Any, lane: int) -> bool:
+    """Whether the box of surface *s* reaches behind a plane."""
+    c, h = load3_lane(model.surface_frame, s, _CENTER, lane), load3_lane(model.surface_frame, s, _HALF, lane)
+    reach = _size(n[0]) * h[0] + _size(n[1]) * h[1] + _size(n[2]) * h[2]
+    return vec3.dot(n, vec3.sub(c, p)) < reach
+
+
+@generic
+def _center(model: Any, s: int, axis: int, lane: int) -> float:
+    return bare(load_lane(model.surface_frame, s, _CENTER + axis, lane))
+
+
+@generic
+def _half(model: Any, s: int, axis: int, lane: int) -> float:
+    return bare(load_lane(model.surface_frame, s, _HALF + axis, lane))
+
+
+@generic
+def _begin(model: Any, s: int, axis: int, lane: int) -> float:
+    return _center(model, s, axis, lane) - _half(model, s, axis, lane)
+
+
+@generic
+def _overlap(model: Any, a: int, b: int, axis: int, lane: int) -> bool:
+    apart = _center(model, a, axis, lane) - _center(model, b, axis, lane)
+    together = _half(model, a, axis, lane) + _half(model, b, axis, lane)
+    return -together <= apart <= together
+
+
+@generic
+def _at(model: Any, first: int, bounded: int, place: int, axis: int, lane: int) -> int:
+    """The surface at a place of the order along an axis."""
+    return first + model.contact_integers[bounded + 1 + _which(model, first, place, axis, lane)]
+
+
+@generic
+def _which(model: Any, first: int, place: int, axis: int, lane: int) -> int:
+    return place + int(bare(load_lane(model.surface_order, first + place, axis, lane)))
+
+
+@generic
+def _widest(model: Any, first: int, bounded: int, lane: int) -> int:
+    """The axis along which the centers of the bounded surfaces are spread most."""
+    n = model.contact_integers[bounded]
+    best, most = 0, -1.0
+    for axis in range(3):
+        total, squares = 0.0, 0.0
+        for j in range(n):
+            x = _center(model, first + model.contact_integers[bounded + 1 + j], axis, lane)
+            total = total + x
+            squares = squares + x * x
+        spread = squares * n - total * total
+        if spread > most:
+            best, most = axis, spread
+    return best
+
+
+@generic
+def _sort(model: Any, first: int, bounded: int, axis: int, lane: int) -> None:
+    """Sort by where boxes begin, then by the surface's number."""
+    n = model.contact_integers[bounded]
+    for i in range(1, n):
+        moved = _which(model, first, i, axis, lane)
+        begin = _begin(model, first + model.contact_integers[bounded + 1 + moved], axis, lane)
+        place = i
+        while place > 0:
+            other = _which(model, first, place - 1, axis, lane)
+            its = _begin(model, first + model.contact_integers[bounded + 1 + other], axis, lane)
+            if its < begin or (its == begin and other < moved) or its != its or begin != begin:
+                break
+            store_lane(model.surface_order, first + place, axis, lane, float(other - place))
+            place = place - 1
+        store_lane(model.surface_order, first + place, axis, lane, float(moved - place))
+
+
+__all__ = ["BOUNDED", "FIRST_SURFACE", "LAW_ROUTINE", "MAY_TOUCH", "NUM_SURFACES", "UNBOUNDED", "place_surfaces", "searching"]

@@ -1,0 +1,233 @@
+"""The force element of all contacts among a set of surfaces, and what the record has of it.
+
+Integers: the element's first surface; how many it has; where contact_integers list the unbounded, the bounded ones, each
+list after its length, and the table of which may touch: for each two, row by row, the number of their pair's routine, or -1;
+the number of the law's routine. Numbers: the law's own, then those of each surface, see `contact.access`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...algebra.record import attach, call_routine
+from ...algebra.scalar import load, load_lane, num_lanes, store, store_lane
+from ...compiling import Routine, compiled, generic, routine
+from ...contact.access import first_surface, make_pair, second_surface
+from ...contact.pairs import PAIRS
+from ...errors import ModelError
+from ...value.frames import twelve
+from .. import _routine
+from .._layout import Entry
+from ..base import Force
+from . import broad_phase
+from .broad_phase import place_surfaces, searching
+from .fields import Fields, Placed
+from .law import DISSIPATED, TABLE, request
+
+if TYPE_CHECKING:
+    from ..subsystem import GeneralForceSubsystem
+
+
+# ---------------------------------------------------------------------------------------------- kernels
+
+
+@generic
+def _visit(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
+    """The law for two surfaces that are near, if they may touch and overlap."""
+    pair, count = overlap(model, integers, a, b, lane)
+    if count > 0:
+        law = model.force_integers[integers + broad_phase.LAW_ROUTINE]
+        call_routine(model.contact_routines[law], model, pair, request(k >> 4, count, k & 15))
+
+
+@generic
+def overlap(model: Any, integers: int, a: int, b: int, lane: int) -> Any:
+    """Two surfaces as a pair, and how many points they touch at."""
+    fixed = model.force_integers
+    first, n = fixed[integers + broad_phase.FIRST_SURFACE], fixed[integers + broad_phase.NUM_SURFACES]
+    which = model.contact_integers[fixed[integers + broad_phase.MAY_TOUCH] + (a - first) * n + b - first]
+    if model.surface_kind[a] > model.surface_kind[b] or (model.surface_kind[a] == model.surface_kind[b] and a > b):
+        pair = make_pair(b, a, lane)
+    else:
+        pair = make_pair(a, b, lane)
+    count = 0
+    if which >= 0:
+        count = call_routine(model.contact_routines[which], model, pair, 0)
+    return pair, count
+
+
+_search = searching(_visit)
+
+
+@routine
+def contacts(model: Any, first: int, end_and_what: int) -> int:
+    """As `_routine` asks of a run of elements: forces, energies or powers of each, state by state where there are eight."""
+    end, what = end_and_what >> 2, end_and_what & 3
+    lanes = num_lanes(load(model.time, 0, 0))
+    for e in range(first, end):
+        if model.force_enabled[e] == 1:
+            i = model.force_first_integer[e]
+            start = model.force_integers[i]
+            if model.force_integers[i + 1] > 0:
+                place_surfaces(model, start, start + model.force_integers[i + 1])
+                for lane in range(lanes):
+                    store_lane(model.contact_sum, 0, DISSIPATED, lane, 0.0)
+                    _search(model, i, lane, (e << 4) | what)
+                if what == _routine.FORCES and model.force_integers[i + 6] == 1:
+                    store(model.z_dot, model.force_first_z[e], 0, load(model.contact_sum, 0, DISSIPATED))
+    return 0
+
+
+@generic
+def _tell(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
+    """Write a row of a table of contacts, and rows of its points; *k* is the element, the table, the points and counts."""
+    element, table, points, counts = k
+    pair, count = overlap(model, integers, a, b, lane)
+    if count > 0:
+        law = model.force_integers[integers + broad_phase.LAW_ROUTINE]
+        call_routine(model.contact_routines[law], model, pair, request(element, count, TABLE))
+        row, first = counts[0], counts[1]
+        if row < table.shape[0]:
+            table[row, 0], table[row, 1], table[row, 2] = first_surface(pair), second_surface(pair), count
+            for c in range(table.shape[1] - 3):
+                table[row, c + 3] = load_lane(model.contact_sum, 0, c, lane)
+        for p in range(count):
+            if first + p < points.shape[0]:
+                points[first + p, 0], points[first + p, 1] = first_surface(pair), second_surface(pair)
+                for c in range(points.shape[1] - 2):
+                    points[first + p, c + 2] = load_lane(model.contact_point, p, c, lane)
+        counts[0], counts[1] = row + 1, first + count
+
+
+_search_for_table = searching(_tell)
+
+
+@compiled
+def tabulate(block: Any, e: int, table: Any, points: Any, counts: Any) -> None:
+    """All contacts of element *e*: a row of *table* each, and one of *points* each point, as far as there is room.
+
+    *counts* becomes how many there are of both.
+    """
+    model = attach(block)
+    counts[0] = counts[1] = 0
+    i = model.force_first_integer[e]
+    start = model.force_integers[i]
+    if model.force_enabled[e] == 1:
+        place_surfaces(model, start, start + model.force_integers[i + 1])
+        _search_for_table(model, i, 0, (e, table, points, counts))
+
+
+# ---------------------------------------------------------------------------------------------- the element
+
+
+class ContactElement(Force):
+    """The forces of all contacts among a set of surfaces by one law.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What it joins.
+    law : Routine
+        The force of a pair, see `law`.
+    numbers : sequence of float
+        The law's own.
+    place : callable
+        ``place()``: the surfaces, when the topology is realized.
+    may_touch : callable
+        ``may_touch(a, b)``: whether two of these are looked at.
+    """
+
+    INNER = frozenset({"fields", "find_surfaces", "first_routine", "first_surface", "first_table", "surfaces", "tracks_energy"})
+
+    routine = contacts
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        law: Routine,
+        numbers: Sequence[float],
+        place: Callable[[], Sequence[Placed]],
+        may_touch: Callable[[Placed, Placed], bool],
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self._law, self._place, self._may_touch = law, place, may_touch
+        self.default_numbers = list(numbers)
+        self.surfaces: Sequence[Placed] = ()
+        self.fields = Fields((), (), (), ())
+        #: Where its surfaces, its lists, its routines are among those of all elements: set when the tree is made.
+        self.first_surface = self.first_table = self.first_routine = 0
+        self.tracks_energy = False
+
+    @property
+    def num_z(self) -> int:  # type: ignore[override]
+        """One where it adds up the dissipated energy."""
+        return int(self.tracks_energy)
+
+    def find_surfaces(self) -> Fields:
+        """Collect the surfaces, and which of them may touch.
+
+        Raises
+        ------
+        ModelError
+            If two may touch for whose shapes there is no routine.
+        """
+        self.surfaces = placed = list(self._place())
+        n = len(placed)
+        unbounded = [i for i, one in enumerate(placed) if one.surface.geometry.is_unbounded]
+        bounded = [i for i, one in enumerate(placed) if not one.surface.geometry.is_unbounded]
+        routines: dict[Routine, int] = {self._law: 0}
+        table = np.full((n, n), -1, np.int64)
+        for i, a in enumerate(placed):
+            for j, b in enumerate(placed[:i]):
+                if not self._may_touch(b, a):
+                    continue
+                kinds = sorted((a.surface.geometry.KIND, b.surface.geometry.KIND))
+                pair = PAIRS.get((kinds[0], kinds[1]))
+                if pair is None:
+                    kind, its = type(b.surface.geometry).__name__, type(a.surface.geometry).__name__
+                    raise ModelError(
+                        f"{b.name!r} and {a.name!r} may touch, and there is no law of contact of {kind} and {its}; give one "
+                        "another shape, exclude the two bodies by exclude(body1, body2), or put both surfaces into one clique"
+                    )
+                table[i, j] = table[j, i] = routines.setdefault(pair, len(routines))
+        lists = [len(unbounded), *unbounded, len(bounded), *bounded]
+        table[table >= 0] += self.first_routine
+        first = len(self.default_numbers)
+        starts, at = [], first
+        for one in placed:
+            starts.append(at)
+            at += len(surface_numbers(one))
+        self.fields = Fields(placed, [*lists, *table.ravel().tolist()], list(routines), starts)
+        return self.fields
+
+    def pack_integers(self) -> list[int]:
+        n, lists = len(self.surfaces), self.first_table
+        if not self.fields.integers:
+            return [0] * 7
+        bounded = lists + 1 + self.fields.integers[0]
+        may_touch = bounded + 1 + self.fields.integers[bounded - lists]
+        return [self.first_surface, n, lists, bounded, may_touch, self.first_routine, int(self.tracks_energy)]
+
+    def entry(self) -> Entry:
+        return super().entry()._replace(contact=self.fields)
+
+    def pack_numbers(self) -> list[float]:
+        return [*self.default_numbers, *(x for one in self.surfaces for x in surface_numbers(one))]
+
+
+def surface_numbers(one: Placed) -> list[float]:
+    """The numbers of a surface, as `contact.access` says."""
+    material, shape = one.surface.material, one.surface.geometry
+    friction = [material.static_friction, material.dynamic_friction, material.viscous_friction]
+    box = [0.0] * 6 if shape.is_unbounded else [float(x) for side in shape.bounds() for x in side]
+    thickness = one.surface.thickness or 0.0
+    return [*twelve(one.X_BS), material.stiffness, material.dissipation, *friction, thickness, *box, *shape.dimensions()]
+
+
+__all__ = ["ContactElement", "tabulate"]

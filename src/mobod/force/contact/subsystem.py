@@ -1,0 +1,259 @@
+"""CompliantContactSubsystem: finds the surfaces that touch, and applies their forces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...algebra.arrays import Array
+from ...contact import access
+from ...contact.access import SUMS
+from ...errors import ModelError
+from ...value import checks
+from ...value.stage import Stage
+from ..subsystem import GeneralForceSubsystem
+from .element import ContactElement, tabulate
+from .fields import Placed
+from .law import compliant
+
+if TYPE_CHECKING:
+    from ...mobilizer.base import MobilizedBody
+    from ...state.state import State
+    from ...value.annotations import MultibodySystem
+
+#: A row of `get_contacts`.
+CONTACT = np.dtype(
+    [
+        *((name, np.int64) for name in ("surface1", "surface2", "body1", "body2", "id")),
+        *((name, np.float64, (3,)) for name in ("point", "normal")),
+        *((name, np.float64) for name in ("depth", "depth_rate")),
+        *((name, np.float64, (3,)) for name in ("slip", "force", "moment")),
+        *((name, np.float64) for name in ("potential_energy", "power_dissipation")),
+    ]
+)
+#: A row of `get_contact_points`.
+CONTACT_POINT = np.dtype(
+    [
+        *((name, np.int64) for name in ("surface1", "surface2", "body1", "body2", "id", "feature")),
+        *((name, np.float64, (3,)) for name in ("point", "normal")),
+        *((name, np.float64) for name in ("depth", "depth_rate")),
+        *((name, np.float64, (3,)) for name in ("slip", "force")),
+        *((name, np.float64) for name in ("potential_energy", "power_dissipation")),
+    ]
+)
+
+
+class CompliantContactSubsystem(GeneralForceSubsystem):
+    """Finds which surfaces of bodies touch, and applies the forces of materials that give way.
+
+    A body carries surfaces, ``body.add_contact_surface(surface, X_BS)``; a system has one such subsystem for all of them. Two
+    surfaces on one body, on a body and its parent (unless that is Ground), of one clique or of two bodies that are
+    excluded do not touch.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+        The system to join.
+    transition_velocity : float
+        The slip speed at which friction is largest, above zero; length/time.
+    friction : {"stribeck"}
+        The law of friction: a function of the slip speed, which creeps where it should stick.
+
+    Raises
+    ------
+    TypeError, ModelError
+        If the transition velocity is no number above zero; if *friction* is no law's name.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> forces = mb.GeneralForceSubsystem(system)
+    >>> gravity = mb.force.Gravity(forces, matter, (0, 0, -9.81))
+    >>> contacts = mb.CompliantContactSubsystem(system)
+    >>> rubber = mb.contact.Material(stiffness=1e5, dissipation=0.5, static_friction=0.9)
+    >>> _ = matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), rubber))
+    >>> ball = mb.mobilizer.Free(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))))
+    >>> _ = ball.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.1), rubber))
+    >>> state = system.realize_topology()
+    >>> ball.set_q_to_fit_translation(state, (0, 0, 0.099))
+    >>> system.realize(state, mb.Stage.VELOCITY)
+    >>> contacts.get_contacts(state)["depth"]
+    array([0.001])
+    """
+
+    INNER = frozenset({"element"})
+
+    def __init__(self, system: MultibodySystem, *, transition_velocity: float = 0.01, friction: str = "stribeck") -> None:
+        speed = checks.positive("transition_velocity", transition_velocity)
+        if friction != "stribeck":
+            raise ModelError(f"friction has to be 'stribeck', not {friction!r}")
+        super().__init__(system)
+        self._adjacent_touch = False
+        self._excluded: set[tuple[int, int]] = set()
+        self._parents: list[int] = []
+        self.element = ContactElement(self, compliant, [speed], self._find_surfaces, self._may_touch, name="contact")
+
+    # ------------------------------------------------------------------------------------------ which pairs
+
+    def set_adjacent_bodies_touch(self, touch: bool) -> None:
+        """Whether a body and its parent touch; False unless set. A topological change."""
+        self._adjacent_touch = bool(touch)
+        self.invalidate_topology()
+
+    def exclude(self, body1: MobilizedBody, body2: MobilizedBody) -> None:
+        """Say that two bodies do not touch. A topological change.
+
+        Raises
+        ------
+        TypeError, TopologyError
+            If one is no body of the system's.
+        """
+        matter = self.get_system().get_matter_subsystem()
+        a, b = (int(matter.find_body(body).index) for body in (body1, body2))
+        self._excluded.add((min(a, b), max(a, b)))
+        self.invalidate_topology()
+
+    @property
+    def surfaces(self) -> tuple[Placed, ...]:
+        """All surfaces, body by body, each with its body's index, X_BS and its name: what the rows of `get_contacts` number."""
+        return tuple(self._find_surfaces())
+
+    def _find_surfaces(self) -> list[Placed]:
+        bodies = self.get_system().get_matter_subsystem().body_list
+        self._parents = [-1 if body.parent is None else body.parent.index for body in bodies]
+        found = []
+        for body in bodies:
+            for i, (surface, X_BS) in enumerate(body.body.contact_surfaces):
+                found.append(Placed(body.index, X_BS, surface, surface.name or f"surface {i} of {body.name}"))
+        return found
+
+    def _may_touch(self, a: Placed, b: Placed) -> bool:
+        low, high = min(a.body, b.body), max(a.body, b.body)
+        if low == high or (low, high) in self._excluded or a.surface.cliques & b.surface.cliques:
+            return False
+        return self._adjacent_touch or low == 0 or (self._parents[high] != low and self._parents[low] != high)
+
+    # ------------------------------------------------------------------------------------------ results
+
+    def get_num_contacts(self, state: State) -> int:
+        """How many pairs of surfaces touch. Needs POSITION."""
+        return len(self._tables(state, "get_num_contacts", Stage.POSITION)[0])
+
+    def get_contacts(self, state: State) -> npt.NDArray[Any]:
+        """What touches, a row each two surfaces, in Ground. Needs VELOCITY.
+
+        Returns
+        -------
+        structured array
+            ``surface1 < surface2``, places in `surfaces`; ``body1, body2``; ``id``, which two surfaces keep while they touch;
+            ``point`` (3), the center of pressure; ``normal`` (3), from 1 to 2; ``depth``, and ``depth_rate``, above zero while
+            the depth grows; ``slip`` (3), the tangential velocity of 2 from 1; ``force`` (3) and ``moment`` (3) about the
+            point, on body 2; ``potential_energy``; ``power_dissipation``, what becomes heat.
+        """
+        table = self._tables(state, "get_contacts", Stage.VELOCITY)[0]
+        rows = self._identified(table, CONTACT)
+        sign = np.where(table[:, 0] > table[:, 1], -1.0, 1.0)[:, None]
+        sums = table[:, 3:]
+        for name, column in SUMS.items():
+            width = 3 if CONTACT[name].shape else 1
+            rows[name] = sums[:, column : column + 3] if width == 3 else sums[:, column]
+        rows["moment"] -= np.cross(rows["point"], rows["force"])
+        for name in ("force", "moment", "normal", "slip"):
+            rows[name] *= sign
+        return rows
+
+    def get_contact_points(self, state: State) -> npt.NDArray[Any]:
+        """The points at which surfaces touch, of a mesh one each face, in Ground. Needs VELOCITY.
+
+        Returns
+        -------
+        structured array
+            As of `get_contacts`, without moments, with ``feature``: a number that a corner, a face or an edge keeps.
+        """
+        points = self._tables(state, "get_contact_points", Stage.VELOCITY)[1]
+        rows = self._identified(points, CONTACT_POINT)
+        sign = np.where(points[:, 0] > points[:, 1], -1.0, 1.0)[:, None]
+        found = points[:, 2:]
+        rows["feature"] = found[:, access.FEATURE]
+        vectors = {"point": access.PLACE, "normal": access.NORMAL, "slip": access.SLIP, "force": access.FORCE}
+        for name, column in vectors.items():
+            rows[name] = found[:, column : column + 3] * (1.0 if name == "point" else sign)
+        for name, column in (
+            ("depth", access.DEPTH),
+            ("depth_rate", access.RATE),
+            ("potential_energy", access.ENERGY),
+            ("power_dissipation", access.POWER),
+        ):
+            rows[name] = found[:, column]
+        return rows
+
+    def _identified(self, table: Array, kind: np.dtype[Any]) -> npt.NDArray[Any]:
+        """Rows with the surfaces, bodies and ids filled in."""
+        rows = np.zeros(len(table), kind)
+        pair = table[:, :2].astype(np.int64) - self.element.first_surface
+        body = np.array([one.body for one in self.element.surfaces], np.int64)
+        rows["surface1"], rows["surface2"] = pair.min(axis=1, initial=1 << 30), pair.max(axis=1, initial=0)
+        rows["body1"], rows["body2"] = body[rows["surface1"]], body[rows["surface2"]]
+        rows["id"] = rows["surface1"] * len(body) + rows["surface2"]
+        return rows
+
+    def _tables(self, state: State, asked: str, stage: Stage) -> tuple[Array, Array]:
+        """The rows of all contacts and of all their points, as `element.tabulate` writes them, ordered by surfaces."""
+        state.check_owner(self.get_system(), asked)
+        if state.stage_number < stage:
+            state.refuse(asked, stage)
+        counts = np.zeros(2, np.int64)
+        sizes = [len(self.element.surfaces) + 8, 4 * len(self.element.surfaces) + 32]
+        while self.element.surfaces:
+            table, points = np.zeros((sizes[0], 3 + 32)), np.zeros((sizes[1], 2 + 32))
+            tabulate(state.block, self.element.element, table, points, counts)
+            if counts[0] <= sizes[0] and counts[1] <= sizes[1]:
+                table, points = table[: counts[0]], points[: counts[1]]
+                return table[_in_order(table)], points[_in_order(points)]
+            sizes = [max(size, 2 * int(count)) for size, count in zip(sizes, counts, strict=True)]
+        return np.zeros((0, 3 + 32)), np.zeros((0, 2 + 32))
+
+    # ------------------------------------------------------------------------------------------ energy
+
+    def set_track_dissipated_energy(self, track: bool) -> None:
+        """Whether states add up the energy that contacts turn into heat, as an auxiliary variable. A topological change."""
+        self.element.tracks_energy = bool(track)
+        self.invalidate_topology()
+
+    def get_track_dissipated_energy(self) -> bool:
+        """Whether they do."""
+        return self.element.tracks_energy
+
+    def get_dissipated_energy(self, state: State) -> float:
+        """The energy that contacts have turned into heat since the state's beginning, mass*length^2/time^2.
+
+        Raises
+        ------
+        ModelError
+            Unless `set_track_dissipated_energy` was called.
+        """
+        return float(state.z[self._place_of_energy(state, "get_dissipated_energy")])
+
+    def set_dissipated_energy(self, state: State, energy: float) -> None:
+        """Set that energy in a state, to zero say."""
+        value = checks.finite("energy", energy)
+        state.upd_z()[self._place_of_energy(state, "set_dissipated_energy")] = value
+
+    def _place_of_energy(self, state: State, asked: str) -> int:
+        state.check_owner(self.get_system(), asked)
+        if not self.element.tracks_energy:
+            raise ModelError(f"{asked}: the energy is not added up; call set_track_dissipated_energy(True) before the topology")
+        return self.element.first_z
+
+
+def _in_order(table: Array) -> npt.NDArray[np.int64]:
+    """The order of rows by their surfaces, the lower first; rows of one pair stay as they are."""
+    low, high = table[:, :2].min(axis=1, initial=np.inf), table[:, :2].max(axis=1, initial=-1.0)
+    return np.lexsort((high, low))
+
+
+__all__ = ["CONTACT", "CONTACT_POINT", "CompliantContactSubsystem"]
