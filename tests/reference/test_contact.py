@@ -91,3 +91,44 @@ def test_smooth_sphere_half_space(case):
         close(system.get_rigid_body_forces(state), record["body_forces"], scale=scale)
         energy = force.calc_potential_energy_contribution(state)
         assert energy == pytest.approx(record["potential_energy"], rel=TOLERANCE, abs=1e-16 * largest)
+
+
+# ------------------------------------------------------------------------------------------ CompliantContactSubsystem
+
+
+def shape(record):
+    return getattr(mb.contact, record["kind"])(**{key: value for key, value in record.items() if key != "kind"})
+
+
+def surface(record):
+    return mb.contact.Surface(shape(record["shape"]), material(record["material"]), thickness=record.get("thickness"))
+
+
+def kinds(case):
+    return {one["shape"]["kind"] for one in case["surfaces"]}
+
+
+def touching(case):
+    """The system of a case with its surfaces, and their numbers in the order of the case."""
+    for kind in kinds(case):
+        if not hasattr(mb.contact, kind):
+            pytest.skip(f"no shape {kind} yet")
+    system, _, bodies = floating(case)
+    contacts = mb.CompliantContactSubsystem(system, transition_velocity=case["transition_velocity"])
+    made = [surface(one) for one in case["surfaces"]]
+    for one, record in zip(made, case["surfaces"], strict=True):
+        bodies[record["body"]].add_contact_surface(one, reader.frame(record["X_BS"]))
+    try:
+        state = system.realize_topology()
+    except mb.ModelError as error:
+        pytest.skip(str(error))
+    found = [placed.surface for placed in contacts.surfaces]
+    return system, contacts, state, [next(i for i, one in enumerate(found) if one is given) for given in made]
+
+
+@of_family("compliant")
+def test_it_builds(case):
+    system, contacts, state, numbers = touching(case)
+    for record in states(case, system, state):
+        rows = contacts.get_contacts(state)
+        print(record["kind"], np.abs(system.get_rigid_body_forces(state) - record["body_forces"]).max() / np.abs(record["body_forces"]).max())
