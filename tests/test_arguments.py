@@ -155,6 +155,8 @@ TABLE = {
             "relaxation_time": 0.01,
         },
     ),
+    "HuntCrossley": (F.HuntCrossley, lambda p: {"forces": p.forces, "surfaces": []}, {"transition_velocity": 0.1}),
+    "ElasticFoundation": (F.ElasticFoundation, lambda p: {"forces": p.forces, "surfaces": []}, {"transition_velocity": 0.1}),
     "Rod": (con.Rod, between, {"station1": O, "station2": O, "length": 1.5}),
     "Ball": (con.Ball, between, {"station1": O, "station2": O}),
     "Weld": (con.Weld, between, {"frame1": X, "frame2": X}),

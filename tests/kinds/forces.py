@@ -9,7 +9,7 @@ import mobod as mb
 from kinds import Records
 from mobod import Stage
 
-F = mb.force
+F, C = mb.force, mb.contact
 #: For `Force.reference`.
 SIMBODY = "cases of Simbody's"
 
@@ -59,6 +59,15 @@ def at_random(force, state, rng):
 
 def frame(v):
     return mb.Transform(mb.Rotation.about_axis(0.3, (1, 2, 3)), v())
+
+
+def octahedron():
+    """A mesh of eight faces, outward."""
+    if not hasattr(C, "TriangleMesh"):
+        return C.Sphere(1.0)
+    vertices = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
+    upper = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4)]
+    return C.TriangleMesh(2.0 * np.array(vertices, float), [*upper, *((b, a, 5) for a, b, _ in upper)])
 
 
 SIX = np.arange(1.0, 7.0)
@@ -321,6 +330,48 @@ FORCES = Records(
         feeds=False,
         begin=None,
         reference="closed forms and balances, in test_contact_elements.py",
+    ),
+    Force(
+        kind=F.HuntCrossley,
+        elements=[
+            lambda model, v: F.HuntCrossley(
+                model.forces,
+                [
+                    (model.bodies[0], C.Surface(C.HalfSpace(), RUBBER), frame(v)),
+                    (model.free, C.Surface(C.Sphere(1.5), C.Material(10.0)), mb.Transform(v())),
+                    (model.pin, C.Surface(C.Sphere(1.0), RUBBER)),
+                    (model.bodies[2], C.Surface(C.Sphere(0.8), RUBBER), mb.Transform(v())),
+                ],
+                0.7,
+            )
+        ],
+        parameters={"transition_velocity": 0.3},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="cases of Simbody's, in tests/reference/test_contact.py",
+    ),
+    Force(
+        kind=F.ElasticFoundation,
+        elements=[
+            lambda model, v: F.ElasticFoundation(
+                model.forces,
+                [
+                    (model.bodies[0], C.Surface(C.HalfSpace(), RUBBER), frame(v)),
+                    (model.free, C.Surface(octahedron(), RUBBER), mb.Transform(v())),
+                ],
+                0.7,
+            )
+        ],
+        parameters={"transition_velocity": 0.3},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="cases of Simbody's, in tests/reference/test_contact.py",
     ),
 )
 

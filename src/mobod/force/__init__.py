@@ -7,9 +7,11 @@ from .constant_force import ConstantForce
 from .constant_torque import ConstantTorque
 from .custom import Custom, CustomImplementation
 from .discrete_forces import DiscreteForces
+from .elastic_foundation import ElasticFoundation
 from .exponential_spring import ExponentialSpring
 from .global_damper import GlobalDamper
 from .gravity import Gravity
+from .hunt_crossley import HuntCrossley
 from .linear_bushing import LinearBushing
 from .mobility_constant_force import MobilityConstantForce
 from .mobility_discrete_force import MobilityDiscreteForce
@@ -43,6 +45,8 @@ KINDS: tuple[type[Force], ...] = (
     Thermostat,
     SmoothSphereHalfSpace,
     ExponentialSpring,
+    HuntCrossley,
+    ElasticFoundation,
 )
 
 __all__ = [
@@ -53,9 +57,11 @@ __all__ = [
     "Custom",
     "CustomImplementation",
     "DiscreteForces",
+    "ElasticFoundation",
     "ExponentialSpring",
     "GlobalDamper",
     "Gravity",
+    "HuntCrossley",
     "LinearBushing",
     "MobilityConstantForce",
     "MobilityDiscreteForce",
