@@ -104,7 +104,7 @@ def test_smooth_sphere_half_space(case):
 
 
 def bench(case):
-    """The bodies and materials of a case, on small spheres, whose places do not matter: for laws of points that a test writes."""
+    """The bodies and materials of a case, on small spheres, whose places do not matter: a test writes the points."""
     system, _, bodies = floating(case)
     contacts = mb.CompliantContactSubsystem(system, transition_velocity=case["transition_velocity"])
     for record in case["surfaces"]:
@@ -316,7 +316,9 @@ def test_law_of_elastic_foundation(case):
                 place = X_O @ place
                 depth = np.linalg.norm(centroid - place)
                 n = (centroid - place) / depth * (1.0 if mesh == 0 else -1.0)
-                rows.append((*(0.5 * (centroid + place)), *n, depth, access.FACE, area * (0.5 if both else 1.0), 1.0, 0.0, mesh))
+                rows.append(
+                    (*(0.5 * (centroid + place)), *n, depth, access.FACE, area * (0.5 if both else 1.0), 1.0, 0.0, mesh)
+                )
         if rows:
             model.contact_point[: len(rows), :12] = rows
             pair = access.make_pair(*places, 0)
@@ -328,42 +330,6 @@ def test_law_of_elastic_foundation(case):
 
 
 # ------------------------------------------------------------------------------------------ CompliantContactSubsystem
-
-
-def shape(record):
-    return getattr(mb.contact, record["kind"])(**{key: value for key, value in record.items() if key != "kind"})
-
-
-def surface(record, case):
-    """A surface of a case; a brick touches nothing but half-spaces there, and Simbody does not say so: REFERENCE.md 36."""
-    bounded = [i for i, one in enumerate(case["surfaces"]) if one["shape"]["kind"] != "HalfSpace"]
-    bricks = [i for i in bounded if case["surfaces"][i]["shape"]["kind"] == "Brick"]
-    number = case["surfaces"].index(record)
-    cliques = [f"{brick}" for brick in bricks if number in bounded] if number not in bricks else [f"{number}"]
-    made = shape(record["shape"])
-    return mb.contact.Surface(made, material(record["material"]), thickness=record.get("thickness"), cliques=cliques)
-
-
-def kinds(case):
-    return {one["shape"]["kind"] for one in case["surfaces"]}
-
-
-def touching(case):
-    """The system of a case with its surfaces, and their numbers in the order of the case."""
-    for kind in kinds(case):
-        if not hasattr(mb.contact, kind):
-            pytest.skip(f"no shape {kind} yet")
-    system, _, bodies = floating(case)
-    contacts = mb.CompliantContactSubsystem(system, transition_velocity=case["transition_velocity"])
-    made = [surface(one) for one in case["surfaces"]]
-    for one, record in zip(made, case["surfaces"], strict=True):
-        bodies[record["body"]].add_contact_surface(one, reader.frame(record["X_BS"]))
-    try:
-        state = system.realize_topology()
-    except mb.ModelError as error:
-        pytest.skip(str(error))
-    found = [placed.surface for placed in contacts.surfaces]
-    return system, contacts, state, [next(i for i, one in enumerate(found) if one is given) for given in made]
 
 
 def shape(record):

@@ -11,24 +11,26 @@ Of the depth x of a point, its rate x', and the materials E, c, mu of both surfa
     c = s1 c1 + (1 - s1) c2   mu = 2 mu1 mu2 / (mu1 + mu2)   e: see `ellipse`
 
 h is the thickness of a surface's layer; where one of two has none it is the other's, where both have none it is sqrt(A), which
-is near to a flat punch on a solid. The point of application is s1 x from the first surface's place, nearer to the stiffer one. The force
-never pulls; where it would, it is zero, and the elastic power, which the material gives back to nobody, is dissipated. So
+is near to a flat punch on a solid. The point of application is s1 x from the first surface's place, nearer to the stiffer one.
+The force never pulls; where it would, it is zero, and the elastic power, which the material gives back to nobody, is
+dissipated. So
 
     power dissipated = (f - f_e) x' + friction times slip speed
 
 in both cases, and PE is a function of q. Friction at the slip speed v opposes slip, Stribeck's in transition velocities:
 
-    f (mu(v / v_t) + mu_v v)   mu(v) = mu_s S(v) up to 1, mu_s - (mu_s - mu_d) S((v - 1) / 2) up to 3, then mu_d   S(y) = y^3 (10 - 15 y + 6 y^2)
+    f (mu(v / v_t) + mu_v v)   S(y) = y^3 (10 - 15 y + 6 y^2)
+    mu(v) = mu_s S(v) up to v = 1, mu_s - (mu_s - mu_d) S((v - 1) / 2) up to 3, then mu_d
 
-Sources: Hunt and Crossley 1975, J. Appl. Mech. 42, 440; Sherman, Seth and Delp 2011, Procedia IUTAM 2, 241, which the reference has. Faces of
-its meshes lack the cosine: with it, the force of a submerged mesh is k / h times the displaced volume.
+Sources: Hunt and Crossley 1975, J. Appl. Mech. 42, 440; Sherman, Seth and Delp 2011, Procedia IUTAM 2, 241, which the
+reference has. Faces of its meshes lack the cosine: with it, the force of a submerged mesh is k / h times the displaced volume.
 
 Of the elements with the laws of the reference's older subsystem, in which friction is Hollars's,
 
     mu(v) = min(v, 1) (mu_d + 2 (mu_s - mu_d) / (1 + v^2))
 
-`HuntCrossley` has e = 1 and R = 1 / sqrt(k_max k_min); `ElasticFoundation` f = E A x (1 + c x') of each mesh's own material, at the point
-of the other surface that is nearest to the face, without the cosine.
+`HuntCrossley` has e = 1 and R = 1 / sqrt(k_max k_min); `ElasticFoundation` f = E A x (1 + c x') of each mesh's own material,
+at the point of the other surface that is nearest to the face, without the cosine.
 
 A row of ``contact_point`` becomes a force on both bodies, equal and opposite, at the point PLACE.
 """
@@ -166,7 +168,7 @@ def transition_velocity(model: Any, element: int, lane: int) -> Any:
 def respond(
     model: Any, pair: int, asked: int, row: int, x: Any, s1: Any, elastic: Any, energy: Any, c: Any, mu: Any, law: int
 ) -> None:
-    """What is asked of a point, by its elastic force and energy; c with its factor, mu of both surfaces, the law of friction."""
+    """What is asked of a point, by its elastic force and energy, c with its factor, mu of both surfaces, the friction's law."""
     element, what, lane, rows = asked >> 28, asked & 15, lane_of(pair), model.contact_point
     if what == _routine.ENERGY:
         add_to(model, element, lane, energy)
