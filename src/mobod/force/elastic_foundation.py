@@ -51,7 +51,8 @@ class ElasticFoundation(ListedSurfaces):
 
     Notes
     -----
-    A face counts whole or not at all, by its middle, whatever its angle to the other surface, so that a sphere of faces gets
+    A face counts whole or not at all, by its middle, whatever its angle to the other surface (those turned away from it do not
+    count, and in the reference do), so that a sphere of faces gets
     some percent too much force. Friction rises from zero as of a damper, up to the transition velocity: what should stick
     creeps.
     """

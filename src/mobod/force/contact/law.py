@@ -6,7 +6,7 @@ Of the depth x of a point, its rate x', and the materials E, c, mu of both surfa
              f_e = 4/3 e E sqrt(R) x^(3/2)   PE = 2/5 f_e x   1/R = (k_max + k_min) / 2   f = f_e (1 + 3/2 c x')
     CORNER   k = k1 k2 / (k1 + k2)   s1 = k2 / (k1 + k2)   k_i = E_i where its area is 0, else E_i A / h_i
              f_e = k x   PE = 1/2 k x^2   f = f_e (1 + c x')
-    FACE     as a corner, of its area times its cosine to the other surface
+    FACE     as a corner, of its area times its cosine to the other surface; of two meshes the faces of both act, with half
 
     c = s1 c1 + (1 - s1) c2   mu = 2 mu1 mu2 / (mu1 + mu2)   e: see `ellipse`
 
@@ -60,6 +60,7 @@ from ...contact.access import (
     second_surface,
     store3_lane,
 )
+from ...contact.shape import TRIANGLE_MESH
 from .. import _routine
 from .ellipse import correction
 
@@ -159,6 +160,14 @@ def layers(model: Any, a: int, b: int, lane: int) -> Any:
 
 
 @generic
+def part_of_faces(model: Any, a: int, b: int) -> float:
+    """The part with which faces count: of two meshes those of both act, each with half."""
+    if model.surface_kind[a] == TRIANGLE_MESH and model.surface_kind[b] == TRIANGLE_MESH:
+        return 0.5
+    return 1.0
+
+
+@generic
 def transition_velocity(model: Any, element: int, lane: int) -> Any:
     """v_t of an element."""
     return load_lane(model.force_numbers, model.force_first_number[element] + TRANSITION_VELOCITY, 0, lane)
@@ -229,7 +238,7 @@ def compliant(model: Any, pair: int, asked: int) -> int:
                 h1 = sqrt(area)
                 h2 = h1
             if law == FACE:
-                area = area * two
+                area = area * two * part_of_faces(model, a, b)
             k, s1 = softer(k1 / h1, k2 / h2)
             elastic = k * area * x
             energy, c = 0.5 * elastic * x, c2 + s1 * (c1 - c2)
@@ -270,7 +279,9 @@ def elastic_foundation(model: Any, pair: int, asked: int) -> int:
             mesh = second_surface(pair)
         first, c = number_of(model, mesh, MATERIAL, lane), number_of(model, mesh, MATERIAL + 1, lane)
         us, ud = number_of(model, mesh, MATERIAL + 2, lane), number_of(model, mesh, MATERIAL + 3, lane)
-        elastic = first * load_lane(rows, row, SHAPE, lane) * x
+        elastic = (
+            first * part_of_faces(model, first_surface(pair), second_surface(pair)) * load_lane(rows, row, SHAPE, lane) * x
+        )
         mu = us, ud, number_of(model, mesh, MATERIAL + 4, lane)
         # the point is the other surface's: the mesh takes all of the depth
         respond(model, pair, asked, row, x, 1.0 - s1, elastic, 0.5 * elastic * x, c, mu, HOLLARS)
