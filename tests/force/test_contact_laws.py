@@ -1,4 +1,4 @@
-"""Laws of compliant contact: what they promise beyond the numbers of Simbody, which tests/reference/test_contact.py compares."""
+"""Laws of compliant contact: what they promise beyond Simbody's numbers, which tests/reference/test_contact.py compares."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def placed(model):
 def test_power_is_that_of_the_energy_and_of_what_is_dissipated(pile, derivative):
     """P = -dPE/dt - dissipation, where a ball that parts at 30 m/s is no longer pushed, too."""
     state = placed(pile)
-    contacts, system = pile.contacts, pile.system
+    contacts = pile.contacts
     rows = contacts.get_contacts(state)
     assert len(rows) >= 3 and (rows["force"] == 0.0).all(axis=1).any() and (rows["potential_energy"] > 0.0).all()
     V = np.array([body.get_body_velocity(state) for body in pile.bodies])
