@@ -53,5 +53,5 @@ def test_what_no_material_has_is_named(name, values):
 
 
 def test_dynamic_above_static_says_what_static_is():
-    with pytest.raises(mb.ModelError, match=r"from zero to its static_friction, which is 0; got 0\.3"):
+    with pytest.raises(mb.ModelError, match=r"from zero to its static_friction, which is 0, got 0\.3"):
         Material(1e6, dynamic_friction=0.3)

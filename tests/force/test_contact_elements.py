@@ -19,7 +19,9 @@ def block(model_of, angle=0.0, mass=1.0):
     system = mb.MultibodySystem()
     matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
     F.Gravity(forces, matter, (G * np.sin(angle), 0.0, -G * np.cos(angle)))
-    body = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mb.MassProperties(mass, (0, 0, 0), mb.UnitInertia.sphere(0.1))))
+    body = mb.mobilizer.Translation(
+        matter.ground, mb.body.Rigid(mb.MassProperties(mass, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    )
     return system, body, model_of(forces, body)
 
 
@@ -38,14 +40,14 @@ def test_a_material_is_set_and_read_as_a_whole():
     assert contact.set_default_material(ice) is contact and contact.get_default_material() == ice
     with pytest.raises(mb.ModelError, match=r"dynamic_friction of .* to its static_friction, which is 0\.05"):
         contact.set_default_dynamic_friction(0.3)
-    with pytest.raises(TypeError, match="has to be a mobod.contact.Material"):
+    with pytest.raises(TypeError, match=r"has to be a mobod\.contact\.Material"):
         contact.set_default_material(1e6)
     with pytest.raises(TypeError, match=r"material of 'it' has to be a mobod\.contact\.Material"):
         block(lambda f, b: F.SmoothSphereHalfSpace(f, b, (0, 0, 0), 0.1, 0, mb.Transform(), 1e6, name="it"))
 
 
 def test_the_smooth_force_is_hertz_where_the_smoothing_ends():
-    """At depths of 30/b_d the step is 1 to 1e-26; of two equal materials the reference makes E / sqrt(8) where Hertz has E/2."""
+    """At depths of 30/b_d the step is 1; of two equal materials the reference makes E / sqrt(8) where Hertz has E/2."""
     E, R, x = 1e6, 0.3, 0.05
     material = mb.contact.Material(E)
     system, body, contact = block(
@@ -229,7 +231,7 @@ def test_energy_balances_over_a_fall_that_yields_and_slides():
 
 
 def test_sliding_and_anchor_can_be_set():
-    system, body, spring = foot(0.0)
+    system, _, spring = foot(0.0)
     state = system.realize_topology()
     spring.set_sliding(state, 0.25)
     state.upd_z()[:2] = (0.1, 0.2)
@@ -238,7 +240,7 @@ def test_sliding_and_anchor_can_be_set():
     assert spring.get_anchor_point_position(state) == pytest.approx((0.1, 0.2, 0.0))
     spring.reset_anchor_point(state)
     assert spring.get_anchor_point_position(state) == pytest.approx((0.0, 0.0, 0.0)) and spring.get_sliding(state) == 0.25
-    with pytest.raises(mb.ModelError, match="sliding of .* has to be from 0 to 1"):
+    with pytest.raises(mb.ModelError, match=r"sliding of .* has to be from 0 to 1"):
         spring.set_sliding(state, 1.5)
     system.realize(state, Stage.POSITION)
     with pytest.raises(mb.StageError, match="get_friction_force"):

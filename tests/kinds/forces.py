@@ -309,7 +309,9 @@ FORCES = Records(
         kind=F.ExponentialSpring,
         elements=[
             lambda model, v: F.ExponentialSpring(model.forces, frame(v), model.free, v(), **SOFT),
-            lambda model, v: F.ExponentialSpring(model.forces, frame(v), model.pin, v(), **{**SOFT, "friction_elasticity": 0.1}),
+            lambda model, v: F.ExponentialSpring(
+                model.forces, frame(v), model.pin, v(), **{**SOFT, "friction_elasticity": 0.1}
+            ),
         ],
         parameters={
             "contact_plane_transform": mb.Transform((3, 2, 1)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+
 from ..errors import ModelError
 from ..value import checks
 
@@ -17,7 +18,8 @@ class Material:
         Pressure by strain, above zero: the plane strain modulus E / (1 - nu^2) of Young's modulus E and Poisson's ratio nu for
         solids that can yield to the side, the confined compression modulus E (1 - nu) / ((1 + nu)(1 - 2 nu)) for thin layers.
     dissipation : float
-        The slope c of the coefficient of restitution, 1 - c v at low speeds v (Hunt and Crossley 1975); 1/velocity, zero or more.
+        The slope c of the coefficient of restitution, 1 - c v at low speeds v (Hunt and Crossley 1975); 1/velocity, zero or
+        more.
     static_friction : float
         The coefficient of friction at the onset of sliding, zero or more.
     dynamic_friction : float, optional
@@ -70,7 +72,8 @@ class Material:
         checked["dynamic_friction"] = dynamic = checks.not_negative("dynamic_friction of a Material", given)
         if dynamic > static:
             raise ModelError(
-                f"dynamic_friction of a Material has to be from zero to its static_friction, which is {static:g}; got {dynamic!r}"
+                f"dynamic_friction of a Material has to be from zero to its static_friction, which is {static:g}, "
+                f"got {dynamic!r}"
             )
         for name, number in checked.items():
             object.__setattr__(self, name, number)

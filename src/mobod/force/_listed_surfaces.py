@@ -46,9 +46,7 @@ class ListedSurfaces(ContactElement):
         kind = type(self).__name__
         self._listed = [self._placed(forces, kind, i, one) for i, one in enumerate(_list(kind, surfaces))]
         numbers = self.declared(name, transition_velocity=transition_velocity)
-        super().__init__(
-            forces, self.law, numbers, self._all, self._touch, disabled_by_default=disabled_by_default, name=name
-        )
+        super().__init__(forces, self.law, numbers, self._all, self._touch, disabled_by_default=disabled_by_default, name=name)
 
     (
         get_default_transition_velocity,

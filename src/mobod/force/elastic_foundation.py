@@ -1,12 +1,13 @@
 """ElasticFoundation: contact of meshes, a spring at the middle of each face, with the friction of Hollars.
 
-s the middle of a face of area A, p the point of the other surface nearest to it, where s is inside that; x = |s - p|, n = (s - p) / x
+s the middle of a face of area A, p the point of the other surface nearest to it, where s is inside that
+x = |s - p|   n = (s - p) / x
 
 f = k A x (1 + c x') along n, zero where it would pull, at p   PE = 1/2 k A x^2
 friction f (min(v, 1) (mu_d + 2 (mu_s - mu_d) / (1 + v^2)) + mu_v v_t v), v the slip speed by the transition velocity v_t
 
-k, c and mu are those of the face's own mesh; of two meshes the faces of both act, with half their areas. What is dissipated is as
-in `contact.law`. Source: Simbody's ElasticFoundationForce.
+k, c and mu are those of the face's own mesh; of two meshes the faces of both act, with half their areas. What is dissipated is
+as in `contact.law`. Source: Simbody's ElasticFoundationForce.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from .contact.law import elastic_foundation
 class ElasticFoundation(ListedSurfaces):
     """Contact of meshes with each other and with other surfaces, by the law of the reference's older subsystem of contact.
 
-    `CompliantContactSubsystem` is the newer one: its faces count by their angle to the other surface, it combines both materials
-    and the thickness of their layers, and its friction is smooth.
+    `CompliantContactSubsystem` is the newer one: its faces count by their angle to the other surface, it combines both
+    materials and the thickness of their layers, and its friction is smooth.
 
     Parameters
     ----------
@@ -50,8 +51,10 @@ class ElasticFoundation(ListedSurfaces):
 
     Notes
     -----
-    A face counts whole or not at all, by its middle, whatever its angle to the other surface, so that a sphere of faces gets some
-    percent too much force. Friction rises from zero as of a damper, up to the transition velocity: what should stick creeps.
+    A face counts whole or not at all, by its middle, whatever its angle to the other surface (those turned away from it do not
+    count, and in the reference do), so that a sphere of faces gets
+    some percent too much force. Friction rises from zero as of a damper, up to the transition velocity: what should stick
+    creeps.
     """
 
     law: ClassVar[Routine] = elastic_foundation

@@ -14,9 +14,9 @@ e'  = w - v   s' = (S(|w| / v_s) - s) / t   S(y) = y^3 (10 - 15 y + 6 y^2) up to
 PE  = integral of min(f_e, f_max) + 1/2 k e.e
 power dissipated = (min(f_e, f_max) - f_n) v_z + (1 - b) c v.v - s f_1 . v + b k e.e / t, every term zero or more
 
-Sources: Anderson and Pandy 1999, Comput. Methods Biomech. Biomed. Engin. 2, 201, and the documentation of ExponentialSpringForce
-in Simbody 3.8. There anchor and s are set anew after each step, to what a step of length t makes of them; here they are
-integrated, so that neither motion nor energy depends on the steps. The rates of e and s are ours.
+Sources: Anderson and Pandy 1999, Comput. Methods Biomech. Biomed. Engin. 2, 201, and the documentation of
+ExponentialSpringForce in Simbody 3.8. There anchor and s are set anew after each step, to what a step of length t makes of
+them; here they are integrated, so that neither motion nor energy depends on the steps. The rates of e and s are ours.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def add(model: Any, integers: int, numbers: int, z: int) -> None:
 def energy(model: Any, integers: int, numbers: int, z: int) -> Any:
     """The integral of min(f_e, f_max) from the height up, and 1/2 k e.e."""
     h = place(model, integers, numbers)[4][2]
-    f, y = elastic(model, numbers, h)
+    f, _ = elastic(model, numbers, h)
     d2, most = number(model, numbers + SHAPE + 2), number(model, numbers + LIMIT)
     limited = f > most
     below = h - number(model, numbers + SHAPE)  # from d0, where f_e is d1
@@ -199,7 +199,8 @@ class ExponentialSpring(Force):
     static_friction, kinetic_friction : float
         Coefficients of friction at rest and while sliding, the second not above the first; zero or more.
     shape_parameters : (3,) array_like
-        d0, length; d1, force, above zero; d2, 1/length, above zero: the force is d1 at the height d0, and e times that 1/d2 below.
+        d0, length; d1, force, above zero; d2, 1/length, above zero: the force is d1 at the height d0, and e times that 1/d2
+        below.
     normal_viscosity : float
         c_z, 1/velocity; zero or more.
     max_normal_force : float
@@ -226,21 +227,22 @@ class ExponentialSpring(Force):
 
     Notes
     -----
-    The force is never zero, and never looks for contact: with the defaults, which are Simbody's and in newtons, metres and seconds,
-    it is 0.01 N at a height of 1 cm. A point that rests under a force below static friction does not drift: anchor and point stay
-    where they are. One that slides is held by viscosity alone, up to kinetic friction, and comes to rest where the load on it is
-    below c v_s.
+    The force is never zero, and never looks for contact: with the defaults, which are Simbody's and in newtons, metres and
+    seconds, it is 0.01 N at a height of 1 cm. A point that rests under a force below static friction does not drift: anchor
+    and point stay where they are. One that slides is held by viscosity alone, up to kinetic friction, and comes to rest where
+    the load on it is below c v_s.
 
-    Its three z are named after it: the anchor's place from the point along the plane's x and y, which begin at zero (the anchor is where
-    the point is), and s, which begins at 0, as of a point that does not slide. All methods that give forces count them as they act on
-    the body, in Ground unless told otherwise.
+    Its three z are named after it: the anchor's place from the point along the plane's x and y, which begin at zero (the
+    anchor is where the point is), and s, which begins at 0, as of a point that does not slide. All methods that give forces
+    count them as they act on the body, in Ground unless told otherwise.
 
     Examples
     --------
     >>> import mobod as mb
     >>> system = mb.MultibodySystem()
     >>> matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
-    >>> foot = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mb.MassProperties(1, (0, 0, 0), mb.UnitInertia.sphere(0.1))))
+    >>> mass = mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))
+    >>> foot = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mass))
     >>> spring = mb.force.ExponentialSpring(forces, mb.Transform(), foot, (0, 0, 0), static_friction=0.9)
     >>> state = system.realize_topology()
     >>> system.realize(state, mb.Stage.VELOCITY)
@@ -386,7 +388,7 @@ class ExponentialSpring(Force):
 
     def get_normal_force_elastic_part(self, state: State, in_ground: bool = True) -> Array:
         """The normal force less its viscous part, ``(3,)``. Needs VELOCITY."""
-        f_n, f_e, f = self._normal(state, "get_normal_force_elastic_part")
+        _, f_e, f = self._normal(state, "get_normal_force_elastic_part")
         most = self.get_max_normal_force(state)
         return self._turned(state, (0.0, 0.0, most - (f - f_e) if f > most else f_e), in_ground)
 

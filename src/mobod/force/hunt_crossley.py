@@ -3,8 +3,9 @@
 f = 4/3 E sqrt(R) x^(3/2) (1 + 3/2 c x'), zero where it would pull   PE = 8/15 E sqrt(R) x^(5/2)
 friction f (min(v, 1) (mu_d + 2 (mu_s - mu_d) / (1 + v^2)) + mu_v v_t v), v the slip speed by the transition velocity v_t
 
-E, c and mu of both materials, and what is dissipated, as in `contact.law`; R = 1 / sqrt(k_max k_min) of the relative curvatures.
-Source: Simbody's HuntCrossleyForce, but for its radii of ellipsoids, and that it drops contacts after one that pulls.
+E, c and mu of both materials, and what is dissipated, as in `contact.law`; R = 1 / sqrt(k_max k_min) of the relative
+curvatures. Source: Simbody's HuntCrossleyForce, but for its radii of ellipsoids, and that it drops contacts after one that
+pulls.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class HuntCrossley(ListedSurfaces):
     >>> import mobod as mb
     >>> system = mb.MultibodySystem()
     >>> matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
-    >>> ball = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mb.MassProperties(1, (0, 0, 0), mb.UnitInertia.sphere(0.1))))
+    >>> mass = mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))
+    >>> ball = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mass))
     >>> rubber = mb.contact.Material(1e6, 0.5, static_friction=0.9)
     >>> floor, skin = mb.contact.Surface(mb.contact.HalfSpace(), rubber), mb.contact.Surface(mb.contact.Sphere(0.1), rubber)
     >>> contact = mb.force.HuntCrossley(forces, [(matter.ground, floor), (ball, skin)])

@@ -11,8 +11,9 @@ mu  = min(r, 1) (mu_d + 2 (mu_s - mu_d) / (1 + r^2)) + mu_v s
 F   = f n - f mu v_t / s on the sphere, at that point; the opposite on the half-space
 PE  = 2/5 f_H x   power dissipated = -F . v - d PE/dt
 
-Source: Serrancoli, Falisse et al. 2019, IEEE TNSRE 27, 1580, as it is in Simbody 3.7, whose half-space is solid at x > 0 of its frame.
-The friction is that of Hollars. The energy is not the integral of the force, nor is the force zero before they touch.
+Source: Serrancoli, Falisse et al. 2019, IEEE TNSRE 27, 1580, as it is in Simbody 3.7, whose half-space is solid at x > 0 of
+its frame. The friction is that of Hollars. The energy is not the integral of the force, nor is the force zero before they
+touch.
 """
 
 from __future__ import annotations
@@ -176,18 +177,19 @@ class SmoothSphereHalfSpace(Force):
 
     Notes
     -----
-    The force acts at the middle of the overlap. It is not zero before they touch (at a depth -x it is about exp(-2 b_d x) of what
-    it would be at x), and the potential energy is the formula of the reference, not the integral of the force: below zero there, and by
-    some percent of f_H x off within a few 1/b_d of touching. What it dissipates is the power that it takes less the change of that
-    energy, so that accounts of energy close; it can therefore be below zero by the error of the formula. Below the
-    transition velocity friction is that of a damper: what should stick creeps.
+    The force acts at the middle of the overlap. It is not zero before they touch (at a depth -x it is about exp(-2 b_d x) of
+    what it would be at x), and the potential energy is the formula of the reference, not the integral of the force: below zero
+    there, and by some percent of f_H x off within a few 1/b_d of touching. What it dissipates is the power that it takes less
+    the change of that energy, so that accounts of energy close; it can therefore be below zero by the error of the formula.
+    Below the transition velocity friction is that of a damper: what should stick creeps.
 
     Examples
     --------
     >>> import mobod as mb
     >>> system = mb.MultibodySystem()
     >>> matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
-    >>> ball = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mb.MassProperties(1, (0, 0, 0), mb.UnitInertia.sphere(0.1))))
+    >>> mass = mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))
+    >>> ball = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mass))
     >>> rubber = mb.contact.Material(1e6, 0.5, static_friction=0.9)
     >>> floor = mb.Transform()
     >>> contact = mb.force.SmoothSphereHalfSpace(forces, ball, (0, 0, 0), 0.1, matter.ground, floor, rubber)
@@ -254,7 +256,9 @@ class SmoothSphereHalfSpace(Force):
         set_default_contact_sphere_radius,
         get_contact_sphere_radius,
         set_contact_sphere_radius,
-    ) = parameters.scalar("contact_sphere_radius", "length", checks.positive, "the sphere's radius", argument="radius").accessors()
+    ) = parameters.scalar(
+        "contact_sphere_radius", "length", checks.positive, "the sphere's radius", argument="radius"
+    ).accessors()
     (
         get_default_contact_half_space_frame,
         set_default_contact_half_space_frame,
@@ -309,8 +313,8 @@ class SmoothSphereHalfSpace(Force):
         static, dynamic = numbers[STATIC], numbers[DYNAMIC]
         if dynamic > static:
             raise ModelError(
-                f"dynamic_friction of {whose} has to be from zero to its static_friction, which is {static:g}; got {dynamic:g}; "
-                "set_material changes both at once"
+                f"dynamic_friction of {whose} has to be from zero to its static_friction, which is {static:g}; got "
+                f"{dynamic:g}; set_material changes both at once"
             )
 
     def get_default_material(self) -> Material:

@@ -23,7 +23,7 @@ point that is new, or was gone at the end of a step, begins with z = 0.
 The energy of the bristles, at most mu_s^2 f x / 2, is not part of the potential energy: the power that friction takes counts as
 dissipated, also the part that bristles give back. So the balance of energy closes, and that power may be below zero for a while.
 
-The rows are a hash table with open addressing (Knuth, The Art of Computer Programming 3, 6.4); its keys are above zero.
+The rows are a hash table with open addressing (Knuth, The Art of Computer Programming 3, 6.4); keys are above zero.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Hertz's contact of surfaces whose curvatures differ: how much more force than between spheres.
 
-A = k_min / 2, B = k_max / 2, the relative curvatures; the contact is an ellipse of which b = minor / major semi-axis, m = 1 - b^2:
+A = k_min / 2, B = k_max / 2, the relative curvatures; the contact is an ellipse of which b = minor / major
+semi-axis, m = 1 - b^2:
 
     A / B = b^2 (K - E) / (E - b^2 K)        e = pi sqrt(E) / (2 b K^(3/2))        f = 4/3 e E* sqrt(R) d^(3/2), R = 1 / (A + B)
 
@@ -13,9 +14,9 @@ both sides divided by m, so that nothing cancels where the ellipse is a circle:
 
     A / B = b^2 (1 + t) / (1 - t)            e = a sqrt(1 - m (1 + t) / 2) / b
 
-The first is solved for b by Newton's method, from an approximation good to 1e-5 (Antoine, Visa, Sauvey and Abba 2006, J. Tribology
-128, 660), at which the reference stops: two steps reach rounding. Sources: Johnson 1985, Contact Mechanics, section 4.2;
-Abramowitz and Stegun, 17.6; Dyson, Evans and Snidle 1992, J. Mech. Eng. Sci. 206, 139, for the slope.
+The first is solved for b by Newton's method, from an approximation good to 1e-5 (Antoine, Visa, Sauvey and Abba 2006, J.
+Tribology 128, 660), at which the reference stops: two steps reach rounding. Sources: Johnson 1985, Contact Mechanics, section
+4.2; Abramowitz and Stegun, 17.6; Dyson, Evans and Snidle 1992, J. Mech. Eng. Sci. 206, 139, for the slope.
 """
 
 from __future__ import annotations

@@ -6,29 +6,31 @@ Of the depth x of a point, its rate x', and the materials E, c, mu of both surfa
              f_e = 4/3 e E sqrt(R) x^(3/2)   PE = 2/5 f_e x   1/R = (k_max + k_min) / 2   f = f_e (1 + 3/2 c x')
     CORNER   k = k1 k2 / (k1 + k2)   s1 = k2 / (k1 + k2)   k_i = E_i where its area is 0, else E_i A / h_i
              f_e = k x   PE = 1/2 k x^2   f = f_e (1 + c x')
-    FACE     as a corner, of its area times its cosine to the other surface
+    FACE     as a corner, of its area times its cosine to the other surface; of two meshes the faces of both act, with half
 
     c = s1 c1 + (1 - s1) c2   mu = 2 mu1 mu2 / (mu1 + mu2)   e: see `ellipse`
 
 h is the thickness of a surface's layer; where one of two has none it is the other's, where both have none it is sqrt(A), which
-is near to a flat punch on a solid. The point of application is s1 x from the first surface's place, nearer to the stiffer one. The force
-never pulls; where it would, it is zero, and the elastic power, which the material gives back to nobody, is dissipated. So
+is near to a flat punch on a solid. The point of application is s1 x from the first surface's place, nearer to the stiffer one.
+The force never pulls; where it would, it is zero, and the elastic power, which the material gives back to nobody, is
+dissipated. So
 
     power dissipated = (f - f_e) x' + friction times slip speed
 
 in both cases, and PE is a function of q. Friction at the slip speed v opposes slip, Stribeck's in transition velocities:
 
-    f (mu(v / v_t) + mu_v v)   mu(v) = mu_s S(v) up to 1, mu_s - (mu_s - mu_d) S((v - 1) / 2) up to 3, then mu_d   S(y) = y^3 (10 - 15 y + 6 y^2)
+    f (mu(v / v_t) + mu_v v)   S(y) = y^3 (10 - 15 y + 6 y^2)
+    mu(v) = mu_s S(v) up to v = 1, mu_s - (mu_s - mu_d) S((v - 1) / 2) up to 3, then mu_d
 
-Sources: Hunt and Crossley 1975, J. Appl. Mech. 42, 440; Sherman, Seth and Delp 2011, Procedia IUTAM 2, 241, which the reference has. Faces of
-its meshes lack the cosine: with it, the force of a submerged mesh is k / h times the displaced volume.
+Sources: Hunt and Crossley 1975, J. Appl. Mech. 42, 440; Sherman, Seth and Delp 2011, Procedia IUTAM 2, 241, which the
+reference has. Faces of its meshes lack the cosine: with it, the force of a submerged mesh is k / h times the displaced volume.
 
 Of the elements with the laws of the reference's older subsystem, in which friction is Hollars's,
 
     mu(v) = min(v, 1) (mu_d + 2 (mu_s - mu_d) / (1 + v^2))
 
-`HuntCrossley` has e = 1 and R = 1 / sqrt(k_max k_min); `ElasticFoundation` f = E A x (1 + c x') of each mesh's own material, at the point
-of the other surface that is nearest to the face, without the cosine.
+`HuntCrossley` has e = 1 and R = 1 / sqrt(k_max k_min); `ElasticFoundation` f = E A x (1 + c x') of each mesh's own material,
+at the point of the other surface that is nearest to the face, without the cosine.
 
 A row of ``contact_point`` becomes a force on both bodies, equal and opposite, at the point PLACE.
 """
@@ -58,6 +60,7 @@ from ...contact.access import (
     second_surface,
     store3_lane,
 )
+from ...contact.shape import TRIANGLE_MESH
 from .. import _routine
 from .bristle import bristle_force
 from .ellipse import correction
@@ -158,6 +161,14 @@ def layers(model: Any, a: int, b: int, lane: int) -> Any:
 
 
 @generic
+def part_of_faces(model: Any, a: int, b: int) -> float:
+    """The part with which faces count: of two meshes those of both act, each with half."""
+    if model.surface_kind[a] == TRIANGLE_MESH and model.surface_kind[b] == TRIANGLE_MESH:
+        return 0.5
+    return 1.0
+
+
+@generic
 def transition_velocity(model: Any, element: int, lane: int) -> Any:
     """v_t of an element."""
     return load_lane(model.force_numbers, model.force_first_number[element] + TRANSITION_VELOCITY, 0, lane)
@@ -167,7 +178,7 @@ def transition_velocity(model: Any, element: int, lane: int) -> Any:
 def respond(
     model: Any, pair: int, asked: int, row: int, x: Any, s1: Any, elastic: Any, energy: Any, c: Any, mu: Any, law: int
 ) -> None:
-    """What is asked of a point, by its elastic force and energy; c with its factor, mu of both surfaces, the law of friction."""
+    """What is asked of a point, by its elastic force and energy, c with its factor, mu of both surfaces, the friction's law."""
     element, what, lane, rows = asked >> 28, asked & 15, lane_of(pair), model.contact_point
     if what == _routine.ENERGY:
         add_to(model, element, lane, energy)
@@ -240,7 +251,7 @@ def _compliant(model: Any, pair: int, asked: int, friction: int) -> int:
                 h1 = sqrt(area)
                 h2 = h1
             if law == FACE:
-                area = area * two
+                area = area * two * part_of_faces(model, a, b)
             k, s1 = softer(k1 / h1, k2 / h2)
             elastic = k * area * x
             energy, c = 0.5 * elastic * x, c2 + s1 * (c1 - c2)
@@ -281,7 +292,9 @@ def elastic_foundation(model: Any, pair: int, asked: int) -> int:
             mesh = second_surface(pair)
         first, c = number_of(model, mesh, MATERIAL, lane), number_of(model, mesh, MATERIAL + 1, lane)
         us, ud = number_of(model, mesh, MATERIAL + 2, lane), number_of(model, mesh, MATERIAL + 3, lane)
-        elastic = first * load_lane(rows, row, SHAPE, lane) * x
+        elastic = (
+            first * part_of_faces(model, first_surface(pair), second_surface(pair)) * load_lane(rows, row, SHAPE, lane) * x
+        )
         mu = us, ud, number_of(model, mesh, MATERIAL + 4, lane)
         # the point is the other surface's: the mesh takes all of the depth
         respond(model, pair, asked, row, x, 1.0 - s1, elastic, 0.5 * elastic * x, c, mu, HOLLARS)
