@@ -21,7 +21,7 @@ integrator has its full order; a step in which it changes from one to the other 
 point that is new, or was gone at the end of a step, begins with z = 0.
 
 The energy of the bristles, at most mu_s^2 f x / 2, is not part of the potential energy: the power that friction takes counts as
-dissipated, also the part that bristles give back. So the balance of energy closes, and that power may be below zero for a while.
+dissipated, also what bristles give back. So the balance of energy closes, and that power may be below zero for a while.
 
 The rows are a hash table with open addressing (Knuth, The Art of Computer Programming 3, 6.4); keys are above zero.
 """
