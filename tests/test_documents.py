@@ -31,12 +31,8 @@ def test_there_are_examples():
 
 
 def test_the_example_of_the_page_on_contact_runs(capsys):
-    exec(
-        compile(
-            re.findall(r"```python\n(.*?)```", (DOCS / "contact.md").read_text(), flags=re.DOTALL)[0], "contact.md", "exec"
-        ),
-        {},
-    )
+    code = re.findall(r"```python\n(.*?)```", (DOCS / "contact.md").read_text(), flags=re.DOTALL)[0]
+    exec(compile(code, "contact.md", "exec"), {})
     assert capsys.readouterr().out.splitlines()[-1] == "[[0.  0.  9.8]]"
 
 
