@@ -28,7 +28,7 @@ def row_of_balls(n, radius, stiffness):
 
 
 def test_newtons_cradle_of_three_balls_that_touch():
-    """Hertz's springs in a row: -.07095, .07640, .99455 of the first one's speed (Herrmann and Seitz 1982, Am. J. Phys. 50, 977)."""
+    """Hertz's springs in a row, by the first one's speed (Herrmann and Seitz 1982, Am. J. Phys. 50, 977)."""
     system, state = row_of_balls(3, 0.05, 1e9)
     u = np.zeros(18)
     u[3] = 1.0
