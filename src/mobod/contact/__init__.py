@@ -10,16 +10,35 @@ import sys
 from typing import Any
 
 from ..value.attributes import explain_names, missing_name
+from .brick import Brick
+from .capsule import Capsule
+from .convex_hull import ConvexHull
+from .cylinder import Cylinder
+from .ellipsoid import Ellipsoid
 from .half_space import HalfSpace
 from .material import Material
 from .shape import Shape
 from .sphere import Sphere
 from .surface import Surface
+from .torus import Torus
 
 #: Kinds of the room `unilateral`, above this one: imported when they are first asked for.
-_RIGID = "EdgeEdge HardStopLower HardStopUpper JointFriction PointPlane Rope SpherePlane SphereSphere".split()
+_RIGID = "EdgeEdge HardStopLower HardStopUpper JointFriction PointPlane Rope SpherePlane SphereSphere rigid".split()
 
-__all__ = ["HalfSpace", "Material", "Shape", "Sphere", "Surface", *_RIGID]
+__all__ = [
+    "Brick",
+    "Capsule",
+    "ConvexHull",
+    "Cylinder",
+    "Ellipsoid",
+    "HalfSpace",
+    "Material",
+    "Shape",
+    "Sphere",
+    "Surface",
+    "Torus",
+    *_RIGID,
+]
 
 
 def __getattr__(name: str) -> Any:
