@@ -34,6 +34,8 @@ _IDLE = 8
 _MOST_AT_ONCE = 10
 #: Proximal steps after which a is taken halfway from one to the next.
 _PATIENCE = 12
+#: Half steps for each block in a sweep.
+_INNER = 5
 #: A step's optimum is found to this part of the residual, but not closer than rounding allows.
 _PART, _ROUNDING = 0.03, 2e-16
 #: Rows of the array *work*.
@@ -205,6 +207,40 @@ def solve(
             continue
         _newton(W, b, kinds, starts, coefficients, gamma, work, D, A, active, close, counts)
     return residual
+
+
+@compiled
+def sweep(
+    W: Any, b: Any, kinds: Any, starts: Any, coefficients: Any, gamma: Any, work: Any, D: Any, tolerance: float, most: int
+) -> int:
+    """Improve *gamma* block by block (Gauss and Seidel), at most *most* times; how many times it was.
+
+    Half steps of gamma = P(gamma - (v + a e_n) / w), a few for each block: slow, but where the gaps of redundant contacts
+    contradict each other by a rounding, it finds which of them has to open.
+    """
+    m = b.shape[0]
+    for number in range(most):
+        change = 0.0
+        for k in range(kinds.shape[0]):
+            first, end = starts[k], starts[k + 1]
+            for _ in range(_INNER):
+                for i in range(first, end):
+                    total = b[i]
+                    for j in range(m):
+                        total = total + W[i, j] * gamma[j]
+                    work[V, i] = total
+                shift = coefficients[k] * slip(kinds[k], first, work[V])
+                for i in range(first, end):
+                    work[Y, i] = gamma[i] - 0.5 * work[V, i] / work[SCALE, i]
+                if kinds[k] == CONE:
+                    work[Y, first] = work[Y, first] - 0.5 * shift / work[SCALE, first]
+                project(kinds[k], coefficients[k], first, end, work[Y], work[P], D)
+                for i in range(first, end):
+                    change = max(change, abs(work[P, i] - gamma[i]) * work[SCALE, i])
+                    gamma[i] = work[P, i]
+        if not change > 0.1 * tolerance:
+            return number + 1
+    return most
 
 
 @generic

@@ -24,7 +24,7 @@ from ..state.trigger_info import TriggerInfo
 from ..value.stage import Stage
 from . import _rows
 from .base import UnilateralContact
-from .problem import Problem, Rows, constraints_of
+from .problem import Problem, Rows, bilateral_of, constraints_of
 from .sliding import paradox, sliding_contacts
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _NO_RATE = 1e-9
 #: What a gap may be overrun by where it begins closed: rounding of positions of size 1.
 _ROUNDING = 1e-11
+#: So many events for each contact, and two more, within that part of the time scale have no end.
+_MOST_EVENTS, _SHORT = 50, 0.1
 
 
 class ContactEvents(EventHandler):
@@ -54,6 +56,9 @@ class ContactEvents(EventHandler):
         super().__init__(name="unilateral contacts")
         self._system = system
         self.info = TriggerInfo(rising=False)
+        #: When contacts closed or opened last, without restitution.
+        self._times: list[float] = []
+        self._short = _SHORT * system.get_default_time_scale()
         self._window = self.info.calc_window(accuracy, system.get_default_time_scale())
 
     # ------------------------------------------------------------------------------------------ witnesses
@@ -111,16 +116,48 @@ class ContactEvents(EventHandler):
         u = state.u_values[:nu].copy()
         v = problem.J @ u + problem.offsets()
         no_rate = _NO_RATE * max(1.0, float(np.abs(v).max()))
+        bounces = bool(((rows.restitution > 0.0) & (v[problem.normals] < -np.maximum(rows.capture_speed, no_rate))).any())
+        self._refuse_chattering(state.time, bounces, rows.names)
         v, total = problem.strike(v, np.ones(n, bool), no_rate)
         if total.any():
             whole = state.u.copy()
             whole[:nu] = u + problem.MinvJT @ total
             state.u = whole
             self._system.realize(state, Stage.VELOCITY)
-        resting = v[problem.normals] <= no_rate
+        # what is slower than the capture speed stays, unless it is lifted: one corner that stops may throw up another by a
+        # little, which comes back at once and throws up the first, and so on
+        slow = no_rate if bounces else np.maximum(rows.capture_speed, no_rate)
+        resting = v[problem.normals] <= slow
         contacts = [one for one, rests in zip(contacts, resting, strict=True) if rests]
         if contacts:
             self._find_modes(state, contacts, no_rate)
+            if (v[problem.normals][resting] > no_rate).any():
+                self._hold(state)
+
+    def _hold(self, state: State) -> None:
+        """Take away the small velocities of what stays, by impulses of constraints: kinetic energy becomes less by that."""
+        self._system.realize(state, Stage.VELOCITY)
+        G, offset, _ = bilateral_of(state)
+        nu = state.tree.nu
+        whole = state.u.copy()
+        MinvGT = state.system.get_matter_subsystem().calc_m_inv(state) @ G.T
+        whole[:nu] -= MinvGT @ (np.linalg.pinv(G @ MinvGT, rcond=1e-12, hermitian=True) @ (G @ whole[:nu] + offset))
+        state.u = whole
+
+    def _refuse_chattering(self, time: float, bounces: bool, names: list[str]) -> None:
+        """Raise `ConvergenceError` where contacts close and open without end; impacts with restitution do not count."""
+        if bounces:
+            return
+        while self._times and self._times[-1] > time:
+            self._times.pop()
+        most = _MOST_EVENTS * (2 + len(self._system.get_matter_subsystem().unilateral_contacts))
+        self._times = [*self._times[1 - most :], time]
+        if len(self._times) == most and time - self._times[0] < self._short:
+            raise ConvergenceError(
+                f"contacts close, open, stick and slip {most} times from {self._times[0]:.9g} on, the last of them "
+                f"{', '.join(repr(name) for name in names)}; set_capture_speed lets what is slower stay closed, and "
+                "mobod.integrator.TimeStepping takes any number of them within a step"
+            )
 
     def _find_modes(self, state: State, contacts: list[UnilateralContact], no_rate: float) -> None:
         """Close what presses, and let it stick or slip."""

@@ -143,13 +143,30 @@ class _Convex:
         return residual
 
     def solve(self, gamma: Array, tolerance: float) -> float:
-        """*gamma* becomes the impulses; the residual."""
+        """*gamma* becomes the impulses; the residual: the least of those that any of the methods has left."""
         start = gamma.copy()
-        residual = self._solve(gamma, tolerance, _MOST, False)
-        if residual <= tolerance:
-            return residual
-        gamma[:] = start
-        return self._bisect(gamma, tolerance)
+        least = self._solve(gamma, tolerance, _MOST, False)
+        if least <= tolerance:
+            return least
+        best = gamma.copy()
+        if not least < np.inf:
+            least, best = np.inf, start.copy()
+
+        def keep(residual: float) -> None:
+            nonlocal least
+            if residual < least:
+                least, best[:] = residual, gamma
+
+        gamma[:] = best
+        _solve.sweep(*self._before, gamma, *self._after[:2], tolerance, _MOST)
+        keep(self._solve(gamma, tolerance, 0, False))
+        if least > tolerance:
+            keep(self._solve(gamma, tolerance, _MOST, False))
+        if least > _WORST / TOLERANCE * tolerance:  # slow
+            gamma[:] = start
+            keep(self._bisect(gamma, tolerance))
+        gamma[:] = best
+        return self._solve(gamma, tolerance, 0, False)
 
     def _bisect(self, gamma: Array, tolerance: float) -> float:
         """The same by a = mu |v_t| of one contact after the other, a root that is bracketed, of convex problems.
@@ -342,7 +359,7 @@ class Problem:
         arrays = np.array(kinds, np.int64), np.array(starts, np.int64), np.array(coefficients, np.float64)
         tolerance = TOLERANCE * max(float(np.abs(b).max()), 1e-300)
         residual = _Convex(W, b[which], *arrays, self.counts).solve(own, tolerance)
-        if not residual <= tolerance:
+        if not residual <= _WORST / TOLERANCE * tolerance:
             raise ConvergenceError(f"the friction of an impact has not been found: a residual of {residual:.3g} is left")
         more[which] = own
         return more
