@@ -1,8 +1,9 @@
 """How far a point is from the surface of a shape: what spheres, and the balls of a torus' tube, need.
 
-Each function takes a point x in the shape's frame and gives ``(distance, n, S, smooth)``: the distance from the surface, below zero
-inside; the unit normal n there, outward; the shape operator of the surface, six numbers, see `_curvature`; and whether the surface is
-smooth there, neither corner nor edge. Dimensions are plain numbers, x may be a Dual. Inside, the nearest point of the surface is meant, and of several equally near ones any.
+Each function takes a point x in the shape's frame and gives ``(distance, n, S, smooth)``: the distance from the surface,
+below zero inside; the unit normal n there, outward; the shape operator of the surface, six numbers, see `_curvature`; and
+whether the surface is smooth there, neither corner nor edge. Dimensions are plain numbers, x may be a Dual. Inside, the
+nearest point of the surface is meant, and of several equally near ones any.
 """
 
 from __future__ import annotations
@@ -135,7 +136,8 @@ def _root_of_ellipsoid(a: float, b: float, c: float, x: float, y: float, z: floa
 def nearest_on_ellipsoid(x: Any, radii: Any) -> Any:
     """Of an ellipsoid: y = D^2 (D^2 + t)^-1 x with the greatest t that puts y on it (Eberly, Distance from a Point to an Ellipsoid).
 
-    Where x lies in a plane of symmetry, and inside the ellipse of centers of curvature there, y is off the plane, to its positive side.
+    Where x lies in a plane of symmetry, and inside the ellipse of centers of curvature there, y is off the plane, to its
+    positive side.
     """
     a, b, c = radii
     px, py, pz = bare(x[0]), bare(x[1]), bare(x[2])

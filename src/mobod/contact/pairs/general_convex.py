@@ -1,9 +1,10 @@
 """Any two convex shapes: the direction of least overlap by GJK and EPA, refined, and the points where they touch.
 
 Where a face of one decides, the contact has the points at which it bears a face or an edge of the other, cut along its own
-edges, see `_clip`; elsewhere it has one point. The law is HERTZ where both surfaces are smooth: the relative curvature of two spheres, cylinders'
-sides, capsules, ellipsoids, and of each of these on a flat face, whose own is 0; a capsule that lies on a face bears on both its
-ends, each a sphere. Elsewhere, at corners, edges and the rims of cylinders, it is CORNER, with area 0: of the corner's own stiffness.
+edges, see `_clip`; elsewhere it has one point. The law is HERTZ where both surfaces are smooth: the relative curvature of two
+spheres, cylinders' sides, capsules, ellipsoids, and of each of these on a flat face, whose own is 0; a capsule that lies on a
+face bears on both its ends, each a sphere. Elsewhere, at corners, edges and the rims of cylinders, it is CORNER, with area 0:
+of the corner's own stiffness.
 """
 
 from __future__ import annotations
