@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from scenes import CONVEX, DIRECTIONS, SHAPES, Scene, coals, coals_distance, contact, overlap, random_pose
 
 each_pair = pytest.mark.parametrize("first, second", CONVEX, ids=lambda name: name)

@@ -1,11 +1,11 @@
-"""What pairs write, in Duals and in lanes: tangents equal differences, lanes equal single states; forces are derivatives of energy."""
+"""What pairs write, in Duals and in lanes: tangents equal differences, lanes single states; forces derive from energy."""
 
 import numpy as np
 import pytest
+from scenes import CONVEX, HALF_SPACE, SHAPES, TORUS, Scene, random_pose
 
 import mobod as mb
 from mobod import Stage
-from scenes import CONVEX, HALF_SPACE, SHAPES, TORUS, Scene, random_pose
 
 OTHERS = [(name, "torus") for name in SHAPES if name not in ("hull", "table")] + [("torus", "torus"), ("torus", "table")]
 PLANES = [("half-space", name) for name in [*SHAPES, "torus"]]
@@ -23,7 +23,7 @@ def test_tangents_are_differences(first, second, rng):
             continue
         q = scene.state.q.copy()
         dq = rng.normal(size=q.size)
-        if second == "torus" and first in ("brick", "cylinder") or second == "table" and first == "torus":
+        if (first, second) in (("brick", "torus"), ("cylinder", "torus"), ("torus", "table")):
             if scene.rows(q)[:, 6].max() > 0.9 * TORUS.tube_radius:
                 continue  # the circle goes through faces and edges, see _ring
         rows, low, high = scene.rows(q), scene.rows(q - h * dq), scene.rows(q + h * dq)
