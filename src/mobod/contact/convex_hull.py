@@ -71,8 +71,8 @@ class ConvexHull(Shape):
         """Numbers of vertices and faces; then three lists of lists.
 
         Of each vertex its neighbours, of each vertex its faces, of each face its vertices. Where these begin is in places
-        2, 3 and 4. A list of lists is where each list starts, and where the last one ends, then the lists; all places count from
-        the first integer.
+        2, 3 and 4. A list of lists is where each list starts, and where the last one ends, then the lists; all places
+        count from the first integer.
         """
         neighbours: list[set[int]] = [set() for _ in self.vertices]
         around: list[list[int]] = [[] for _ in self.vertices]

@@ -134,7 +134,9 @@ def _root_of_ellipsoid(a: float, b: float, c: float, x: float, y: float, z: floa
 
 @generic
 def nearest_on_ellipsoid(x: Any, radii: Any) -> Any:
-    """Of an ellipsoid: y = D^2 (D^2 + t)^-1 x, t the greatest that puts y on it (Eberly, Distance from a Point to an Ellipsoid).
+    """Of an ellipsoid: y = D^2 (D^2 + t)^-1 x, with the greatest t that puts y on it.
+
+    Source: Eberly, Distance from a Point to an Ellipse, an Ellipsoid, or a Hyperellipsoid.
 
     Where x lies in a plane of symmetry, and inside the ellipse of centers of curvature there, y is off the plane, to its
     positive side.
