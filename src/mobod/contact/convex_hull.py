@@ -159,7 +159,7 @@ def _coplanar(normals: Array, neighbours: Any) -> list[list[int]]:
 
 def _outline(triangles: Any, normals: Array, points: Array) -> list[int]:
     """The vertices around triangles in one plane, counter-clockwise as seen from outside."""
-    edges = set()
+    edges: set[tuple[int, int]] = set()
     for (a, b, c), normal in zip(triangles.tolist(), normals, strict=True):
         if np.cross(points[b] - points[a], points[c] - points[a]) @ normal < 0.0:
             b, c = c, b

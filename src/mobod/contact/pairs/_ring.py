@@ -9,7 +9,7 @@ which lie between some of SAMPLES places around the circle: two minima nearer to
 can be taken for one. Each is a point of the contact; and so are, if they are inside the shape, the places a quarter, a half and
 three quarters of the circle from the deepest one, where no minimum is near: a ring that lies flat, or is around a rod that
 fills it, is as deep everywhere. Tangents of t are those of the root: dt = -dg / g'. Where g jumps instead, because the circle
-itself is inside a polyhedron, the tangents of a minimum are those of a fixed t, an approximation.
+itself is inside a polyhedron, or deep in an ellipsoid, the tangents of a minimum are those of a fixed t, an approximation.
 """
 
 from __future__ import annotations

@@ -49,11 +49,13 @@ def points(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb:
     """Rows of the contact, from the features f and g that decide n, which is in Ground; here all have tangents."""
     lane, zero = lane_of(pair), 0.0 * pa[0]
     if what == FACE_A:
-        count = bearing(model, pair, lane, f, Ra, pa, A, B, *_relative(Ra, pa, Rb, pb), 1.0, g[4])
+        Q, q = _relative(Ra, pa, Rb, pb)
+        count = bearing(model, pair, lane, f, Ra, pa, A, B, Q, q, 1.0, g[4])
         if count > 0:
             return count
     elif what == FACE_B:
-        count = bearing(model, pair, lane, g, Rb, pb, B, A, *_relative(Rb, pb, Ra, pa), -1.0, f[4])
+        Q, q = _relative(Rb, pb, Ra, pa)
+        count = bearing(model, pair, lane, g, Rb, pb, B, A, Q, q, -1.0, f[4])
         if count > 0:
             return count
     n = (n[0] + zero, n[1] + zero, n[2] + zero)
