@@ -10,7 +10,8 @@ from .material import Material
 from .shape import Shape
 from .sphere import Sphere
 from .surface import Surface
+from .triangle_mesh import TriangleMesh
 
-__all__ = ["HalfSpace", "Material", "Shape", "Sphere", "Surface"]
+__all__ = ["HalfSpace", "Material", "Shape", "Sphere", "Surface", "TriangleMesh"]
 
 explain_names(__name__)
