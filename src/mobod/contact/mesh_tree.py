@@ -8,8 +8,8 @@ most. A walk through all of it needs no stack, and the search for what is neares
 Integers of a mesh: the number of faces, levels, where in the constants the numbers of faces begin, those of vertices,
 those of edges; then of each face, in the tree's order, its number as the user has it, its vertices and its edges; edge i is
 opposite vertex i. Constants: of each node, from node 0, which there is not, its box: center and half lengths. Of each face its
-corners, centroid, outward normal and area. Of each vertex and of each edge its normal: the sum of its faces' normals, at a vertex
-each times the face's angle there, which tells inside from outside (Baerentzen and Aanaes 2005).
+corners, centroid, outward normal and area. Of each vertex and of each edge its normal: the sum of its faces' normals, at a
+vertex each times the face's angle there, which tells inside from outside (Baerentzen and Aanaes 2005).
 """
 
 from __future__ import annotations
@@ -108,9 +108,7 @@ def _edges(faces: Indices) -> tuple[Indices, int]:
     return number.reshape(faces.shape), len(unique)
 
 
-def _pseudonormals(
-    faces: Indices, edges: Indices, corners: Array, normals: Array, nv: int, ne: int
-) -> tuple[Array, Array]:
+def _pseudonormals(faces: Indices, edges: Indices, corners: Array, normals: Array, nv: int, ne: int) -> tuple[Array, Array]:
     """Of vertices and of edges."""
     of_vertices, of_edges = np.zeros((nv, 3)), np.zeros((ne, 3))
     for i in range(3):
@@ -289,7 +287,7 @@ def nearest_on_mesh(model: Any, m: int, x: Any, f: int) -> Any:
     """
     i = numbers_of_face(model, m, f)
     a, b, c = constant3(model, i), constant3(model, i + 3), constant3(model, i + 6)
-    v, w, part = nearest_of_triangle((bare(x[0]), bare(x[1]), bare(x[2])), a, b, c)
+    _, _, part = nearest_of_triangle((bare(x[0]), bare(x[1]), bare(x[2])), a, b, c)
     normal = constant3(model, i + NORMAL)
     r = vec3.sub(a, x)
     if part == 0:

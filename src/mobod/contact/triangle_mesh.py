@@ -81,9 +81,7 @@ class TriangleMesh(Shape):
             object.__setattr__(self, name, value)
 
     @classmethod
-    def from_file(
-        cls, path: str | Path, scale: float = 1.0, *, orient: bool = False, repair: bool = False
-    ) -> Self:
+    def from_file(cls, path: str | Path, scale: float = 1.0, *, orient: bool = False, repair: bool = False) -> Self:
         """Read a mesh from a file.
 
         Parameters
@@ -221,8 +219,8 @@ def _check_closed(faces: Indices) -> None:
     if (shared == 1).any():
         alone = np.flatnonzero(shared == 1)
         raise ModelError(
-            f"a mesh has to be closed; {len(alone)} edges have one face only, of {_faces_named(face[alone])}; close the holes, or read "
-            "the file by TriangleMesh.from_file(path, repair=True)"
+            f"a mesh has to be closed; {len(alone)} edges have one face only, of {_faces_named(face[alone])}; close the holes, or "
+            "read the file by TriangleMesh.from_file(path, repair=True)"
         )
     if (shared > 2).any():
         many = np.flatnonzero(shared > 2)
@@ -234,8 +232,8 @@ def _check_closed(faces: Indices) -> None:
     if (up != 1).any():
         turned = np.flatnonzero(up[inverse] != 1)
         raise ModelError(
-            f"faces have to be counter-clockwise as seen from outside; {_faces_named(face[turned])} and their neighbours do not "
-            "agree; turn some round, or say orient=True"
+            f"faces have to be counter-clockwise as seen from outside; {_faces_named(face[turned])} and their neighbours do "
+            "not agree; turn some round, or say orient=True"
         )
 
 

@@ -1,8 +1,8 @@
 """How deep a point is inside a convex shape or a torus, and the shape's outward normal where its surface is nearest.
 
-Each kind's function, ``nearest(model, s, lane, x)``, takes a point in the frame of surface s and gives ``(depth, n)``, n in that
-frame too; depth is the distance to the surface inside, and 0 or less outside, where n means nothing. Where several points
-are nearest, at a center say, n is that of one of them.
+Each kind's function, ``nearest(model, s, lane, x)``, takes a point in the frame of surface s and gives ``(depth, n)``, n in
+that frame too; depth is the distance to the surface inside, and 0 or less outside, where n means nothing. Where several
+points are nearest, at a center say, n is that of one of them.
 """
 
 from typing import Any
@@ -108,7 +108,8 @@ def ellipsoid(model: Any, s: int, lane: int, x: Any) -> Any:
     """Where the gradient points from x to the surface.
 
     That point is p_i = r_i^2 x_i / (r_i^2 + t), with -r^2 < t < 0 of the least radius r. Newton's method finds t from below the
-    root, where the ellipsoid's equation as a function of t is convex and falls (Eberly 2013, Distance from a point to an ellipsoid).
+    root, where the ellipsoid's equation as a function of t is convex and falls (Eberly 2013, Distance from a point to an
+    ellipsoid).
     """
     r = three_of(model, s, DIMENSIONS, lane)
     o = 0.0 * (x[0] + r[0])

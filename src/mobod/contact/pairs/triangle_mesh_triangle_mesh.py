@@ -1,13 +1,13 @@
 """TriangleMesh and TriangleMesh: a spring at the centroid of each face of either that is inside the other.
 
-As `convex_triangle_mesh`; p is the nearest point of the other mesh, which its tree of boxes finds, and whether s is inside tells the
-normal there. A box of faces, a ball around it, that is farther outside than its radius is left out whole.
+As `convex_triangle_mesh`; p is the nearest point of the other mesh, which its tree of boxes finds, and whether s is inside
+tells the normal there. A box of faces, a ball around it, that is farther outside than its radius is left out whole.
 """
 
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import bare, load, sqrt
+from ...algebra.scalar import bare, load
 from ...compiling import generic, routine
 from ..access import first_surface, lane_of, orientation, origin, second_surface
 from ..mesh_tree import (
