@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra import vec3
-from ..algebra.scalar import bare, load, sqrt, zero
+from ..algebra.scalar import bare, load_lane, sqrt, zero
 from ..compiling import generic
 
 #: Newton's steps that a search may take; 4 to 8 are common.
@@ -26,7 +26,7 @@ _ROUND = 1e-13
 
 @generic
 def _number(model: Any, i: int) -> float:
-    return bare(load(model.contact_constants, i, 0))
+    return bare(load_lane(model.contact_constants, i, 0, 0))
 
 
 @generic

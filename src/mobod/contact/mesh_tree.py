@@ -21,7 +21,7 @@ import numpy as np
 
 from ..algebra import vec3
 from ..algebra.arrays import Array, Indices
-from ..algebra.scalar import bare, load, sqrt
+from ..algebra.scalar import bare, load_lane, sqrt
 from ..compiling import generic
 
 #: Integers before those of faces, and of each face.
@@ -127,7 +127,7 @@ def _pseudonormals(faces: Indices, edges: Indices, corners: Array, normals: Arra
 def constant3(model: Any, i: int) -> Any:
     """Three constants from place i on."""
     constants = model.contact_constants
-    return bare(load(constants, i, 0)), bare(load(constants, i + 1, 0)), bare(load(constants, i + 2, 0))
+    return bare(load_lane(constants, i, 0, 0)), bare(load_lane(constants, i + 1, 0, 0)), bare(load_lane(constants, i + 2, 0, 0))
 
 
 @generic

@@ -219,7 +219,7 @@ def _check_closed(faces: Indices) -> None:
     if (shared == 1).any():
         alone = np.flatnonzero(shared == 1)
         raise ModelError(
-            f"a mesh has to be closed; {len(alone)} edges have one face only, of {_faces_named(face[alone])}; close the holes, or "
+            f"a mesh has to be closed; {len(alone)} edges have one face only, of {_faces_named(face[alone])}; close them, or "
             "read the file by TriangleMesh.from_file(path, repair=True)"
         )
     if (shared > 2).any():

@@ -8,7 +8,7 @@ points are nearest, at a center say, n is that of one of them.
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import bare, load, sqrt
+from ...algebra.scalar import bare, load_lane, sqrt
 from ...compiling import generic
 from ..access import BOX, DIMENSIONS, number_of, three_of
 from ..mesh_tree import constant3
@@ -182,14 +182,14 @@ def hull(model: Any, s: int, lane: int, x: Any) -> Any:
     best, at = 1e300, i
     y = bare(x[0]), bare(x[1]), bare(x[2])
     for _ in range(integers[first + 1]):
-        depth = bare(load(constants, i + 3, 0)) - vec3.dot(constant3(model, i), y)
+        depth = bare(load_lane(constants, i + 3, 0, 0)) - vec3.dot(constant3(model, i), y)
         if depth < best:
             best, at = depth, i
             if depth <= 0.0:
                 break
         i = i + 4
     n, o = constant3(model, at), 0.0 * x[0]
-    return bare(load(constants, at + 3, 0)) - vec3.dot(n, x), (o + n[0], o + n[1], o + n[2])
+    return bare(load_lane(constants, at + 3, 0, 0)) - vec3.dot(n, x), (o + n[0], o + n[1], o + n[2])
 
 
 # ---------------------------------------------------------------------------------------------- boxes

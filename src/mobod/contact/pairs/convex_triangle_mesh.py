@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import bare, load, store_lane
+from ...algebra.scalar import bare, load_lane, store_lane
 from ...compiling import Routine, generic, routine
 from ..access import (
     DIMENSIONS,
@@ -81,7 +81,7 @@ def _with_mesh(nearest: Callable[..., Any], box: Callable[..., Any]) -> Routine:
         cosine = -vec3.dot(n, mat33.mul_vec(R_SM, constant3(model, i + NORMAL)))
         if cosine <= 0.0:
             return count
-        area = bare(load(model.contact_constants, i + AREA, 0))
+        area = bare(load_lane(model.contact_constants, i + AREA, 0, 0))
         at = vec3.add(p_GS, mat33.mul_vec(R_GS, centroid))
         put_face(model, pair, count, 1, at, mat33.mul_vec(R_GS, n), depth, area, cosine, users_number(model, m, f))
         return count + 1
@@ -128,7 +128,7 @@ def _below(model: Any, m: int, f: int, count: int, k: Any) -> int:
     if cosine <= 0.0:
         return count
     at = vec3.add(p_GM, mat33.mul_vec(R_GM, centroid))
-    area = bare(load(model.contact_constants, i + AREA, 0))
+    area = bare(load_lane(model.contact_constants, i + AREA, 0, 0))
     put_face(model, pair, count, 1, at, n_G, depth, area, cosine, users_number(model, m, f))
     return count + 1
 

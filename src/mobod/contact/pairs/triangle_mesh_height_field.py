@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import bare, load
+from ...algebra.scalar import bare, load_lane
 from ...compiling import generic, routine
 from ..access import first_surface, lane_of, orientation, origin, second_surface
 from ..height_surface import highest
@@ -32,7 +32,7 @@ def _visit(model: Any, m: int, f: int, count: int, k: Any) -> int:
     if cosine <= 0.0:
         return count
     at, n_G = vec3.add(p_GF, mat33.mul_vec(R_GF, s)), mat33.mul_vec(R_GF, n)
-    area = bare(load(model.contact_constants, i + AREA, 0))
+    area = bare(load_lane(model.contact_constants, i + AREA, 0, 0))
     put_face(model, pair, count, 0, at, n_G, depth, area, cosine, users_number(model, m, f))
     return count + 1
 

@@ -7,7 +7,7 @@ tells the normal there. A box of faces, a ball around it, that is farther outsid
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import bare, load
+from ...algebra.scalar import bare, load_lane
 from ...compiling import generic, routine
 from ..access import first_surface, lane_of, orientation, origin, second_surface
 from ..mesh_tree import (
@@ -59,7 +59,9 @@ def _visit(model: Any, m: int, f: int, count: int, k: Any) -> int:
     feature = users_number(model, m, f)
     if side == 1:
         feature = feature + num_faces(model, other)
-    put_face(model, pair, count, side, at, n_G, depth, bare(load(model.contact_constants, i + AREA, 0)), cosine, feature)
+    put_face(
+        model, pair, count, side, at, n_G, depth, bare(load_lane(model.contact_constants, i + AREA, 0, 0)), cosine, feature
+    )
     return count + 1
 
 
