@@ -21,6 +21,8 @@ from .convex_triangle_mesh import bare3
 
 #: Where searches begin around a ball's center, as part of its radius.
 _AWAY = 0.6
+#: The most of a normal along an axis that counts as across it: rounding errors of a search that has ended.
+_ACROSS = 1e-6
 
 
 @generic
@@ -121,7 +123,8 @@ def side(model: Any, pair: int, count: int, c: Any, axis: Any, radius: Any, half
         return count
     n, w = normal(z_x, z_y)
     depth = radius - vec3.dot(n, vec3.sub(vec3.add_scaled(c, along, axis), (u, v, z)))
-    if depth <= 0.0 or depth >= 2.0 * radius:
+    # where the axis runs through the surface its distance is least too, zero, but across no normal
+    if depth <= 0.0 or depth >= radius or abs(bare(vec3.dot(n, axis))) > _ACROSS:
         return count
     p = vec3.add_scaled((u, v, z), -0.5 * depth, n)
     curvature = 1.0 / radius

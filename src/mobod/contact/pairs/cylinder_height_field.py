@@ -7,7 +7,7 @@ rim has none, the four carry alike whichever comes first. An endless cylinder en
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import sqrt
+from ...algebra.scalar import bare, sqrt
 from ...compiling import generic, routine
 from ..access import DIMENSIONS, first_surface, lane_of, number_of, second_surface
 from ..height_surface import limits, normal, surface
@@ -41,7 +41,7 @@ def _rim(model: Any, pair: int, count: int, c: Any, axis: Any, other: Any, radiu
 
 
 @generic
-def _ends(model: Any, f: int, lane: int, c: Any, axis: Any) -> Any:
+def _ends(model: Any, f: int, lane: int, c: Any, axis: Any, radius: float) -> Any:
     """From where to where a line through c along an axis is in the field's box; the same twice where it is not."""
     x0, x1, y0, y1 = limits(model, f)
     center, half = bounded(model, f, lane)
@@ -51,7 +51,7 @@ def _ends(model: Any, f: int, lane: int, c: Any, axis: Any) -> Any:
         if i == 1:
             a, x, begin, end = axis[1], c[1], y0, y1
         elif i == 2:
-            a, x, begin, end = axis[2], c[2], center[2] - half[2], center[2] + half[2]
+            a, x, begin, end = axis[2], c[2], center[2] - half[2], center[2] + half[2] + radius
         if abs(a) > 1e-9:
             u, v = (begin - x) / a, (end - x) / a
             low, high = max(low, min(u, v)), min(high, max(u, v))
@@ -70,7 +70,7 @@ def cylinder_height_field(model: Any, pair: int, unused: int) -> int:
     R, c = pose_in_field(model, pair, s)
     axis, other = (R[2], R[5], R[8]), (R[0], R[3], R[6])
     if number_of(model, s, DIMENSIONS + 2, lane) == 1.0:
-        low, high = _ends(model, second_surface(pair), lane, bare3(c), bare3(axis))
+        low, high = _ends(model, second_surface(pair), lane, bare3(c), bare3(axis), bare(radius))
         if not high > low:
             return 0
         c, half = vec3.add_scaled(c, 0.5 * (low + high), axis), half + 0.4999999 * (high - low)
