@@ -9,7 +9,7 @@ from scipy.interpolate import RectBivariateSpline
 from scipy.optimize import minimize
 
 import mobod as mb
-from kinds.overlaps import Two, cube, icosphere, random_pose, tangents_are_differences
+from kinds.overlaps import Two, cube, icosphere, random_pose, run, tangents_are_differences
 from mobod.contact import HeightField, TriangleMesh, height_surface
 from mobod.contact.access import CORNER, FACE, HERTZ
 
@@ -197,8 +197,6 @@ def test_a_pose_that_is_no_number_touches_nothing():
     two = Two(C.Sphere(0.3), flat())
     assert two.place(mb.Transform(), mb.Transform()).rows(compiled=True).count == 1
     two.state.record.surface_frame[0, 9:12] = np.nan
-    from kinds.overlaps import run
-
     assert run(two.routine, two.state.record, two.pair, True) == 0
 
 
@@ -253,7 +251,7 @@ def test_an_ellipsoid_on_hills_has_a_common_normal(rng):
             assert np.allclose(out / np.linalg.norm(out), n, atol=1e-9)
             seen += 1
 
-        def gap(v):
+        def gap(v, X=X):
             """Of the ellipsoid over the field, straight down: below zero somewhere if they overlap."""
             s = X @ (radii * v / np.linalg.norm(v))
             return s[2] - float(field.calc_height(s[0], s[1]))
@@ -294,7 +292,7 @@ def test_points_of_a_body_on_a_plane(shape, rng):
 
 
 def test_a_capsule_and_a_cylinder_lie_on_a_ridge(rng):
-    """z = -a x^2, the axis across at height h above its top: the side touches in the middle, where its curvatures are 1/r and 2 a."""
+    """z = -a x^2, the axis across at height h above its top: the side touches there, where curvatures are 1/r and 2 a."""
     a, h, r = 0.8, 0.18, 0.2
     upright = mb.Rotation.about_axis(np.pi / 2, "y")
     for shape in (C.Capsule(r, 0.6), C.Cylinder(r, 0.6), C.Cylinder(r, np.inf)):

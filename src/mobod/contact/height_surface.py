@@ -199,11 +199,13 @@ def foot(model: Any, s: int, c: Any, axis: Any, start: Any) -> Any:
         if convex and abs(dx) + abs(dy) <= small:
             x, y, found = x - dx, y - dy, True
             break
+        # so near that rounding errors of the distance are more than what it may fall by
+        near = convex and abs(dx) + abs(dy) <= 1e5 * small
         rate, part = g[0] * dx + g[1] * dy, 1.0
         for _ in range(30):
             x_new, y_new = _clamp(x - part * dx, x0, x1), _clamp(y - part * dy, y0, y1)
             f_new, g_new, m_new, k_new = _residual(surface(model, s, x_new, y_new), x_new, y_new, c, axis)
-            if f_new <= f - 1e-4 * part * rate + 1e-15 * f:
+            if f_new <= f - 1e-4 * part * rate or near:
                 break
             part = 0.5 * part
         stuck = abs(x_new - x) + abs(y_new - y) <= 1e-6 * small

@@ -20,8 +20,7 @@ from .convex_triangle_mesh import bare3
 def _rim(model: Any, pair: int, count: int, c: Any, axis: Any, other: Any, radius: Any, feature: int) -> int:
     """Rows of four points of a rim about c; *other* is across the axis."""
     f = second_surface(pair)
-    x = bare3(c)
-    _, z_x, z_y, _, _, _ = surface(model, f, x[0], x[1])
+    _, z_x, z_y, _, _, _ = surface(model, f, c[0], c[1])
     n, _ = normal(z_x, z_y)
     down = vec3.sub(vec3.scale(vec3.dot(n, axis), axis), n)
     square = vec3.dot(down, down)
