@@ -161,8 +161,9 @@ def box(model: Any, m: int, node: int) -> Any:
 def walking(outside: Callable[..., Any], visit: Callable[..., Any]) -> Callable[..., Any]:
     """A walk through the faces of a mesh, those in boxes that are outside left out.
 
-    ``outside(model, m, center, half_lengths, size, k)`` says of a box in the frame of mesh m, which has about *size* faces,
-    whether it can be passed over, and ``visit(model, m, f, count, k)`` gets face f of the tree and returns the new count.
+    ``outside(model, m, center, half_lengths, size, count, k)`` says of a box in the frame of mesh m, which has about *size*
+    faces, whether it can be passed over, and ``visit(model, m, f, count, k)`` gets face f of the tree and returns the new count,
+    or whatever the two count by one integer.
     """
 
     @generic
@@ -172,7 +173,7 @@ def walking(outside: Callable[..., Any], visit: Callable[..., Any]) -> Callable[
         leaves, node, size = 1 << levels, 1, faces
         while node > 0:
             center, half = box(model, m, node)
-            if not outside(model, m, center, half, size, k):
+            if not outside(model, m, center, half, size, count, k):
                 if node < leaves:
                     node, size = 2 * node, size >> 1
                     continue
@@ -248,11 +249,16 @@ def _square_to_face(model: Any, m: int, f: int, x: Any) -> float:
 
 @generic
 def nearest_face(model: Any, m: int, x: Any, guess: int) -> int:
-    """The face, in the tree's order, of mesh m that is nearest to x in its frame; *guess*, a face, should be near it."""
+    """The face, in the tree's order, of mesh m that is nearest to x in its frame; *guess*, a face, should be near it.
+
+    The search begins at the leaf of the guess and looks at what is beside the way up from there.
+    """
     first = model.surface_first_integer[m]
     faces, levels = model.contact_integers[first], model.contact_integers[first + 1]
-    leaves, node, left = 1 << levels, 1, 0  # left: a bit for each level whose other node is still to be looked at
-    found, best = guess, _square_to_face(model, m, guess, x)
+    leaves = 1 << levels
+    node = leaves + ((guess + 1) * leaves - 1) // faces
+    left = leaves - 1  # a bit for each level, the lowest for that of the node: whether its sibling is still to be looked at
+    found, best = guess, 1e300
     while node > 0:
         if node < leaves:
             near, far = 2 * node, 2 * node + 1

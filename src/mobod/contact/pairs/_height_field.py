@@ -150,10 +150,11 @@ def below(model: Any, f: int, c: Any) -> Any:
     if x[2] >= surface(model, f, x[0], x[1])[0]:
         return o - 1.0, (o, o, o)
     none = (0.0, 0.0, 0.0)
-    u, v, found = foot(model, f, x, none, (x[0], x[1]))
-    if not found:
-        return o - 1.0, (o, o, o)
-    u, v = settle(model, f, c, none, u, v)
+    a, b, found = foot(model, f, x, none, (x[0], x[1]))
+    if found:
+        u, v = settle(model, f, c, none, a, b)
+    else:  # what is nearest is the border: as if the surface were a plane, that over the point
+        u, v = o + c[0], o + c[1]
     z, z_x, z_y, _, _, _ = surface(model, f, u, v)
     n, _ = normal(z_x, z_y)
     return vec3.dot(n, vec3.sub((u, v, z), c)), n

@@ -67,7 +67,7 @@ def _with_mesh(nearest: Callable[..., Any], box: Callable[..., Any]) -> Routine:
     """The routine of one kind, by its functions of `_nearest`."""
 
     @generic
-    def outside(model: Any, m: int, center: Any, half: Any, size: int, k: Any) -> bool:
+    def outside(model: Any, m: int, center: Any, half: Any, size: int, count: int, k: Any) -> bool:
         return apart(center, half, k[0], k[1])
 
     @generic
@@ -108,7 +108,7 @@ def _with_mesh(nearest: Callable[..., Any], box: Callable[..., Any]) -> Routine:
 
 
 @generic
-def _above(model: Any, m: int, center: Any, half: Any, size: int, k: Any) -> bool:
+def _above(model: Any, m: int, center: Any, half: Any, size: int, count: int, k: Any) -> bool:
     """Whether a box is above the plane whose normal and distance from the origin are k[0] and k[1]."""
     n = k[0]
     reach = abs(n[0]) * half[0] + abs(n[1]) * half[1] + abs(n[2]) * half[2]

@@ -13,7 +13,7 @@ from .convex_triangle_mesh import box_in, put_face
 
 
 @generic
-def _above(model: Any, m: int, center: Any, half: Any, size: int, k: Any) -> bool:
+def _above(model: Any, m: int, center: Any, half: Any, size: int, count: int, k: Any) -> bool:
     """Whether a box is above all of the surface under it."""
     pair, R, p = k[:3]
     c, h = box_in(R, p, center, half)

@@ -27,34 +27,42 @@ from .convex_triangle_mesh import apart, bare3, box_in, put_face
 
 #: Boxes of fewer faces are not asked for their distance: it costs as much as that of a face.
 _FEW = 16
+#: Of a walk's state that are the number of rows; more faces two meshes do not have.
+_BITS = 31
 
 
 @generic
-def _outside(model: Any, m: int, center: Any, half: Any, size: int, k: Any) -> bool:
+def _outside(model: Any, m: int, center: Any, half: Any, size: int, state: int, k: Any) -> bool:
     around, reach, other, _, _, R, p = k[:7]
     if apart(center, half, around, reach):
         return True
     if size < _FEW:
         return False
     x = bare3(vec3.add(p, mat33.mul_vec(R, center)))
-    depth, _ = nearest_on_mesh(model, other, x, nearest_face(model, other, x, 0))
+    depth, _ = nearest_on_mesh(model, other, x, nearest_face(model, other, x, state >> _BITS))
     return depth < 0.0 and depth * depth > vec3.dot(half, half)
 
 
 @generic
-def _visit(model: Any, m: int, f: int, count: int, k: Any) -> int:
-    """Face f of mesh m, with R and p of its frame in the other's."""
+def _visit(model: Any, m: int, f: int, state: int, k: Any) -> int:
+    """Face f of mesh m, with R and p of its frame in the other's.
+
+    The state is the number of rows, and above it the face of the other mesh that was nearest before: so will that be which
+    is nearest now, or one beside it.
+    """
     _, _, other, pair, side, R, p, R_G, p_G = k
     i = numbers_of_face(model, m, f)
     s = vec3.add(p, mat33.mul_vec(R, constant3(model, i + CENTROID)))
     normal = mat33.mul_vec(R, constant3(model, i + NORMAL))
-    x = bare3(s)
-    depth, n = nearest_on_mesh(model, other, s, nearest_face(model, other, x, 0))
+    face = nearest_face(model, other, bare3(s), state >> _BITS)
+    depth, n = nearest_on_mesh(model, other, s, face)
+    count = state & ((1 << _BITS) - 1)
+    state = (face << _BITS) | count
     if depth <= 0.0:
-        return count
+        return state
     cosine = -vec3.dot(n, normal)
     if cosine <= 0.0:
-        return count
+        return state
     at, n_G = vec3.add(p_G, mat33.mul_vec(R_G, s)), mat33.mul_vec(R_G, n)
     feature = users_number(model, m, f)
     if side == 1:
@@ -62,7 +70,7 @@ def _visit(model: Any, m: int, f: int, count: int, k: Any) -> int:
     put_face(
         model, pair, count, side, at, n_G, depth, bare(load_lane(model.contact_constants, i + AREA, 0, 0)), cosine, feature
     )
-    return count + 1
+    return state + 1
 
 
 _walk = walking(_outside, _visit)
@@ -78,7 +86,8 @@ def _faces_inside(model: Any, pair: int, m: int, other: int, side: int, count: i
     p = mat33.transpose_mul_vec(R_GO, vec3.sub(p_GM, p_GO))
     center, half = box(model, other, 1)
     around, reach = box_in(mat33.transpose(R), vec3.neg(mat33.transpose_mul_vec(R, p)), center, half)
-    return _walk(model, m, count, (around, reach, other, pair, side, R, p, R_GO, p_GO))
+    state = _walk(model, m, count, (around, reach, other, pair, side, R, p, R_GO, p_GO))
+    return state & ((1 << _BITS) - 1)
 
 
 @routine
