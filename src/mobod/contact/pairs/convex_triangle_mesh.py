@@ -23,7 +23,7 @@ from ..access import (
     three_of,
 )  # fmt: skip
 from ..mesh_tree import AREA, CENTROID, NORMAL, constant3, numbers_of_face, users_number, walking
-from . import _nearest
+from . import _inside
 
 
 @generic
@@ -64,7 +64,7 @@ def apart(c: Any, h: Any, its_c: Any, its_h: Any) -> bool:
 
 
 def _with_mesh(nearest: Callable[..., Any], box: Callable[..., Any]) -> Routine:
-    """The routine of one kind, by its functions of `_nearest`."""
+    """The routine of one kind, by its functions of `_inside`."""
 
     @generic
     def outside(model: Any, m: int, center: Any, half: Any, size: int, count: int, k: Any) -> bool:
@@ -147,10 +147,10 @@ def half_space_triangle_mesh(model: Any, pair: int, unused: int) -> int:
     return _walk_below(model, m, 0, (bare3(n), bare(distance), pair, n, distance, n_G, R_GM, p_GM))
 
 
-sphere_triangle_mesh = _with_mesh(_nearest.sphere, _nearest.bounded)
-capsule_triangle_mesh = _with_mesh(_nearest.capsule, _nearest.bounded)
-cylinder_triangle_mesh = _with_mesh(_nearest.cylinder, _nearest.box_of_cylinder)
-brick_triangle_mesh = _with_mesh(_nearest.brick, _nearest.bounded)
-ellipsoid_triangle_mesh = _with_mesh(_nearest.ellipsoid, _nearest.bounded)
-torus_triangle_mesh = _with_mesh(_nearest.torus, _nearest.bounded)
-convex_hull_triangle_mesh = _with_mesh(_nearest.hull, _nearest.bounded)
+sphere_triangle_mesh = _with_mesh(_inside.sphere, _inside.bounded)
+capsule_triangle_mesh = _with_mesh(_inside.capsule, _inside.bounded)
+cylinder_triangle_mesh = _with_mesh(_inside.cylinder, _inside.box_of_cylinder)
+brick_triangle_mesh = _with_mesh(_inside.brick, _inside.bounded)
+ellipsoid_triangle_mesh = _with_mesh(_inside.ellipsoid, _inside.bounded)
+torus_triangle_mesh = _with_mesh(_inside.torus, _inside.bounded)
+convex_hull_triangle_mesh = _with_mesh(_inside.hull, _inside.bounded)

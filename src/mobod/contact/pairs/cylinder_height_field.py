@@ -12,7 +12,7 @@ from ...compiling import generic, routine
 from ..access import DIMENSIONS, first_surface, lane_of, number_of, second_surface
 from ..height_surface import limits, normal, surface
 from ._height_field import corner, pose_in_field, side
-from ._nearest import bounded
+from ._inside import bounded
 from .convex_triangle_mesh import bare3
 
 
