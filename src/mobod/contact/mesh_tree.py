@@ -162,8 +162,8 @@ def walking(outside: Callable[..., Any], visit: Callable[..., Any]) -> Callable[
     """A walk through the faces of a mesh, those in boxes that are outside left out.
 
     ``outside(model, m, center, half_lengths, size, count, k)`` says of a box in the frame of mesh m, which has about *size*
-    faces, whether it can be passed over, and ``visit(model, m, f, count, k)`` gets face f of the tree and returns the new count,
-    or whatever the two count by one integer.
+    faces, whether it can be passed over. ``visit(model, m, f, count, k)`` gets face f of the tree and returns the new count, or
+    whatever the two count by one integer.
     """
 
     @generic
