@@ -11,11 +11,13 @@ from .convex_hull import ConvexHull
 from .cylinder import Cylinder
 from .ellipsoid import Ellipsoid
 from .half_space import HalfSpace
+from .height_field import HeightField
 from .material import Material
 from .shape import Shape
 from .sphere import Sphere
 from .surface import Surface
 from .torus import Torus
+from .triangle_mesh import TriangleMesh
 
 __all__ = [
     "Brick",
@@ -24,11 +26,13 @@ __all__ = [
     "Cylinder",
     "Ellipsoid",
     "HalfSpace",
+    "HeightField",
     "Material",
     "Shape",
     "Sphere",
     "Surface",
     "Torus",
+    "TriangleMesh",
 ]
 
 explain_names(__name__)
