@@ -128,7 +128,7 @@ def _make_integrator(
 
 
 def _run(loaded: Loaded, options: argparse.Namespace, integrator: Integrator) -> Trajectory:
-    from ..simulation.quantities import NAMED
+    from ..simulation.quantities import KNOWN
     from ..simulation.simulate import simulate
 
     time = options.time or loaded.time
@@ -136,8 +136,8 @@ def _run(loaded: Loaded, options: argparse.Namespace, integrator: Integrator) ->
     if interval is None and options.animate is not None:
         interval = min(time / 200.0, 0.02)  # two rows a picture
     for name in options.quantities:
-        if name not in loaded.quantities and name not in NAMED:
-            raise CommandError(f"there is no quantity {name!r}; {suggest(name, [*loaded.quantities, *NAMED])}")
+        if name not in loaded.quantities and name not in KNOWN:
+            raise CommandError(f"there is no quantity {name!r}; {suggest(name, [*loaded.quantities, *KNOWN])}")
     return simulate(
         loaded.system,
         loaded.state,

@@ -1,8 +1,9 @@
 """Recordings on disk: an HDF5 file that grows row by row, can be read while it does, and after its writer was killed.
 
-Every column is a dataset with one row a time (those of `table.TABLES` with any number), and `about` a line of JSON. HDF5 never writes the file itself, since a full disk
-would leave an unreadable file or a crash. It works on an image in memory, and `journal` takes the file from one complete
-content to the next, each of them a closed HDF5 file. Metadata and rows have checksums.
+Every column is a dataset with one row a time (those of `table.TABLES` with any number), and `about` a line of JSON. HDF5 never
+writes the file itself, since a full disk would leave an unreadable file or a crash. It works on an image in memory, and
+`journal` takes the file from one complete content to the next, each of them a closed HDF5 file. Metadata and rows have
+checksums.
 """
 
 from __future__ import annotations

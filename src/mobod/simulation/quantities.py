@@ -36,17 +36,24 @@ NAMED: dict[str, Callable[[Any, Any], Any]] = {
     "motion_forces": lambda system, state: -system.matter.find_motion_forces(state) + 0.0,  # no -0.0 where nothing acts
     "motion_power": lambda system, state: system.matter.calc_motion_power(state),
     "reactions": lambda system, state: system.matter.calc_mobilizer_reaction_forces(state),
-    "contact_wrenches": contact_table.calc_body_wrenches,
-    "centers_of_pressure": contact_table.calc_centers_of_pressure,
 }
 """Quantities that can be asked for by these names: momenta are (angular; linear), ``(2, 3)``, about Ground's origin or the mass
 center; reactions ``(nb, 2, 3)``. ``motion_forces`` ``(nu,)`` are what locks and motions exert, such as a motor's torque: -tau
 of `SimbodyMatterSubsystem.find_motion_forces`, zero at free mobilities; ``motion_power`` is their power, positive where they
-add energy. ``contact_wrenches`` ``(nb, 2, 3)``, moment and force, and ``centers_of_pressure`` ``(nb, 3)``, are those of
-`CompliantContactSubsystem.calc_body_wrenches` and `calc_centers_of_pressure`."""
+add energy."""
+
+NAMED_OF_CONTACTS: dict[str, Callable[[Any, Any], Array]] = {
+    "contact_wrenches": contact_table.calc_body_wrenches,
+    "centers_of_pressure": contact_table.calc_centers_of_pressure,
+}
+"""The same, of systems with contacts: ``contact_wrenches`` ``(nb, 2, 3)``, moment and force, and ``centers_of_pressure``
+``(nb, 3)``, of `CompliantContactSubsystem.calc_body_wrenches` and `calc_centers_of_pressure`."""
 
 NAMED_TABLES: dict[str, Callable[[Any, Any], Array]] = {"contacts": contact_table.calc_rows}
-"""The same with any number of rows: ``contacts``, which is found in `Trajectory.contacts`."""
+"""The same with any number of rows a time: ``contacts``, found in `Trajectory.contacts`."""
+
+KNOWN = NAMED | NAMED_OF_CONTACTS | NAMED_TABLES
+"""All names that stand for themselves."""
 
 
 class Recording:
@@ -223,15 +230,14 @@ def _name_of(one: Any) -> str:
 
 def _callable(system: MultibodySystem, name: str, one: Any) -> Quantity:
     if isinstance(one, str):
-        known = NAMED | NAMED_TABLES
-        if one not in known:
-            near = get_close_matches(one, known, 1)
+        if one not in KNOWN:
+            near = get_close_matches(one, KNOWN, 1)
             raise ValueError(
-                f"there is no quantity {one!r}{f'; did you mean {near[0]!r}?' if near else ''}; there are {', '.join(known)}"
+                f"there is no quantity {one!r}{f'; did you mean {near[0]!r}?' if near else ''}; there are {', '.join(KNOWN)}"
             )
         if one in NAMED_TABLES and name != one:
             raise ValueError(f"{one!r} is a table, found under its own name: record it as {one!r}, not as {name!r}")
-        function = known[one]
+        function = KNOWN[one]
         return lambda state: function(system, state)
     if callable(getattr(one, "get_value", None)):
         return one.get_value

@@ -115,7 +115,7 @@ def simulate(
         reached and the end.
     record : mapping or sequence, optional
         What else is recorded, by name: anything with ``get_value(state)``, such as a measure, or a callable of a state at
-        ACCELERATION, that gives a number or an array. Names of `mobod.simulation.quantities.NAMED` stand for themselves:
+        ACCELERATION, that gives a number or an array. Names of `mobod.simulation.quantities.KNOWN` stand for themselves:
         ``["momentum"]``. Found in `Trajectory.quantities`; ``"contacts"``, a table of all that touches, in
         `Trajectory.contacts`.
     record_bodies : True or sequence, optional

@@ -12,8 +12,8 @@ from ..event import Cause, ImpactWhen, Termination, TerminationReason
 from ..event._agenda import Agenda, Call
 from ..event._watch import Found, Watch, Watched
 from ..integrator import _runge_kutta as rk
-from ..state.validity import EVERYTHING
 from ..state.subsystem import Subsystem
+from ..state.validity import EVERYTHING
 from ..value.attributes import Sealed
 from ..value.stage import Stage
 from .checkpoint import load_checkpoint, parts_fingerprint, save_checkpoint
