@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
-from mobod.simulation.contact_table import contacts_of
+from mobod.force.contact.of_system import contacts_of
 from mobod.simulation.table import Rows, part_of
 from mobod.simulation.trajectory import Trajectory
 

@@ -10,42 +10,26 @@ from numpy.lib import recfunctions
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..force.contact.of_system import contacts_of
 
 if TYPE_CHECKING:
-    from ..force.contact.subsystem import CompliantContactSubsystem
     from ..state.state import State
     from ..system.system import MultibodySystem
 
 
-def contacts_of(system: MultibodySystem, asked: str) -> CompliantContactSubsystem:
-    """The system's subsystem of contacts.
-
-    Raises
-    ------
-    ModelError
-        If it has none.
-    """
-    for i in range(system.get_num_subsystems()):
-        one: Any = system.get_subsystem(i)
-        if hasattr(type(one), "get_contacts"):
-            found: CompliantContactSubsystem = one
-            return found
-    raise ModelError(f"{asked!r} is recorded of systems with a CompliantContactSubsystem, and {system!r} has none")
-
-
 def calc_body_wrenches(system: MultibodySystem, state: State) -> Array:
     """Of all contacts of each body, ``(nb, 2, 3)``."""
-    return contacts_of(system, "contact_wrenches").calc_body_wrenches(state)
+    return contacts_of(system, "record=['contact_wrenches']").calc_body_wrenches(state)
 
 
 def calc_centers_of_pressure(system: MultibodySystem, state: State) -> Array:
     """Of each body, ``(nb, 3)``."""
-    return contacts_of(system, "centers_of_pressure").calc_centers_of_pressure(state)
+    return contacts_of(system, "record=['centers_of_pressure']").calc_centers_of_pressure(state)
 
 
 def calc_rows(system: MultibodySystem, state: State) -> Array:
     """What touches, a row each, all columns of `get_contacts` as numbers."""
-    rows = contacts_of(system, "contacts").get_contacts(state)
+    rows = contacts_of(system, "record=['contacts']").get_contacts(state)
     return np.asarray(recfunctions.structured_to_unstructured(rows, np.float64))
 
 

@@ -653,7 +653,9 @@ class Trajectory(Sealed):
 
     # ------------------------------------------------------------------------------------------ pictures
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, snapshots: int = 5) -> TrajectoryFigure:
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, *, snapshots: int = 5, contact_forces: bool | float = False
+    ) -> TrajectoryFigure:
         """Draw the motion: snapshots of the mechanism, its coordinates, and its energy.
 
         Parameters
@@ -662,6 +664,9 @@ class Trajectory(Sealed):
             File to write: ``.png``, ``.pdf``, ``.svg``.
         snapshots : int, default 5
             How many times the mechanism is drawn; 0 for none. There are none without a system.
+        contact_forces : bool or float, default False
+            Whether the forces of contacts are drawn, as arrows from where they act, on the second body of each; a number is
+            their length over the force. True chooses one, and cuts what is far longer than most.
 
         Returns
         -------
@@ -672,11 +677,13 @@ class Trajectory(Sealed):
         ------
         ImportError
             If Matplotlib is not installed.
+        ModelError
+            If contact forces are asked for of a system without contacts, or their scale is not above zero.
         """
         _import("matplotlib", "a picture")
         from ..visual.plot import plot_trajectory
 
-        return plot_trajectory(self, path, snapshots=snapshots)
+        return plot_trajectory(self, path, snapshots=snapshots, contact_forces=contact_forces)
 
     def animate(
         self,
@@ -685,6 +692,7 @@ class Trajectory(Sealed):
         fps: float = 25.0,
         speed: float = 1.0,
         size: tuple[float, float] = (6.4, 5.6),
+        contact_forces: bool | float = False,
         progress: Callable[[int, int], object] | None = None,
     ) -> Animation:
         """Draw the mechanism as it moves.
@@ -699,6 +707,8 @@ class Trajectory(Sealed):
             Time of the motion in a second of the film.
         size : (float, float)
             Width and height, in inches of 100 dots.
+        contact_forces : bool or float, default False
+            As of `plot`.
         progress : callable, optional
             Called with the number of pictures done, and of all.
 
@@ -717,7 +727,8 @@ class Trajectory(Sealed):
         _import("matplotlib", "a picture")
         from ..visual.animate import animate_trajectory
 
-        return animate_trajectory(self, path, fps=fps, speed=speed, size=size, progress=progress)
+        options: dict[str, Any] = {"fps": fps, "speed": speed, "size": size, "progress": progress}
+        return animate_trajectory(self, path, contact_forces=contact_forces, **options)
 
 
 class States(Sequence["State"]):
