@@ -90,12 +90,12 @@ class ForcePlate:
         """
         rows = self.get_contacts(state)
         origins = _origins(state)
-        wrenches = np.zeros((len(origins), 2, 3))
+        moments, forces = np.zeros((2, len(origins), 3))
         for name, sign in (("body1", -1.0), ("body2", 1.0)):
             arms = rows["point"] - origins[rows[name]]
-            np.add.at(wrenches, (rows[name], 0), sign * (rows["moment"] + np.cross(arms, rows["force"])))
-            np.add.at(wrenches, (rows[name], 1), sign * rows["force"])
-        return wrenches
+            np.add.at(moments, rows[name], sign * (rows["moment"] + np.cross(arms, rows["force"])))
+            np.add.at(forces, rows[name], sign * rows["force"])
+        return np.stack([moments, forces], axis=1)
 
     def calc_center_of_pressure(
         self,
