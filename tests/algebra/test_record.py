@@ -34,7 +34,7 @@ def test_every_field_is_an_array_of_the_declared_kind_and_shape(record):
         elif record.with_tangents and field.what == "state":
             assert array.values.shape == (rows, field.columns) and array.tangents.shape == (rows, field.columns, 8), name
         else:
-            lanes = record.own_parameters or (record.in_lanes and field.what == "state")
+            lanes = (record.own_parameters and field.what != "constant") or (record.in_lanes and field.what == "state")
             assert array.dtype == np.float64, name
             assert array.shape == (rows, field.columns, *([LANES] if lanes else [])), name
 

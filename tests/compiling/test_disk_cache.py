@@ -214,7 +214,8 @@ def test_a_fork_while_another_thread_compiles_gives_a_child_that_can(tmp_path):
     code = f"""
 import os, threading, time
 import mobod
-mobod.MultibodySystem, mobod.body, mobod.mobilizer  # a fork while another thread imports is Python's own trouble
+# a fork while another thread imports is Python's own trouble
+mobod.MultibodySystem, mobod.GeneralForceSubsystem, mobod.body, mobod.mobilizer
 
 def run():
     exec({NORMALIZE!r}, {{}})

@@ -77,6 +77,9 @@ def numba() -> Any:
 
                 _compile_once()
                 extensions()
+                # made when first asked for, under locks of their own, for which a fork would not wait either
+                target = numba.core.registry.cpu_target
+                _ = target.typing_context, target.target_context
                 _loaded.append(numba)
     numba = _loaded[0]
     if _pending or _pending_substitutes:
