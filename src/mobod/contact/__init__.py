@@ -5,12 +5,30 @@ find contacts, `access` what these read and write. Forces are elsewhere: `force.
 """
 
 from ..value.attributes import explain_names
+from .brick import Brick
+from .capsule import Capsule
+from .convex_hull import ConvexHull
+from .cylinder import Cylinder
+from .ellipsoid import Ellipsoid
 from .half_space import HalfSpace
 from .material import Material
 from .shape import Shape
 from .sphere import Sphere
 from .surface import Surface
+from .torus import Torus
 
-__all__ = ["HalfSpace", "Material", "Shape", "Sphere", "Surface"]
+__all__ = [
+    "Brick",
+    "Capsule",
+    "ConvexHull",
+    "Cylinder",
+    "Ellipsoid",
+    "HalfSpace",
+    "Material",
+    "Shape",
+    "Sphere",
+    "Surface",
+    "Torus",
+]
 
 explain_names(__name__)
