@@ -227,7 +227,8 @@ def surface_numbers(one: Placed) -> list[float]:
     friction = [material.static_friction, material.dynamic_friction, material.viscous_friction]
     box = [0.0] * 6 if shape.is_unbounded else [float(x) for side in shape.bounds() for x in side]
     thickness = one.surface.thickness or 0.0
-    return [*twelve(one.X_BS), material.stiffness, material.dissipation, *friction, thickness, *box, *shape.dimensions()]
+    own = [material.stiffness, material.dissipation, *friction, thickness, material.stiffness ** (2.0 / 3.0)]
+    return [*twelve(one.X_BS), *own, *box, *shape.dimensions()]
 
 
 __all__ = ["ContactElement", "tabulate"]
