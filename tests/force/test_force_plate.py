@@ -69,7 +69,7 @@ def test_of_ground_a_part_can_be_asked_for(rng):
 
 def test_the_moment_about_the_center_of_pressure_is_along_the_normal(rng):
     _, contacts, table, _, state = moving(rng)
-    for n, o in ((None, (0, 0, 0)), ((0, 0, 1), (1, 2, 0.05)), (rng.normal(size=3), rng.normal(size=3))):
+    for n, o in ((None, (0, 0, 0)), ((0, 0, 1), (1, 2, 0.05)), ((*rng.uniform(-0.3, 0.3, 2), 1.0), rng.normal(size=3))):
         p = contacts.calc_center_of_pressure(state, table, n, point=o)
         n = np.array([0, 0, 1.0]) if n is None else np.asarray(n) / np.linalg.norm(n)
         moment, force = contacts.calc_body_wrench(state, table, point=p)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CommandError, MobodError
-from ..importer.named_models import Choices, Loaded, assign, list_examples, load_model
+from ..importer.named_models import Choices, Loaded, assign, list_examples, load_model, put_floor
 from ..value.checks import suggest
 from .arguments import ACCURACY, integrators, join_gravity, keywords_of, make_parser, plain_name
 from .first_run import compile_for, warm_up
@@ -76,9 +76,11 @@ def _simulate(options: argparse.Namespace) -> None:
     say: Callable[[str], None] = (lambda text: None) if options.quiet else print
     compile_for(options.model, kind)
     with _warnings_as_lines(options.quiet):
-        loaded = load_model(options.model, Choices(**{each.name: getattr(options, each.name) for each in fields(Choices)}))
+        choices = Choices(**{each.name: getattr(options, each.name) for each in fields(Choices)})
+        loaded = load_model(options.model, choices)
     assign(loaded.state, "q", loaded.coordinates, options.q)
     assign(loaded.state, "u", loaded.speeds, options.u)
+    put_floor(loaded, choices)
     say(f"{loaded.name}: {len(loaded.coordinates)} coordinates, {len(loaded.speeds)} speeds")
     for note in loaded.notes:
         say(f"note: {note}")
