@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import load_lane, sqrt, store_lane
+from ...algebra.scalar import bare, load_lane, sqrt, store_lane
 from ...compiling import generic
 from ..access import CORNER, FEATURE, FORCE, HERTZ, load3_lane, put_point, store3_lane
 from ..shape import BRICK, CONVEX_HULL, CYLINDER
@@ -164,7 +164,7 @@ def bearing(
     # the other's direction towards the face
     d = vec3.neg(mat33.transpose_mul_vec(Q, m))
     along = downhill(d)
-    segment = (kind == CYLINDER and abs(d[2]) < _STEEP) or (kind == BRICK and x * y == 0.0 and z > 0.0)
+    segment = (kind == CYLINDER and abs(bare(d[2])) < _STEEP) or (kind == BRICK and x * y == 0.0 and z > 0.0)
     if segment:
         for i in range(2):
             v = (x * along[0], x * along[1], along[0] * 0.0 + (z if i == 0 else -z))

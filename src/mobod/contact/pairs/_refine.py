@@ -17,7 +17,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
-from ._core import EDGE, FACE, POINT, _TINY, bare3, bare9, edge_feature, face_feature, is_smooth, point_feature
+from ._core import _TINY, EDGE, FACE, POINT, bare3, bare9, edge_feature, face_feature, is_smooth, point_feature
 from ._search import difference
 
 #: What decides n: a face, two edges, an edge and what is curved, curves alone, or none of these.

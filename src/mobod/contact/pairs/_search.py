@@ -15,6 +15,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import load, scratch, sqrt, store
 from ...compiling import generic
+from ..shape import CONVEX_HULL
 from ._core import is_smooth, support
 
 MOST_VERTICES, _MOST_FACES, _MOST_EDGES = 96, 192, 192
@@ -245,6 +246,8 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
     enough = 1e-10 * size
     if is_smooth(A) or is_smooth(B):
         enough = 1e-4 * size
+        if B[0] == CONVEX_HULL:  # which of its many edges is touched is decided here
+            enough = 1e-6 * size
     n, best = (1.0, 0.0, 0.0), _NONE
     while True:
         least, f = _NONE, -1

@@ -11,13 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, sym33, vec3
-from ...algebra.scalar import bare, sqrt
 from ...compiling import generic, routine
 from ..access import CORNER, HERTZ, first_surface, lane_of, put_point, second_surface
 from . import _curvature
 from ._clip import bearing
 from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, frame_of, size_of
-from ._refine import CURVES, EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
+from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
 from ._search import APART, search
 
 
