@@ -491,8 +491,8 @@ def compare_points(points, sign, details):
 @of_family("hunt_crossley", "elastic_foundation")
 def test_forces_of_listed_surfaces(case):
     """From shapes to forces. Simbody takes the semi-axes of sections for radii, REFERENCE.md 35: ellipsoids are compared in
-    direction and point of application, and in size by `exact_radius`. In Simbody faces that are turned away act too; these are left out
-    of what its law, which `test_law_of_elastic_foundation` compares, is asked for."""
+    direction and point of application, and in size by `exact_radius`. In Simbody faces that are turned away act too; these are
+    left out of what its law, which `test_law_of_elastic_foundation` compares, is asked for."""
     for one in case["surfaces"]:
         if not hasattr(mb.contact, one["shape"]["kind"]):
             pytest.skip(f"there is no {one['shape']['kind']}")

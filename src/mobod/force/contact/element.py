@@ -138,6 +138,8 @@ class ContactElement(Force):
         ``place()``: the surfaces, when the topology is realized.
     may_touch : callable
         ``may_touch(a, b)``: whether two of these are looked at.
+    check : callable, optional
+        ``check(a, b)`` refuses two that may touch, but that the law is not for.
     """
 
     INNER = frozenset({"fields", "find_surfaces", "first_routine", "first_surface", "first_table", "surfaces", "tracks_energy"})
@@ -152,11 +154,12 @@ class ContactElement(Force):
         place: Callable[[], Sequence[Placed]],
         may_touch: Callable[[Placed, Placed], bool],
         *,
+        check: Callable[[Placed, Placed], None] | None = None,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._law, self._place, self._may_touch = law, place, may_touch
+        self._law, self._place, self._may_touch, self._check_pair = law, place, may_touch, check
         self.default_numbers = list(numbers)
         self.surfaces: Sequence[Placed] = ()
         self.fields = Fields((), (), (), ())
@@ -195,6 +198,8 @@ class ContactElement(Force):
                         f"{b.name!r} and {a.name!r} may touch, and there is no law of contact of {kind} and {its}; give one "
                         "another shape, exclude the two bodies by exclude(body1, body2), or put both surfaces into one clique"
                     )
+                if self._check_pair is not None:
+                    self._check_pair(b, a)
                 table[i, j] = table[j, i] = routines.setdefault(pair, len(routines))
         lists = [len(unbounded), *unbounded, len(bounded), *bounded]
         table[table >= 0] += self.first_routine

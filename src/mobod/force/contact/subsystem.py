@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ...algebra.arrays import Array
 from ...contact import access
 from ...contact.access import SUMS
+from ...contact.shape import TRIANGLE_MESH
 from ...errors import ModelError
 from ...value import checks
 from ...value.stage import Stage
@@ -96,7 +97,9 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         self._adjacent_touch = False
         self._excluded: set[tuple[int, int]] = set()
         self._parents: list[int] = []
-        self.element = ContactElement(self, compliant, [speed], self._find_surfaces, self._may_touch, name="contact")
+        self.element = ContactElement(
+            self, compliant, [speed], self._find_surfaces, self._may_touch, check=_needs_a_layer, name="contact"
+        )
 
     # ------------------------------------------------------------------------------------------ which pairs
 
@@ -249,6 +252,15 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         if not self.element.tracks_energy:
             raise ModelError(f"{asked}: the energy is not added up; call set_track_dissipated_energy(True) before the topology")
         return self.element.first_z
+
+
+def _needs_a_layer(a: Placed, b: Placed) -> None:
+    """Refuse a mesh and another surface of which neither has a thickness: the force of a face is by its strain."""
+    if TRIANGLE_MESH in (a.surface.geometry.KIND, b.surface.geometry.KIND) and not (a.surface.thickness or b.surface.thickness):
+        raise ModelError(
+            f"{a.name!r} and {b.name!r} may touch, and neither says how thick its elastic layer is; give the mesh a thickness, "
+            "contact.Surface(..., thickness=h)"
+        )
 
 
 def _in_order(table: Array) -> npt.NDArray[np.int64]:
