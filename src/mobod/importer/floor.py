@@ -59,6 +59,10 @@ def add_floor(
     matter = system.get_matter_subsystem()
     up, euler = find_up(system, state), matter.get_use_euler_angles(state)
     moving = [body for body in matter.bodies if not _is_part_of_ground(body)]
+    there = state.copy()
+    system.project(there)
+    system.realize(there, Stage.POSITION)
+    poses = [body.get_body_transform(there) for body in moving]
     if not any(body.body.contact_surfaces for body in moving):
         counts = [_make_surfaces(body, material) for body in moving]
         bare = [body.name for body, count in zip(moving, counts, strict=True) if not count]
@@ -68,7 +72,7 @@ def add_floor(
         if bare:
             notes.append(f"these have neither looks nor inertia, and do not touch the floor: {', '.join(bare)}")
     if height is None:
-        height = min(0.0, _find_lowest(system, state, moving, up))
+        height = min(0.0, _find_lowest(moving, poses, up))
         if height < 0.0:
             notes.append(f"the floor is at {height:.4g}, where the model's lowest point starts")
     contacts = find_contacts(system) or CompliantContactSubsystem(system)
@@ -123,14 +127,10 @@ def _corners_of(vertices: Array) -> tuple[float, Array]:
     return radius, middle + signs * np.maximum(half - radius, 0.0)
 
 
-def _find_lowest(system: MultibodySystem, state: State, bodies: list[MobilizedBody], up: Array) -> float:
+def _find_lowest(bodies: list[MobilizedBody], poses: list[Transform], up: Array) -> float:
     """The height of the lowest point of all surfaces, as they are drawn."""
-    there = state.copy()
-    system.project(there)
-    system.realize(there, Stage.POSITION)
     heights = [0.0]
-    for body in bodies:
-        X_GB = body.get_body_transform(there)
+    for body, X_GB in zip(bodies, poses, strict=True):
         for surface, X_BS in body.body.contact_surfaces:
             if surface.geometry.is_unbounded:
                 continue
