@@ -12,6 +12,7 @@ from .cylinder import Cylinder
 from .ellipsoid import Ellipsoid
 from .half_space import HalfSpace
 from .material import Material
+from .separation import separate
 from .shape import Shape
 from .sphere import Sphere
 from .surface import Surface
@@ -29,6 +30,7 @@ __all__ = [
     "Sphere",
     "Surface",
     "Torus",
+    "separate",
 ]
 
 explain_names(__name__)

@@ -32,9 +32,9 @@ def add_floor(
 ) -> tuple[State, list[str]]:
     """Put a half-space under a model, against gravity.
 
-    Where no body has a surface, each that moves gets some: spheres that are drawn are surfaces themselves, other decorations have
-    spheres at the corners of the box around them, and a body that is not drawn has one sphere with its inertia. They touch the
-    floor and not each other.
+    Where no body has a surface, each that moves gets some: spheres that are drawn are surfaces themselves, other decorations
+    have spheres at the corners of the box around them, and a body that is not drawn has one sphere with its inertia. They touch
+    the floor and not each other.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def add_floor(
     material : contact.Material
         Of the floor, and of surfaces that are made.
     height : float, optional
-        Along the direction against gravity, of the floor, from Ground's origin; 0 unless given, or lower where the model reaches
-        below that at its start. Length.
+        Along the direction against gravity, of the floor, from Ground's origin; 0 unless given, or lower where the model
+        reaches below that at its start. Length.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def add_floor(
         counts = [_make_surfaces(body, material) for body in moving]
         bare = [body.name for body, count in zip(moving, counts, strict=True) if not count]
         notes.append(
-            f"no body has surfaces of contact: {sum(counts)} spheres, at corners of what is drawn, touch the floor and nothing else"
+            f"no body has surfaces of contact: {sum(counts)} spheres, at corners of what is drawn, touch the floor alone"
         )
         if bare:
             notes.append(f"these have neither looks nor inertia, and do not touch the floor: {', '.join(bare)}")

@@ -80,7 +80,7 @@ def add_surfaces(
             body.add_contact_surface(surface, X)
             count += 1
     if not count:
-        notes.append("no link has a collision shape that is known: nothing touches")
+        notes.append("no link has a collision shape that is known")
         return notes
     _exclude_neighbours(model, document, welded)
     report = [f"{count} collision {'shape' if count == 1 else 'shapes'}: surfaces of contact", *notes]
