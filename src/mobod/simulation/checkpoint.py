@@ -322,7 +322,6 @@ def _parts(stepper: TimeStepper) -> dict[str, Any]:
                     continue
                 known.add(id(part))
                 parts[f"{place}.{name}.{i}"] = part
-                # in a routine there is compiled code, which is of this process
-                if depth < _DEPTH and not is_function and not isinstance(part, Routine):
+                if depth < _DEPTH and not (is_function or isinstance(part, Routine)):  # with what Numba has made
                     waiting.append((f"{place}.{name}.{i}", part, depth + 1))
     return parts

@@ -23,11 +23,13 @@ from .. import _routine
 from .._layout import Entry
 from ..base import Force
 from . import broad_phase
+from .bristle import LEAST_ROWS, ROWS_A_SURFACE, clear_bristles
 from .broad_phase import place_surfaces, searching
 from .fields import Fields, Placed
 from .law import DISSIPATED, TABLE, request
 
 if TYPE_CHECKING:
+    from ...state.state import State
     from ..subsystem import GeneralForceSubsystem
 
 
@@ -75,6 +77,8 @@ def contacts(model: Any, first: int, end_and_what: int) -> int:
                 place_surfaces(model, start, start + model.force_integers[i + 1])
                 for lane in range(lanes):
                     store_lane(model.contact_sum, 0, DISSIPATED, lane, 0.0)
+                    if what == _routine.FORCES:
+                        clear_bristles(model, lane)
                     _search(model, i, lane, (e << 4) | what)
                 if what == _routine.FORCES and model.force_integers[i + 6] == 1:
                     store(model.z_dot, model.force_first_z[e], 0, load(model.contact_sum, 0, DISSIPATED))
@@ -142,7 +146,18 @@ class ContactElement(Force):
         ``check(a, b)`` refuses two that may touch, but that the law is not for.
     """
 
-    INNER = frozenset({"fields", "find_surfaces", "first_routine", "first_surface", "first_table", "surfaces", "tracks_energy"})
+    INNER = frozenset(
+        {
+            "bristle_rows",
+            "fields",
+            "find_surfaces",
+            "first_routine",
+            "first_surface",
+            "first_table",
+            "surfaces",
+            "tracks_energy",
+        }
+    )
 
     routine = contacts
 
@@ -166,6 +181,8 @@ class ContactElement(Force):
         #: Where its surfaces, its lists, its routines are among those of all elements: set when the tree is made.
         self.first_surface = self.first_table = self.first_routine = 0
         self.tracks_energy = False
+        #: Of the tables of its friction, where that remembers; None leaves it to the number of surfaces.
+        self.bristle_rows: int | None = 0
 
     @property
     def num_z(self) -> int:  # type: ignore[override]
@@ -208,8 +225,18 @@ class ContactElement(Force):
         for one in placed:
             starts.append(at)
             at += len(surface_numbers(one))
-        self.fields = Fields(placed, [*lists, *table.ravel().tolist()], list(routines), starts)
+        rows = max(LEAST_ROWS, ROWS_A_SURFACE * n) if self.bristle_rows is None else self.bristle_rows
+        self.fields = Fields(placed, [*lists, *table.ravel().tolist()], list(routines), starts, rows)
         return self.fields
+
+    def why_not_finite(self, state: State) -> str | None:
+        now = state.record.bristle_now
+        if len(now) and np.all(now[:, 0]):
+            return (
+                f"more than {len(now)} points touch, and friction by bristles cannot remember more; "
+                f"make the subsystem with max_bristles={2 * len(now)}"
+            )
+        return None
 
     def pack_integers(self) -> list[int]:
         n, lists = len(self.surfaces), self.first_table

@@ -62,6 +62,7 @@ from ...contact.access import (
 )
 from ...contact.shape import TRIANGLE_MESH
 from .. import _routine
+from .bristle import bristle_force
 from .ellipse import correction
 
 #: A request to a law beside FORCES, ENERGY and POWER of `_routine`: fill in the points and ``contact_sum``.
@@ -69,7 +70,7 @@ TABLE = 3
 #: The place, of an element's numbers, of its transition velocity.
 TRANSITION_VELOCITY = 0
 #: Laws of friction.
-STRIBECK, HOLLARS = 0, 1
+STRIBECK, HOLLARS, BRISTLE = 0, 1, 2
 
 
 @generic
@@ -194,13 +195,14 @@ def respond(
     square = vec3.dot(slip, slip)
     us, ud, uv = mu
     vt = transition_velocity(model, element, lane)
-    rub = uv
-    if law == STRIBECK:
-        rub = rub + stribeck(us, ud, square, vt)
+    if law == BRISTLE:
+        drag = bristle_force(model, pair, row, p, normal, elastic / x, slip, mu, vt, what)
+    elif law == STRIBECK:
+        drag = vec3.scale(-normal * (uv + stribeck(us, ud, square, vt)), slip)
     else:
-        rub = rub + hollars(us, ud, square, vt)
-    f = vec3.add_scaled(vec3.scale(normal, n), -normal * rub, slip)
-    heat = (normal - elastic) * rate + normal * rub * square
+        drag = vec3.scale(-normal * (uv + hollars(us, ud, square, vt)), slip)
+    f = vec3.add_scaled(drag, normal, n)
+    heat = (normal - elastic) * rate - vec3.dot(drag, slip)
     if what == _routine.POWER:
         add_to(model, element, lane, heat)
     elif what == _routine.FORCES:
@@ -214,6 +216,17 @@ def respond(
 @routine
 def compliant(model: Any, pair: int, asked: int) -> int:
     """The forces of one pair, its energy or power, or all about it."""
+    return _compliant(model, pair, asked, STRIBECK)
+
+
+@routine
+def sticking(model: Any, pair: int, asked: int) -> int:
+    """As `compliant`, with friction by `bristle`."""
+    return _compliant(model, pair, asked, BRISTLE)
+
+
+@generic
+def _compliant(model: Any, pair: int, asked: int, friction: int) -> int:
     count = (asked >> 4) & 0xFFFFFF
     a, b, lane, rows = first_surface(pair), second_surface(pair), lane_of(pair), model.contact_point
     c1, c2 = number_of(model, a, MATERIAL + 1, lane), number_of(model, b, MATERIAL + 1, lane)
@@ -242,7 +255,7 @@ def compliant(model: Any, pair: int, asked: int) -> int:
             k, s1 = softer(k1 / h1, k2 / h2)
             elastic = k * area * x
             energy, c = 0.5 * elastic * x, c2 + s1 * (c1 - c2)
-        respond(model, pair, asked, row, x, s1, elastic, energy, c, mu, STRIBECK)
+        respond(model, pair, asked, row, x, s1, elastic, energy, c, mu, friction)
     if asked & 15 == TABLE:
         add_up(model, pair, count)
     return count
@@ -360,4 +373,15 @@ def add_up(model: Any, pair: int, count: int) -> None:
     store_lane(sums, 0, 18, lane, power)
 
 
-__all__ = ["TABLE", "compliant", "elastic_foundation", "hunt_crossley", "push", "request", "step5", "stribeck", "velocity_at"]
+__all__ = [
+    "TABLE",
+    "compliant",
+    "elastic_foundation",
+    "hunt_crossley",
+    "push",
+    "request",
+    "step5",
+    "sticking",
+    "stribeck",
+    "velocity_at",
+]

@@ -18,7 +18,7 @@ from ..subsystem import GeneralForceSubsystem
 from .element import ContactElement, tabulate
 from .fields import Placed
 from .force_plate import ForcePlate
-from .law import compliant
+from .law import compliant, sticking
 
 if TYPE_CHECKING:
     from ...mobilizer.base import MobilizedBody
@@ -60,13 +60,17 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         The system to join.
     transition_velocity : float
         The slip speed at which friction is largest, above zero; length/time.
-    friction : {"stribeck"}
-        The law of friction: a function of the slip speed, which creeps where it should stick.
+    friction : {"stribeck", "bristle"}
+        The law of friction. That of Stribeck is a function of the slip speed, which creeps where it should stick; bristles
+        stick, and remember at the ends of steps how far they are bent: `force.contact.bristle` says how, and of what order of
+        accuracy that is.
+    max_bristles : int, optional
+        How many points of contact can be remembered at once; by default 16 a surface, at least 64. More are an error.
 
     Raises
     ------
     TypeError, ModelError
-        If the transition velocity is no number above zero; if *friction* is no law's name.
+        If the transition velocity is no number above zero; if *friction* is no law's name, or *max_bristles* below 1.
 
     Examples
     --------
@@ -89,17 +93,27 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
 
     INNER = frozenset({"element"})
 
-    def __init__(self, system: MultibodySystem, *, transition_velocity: float = 0.01, friction: str = "stribeck") -> None:
+    def __init__(
+        self,
+        system: MultibodySystem,
+        *,
+        transition_velocity: float = 0.01,
+        friction: str = "stribeck",
+        max_bristles: int | None = None,
+    ) -> None:
         speed = checks.positive("transition_velocity", transition_velocity)
-        if friction != "stribeck":
-            raise ModelError(f"friction has to be 'stribeck', not {friction!r}")
+        if friction not in ("stribeck", "bristle"):
+            raise ModelError(f"friction has to be 'stribeck' or 'bristle', not {friction!r}")
+        rows = None if max_bristles is None else checks.integer("max_bristles", max_bristles, 1)
         super().__init__(system)
         self._adjacent_touch = False
         self._excluded: set[tuple[int, int]] = set()
         self._parents: list[int] = []
+        law = compliant if friction == "stribeck" else sticking
         self.element = ContactElement(
-            self, compliant, [speed], self._find_surfaces, self._may_touch, check=_needs_a_layer, name="contact"
+            self, law, [speed], self._find_surfaces, self._may_touch, check=_needs_a_layer, name="contact"
         )
+        self.element.bristle_rows = rows if friction == "bristle" else 0
 
     # ------------------------------------------------------------------------------------------ which pairs
 
@@ -220,6 +234,16 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
                 return table[_in_order(table)], points[_in_order(points)]
             sizes = [max(size, 2 * int(count)) for size, count in zip(sizes, counts, strict=True)]
         return np.zeros((0, 3 + 32)), np.zeros((0, 2 + 32))
+
+    def forget_bristles(self, state: State) -> None:
+        """Let friction that sticks begin anew, with bristles that are not bent: after a state was moved by hand.
+
+        The state falls to VELOCITY at most.
+        """
+        state.check_owner(self.get_system(), "forget_bristles")
+        state.record.bristle_memory[:] = state.record.bristle_next[:] = 0.0
+        state.lower_to(int(Stage.VELOCITY))
+        state.own_numbers()
 
     # ------------------------------------------------------------------------------------------ energy
 
