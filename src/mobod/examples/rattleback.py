@@ -1,7 +1,7 @@
 """Rattleback: an ellipsoid that spins one way, begins to rattle, stops, and spins the other way.
 
-Its long axis is not quite a principal axis of its inertia. The numbers are those of Kane and Levinson 1982, Realistic mathematical
-modeling of the rattleback, International Journal of Non-Linear Mechanics 17.
+Its long axis is not quite a principal axis of its inertia. The numbers are those of Kane and Levinson 1982, Realistic
+mathematical modeling of the rattleback, International Journal of Non-Linear Mechanics 17.
 """
 
 import mobod as mb

@@ -10,7 +10,7 @@ MASS = 1.0
 SPEED = 3.0  # of the ball that skids
 BACKSPIN = 40.0  # of the ball that is dropped, forward as it flies
 FRICTION = 0.3
-STIFFNESS = 1e6
+STIFFNESS = 1e7
 TIME = 3.0  # that `mobod simulate rolling_balls` simulates
 COLORS = ("#cc3311", "#ee7733", "#0077bb", "#009988")
 STARTS = ((-2.0, 0.0, RADIUS), (0.3, 0.02, RADIUS), (0.6, 0.12, RADIUS), (-1.0, -0.6, 0.6))
@@ -43,6 +43,6 @@ def make_ball(color: str, stuff: mb.contact.Material) -> mb.body.Body:
     ball.add_decoration(mb.decoration.Sphere(RADIUS, color=color))
     for axis in "xy":
         turned = mb.Transform(mb.Rotation.about_axis(1.5707963267948966, axis))
-        ball.add_decoration(mb.decoration.Circle(1.01 * RADIUS, color="#222222", line_width=1.5), turned)
+        ball.add_decoration(mb.decoration.Circle(1.01 * RADIUS, color="#222222", line_width=0.8), turned)
     ball.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(RADIUS), stuff, draws=False))
     return ball

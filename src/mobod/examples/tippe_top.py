@@ -1,9 +1,9 @@
 """Tippe top: a sphere whose mass center is off its middle spins, turns over, and spins on its head.
 
-The friction of the sliding contact does it; it also takes energy, while the mass center rises. What it cannot change is Jellett's
-constant, L . r: the angular momentum about the mass center along the line from there to the contact. A top turns over completely if
-it spins fast enough and 1 - e < A/C < 1 + e, with A and C its moments of inertia across and along its axis, and e the distance of the
-mass center from the middle over the radius (Ebenfeld and Scheck 1995).
+The friction of the sliding contact does it; it also takes energy, while the mass center rises. What it cannot change is
+Jellett's constant, L . r: the angular momentum about the mass center along the line from there to the contact. A top turns over
+completely if it spins fast enough and 1 - e < A/C < 1 + e, with A and C its moments of inertia across and along its axis, and e
+the distance of the mass center from the middle over the radius (Ebenfeld and Scheck 1995).
 """
 
 import mobod as mb
@@ -38,14 +38,15 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
 
 
 def make_top(stuff: mb.contact.Material) -> mb.body.Body:
-    """Make the top: a sphere about the body's origin, with a stem."""
+    """Make the top: a sphere about the body's origin, two rings painted round its head."""
     central = mb.Inertia(INERTIA, INERTIA, INERTIA)
     com = (0.0, 0.0, -OFFSET)
-    inertia = central.shift_from_mass_center(com, MASS)
+    inertia = central.shift_from_centroid(com, MASS)
     top = mb.body.Rigid(mb.MassProperties(MASS, com, inertia))
     top.add_decoration(mb.decoration.Sphere(RADIUS, color="#cc9944"))
-    stem = mb.Transform(mb.Rotation.about_axis(1.5707963267948966, "x"), (0, 0, 1.2 * RADIUS))
-    top.add_decoration(mb.decoration.Cylinder(0.15 * RADIUS, 0.3 * RADIUS, color="#884422"), stem)
+    for wide in (0.3, 0.6):
+        place = mb.Transform((0, 0, RADIUS * (1.0 - wide**2) ** 0.5))
+        top.add_decoration(mb.decoration.Circle(wide * RADIUS, color="#772211", line_width=2.0), place)
     top.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(RADIUS), stuff, draws=False))
     return top
 
