@@ -3,6 +3,7 @@
 from ...compiling import Routine
 from ..shape import BRICK, CAPSULE, CONVEX_HULL, CYLINDER, ELLIPSOID, HALF_SPACE, SPHERE, TORUS
 from .brick_torus import brick_torus
+from .capsule_capsule import capsule_capsule
 from .capsule_torus import capsule_torus
 from .cylinder_torus import cylinder_torus
 from .ellipsoid_torus import ellipsoid_torus
@@ -42,6 +43,7 @@ PAIRS: dict[tuple[int, int], Routine] = {
     (SPHERE, BRICK): sphere_brick,
     (SPHERE, ELLIPSOID): sphere_ellipsoid,
     (SPHERE, TORUS): sphere_torus,
+    (CAPSULE, CAPSULE): capsule_capsule,
     (CAPSULE, TORUS): capsule_torus,
     (CYLINDER, TORUS): cylinder_torus,
     (BRICK, TORUS): brick_torus,

@@ -148,7 +148,6 @@ def nearest_on_ellipsoid(x: Any, radii: Any) -> Any:
     y = (a * a * i / (a * a + t), b * b * j / (b * b + t), c * c * k / (c * c + t))
     # the normal is that of y; one step of Newton's method for (s, y) in x = y + s D^-2 y carries the tangents of x
     m = (y[0] / (a * a), y[1] / (b * b), y[2] / (c * c))
-    size = sqrt(vec3.dot(m, m))
     k0, k1, k2 = 1.0 + t / (a * a), 1.0 + t / (b * b), 1.0 + t / (c * c)
     rest = (x[0] - k0 * y[0], x[1] - k1 * y[1], x[2] - k2 * y[2])
     inverse = (1.0 / k0, 1.0 / k1, 1.0 / k2)

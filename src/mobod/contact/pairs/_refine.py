@@ -109,22 +109,13 @@ def refine(model: Any, A: Any, B: Any, R: Any, p: Any, n: Any, i: int, j: int, s
     near, rounds = 1e-4, 1
     if smooth:
         near, rounds = 0.1, 3
-    w, i, j = difference(model, A, B, R, p, n, i, j)
-    least = vec3.dot(n, w)
-    d = mat33.transpose_mul_vec(R, vec3.neg(n))
-    what, best, m = NOTHING, n, n
-    f, g = point_feature(model, A, n, i), point_feature(model, B, d, j)
+    nothing = (POINT, o, o, 0.0, 0)
+    what, best, least, m, f, g = NOTHING, n, 0.0, n, nothing, nothing
+    face_a, face_b, edge_a, edge_b, point_a, point_b = nothing, nothing, nothing, nothing, nothing, nothing
     for turn in range(rounds):
-        # of curved shapes the first n is a guess: an edge may be the wrong one
-        second = turn == 1
         what, m = NOTHING, best
-        d = mat33.transpose_mul_vec(R, vec3.neg(m))
-        face_a, face_b = face_feature(model, A, m, i), face_feature(model, B, d, j)
-        edge_a, edge_b = edge_feature(model, A, m, i, near, second), edge_feature(model, B, d, j, near, second)
-        point_a, point_b = point_feature(model, A, m, i), point_feature(model, B, d, j)
-        f, g = point_a, point_b
-        least = least + 1e-9 * size
-        for c in range(6):
+        # the overlap along m comes first, in the same place as the others: to find it is most of the code
+        for c in range(-1, 6):
             fc, gc, e, trial, found = point_a, point_b, o, m, True
             if c == FACE_A:
                 fc, trial = face_a, face_a[2]
@@ -141,7 +132,7 @@ def refine(model: Any, A: Any, B: Any, R: Any, p: Any, n: Any, i: int, j: int, s
                     found = square > 1e-12
                     if found:
                         trial = vec3.scale((1.0 if vec3.dot(trial, m) > 0.0 else -1.0) / sqrt(square), trial)
-            else:
+            elif c >= EDGE_A:
                 if c == EDGE_A:
                     fc, e, found = edge_a, edge_a[2], edge_a[0] == EDGE
                 elif c == EDGE_B:
@@ -160,7 +151,15 @@ def refine(model: Any, A: Any, B: Any, R: Any, p: Any, n: Any, i: int, j: int, s
                     wanted = least - 1e-9 * size
                 if (what == FACE_A or what == FACE_B) and c == EDGES and vec3.dot(trial, best) > _SAME and least > 0.0:
                     wanted = _FACE_FIRST * least
-                if overlap < wanted:
-                    what, f, g, best, least = c, fc, gc, trial, overlap
+                if c < 0:
                     i, j = k, h
+                    # of curved shapes the first n is a guess: an edge may be the wrong one
+                    second, d = turn == 1, mat33.transpose_mul_vec(R, vec3.neg(m))
+                    face_a, face_b = face_feature(model, A, m, i), face_feature(model, B, d, j)
+                    edge_a = edge_feature(model, A, m, i, near, second)
+                    edge_b = edge_feature(model, B, d, j, near, second)
+                    point_a, point_b = point_feature(model, A, m, i), point_feature(model, B, d, j)
+                    f, g, least = point_a, point_b, overlap + 1e-9 * size
+                elif overlap < wanted:
+                    what, f, g, best, least = c, fc, gc, trial, overlap
     return what, f, g, best, least

@@ -5,10 +5,10 @@ normal there, minima of f are roots of
 
     g(t) = n . dc/dt,   from below to above zero
 
-which lie between some of SAMPLES places around the circle: two minima nearer to each other than a fifteenth of the circle can be
-taken for one. Each is a point of the contact. Where the ring lies flat on something flat, f is the same all around: then the places a
-quarter, a half and three quarters of the circle from the deepest one bear too, as on a half-space. Tangents of t are those of the
-root: dt = -dg / g'.
+which lie between some of SAMPLES places around the circle: two minima nearer to each other than a thirtieth of the circle
+can be taken for one. Each is a point of the contact; and so are, if they are inside the shape, the places a quarter, a half and
+three quarters of the circle from the deepest one, where no minimum is near: a ring that lies flat, or is around a rod that fills
+it, is as deep everywhere. Tangents of t are those of the root: dt = -dg / g'.
 """
 
 from __future__ import annotations
@@ -25,11 +25,9 @@ from ._ball import put_ball
 from ._core import bare3, bare9
 from .half_space_torus import ring_curvature
 
-SAMPLES = 32
+SAMPLES = 64
 _MOST = 16
-_STEP, _TURN, _QUARTER = 0.19634954084936207, 6.283185307179586, 1.5707963267948966
-#: The cosine of the slope at which a ring lies flat, and that of the angle between the normals where it bears all around.
-_FLAT, _SAME = 0.9, 0.99
+_STEP, _TURN, _QUARTER = 0.09817477042468103, 6.283185307179586, 1.5707963267948966
 
 
 @generic
@@ -70,11 +68,12 @@ def torus_with(near: Callable[..., Any], name: str, torus_first: bool) -> Routin
             if g0 < -1e-9 * ring and g1 >= 0.0 and min(f0, f1) < tube + 0.5 * _STEP * ring and num < _MOST - 4:
                 x, y, gx, gy, side = t0, t1, g0, g1, 0
                 middle = y
-                for _ in range(60):
+                for steps in range(90):
                     if y - x < 1e-14 or gy == 0.0:
                         break
-                    middle = (x * gy - y * gx) / (gy - gx)  # the Illinois method, kept inside
-                    middle = min(max(middle, x + 1e-3 * (y - x)), y - 1e-3 * (y - x))
+                    middle = 0.5 * (x + y)
+                    if steps % 3 != 2:  # the Illinois method, and by halves now and then: g jumps where n does
+                        middle = (x * gy - y * gx) / (gy - gx)
                     f, g, _ = look(model, s, lane, ring, A, q, middle)
                     if abs(g) < 1e-15 * ring:
                         break
@@ -94,22 +93,16 @@ def torus_with(near: Callable[..., Any], name: str, torus_first: bool) -> Routin
             t0, f0, g0 = t1, f1, g1
         if low >= tube:
             return 0
-        _, _, deepest = look(model, s, lane, ring, A, q, where_low)
         least = num
-        if abs(A[2] * deepest[0] + A[5] * deepest[1] + A[8] * deepest[2]) > _FLAT:
-            for k in range(4):
-                t = where_low + k * _QUARTER
-                new = True
-                for i in range(least):
-                    apart = abs(t - load(found, i, 0)) % _TURN
-                    new = new and 0.5 * _QUARTER < apart < _TURN - 0.5 * _QUARTER
-                _, _, n = look(model, s, lane, ring, A, q, t)
-                if new and (k == 0 or vec3.dot(n, deepest) > _SAME):
-                    store(found, num, 0, t)
-                    num += 1
-        elif num == 0:
-            store(found, 0, 0, where_low)
-            num = 1
+        for k in range(4):
+            t = where_low + k * _QUARTER
+            new = True
+            for i in range(least):
+                apart = abs(t - load(found, i, 0)) % _TURN
+                new = new and 0.5 * _QUARTER < apart < _TURN - 0.5 * _QUARTER
+            if new:
+                store(found, num, 0, t)
+                num += 1
         count = 0
         for i in range(num):
             t = load(found, i, 0)

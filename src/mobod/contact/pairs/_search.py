@@ -22,6 +22,9 @@ MOST_VERTICES, _MOST_FACES, _MOST_EDGES = 96, 192, 192
 #: What GJK and EPA find: nothing that could touch, a direction.
 APART, FOUND = 0, 1
 _NONE = 1e300
+#: What the search does: GJK, corners for a tetrahedron with a volume, EPA; and how often.
+_GJK, _VOLUME, _EPA = range(3)
+_MOST_GJK, _TURNS = 64, 256
 
 
 @generic
@@ -187,107 +190,105 @@ def _extent(points: Any, m: int, w: Any) -> float:
 
 
 @generic
-def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: float) -> Any:
+def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: float, small: float) -> Any:
     """APART, or FOUND with the direction n, in A's frame, from A to B, and vertices of hulls near it.
 
-    *R* and *p* place B in A's frame; *margin* is how far cores may be apart and touch yet, *size* a length of both.
+    *R* and *p* place B in A's frame; *margin* is how far cores may be apart and touch yet, *size* a length of both,
+    *small* one of the smaller.
     """
-    points = scratch(MOST_VERTICES, 3)
+    points, faces, edges = scratch(MOST_VERTICES, 3), scratch(_MOST_FACES, 8), scratch(_MOST_EDGES, 2)
+    free = scratch(_MOST_FACES, 1)
     v, m, i, j = vec3.neg(p), 0, 0, 0
-    w, n = v, v
     if vec3.dot(v, v) == 0.0:
         v = (1.0, 0.0, 0.0)
-    overlap, least = False, 1e-24 * size * size
-    for _ in range(64):
-        w, i, j = difference(model, A, B, R, p, vec3.neg(v), i, j)
-        vv, vw = vec3.dot(v, v), vec3.dot(v, w)
-        if vw > 0.0 and vw * vw > margin * margin * vv:
-            return APART, v, i, j
-        known = m > 0 and vv - vw <= 1e-12 * vv + 1e-16 * size * size
-        for k in range(m):
-            a = _get(points, k)
-            known = known or (a[0] == w[0] and a[1] == w[1] and a[2] == w[2])
-        if known:
-            break
-        _put(points, m, w)
-        before = vv if m > 0 else _NONE
-        v, m = _reduce(points, m + 1, least)
-        vv = vec3.dot(v, v)
-        if m == 4 or vv <= least:
-            # inside, or on the boundary
-            overlap = True
-            break
-        if vv >= before:
-            break
-    if not overlap:
-        n = vec3.scale(-1.0 / sqrt(vec3.dot(v, v)), v)
-        return FOUND, n, i, j
-
-    # EPA, of a tetrahedron: corners that are missing are added
-    trial = 0
-    while m < 4:
-        if trial == 6:
-            return APART, v, i, j
-        d = _direction(points, m, trial)
-        w, i, j = difference(model, A, B, R, p, d, i, j)
-        trial += 1
-        if vec3.dot(d, d) > 0.0 and _extent(points, m, w) > 1e-9 * size:
-            _put(points, m, w)
-            m += 1
-            trial = 0
-    faces, edges, free = scratch(_MOST_FACES, 8), scratch(_MOST_EDGES, 2), scratch(_MOST_FACES, 1)
-    a, b, c, d = _get(points, 0), _get(points, 1), _get(points, 2), _get(points, 3)
-    if vec3.dot(vec3.cross(vec3.sub(b, a), vec3.sub(c, a)), vec3.sub(d, a)) > 0.0:
-        _put(points, 1, c)
-        _put(points, 2, b)
-    for f in range(4):
-        _add_face(points, faces, f, 0 if f < 3 else 1, (1, 2, 3, 3)[f], (2, 3, 1, 2)[f])
-    num_faces, num_free = 4, 0
-    enough = 1e-10 * size
+    flat, enough, close = 1e-24 * size * size, 1e-10 * size, 1e-12
     if is_smooth(A) or is_smooth(B):
-        enough = 1e-4 * size
+        enough, close = 1e-4 * small, 1e-6
         if B[0] == CONVEX_HULL:  # which of its many edges is touched is decided here
-            enough = 1e-6 * size
-    n, best = (1.0, 0.0, 0.0), _NONE
-    while True:
-        least, f = _NONE, -1
-        for g in range(num_faces):
-            if load(faces, g, 7) == 1.0 and load(faces, g, 6) < least:
-                least, f = load(faces, g, 6), g
-        if f < 0:
-            return FOUND, n, i, j
-        d = (load(faces, f, 3), load(faces, f, 4), load(faces, f, 5))
+            enough = 1e-6 * small
+    d, n, best, least = vec3.neg(v), v, _NONE, 0.0
+    phase, trial, num_faces, num_free, chosen = _GJK, 0, 0, 0, 0
+    # one loop, and one place where points of C are found, which is most of the code
+    for turn in range(_TURNS):
         w, i, j = difference(model, A, B, R, p, d, i, j)
-        reach = vec3.dot(d, w)
-        if reach < -margin:
-            return APART, d, i, j
-        if reach < best:
-            n, best = d, reach
-        if reach - least <= enough or best - least <= enough or m == MOST_VERTICES:
-            return FOUND, n, i, j
-        _put(points, m, w)
-        num_edges = 0
-        for g in range(num_faces):
-            if load(faces, g, 7) == 1.0:
-                outward = (load(faces, g, 3), load(faces, g, 4), load(faces, g, 5))
-                if vec3.dot(outward, w) - load(faces, g, 6) > 1e-12 * size:
-                    if num_edges + 3 > _MOST_EDGES:
-                        return FOUND, n, i, j
-                    store(faces, g, 7, 0.0)
-                    store(free, num_free, 0, float(g))
-                    num_free += 1
-                    x, y, z = load(faces, g, 0), load(faces, g, 1), load(faces, g, 2)
-                    num_edges = _toggle(edges, num_edges, x, y)
-                    num_edges = _toggle(edges, num_edges, y, z)
-                    num_edges = _toggle(edges, num_edges, z, x)
-        for e in range(num_edges):
-            if num_free > 0:
-                num_free -= 1
-                g = int(load(free, num_free, 0))
-            elif num_faces < _MOST_FACES:
-                g = num_faces
-                num_faces += 1
-            else:
+        if phase == _GJK:
+            vv, vw = vec3.dot(v, v), vec3.dot(v, w)
+            if vw > 0.0 and vw * vw > margin * margin * vv:
+                return APART, v, i, j
+            known = m > 0 and vv - vw <= close * vv + 1e-16 * size * size
+            for k in range(m):
+                a = _get(points, k)
+                known = known or (a[0] == w[0] and a[1] == w[1] and a[2] == w[2])
+            if not known:
+                _put(points, m, w)
+                u, m = _reduce(points, m + 1, flat)
+                uu = vec3.dot(u, u)
+                if m == 4 or uu <= flat:
+                    phase = _VOLUME  # the origin is inside, or on the boundary
+                # rounding, in a simplex that is a sliver, has the last word: the point before was nearer
+                known = phase == _GJK and turn > 0 and uu >= vv
+                if not known:
+                    v = u
+            if known or turn > _MOST_GJK:
+                return FOUND, vec3.scale(-1.0 / sqrt(vec3.dot(v, v)), v), i, j
+        elif phase == _VOLUME:
+            if vec3.dot(d, d) > 0.0 and _extent(points, m, w) > 1e-9 * size:
+                _put(points, m, w)
+                m += 1
+                trial = 0
+            elif trial == 6:
+                return APART, v, i, j
+        else:
+            reach = vec3.dot(d, w)
+            if reach < -margin:
+                return APART, d, i, j
+            if reach < best:
+                n, best = d, reach
+            if reach - least <= enough or best - least <= enough or m == MOST_VERTICES:
                 return FOUND, n, i, j
-            _add_face(points, faces, g, int(load(edges, e, 0)), int(load(edges, e, 1)), m)
-        m += 1
+            _put(points, m, w)
+            num_edges = 0
+            for g in range(num_faces):
+                if load(faces, g, 7) == 1.0:
+                    outward = (load(faces, g, 3), load(faces, g, 4), load(faces, g, 5))
+                    if vec3.dot(outward, w) - load(faces, g, 6) > 1e-12 * size:
+                        if num_edges + 3 > _MOST_EDGES:
+                            return FOUND, n, i, j
+                        store(faces, g, 7, 0.0)
+                        store(free, num_free, 0, float(g))
+                        num_free += 1
+                        for k in range(3):
+                            num_edges = _toggle(edges, num_edges, load(faces, g, k), load(faces, g, (k + 1) % 3))
+            for e in range(num_edges):
+                if num_free > 0:
+                    num_free -= 1
+                    g = int(load(free, num_free, 0))
+                elif num_faces < _MOST_FACES:
+                    g = num_faces
+                    num_faces += 1
+                else:
+                    return FOUND, n, i, j
+                _add_face(points, faces, g, int(load(edges, e, 0)), int(load(edges, e, 1)), m)
+            m += 1
+        if phase == _GJK:
+            d = vec3.neg(v)
+        elif phase == _VOLUME and m < 4:
+            d = _direction(points, m, trial)
+            trial += 1
+        else:
+            if phase == _VOLUME:
+                phase, num_faces = _EPA, 4
+                a, b, c = _get(points, 0), _get(points, 1), _get(points, 2)
+                if vec3.dot(vec3.cross(vec3.sub(b, a), vec3.sub(c, a)), vec3.sub(_get(points, 3), a)) > 0.0:
+                    _put(points, 1, c)
+                    _put(points, 2, b)
+                for f in range(4):
+                    _add_face(points, faces, f, (0, 0, 0, 1)[f], (1, 2, 3, 3)[f], (2, 3, 1, 2)[f])
+            least, chosen = _NONE, -1
+            for g in range(num_faces):
+                if load(faces, g, 7) == 1.0 and load(faces, g, 6) < least:
+                    least, chosen = load(faces, g, 6), g
+            if chosen < 0:
+                return FOUND, n, i, j
+            d = (load(faces, chosen, 3), load(faces, chosen, 4), load(faces, chosen, 5))
+    return FOUND, n, i, j

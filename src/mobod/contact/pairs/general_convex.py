@@ -32,8 +32,9 @@ def general_convex(model: Any, pair: int, unused: int) -> int:
     R = mat33.mul(mat33.transpose(R0), bare9(Rb))
     p = mat33.transpose_mul_vec(R0, bare3(vec3.sub(pb, pa)))
     margin = A[6] + B[6]
-    size = size_of(model, A, s, lane) + size_of(model, B, t, lane) + margin
-    found, n, i, j = search(model, A, B, R, p, margin, size)
+    a, b = size_of(model, A, s, lane), size_of(model, B, t, lane)
+    size = a + b + margin
+    found, n, i, j = search(model, A, B, R, p, margin, size, min(a, b) + margin)
     if found == APART:
         return 0
     what, f, g, n, overlap = refine(model, A, B, R, p, n, i, j, size)

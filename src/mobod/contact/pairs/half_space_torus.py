@@ -24,7 +24,7 @@ _UPRIGHT = 1e-24
 def ring_curvature(ring: Any, tube: Any, outward: Any) -> Any:
     """Along a torus' circle, where the normal has the component *outward* along the circle's radius."""
     k = outward / (ring + tube * outward)
-    least = 0.1 / (ring + tube)
+    least = 0.1 / (ring + tube) + 0.0 * outward
     return k if k > least else least
 
 
