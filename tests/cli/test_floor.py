@@ -43,7 +43,7 @@ def test_where_there_are_none_its_looks_do(write, tmp_path, capsys):
 
 
 def test_where_it_has_no_looks_its_inertia_does(write, tmp_path):
-    run = fall(write(), tmp_path, "--floor")
+    run = fall(write(), tmp_path, "--floor", "--q", "box[6]=0.3")
     assert run.q[-1, 6] == pytest.approx(np.sqrt(2.5 * 0.02 / 2), abs=5e-3)
 
 
