@@ -13,6 +13,7 @@ from .ellipsoid import Ellipsoid
 from .half_space import HalfSpace
 from .height_field import HeightField
 from .material import Material
+from .separation import separate
 from .shape import Shape
 from .sphere import Sphere
 from .surface import Surface
@@ -33,6 +34,7 @@ __all__ = [
     "Surface",
     "Torus",
     "TriangleMesh",
+    "separate",
 ]
 
 explain_names(__name__)
