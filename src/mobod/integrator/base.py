@@ -17,6 +17,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..compiling import Job, compile_ahead
 from ..errors import ConvergenceError, ModelError, TopologyError
+from ..force.contact.step_limit import limit_step
 from ..state.validity import EVERYTHING
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
@@ -331,6 +332,7 @@ class Integrator(Sealed):
         control = self.control
         control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
         control[rk.COLLAPSE] = 0.0
+        control[rk.PERMITTED_STEP] = -1.0
         self._apply()
         status = self._call(rk.start, self.work, control, self.counts, np.zeros(3))
         if status == rk.NOT_PROJECTED:
@@ -347,6 +349,7 @@ class Integrator(Sealed):
         state = self._state
         assert state is not None
         state.valid = 0
+        self.counts[rk.LIMITER] = limit_step.address() if state.tree.counts["num_contact_elements"] else 0
         if not self.system.is_interpreted:
             self.counts[rk.ROUTINE] = advance.address()
             self.counts[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0

@@ -59,6 +59,7 @@ class Record(RecordBase):
     contact_integers_size: int
     contact_constants_size: int
     contact_points_size: int  # the most points of a contact of two surfaces
+    num_contact_elements: int  # force elements with surfaces
     contact_rows: int  # 1 where there are surfaces, else 0
     num_functions: int
     function_places_size: int
@@ -138,6 +139,7 @@ class Record(RecordBase):
     force_integers = index("force_integers_size", "bodies, indices and choices of the elements")
     force_numbers = parameter("force_numbers_size", 1, "stiffnesses, directions and so on")
     # ---- contact surfaces, see `force.contact`
+    contact_elements = index("num_contact_elements", "force elements with surfaces")
     surface_body = index("num_surfaces", "body that it is fixed on")
     surface_kind = index("num_surfaces", "KIND of its shape")
     surface_first_number = index("num_surfaces", "first of its numbers in force_numbers, see `contact.access`")
