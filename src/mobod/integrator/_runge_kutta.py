@@ -54,7 +54,9 @@ PROJECTOR, ERROR_ORDER, MEAN_NORM, PROJECTION, PROJECT_REPORTS, NO_INTERPOLATION
 AT_END, ENDS_AT_STAGE = 21, 22
 # ... the routine that limits steps by contact, 0 where nothing can touch, and how often a step was longer than it permits
 LIMITER, PASSES = 23, 24
-COUNTS_SIZE = 25
+# ... the row of `work` that has the rates foreseen at the end of a step
+FORESEEN = 25
+COUNTS_SIZE = 26
 # rows of the array `work`; the stages' rates come after, then weights (0 for what is prescribed), the last attempt's errors,
 # and at the end q_dot_dot of the last step's two ends
 Y_PREVIOUS, RATE_PREVIOUS, Y, RATE = range(4)
@@ -70,6 +72,8 @@ DONE, NOT_REALIZED, NOT_CONVERGED = 0, 1, 2
 #: The part of the smaller of two surfaces by which a step may carry them deeper into each other before error control
 #: looks, and that beyond which a step that cannot be shortened may have missed that they touched.
 DEEPER, MISSED = 0.25, 1.0
+#: How many times the accuracy the rates at the end of a step may differ from those foreseen, by what they do in a step.
+SURPRISE = 10.0
 
 #: When steps have shrunk to this part of their size, the cause is looked for.
 COLLAPSE_RATIO = 1e-3
@@ -136,6 +140,23 @@ def error_norm(block: Any, work: Any, mean: int) -> float:
         total = total + size * size
     if mean != 0:
         return (total / max(1, model.ny)) ** 0.5
+    return worst
+
+
+@compiled
+def surprise(block: Any, work: Any, row: int, h: float) -> float:
+    """The largest change, in a step, by rates that differ from those in a row; weighted as errors are, by y at the beginning.
+
+    A method may have met a contact in a stage that has no part in its estimate, been thrown off, and missed it in all others.
+    """
+    model = attach(block)
+    weights = work.shape[0] - 4
+    worst = 0.0
+    for i in range(model.ny):
+        weight = work[weights, i]
+        size = weight * h * abs(load(model.y_dot, i, 0) - work[row, i]) / max(1.0, weight * abs(work[Y, i]))
+        if not size <= worst:
+            worst = size
     return worst
 
 
@@ -439,6 +460,8 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
                     counts[EVALUATIONS] += 1
                     if status != 0:
                         error, failure = 1e300, REALIZATION_FAILURES
+                    elif counts[LIMITER] != 0 and counts[AT_END] == 0 and control[FIXED_STEP] == 0.0 and counts[FORCED] == 0:
+                        error = max(error, surprise(model, work, counts[FORESEEN], h) / SURPRISE)
             if error <= control[ACCURACY]:
                 finish_step(model)
                 shift_step(model, work)

@@ -269,6 +269,9 @@ class Integrator(Sealed):
         # a table whose last stage is the end of the step: the rates there are the next step's first
         counts[rk.ENDS_AT_STAGE] = len(self.table) > 2 and np.array_equal(self.table[-3], self.table[-2])
 
+        stages = np.flatnonzero(self.table[:-2, 0] == 1.0)
+        counts[rk.FORESEEN] = rk.FIRST_STAGE + int(stages[-1]) if len(stages) else rk.RATE
+
     # ------------------------------------------------------------------------------------------ stepping
 
     @classmethod
