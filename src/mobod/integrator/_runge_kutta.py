@@ -52,7 +52,7 @@ CONVERGENCE_FAILURES, REALIZATION_FAILURES, PROJECTION_FAILURES, Q_PROJECTIONS, 
 # tables whose last stage is the end of the step, ENDS_AT_STAGE
 PROJECTOR, ERROR_ORDER, MEAN_NORM, PROJECTION, PROJECT_REPORTS, NO_INTERPOLATION, FORCED = range(14, 21)
 AT_END, ENDS_AT_STAGE = 21, 22
-# ... the routine that limits steps by contact, 0 where nothing can touch, and how often a step was longer than it permits
+# ... the routine that limits steps by contact, 0 where nothing can touch; 1 after a step that may have missed a contact
 LIMITER, PASSES = 23, 24
 # ... the row of `work` that has the rates foreseen at the end of a step
 FORESEEN = 25
@@ -69,11 +69,13 @@ REACHED, PAUSED, STEP_TOO_SMALL, NOT_FINITE, COLLAPSED, NOT_PROJECTED = 0, 1, 2,
 # what an attempt returns
 DONE, NOT_REALIZED, NOT_CONVERGED = 0, 1, 2
 
+#: Longer than any step.
+LONGEST = 1e30
 #: The part of the smaller of two surfaces by which a step may carry them deeper into each other before error control
 #: looks, and that beyond which a step that cannot be shortened may have missed that they touched.
 DEEPER, MISSED = 0.25, 1.0
 #: How many times the accuracy the rates at the end of a step may differ from those foreseen, by what they do in a step.
-SURPRISE = 10.0
+SURPRISE = 100.0
 
 #: When steps have shrunk to this part of their size, the cause is looked for.
 COLLAPSE_RATIO = 1e-3
@@ -349,16 +351,26 @@ def begin_step_of(model: Any, time: float) -> int:
 
 @generic
 def find_permitted_step(model: Any, control: Any, counts: Any) -> None:
-    """Find out how long the next step may be, of a record realized where it begins; what cannot be shortened is counted."""
-    least = max(control[FIXED_STEP], control[MIN_STEP])
-    h = control[FIXED_STEP]
-    if h == 0.0:
+    """Find out how long the next step may be, of a record realized where it begins; count one that cannot be so short."""
+    least = control[FIXED_STEP]
+    if least == 0.0:
+        least = control[MIN_STEP]
         h = max(min(control[STEP], control[MAX_STEP]), least)
         control[PERMITTED_STEP] = permitted_step(model, counts[LIMITER], DEEPER, h)
     if control[FIXED_STEP] > 0.0 or control[PERMITTED_STEP] < least:
         control[PERMITTED_STEP] = least
-        if permitted_step(model, counts[LIMITER], MISSED, least) < least:
-            counts[PASSES] += 1
+        if counts[PASSES] == 0 and permitted_step(model, counts[LIMITER], MISSED, least) < least:
+            counts[PASSES] = 1
+
+
+@compiled
+def permit(block: Any, work: Any, control: Any, counts: Any) -> int:
+    """Find out how long the step from the last one's end may be, however long is planned: for steps taken from Python."""
+    model = attach(block)
+    set_y(model, control[TIME], work[Y])
+    status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
+    control[PERMITTED_STEP] = max(permitted_step(model, counts[LIMITER], DEEPER, LONGEST), control[MIN_STEP])
+    return status
 
 
 @generic
