@@ -140,11 +140,13 @@ class Model:
         return state
 
     def moved(self, h, state=None, *, u_dot=None, stage=mb.Stage.VELOCITY):
-        """The state a time h later, to first order: q + h q_dot, u + h u_dot (the state's own unless given)."""
+        """The state a time h later, to first order: q + h q_dot, u + h u_dot (the state's own unless given), z + h z_dot."""
         state = self.state if state is None else state
         other = state.copy()
         other.q = state.q + h * state.q_dot
         other.u = state.u + h * (state.u_dot if u_dot is None else u_dot)
+        if len(state.z):
+            other.z = state.z + h * state.z_dot
         self.system.realize(other, stage)
         return other
 

@@ -9,7 +9,7 @@ import mobod as mb
 from kinds import Records
 from mobod import Stage
 
-F = mb.force
+F, C = mb.force, mb.contact
 #: For `Force.reference`.
 SIMBODY = "cases of Simbody's"
 
@@ -61,7 +61,20 @@ def frame(v):
     return mb.Transform(mb.Rotation.about_axis(0.3, (1, 2, 3)), v())
 
 
+def octahedron():
+    """A mesh of eight faces, outward."""
+    if not hasattr(C, "TriangleMesh"):
+        return C.Sphere(1.0)
+    vertices = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
+    upper = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4)]
+    return C.TriangleMesh(2.0 * np.array(vertices, float), [*upper, *((b, a, 5) for a, b, _ in upper)])
+
+
 SIX = np.arange(1.0, 7.0)
+RUBBER = mb.contact.Material(20.0, 0.4, static_friction=0.9, dynamic_friction=0.6, viscous_friction=0.1)
+SMOOTH = {"constant_contact_force": 0.01, "hertz_smoothing": 2.0, "hunt_crossley_smoothing": 3.0}
+SOFT = {"shape_parameters": (0.0, 3.0, 1.5), "max_normal_force": 20.0, "friction_elasticity": 3.0, "friction_viscosity": 0.8}
+SOFT |= {"normal_viscosity": 0.1, "settle_velocity": 2.0, "relaxation_time": 0.4}
 
 FORCES = Records(
     "force",
@@ -259,6 +272,108 @@ FORCES = Records(
         feeds=True,
         begin=None,
         reference=SIMBODY,
+    ),
+    Force(
+        kind=F.SmoothSphereHalfSpace,
+        elements=[
+            lambda model, v: F.SmoothSphereHalfSpace(
+                model.forces, model.free, v(), 1.5, model.bodies[0], frame(v), RUBBER, transition_velocity=0.7, **SMOOTH
+            ),
+            # one that dissipates nothing
+            lambda model, v: F.SmoothSphereHalfSpace(
+                model.forces, model.bodies[2], v(), 1.0, model.pin, frame(v), mb.contact.Material(20.0), **SMOOTH
+            ),
+        ],
+        parameters={
+            "contact_sphere_location_in_body": (1, 2, 3),
+            "contact_sphere_radius": 0.7,
+            "contact_half_space_frame": mb.Transform((3, 2, 1)),
+            "stiffness": 12.0,
+            "dissipation": 0.7,
+            "static_friction": 1.3,
+            "dynamic_friction": 0.3,
+            "viscous_friction": 0.2,
+            "transition_velocity": 0.5,
+            "constant_contact_force": 0.02,
+            "hertz_smoothing": 3.0,
+            "hunt_crossley_smoothing": 4.0,
+        },
+        apart={"material": "test_contact_elements"},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=True,
+        begin=None,
+        reference="cases of Simbody's, in tests/reference/test_contact.py",
+    ),
+    Force(
+        kind=F.ExponentialSpring,
+        elements=[
+            lambda model, v: F.ExponentialSpring(model.forces, frame(v), model.free, v(), **SOFT),
+            lambda model, v: F.ExponentialSpring(
+                model.forces, frame(v), model.pin, v(), **{**SOFT, "friction_elasticity": 0.1}
+            ),
+        ],
+        parameters={
+            "contact_plane_transform": mb.Transform((3, 2, 1)),
+            "station": (1, 2, 3),
+            "shape_parameters": (0.1, 2.0, 3.0),
+            "normal_viscosity": 0.2,
+            "max_normal_force": 30.0,
+            "friction_elasticity": 4.0,
+            "friction_viscosity": 0.3,
+            "settle_velocity": 0.6,
+            "relaxation_time": 0.3,
+            "mu_static": 0.9,
+            "mu_kinetic": 0.4,
+        },
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="closed forms and balances, in test_contact_elements.py",
+    ),
+    Force(
+        kind=F.HuntCrossley,
+        elements=[
+            lambda model, v: F.HuntCrossley(
+                model.forces,
+                [
+                    (model.bodies[0], C.Surface(C.HalfSpace(), RUBBER), frame(v)),
+                    (model.free, C.Surface(C.Sphere(1.5), C.Material(10.0)), mb.Transform(v())),
+                    (model.pin, C.Surface(C.Sphere(1.0), RUBBER)),
+                    (model.bodies[2], C.Surface(C.Sphere(0.8), RUBBER), mb.Transform(v())),
+                ],
+                0.7,
+            )
+        ],
+        parameters={"transition_velocity": 0.3},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="cases of Simbody's, in tests/reference/test_contact.py",
+    ),
+    Force(
+        kind=F.ElasticFoundation,
+        elements=[
+            lambda model, v: F.ElasticFoundation(
+                model.forces,
+                [
+                    (model.bodies[0], C.Surface(C.HalfSpace(), RUBBER), frame(v)),
+                    (model.free, C.Surface(octahedron(), RUBBER), mb.Transform(v())),
+                ],
+                0.7,
+            )
+        ],
+        parameters={"transition_velocity": 0.3},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="cases of Simbody's, in tests/reference/test_contact.py",
     ),
 )
 

@@ -51,7 +51,7 @@ def compress(source: Path, target: Path) -> None:
 
 
 def generate_alone(what: str, scratch: str, keep: Path | None) -> None:
-    """What are no cases of `reader`, measures and simulations: ``generate_WHAT.cpp`` writes ``WHAT.json.gz``."""
+    """What are no cases of `reader`, measures, simulations and contact: ``generate_WHAT.cpp`` writes ``WHAT.json.gz``."""
     program, written = Path(scratch, f"generate_{what}"), Path(scratch, f"{what}.json")
     compile_generator(program, f"generate_{what}.cpp")
     if subprocess.run([str(program), str(written)], check=False).returncode:
@@ -71,6 +71,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         generate_alone("measures", scratch, keep)
         generate_alone("simulations", scratch, keep)
+        generate_alone("contact", scratch, keep)
 
 
 def regenerate(source: str, folder: Path, keep: Path | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,6 +29,13 @@ class Routine:
         self._kept: list[Any] = []  # what the addresses point at
         generic(function)
         marked.add(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Routine:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By the name of its function in its module."""
+        return _named, (self.python.__module__, self.python.__qualname__)
 
     def address(self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False) -> int:
         """Where the compiled code for a record's scalar is, compiled or loaded when it is first asked for."""
@@ -70,6 +78,10 @@ class Routine:
 
     def _cache(self, entry: Callable[..., Any], scalar: str) -> DiskCache:
         return DiskCache(entry)
+
+
+def _named(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(module), name)
 
 
 def _scalar_of(in_lanes: bool, with_tangents: bool, own_parameters: bool) -> str:

@@ -7,8 +7,9 @@ contact_integers from ``surface_first_integer`` on, their vertices in contact_co
 | --- | --- |
 | 0 | R_BS, nine; p_BS, three: its frame S on its body |
 | 12 | stiffness, dissipation, static, dynamic and viscous friction, thickness of its layer (0: none) |
-| 18 | the box that contains it: center and half lengths, in S |
-| 24 | dimensions of its shape |
+| 18 | its stiffness to the power of 2/3, as Hertz's law combines stiffnesses |
+| 19 | the box that contains it: center and half lengths, in S |
+| 25 | dimensions of its shape |
 
 A routine of a pair of kinds, ``run(model, pair, n) -> number of points``, finds where two surfaces overlap. It gets the pair
 as one integer, see `first_surface`; the kind of the first is the lower one. For each point it writes a row of
@@ -21,7 +22,7 @@ as one integer, see `first_surface`; the kind of the first is the lower one. For
 | 6 | depth, above zero, along n between the surfaces |
 | 7 | its law: HERTZ, CORNER or FACE |
 | 8, 9 | HERTZ: the greater and the smaller relative curvature, 1/length |
-| 8 | CORNER: its area; 0 for a corner's own stiffness |
+| 8 | CORNER: its area; 0 for a force of stiffness by depth, whatever the area |
 | 8, 9 | FACE: its area, and the cosine of its angle to the other surface |
 | 10 | a number that identifies the point as long as the two touch: of a corner, a face, an edge |
 | 11 | FACE: 0 where the face is the first surface's, 1 where it is the second's |
@@ -40,7 +41,7 @@ from typing import Any
 from ..algebra.scalar import load_lane, store_lane
 from ..compiling import generic
 
-FRAME, MATERIAL, BOX, DIMENSIONS = 0, 12, 18, 24
+FRAME, MATERIAL, BOX, DIMENSIONS = 0, 12, 19, 25
 #: Laws.
 HERTZ, CORNER, FACE = 0.0, 1.0, 2.0
 #: Columns of contact_point.

@@ -1,13 +1,50 @@
-"""Material: what a contact surface is made of."""
+"""Material: how a surface yields, loses energy and rubs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import dataclasses
+
+from ..errors import ModelError
+from ..value import checks
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Material:
-    """Stiffness, dissipation and friction."""
+    """What contact needs to know of the stuff that a surface is made of; plain data.
+
+    Parameters
+    ----------
+    stiffness : float
+        Pressure by strain, above zero: the plane strain modulus E / (1 - nu^2) of Young's modulus E and Poisson's ratio nu for
+        solids that can yield to the side, the confined compression modulus E (1 - nu) / ((1 + nu)(1 - 2 nu)) for thin layers.
+    dissipation : float
+        The slope c of the coefficient of restitution, 1 - c v at low speeds v (Hunt and Crossley 1975); 1/velocity, zero or
+        more.
+    static_friction : float
+        The coefficient of friction at the onset of sliding, zero or more.
+    dynamic_friction : float, optional
+        While sliding, from zero to *static_friction*, which it is unless given.
+    viscous_friction : float
+        What grows with the sliding speed; 1/velocity, zero or more.
+
+    Raises
+    ------
+    TypeError
+        If one is not a real number.
+    ModelError
+        If one is not finite or out of its range.
+
+    Notes
+    -----
+    How two materials combine is the law's to say; of the reference's laws, `mobod.force.contact` does.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> rubber = mb.contact.Material(1e6, 0.5, static_friction=0.9)
+    >>> rubber.dynamic_friction
+    0.9
+    """
 
     stiffness: float
     dissipation: float
@@ -23,12 +60,23 @@ class Material:
         dynamic_friction: float | None = None,
         viscous_friction: float = 0.0,
     ) -> None:
-        dynamic = static_friction if dynamic_friction is None else dynamic_friction
+        checked = {"stiffness": checks.positive("stiffness of a Material", stiffness)}
         for name, value in (
-            ("stiffness", stiffness),
             ("dissipation", dissipation),
             ("static_friction", static_friction),
-            ("dynamic_friction", dynamic),
             ("viscous_friction", viscous_friction),
         ):
-            object.__setattr__(self, name, float(value))
+            checked[name] = checks.not_negative(f"{name} of a Material", value)
+        static = checked["static_friction"]
+        given = static if dynamic_friction is None else dynamic_friction
+        checked["dynamic_friction"] = dynamic = checks.not_negative("dynamic_friction of a Material", given)
+        if dynamic > static:
+            raise ModelError(
+                f"dynamic_friction of a Material has to be from zero to its static_friction, which is {static:g}, "
+                f"got {dynamic!r}"
+            )
+        for name, number in checked.items():
+            object.__setattr__(self, name, number)
+
+
+__all__ = ["Material"]

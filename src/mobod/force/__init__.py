@@ -7,14 +7,18 @@ from .constant_force import ConstantForce
 from .constant_torque import ConstantTorque
 from .custom import Custom, CustomImplementation
 from .discrete_forces import DiscreteForces
+from .elastic_foundation import ElasticFoundation
+from .exponential_spring import ExponentialSpring
 from .global_damper import GlobalDamper
 from .gravity import Gravity
+from .hunt_crossley import HuntCrossley
 from .linear_bushing import LinearBushing
 from .mobility_constant_force import MobilityConstantForce
 from .mobility_discrete_force import MobilityDiscreteForce
 from .mobility_linear_damper import MobilityLinearDamper
 from .mobility_linear_spring import MobilityLinearSpring
 from .mobility_linear_stop import MobilityLinearStop
+from .smooth_sphere_half_space import SmoothSphereHalfSpace
 from .thermostat import Thermostat
 from .two_point_constant_force import TwoPointConstantForce
 from .two_point_linear_damper import TwoPointLinearDamper
@@ -39,6 +43,10 @@ KINDS: tuple[type[Force], ...] = (
     DiscreteForces,
     LinearBushing,
     Thermostat,
+    SmoothSphereHalfSpace,
+    ExponentialSpring,
+    HuntCrossley,
+    ElasticFoundation,
 )
 
 __all__ = [
@@ -49,14 +57,18 @@ __all__ = [
     "Custom",
     "CustomImplementation",
     "DiscreteForces",
+    "ElasticFoundation",
+    "ExponentialSpring",
     "GlobalDamper",
     "Gravity",
+    "HuntCrossley",
     "LinearBushing",
     "MobilityConstantForce",
     "MobilityDiscreteForce",
     "MobilityLinearDamper",
     "MobilityLinearSpring",
     "MobilityLinearStop",
+    "SmoothSphereHalfSpace",
     "Thermostat",
     "TwoPointConstantForce",
     "TwoPointLinearDamper",

@@ -50,7 +50,7 @@ class Force(Parametrized):
         """
         KIND add_force check_tree default_integers disabled_by_default discrete_run element entry first_function first_z
         implementation num_z pack_integers
-        pack_numbers pool_run reads_positions_only reads_z routine span used_functions
+        pack_numbers pool_run reads_positions_only reads_z routine span used_functions why_not_finite
         """.split()
     )
 
@@ -214,6 +214,10 @@ class Force(Parametrized):
 
     def _initial_z(self) -> list[float]:
         return [0.0] * self.num_z
+
+    def why_not_finite(self, state: State) -> str | None:
+        """Why its forces are not finite in a state, where it knows more than that."""
+        return None
 
     def check_tree(self, tree: Any) -> None:
         """Refuse a tree (of other modelling choices, say) in which the force is undefined."""

@@ -15,6 +15,7 @@ from ..constraint._protocol import PROJECT_Q, PROJECT_U
 from ..errors import ConvergenceError, ModelError
 from ..force import _dispatch as forces
 from ..force.contact import step_limit
+from ..force.contact.bristle import begin_bristles, finish_bristles
 from ..mobilizer import _rates
 from ..mobilizer._access import vector4
 from ..motion._protocol import SET_Q, SET_U
@@ -59,12 +60,14 @@ class Interpreted:
         """A step has ended at the state as realized: keep the next values of variables that update themselves."""
         if self.state.resources is not None:
             self.state.resources.keep_updates(self.state)
+        finish_bristles(self.state.record)
         return 0
 
     def begin_step(self, time: float) -> int:
         """A step begins at *time*: these variables take their next values."""
         if self.state.resources is not None:
             self.state.resources.apply_updates(time)
+        begin_bristles(self.state.record)
         return 0
 
     def prescribe(self) -> None:
@@ -266,6 +269,8 @@ def finish_step(model: Any) -> int:
 def _finish_step(model: Any) -> int:
     if model.measure_memory_size > 0:
         call_routine(model.measures[0], model, model.measure_runs[1], model.measure_runs[2])
+    if model.bristle_rows > 0:
+        finish_bristles(model)
     return 0
 
 
@@ -277,6 +282,8 @@ def begin_step(model: Any, time: float) -> int:
 @compiled_form_of(begin_step)
 def _begin_step(model: Any, time: float) -> int:
     measures.apply(model)
+    if model.bristle_rows > 0:
+        begin_bristles(model)
     return 0
 
 

@@ -254,7 +254,7 @@ class BDF(Integrator):
         solver, self._solver = self._solver, None  # none, should a user's part or Ctrl-C end the step in the middle
         if self.system.is_interpreted:
             self._call(_begin_step, time)
-        elif self._state is not None and self._state.tree.counts["measure_memory_size"]:
+        elif self._state is not None and self._state.tree.remembers:
             self._call(begin_step)
         if solver is None:
             solver = self._make_solver(time, stop)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._version import __version__
+from ..compiling import Routine
 from ..errors import ModelError
 from ..state.state import _restore
 from ..value.files import written
@@ -321,6 +322,6 @@ def _parts(stepper: TimeStepper) -> dict[str, Any]:
                     continue
                 known.add(id(part))
                 parts[f"{place}.{name}.{i}"] = part
-                if depth < _DEPTH and not is_function:
+                if depth < _DEPTH and not (is_function or isinstance(part, Routine)):  # with what Numba has made
                     waiting.append((f"{place}.{name}.{i}", part, depth + 1))
     return parts

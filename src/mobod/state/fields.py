@@ -60,6 +60,7 @@ class Record(RecordBase):
     contact_constants_size: int
     contact_points_size: int  # the most points of a contact of two surfaces
     num_contact_elements: int  # force elements with surfaces
+    bristle_rows: int  # of the tables in which friction that sticks remembers points
     contact_rows: int  # 1 where there are surfaces, else 0
     num_functions: int
     function_places_size: int
@@ -285,6 +286,9 @@ class Record(RecordBase):
     surface_order = state("num_surfaces", 3, "for each axis and place, which surface is there, less the place")
     contact_point = state("contact_points_size", 32, "points of the contact of two surfaces, see `contact.access`")
     contact_sum = state("contact_rows", 32, "what these add up to, see `contact.access`")
+    bristle_memory = state("bristle_rows", 16, "points as of the step's beginning, see `force.contact.bristle`")
+    bristle_now = state("bristle_rows", 16, "points of the last evaluation")
+    bristle_next = state("bristle_rows", 16, "points as of the step's end, when the next begins")
     # ---- accelerations
     known_u_dot = state("nu", 1, "udot of mobilizers whose prescribed is FROM_MOTION")
     residual = state("nb", 6, "sum over children of phi Z+: force left to be balanced at B")
@@ -362,4 +366,4 @@ OF_MASS = ("com_G", "inertia_G", "centrifugal")
 #: Continuous variables of a state that modelling choices do not touch.
 OUTSIDE_MATTER = ("time", "particle_location", "particle_velocity")
 #: Memory of measures, likewise.
-REMEMBERED = ("measure_memory", "measure_next")
+REMEMBERED = ("measure_memory", "measure_next", "bristle_memory", "bristle_next")

@@ -32,6 +32,9 @@ class SubsystemParts(Variables):
             self.resources.apply_updates(time)
         if self.tree.counts["measure_memory_size"]:
             self.record.measure_memory[:] = self.record.measure_next
+        if self.tree.counts["bristle_rows"]:
+            self.record.bristle_next[:] = self.record.bristle_now
+            self.record.bristle_memory[:] = self.record.bristle_now
 
     def upd_resources(self) -> Resources:
         """The subsystems' resources, made if there are none yet."""

@@ -75,6 +75,9 @@ class Explaining(HasTopology):
             if not force.is_disabled(state) and (force.implementation is None or state.stage_number >= Stage.VELOCITY):
                 force.add_force(state, *applied)
             if not all(np.isfinite(part).all() for part in applied):
+                said = force.why_not_finite(state)
+                if said:
+                    raise ModelError(said)
                 raise ModelError(f"accelerations are not finite: {force!r} gives a force that is infinite or not a number")
         raise ModelError(
             "accelerations are not finite: a force is infinite or not a number, or the mass properties differ by more "

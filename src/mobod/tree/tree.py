@@ -284,6 +284,8 @@ class Tree:
         of_measures = ("code", "numbers", "values", "memory", "calls")
         self.counts |= dict.fromkeys((f"measure_{what}_size" for what in of_measures), 0)
         self.has_measures = False
+        #: Whether something is remembered from step to step.
+        self.remembers = self.counts["bristle_rows"] > 0
         self._measure_routines: list[tuple[int, Any]] = []
         self._num_rate_routines = 0
         #: (nu, nu), made once: with `np.empty` by a name of its own, that halves the cost of a new matrix.
@@ -351,6 +353,7 @@ class Tree:
             "measure_memory_size": memory_size,
             "measure_calls_size": len(routines),
         }
+        self.remembers = self.remembers or memory_size > 0
         self.addresses = {}
 
     def _addresses_for(self, *scalar: bool) -> dict[str, npt.NDArray[np.int64]]:

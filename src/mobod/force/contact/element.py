@@ -23,11 +23,13 @@ from .. import _routine
 from .._layout import Entry
 from ..base import Force
 from . import broad_phase
+from .bristle import LEAST_ROWS, ROWS_A_SURFACE, clear_bristles
 from .broad_phase import place_surfaces, searching
 from .fields import Fields, Placed
 from .law import DISSIPATED, TABLE, request
 
 if TYPE_CHECKING:
+    from ...state.state import State
     from ..subsystem import GeneralForceSubsystem
 
 
@@ -75,6 +77,8 @@ def contacts(model: Any, first: int, end_and_what: int) -> int:
                 place_surfaces(model, start, start + model.force_integers[i + 1])
                 for lane in range(lanes):
                     store_lane(model.contact_sum, 0, DISSIPATED, lane, 0.0)
+                    if what == _routine.FORCES:
+                        clear_bristles(model, lane)
                     _search(model, i, lane, (e << 4) | what)
                 if what == _routine.FORCES and model.force_integers[i + 6] == 1:
                     store(model.z_dot, model.force_first_z[e], 0, load(model.contact_sum, 0, DISSIPATED))
@@ -138,9 +142,22 @@ class ContactElement(Force):
         ``place()``: the surfaces, when the topology is realized.
     may_touch : callable
         ``may_touch(a, b)``: whether two of these are looked at.
+    check : callable, optional
+        ``check(a, b)`` refuses two that may touch, but that the law is not for.
     """
 
-    INNER = frozenset({"fields", "find_surfaces", "first_routine", "first_surface", "first_table", "surfaces", "tracks_energy"})
+    INNER = frozenset(
+        {
+            "bristle_rows",
+            "fields",
+            "find_surfaces",
+            "first_routine",
+            "first_surface",
+            "first_table",
+            "surfaces",
+            "tracks_energy",
+        }
+    )
 
     routine = contacts
 
@@ -152,17 +169,20 @@ class ContactElement(Force):
         place: Callable[[], Sequence[Placed]],
         may_touch: Callable[[Placed, Placed], bool],
         *,
+        check: Callable[[Placed, Placed], None] | None = None,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._law, self._place, self._may_touch = law, place, may_touch
+        self._law, self._place, self._may_touch, self._check_pair = law, place, may_touch, check
         self.default_numbers = list(numbers)
         self.surfaces: Sequence[Placed] = ()
         self.fields = Fields((), (), (), ())
         #: Where its surfaces, its lists, its routines are among those of all elements: set when the tree is made.
         self.first_surface = self.first_table = self.first_routine = 0
         self.tracks_energy = False
+        #: Of the tables of its friction, where that remembers; None leaves it to the number of surfaces.
+        self.bristle_rows: int | None = 0
 
     @property
     def num_z(self) -> int:  # type: ignore[override]
@@ -195,6 +215,8 @@ class ContactElement(Force):
                         f"{b.name!r} and {a.name!r} may touch, and there is no law of contact of {kind} and {its}; give one "
                         "another shape, exclude the two bodies by exclude(body1, body2), or put both surfaces into one clique"
                     )
+                if self._check_pair is not None:
+                    self._check_pair(b, a)
                 table[i, j] = table[j, i] = routines.setdefault(pair, len(routines))
         lists = [len(unbounded), *unbounded, len(bounded), *bounded]
         table[table >= 0] += self.first_routine
@@ -203,8 +225,18 @@ class ContactElement(Force):
         for one in placed:
             starts.append(at)
             at += len(surface_numbers(one))
-        self.fields = Fields(placed, [*lists, *table.ravel().tolist()], list(routines), starts)
+        rows = max(LEAST_ROWS, ROWS_A_SURFACE * n) if self.bristle_rows is None else self.bristle_rows
+        self.fields = Fields(placed, [*lists, *table.ravel().tolist()], list(routines), starts, rows)
         return self.fields
+
+    def why_not_finite(self, state: State) -> str | None:
+        now = state.record.bristle_now
+        if len(now) and np.all(now[:, 0]):
+            return (
+                f"more than {len(now)} points touch, and friction by bristles cannot remember more; "
+                f"make the subsystem with max_bristles={2 * len(now)}"
+            )
+        return None
 
     def pack_integers(self) -> list[int]:
         n, lists = len(self.surfaces), self.first_table
@@ -227,7 +259,8 @@ def surface_numbers(one: Placed) -> list[float]:
     friction = [material.static_friction, material.dynamic_friction, material.viscous_friction]
     box = [0.0] * 6 if shape.is_unbounded else [float(x) for side in shape.bounds() for x in side]
     thickness = one.surface.thickness or 0.0
-    return [*twelve(one.X_BS), material.stiffness, material.dissipation, *friction, thickness, *box, *shape.dimensions()]
+    own = [material.stiffness, material.dissipation, *friction, thickness, material.stiffness ** (2.0 / 3.0)]
+    return [*twelve(one.X_BS), *own, *box, *shape.dimensions()]
 
 
 __all__ = ["ContactElement", "tabulate"]

@@ -32,6 +32,8 @@ class Fields(NamedTuple):
     routines: Sequence[Routine]
     #: Where each surface's numbers begin among the element's.
     first_numbers: Sequence[int]
+    #: Of each table of points in which friction that sticks remembers them.
+    bristle_rows: int = 0
 
 
 def number_surfaces(forces: Sequence[Any]) -> None:
@@ -86,6 +88,7 @@ def fields_of(entries: Sequence[Any]) -> tuple[dict[str, Any], list[Routine], di
         "contact_points_size": sum(sorted(points)[-2:]),
         "num_contact_elements": len(elements),
         "contact_rows": int(bool(body)),
+        "bristle_rows": max([entry.contact.bristle_rows for entry in entries if entry.contact], default=0),
     }
     return fields, routines, counts
 

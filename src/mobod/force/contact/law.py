@@ -1,8 +1,38 @@
-"""The law of compliant contact: what the overlap of two surfaces costs, point by point.
+"""The laws of compliant contact: what the overlap of two surfaces costs, point by point.
 
-Hertz's force between surfaces that are smooth where they touch, and linear springs at corners and faces, each with
-the dissipation of Hunt and Crossley and Stribeck friction; equations in docs/contact.md. A row of ``contact_point``
-becomes a force on both bodies, equal and opposite, at the point PLACE.
+Of the depth x of a point, its rate x', and the materials E, c, mu of both surfaces, at a point of law
+
+    HERTZ    E^(2/3) = E1^(2/3) E2^(2/3) / (E1^(2/3) + E2^(2/3))   s1 = E2^(2/3) / (E1^(2/3) + E2^(2/3))
+             f_e = 4/3 e E sqrt(R) x^(3/2)   PE = 2/5 f_e x   1/R = (k_max + k_min) / 2   f = f_e (1 + 3/2 c x')
+    CORNER   k = k1 k2 / (k1 + k2)   s1 = k2 / (k1 + k2)   k_i = E_i where its area is 0, else E_i A / h_i
+             f_e = k x   PE = 1/2 k x^2   f = f_e (1 + c x')
+    FACE     as a corner, of its area times its cosine to the other surface; of two meshes the faces of both act, with half
+
+    c = s1 c1 + (1 - s1) c2   mu = 2 mu1 mu2 / (mu1 + mu2)   e: see `ellipse`
+
+h is the thickness of a surface's layer; where one of two has none it is the other's, where both have none it is sqrt(A), which
+is near to a flat punch on a solid. The point of application is s1 x from the first surface's place, nearer to the stiffer one.
+The force never pulls; where it would, it is zero, and the elastic power, which the material gives back to nobody, is
+dissipated. So
+
+    power dissipated = (f - f_e) x' + friction times slip speed
+
+in both cases, and PE is a function of q. Friction at the slip speed v opposes slip, Stribeck's in transition velocities:
+
+    f (mu(v / v_t) + mu_v v)   S(y) = y^3 (10 - 15 y + 6 y^2)
+    mu(v) = mu_s S(v) up to v = 1, mu_s - (mu_s - mu_d) S((v - 1) / 2) up to 3, then mu_d
+
+Sources: Hunt and Crossley 1975, J. Appl. Mech. 42, 440; Sherman, Seth and Delp 2011, Procedia IUTAM 2, 241, which the
+reference has. Faces of its meshes lack the cosine: with it, the force of a submerged mesh is k / h times the displaced volume.
+
+Of the elements with the laws of the reference's older subsystem, in which friction is Hollars's,
+
+    mu(v) = min(v, 1) (mu_d + 2 (mu_s - mu_d) / (1 + v^2))
+
+`HuntCrossley` has e = 1 and R = 1 / sqrt(k_max k_min); `ElasticFoundation` f = E A x (1 + c x') of each mesh's own material,
+at the point of the other surface that is nearest to the face, without the cosine.
+
+A row of ``contact_point`` becomes a force on both bodies, equal and opposite, at the point PLACE.
 """
 
 from __future__ import annotations
@@ -10,15 +40,19 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import load_lane, power, sqrt, store_lane, zero
+from ...algebra.scalar import bare, load_lane, sqrt, store_lane, zero
 from ...compiling import generic, routine
 from ...contact import access
 from ...contact.access import (
     DEPTH,
+    FACE,
+    HERTZ,
+    LAW,
     MATERIAL,
     NORMAL,
     POINT,
     SHAPE,
+    SIDE,
     first_surface,
     lane_of,
     load3_lane,
@@ -26,12 +60,17 @@ from ...contact.access import (
     second_surface,
     store3_lane,
 )
+from ...contact.shape import TRIANGLE_MESH
 from .. import _routine
+from .bristle import bristle_force
+from .ellipse import correction
 
 #: A request to a law beside FORCES, ENERGY and POWER of `_routine`: fill in the points and ``contact_sum``.
 TABLE = 3
 #: The place, of an element's numbers, of its transition velocity.
 TRANSITION_VELOCITY = 0
+#: Laws of friction.
+STRIBECK, HOLLARS, BRISTLE = 0, 1, 2
 
 
 @generic
@@ -63,14 +102,27 @@ def step5(x: Any) -> Any:
 
 
 @generic
-def stribeck(us: Any, ud: Any, uv: Any, v: Any) -> Any:
-    """The coefficient of friction at a slip of v transition velocities."""
-    wet = uv * v
+def stribeck(us: Any, ud: Any, square: Any, vt: Any) -> Any:
+    """Stribeck's coefficient of friction by the slip speed, whose square is given: finite, and smooth, at rest."""
+    if square <= 0.0:
+        return 0.0 * (square + us)
+    speed = sqrt(square)
+    v = speed / vt
     if v >= 3.0:
-        return ud + wet
+        return ud / speed
     if v >= 1.0:
-        return us - (us - ud) * step5(0.5 * (v - 1.0)) + wet
-    return us * step5(v) + wet
+        return (us - (us - ud) * step5(0.5 * (v - 1.0))) / speed
+    return us * v * v * (10.0 + v * (6.0 * v - 15.0)) / vt
+
+
+@generic
+def hollars(us: Any, ud: Any, square: Any, vt: Any) -> Any:
+    """Hollars's coefficient of friction by the slip speed, whose square is given."""
+    vv = square / (vt * vt)
+    mu = ud + 2.0 * (us - ud) / (1.0 + vv)
+    if vv < 1.0:
+        return mu / vt
+    return mu / sqrt(square)
 
 
 @generic
@@ -82,52 +134,171 @@ def mixed(a: Any, b: Any) -> Any:
     return 0.0 * total
 
 
+@generic
+def frictions(model: Any, a: int, b: int, lane: int) -> Any:
+    """The coefficients of two surfaces: static, dynamic, viscous."""
+    us = mixed(number_of(model, a, MATERIAL + 2, lane), number_of(model, b, MATERIAL + 2, lane))
+    ud = mixed(number_of(model, a, MATERIAL + 3, lane), number_of(model, b, MATERIAL + 3, lane))
+    return us, ud, mixed(number_of(model, a, MATERIAL + 4, lane), number_of(model, b, MATERIAL + 4, lane))
+
+
+@generic
+def softer(k1: Any, k2: Any) -> Any:
+    """Two stiffnesses in series, and the first's share of the depth."""
+    s1 = k2 / (k1 + k2)
+    return k1 * s1, s1
+
+
+@generic
+def layers(model: Any, a: int, b: int, lane: int) -> Any:
+    """The thickness of both surfaces' layers, 0 where neither has one."""
+    h1, h2 = number_of(model, a, MATERIAL + 5, lane), number_of(model, b, MATERIAL + 5, lane)
+    if h1 <= 0.0:
+        h1 = h2
+    if h2 <= 0.0:
+        h2 = h1
+    return h1, h2
+
+
+@generic
+def part_of_faces(model: Any, a: int, b: int) -> float:
+    """The part with which faces count: of two meshes those of both act, each with half."""
+    if model.surface_kind[a] == TRIANGLE_MESH and model.surface_kind[b] == TRIANGLE_MESH:
+        return 0.5
+    return 1.0
+
+
+@generic
+def transition_velocity(model: Any, element: int, lane: int) -> Any:
+    """v_t of an element."""
+    return load_lane(model.force_numbers, model.force_first_number[element] + TRANSITION_VELOCITY, 0, lane)
+
+
+@generic
+def respond(
+    model: Any, pair: int, asked: int, row: int, x: Any, s1: Any, elastic: Any, energy: Any, c: Any, mu: Any, law: int
+) -> None:
+    """What is asked of a point, by its elastic force and energy, c with its factor, mu of both surfaces, the friction's law."""
+    element, what, lane, rows = asked >> 28, asked & 15, lane_of(pair), model.contact_point
+    if what == _routine.ENERGY:
+        add_to(model, element, lane, energy)
+        return
+    n = load3_lane(rows, row, NORMAL, lane)
+    p = vec3.add_scaled(load3_lane(rows, row, POINT, lane), x * (0.5 - s1), n)
+    body1, body2 = model.surface_body[first_surface(pair)], model.surface_body[second_surface(pair)]
+    v = vec3.sub(velocity_at(model, body2, p, lane), velocity_at(model, body1, p, lane))
+    rate = -vec3.dot(v, n)
+    normal = elastic * (1.0 + c * rate)
+    if normal <= 0.0:
+        normal = zero(normal)
+    slip = vec3.add_scaled(v, rate, n)
+    square = vec3.dot(slip, slip)
+    us, ud, uv = mu
+    vt = transition_velocity(model, element, lane)
+    if law == BRISTLE:
+        drag = bristle_force(model, pair, row, p, normal, elastic / x, slip, mu, vt, what)
+    elif law == STRIBECK:
+        drag = vec3.scale(-normal * (uv + stribeck(us, ud, square, vt)), slip)
+    else:
+        drag = vec3.scale(-normal * (uv + hollars(us, ud, square, vt)), slip)
+    f = vec3.add_scaled(drag, normal, n)
+    heat = (normal - elastic) * rate - vec3.dot(drag, slip)
+    if what == _routine.POWER:
+        add_to(model, element, lane, heat)
+    elif what == _routine.FORCES:
+        push(model, body2, p, f, lane)
+        push(model, body1, p, vec3.neg(f), lane)
+        dissipate(model, lane, heat)
+    else:
+        keep(model, row, lane, f, slip, p, rate, energy, heat, normal)
+
+
 @routine
 def compliant(model: Any, pair: int, asked: int) -> int:
     """The forces of one pair, its energy or power, or all about it."""
-    element, count, what = asked >> 28, (asked >> 4) & 0xFFFFFF, asked & 15
-    a, b, lane = first_surface(pair), second_surface(pair), lane_of(pair)
-    body1, body2 = model.surface_body[a], model.surface_body[b]
-    vt = load_lane(model.force_numbers, model.force_first_number[element] + TRANSITION_VELOCITY, 0, lane)
-    k1 = power(number_of(model, a, MATERIAL, lane), 2.0 / 3.0)
-    k2 = power(number_of(model, b, MATERIAL, lane), 2.0 / 3.0)
-    s1 = k2 / (k1 + k2)
-    k, c = k1 * s1, number_of(model, a, MATERIAL + 1, lane) * s1 + number_of(model, b, MATERIAL + 1, lane) * (1.0 - s1)
-    us = mixed(number_of(model, a, MATERIAL + 2, lane), number_of(model, b, MATERIAL + 2, lane))
-    ud = mixed(number_of(model, a, MATERIAL + 3, lane), number_of(model, b, MATERIAL + 3, lane))
-    uv = mixed(number_of(model, a, MATERIAL + 4, lane), number_of(model, b, MATERIAL + 4, lane))
-    rows = model.contact_point
+    return _compliant(model, pair, asked, STRIBECK)
+
+
+@routine
+def sticking(model: Any, pair: int, asked: int) -> int:
+    """As `compliant`, with friction by `bristle`."""
+    return _compliant(model, pair, asked, BRISTLE)
+
+
+@generic
+def _compliant(model: Any, pair: int, asked: int, friction: int) -> int:
+    count = (asked >> 4) & 0xFFFFFF
+    a, b, lane, rows = first_surface(pair), second_surface(pair), lane_of(pair), model.contact_point
+    c1, c2 = number_of(model, a, MATERIAL + 1, lane), number_of(model, b, MATERIAL + 1, lane)
+    mu = frictions(model, a, b, lane)
     for row in range(count):
-        n, x = load3_lane(rows, row, NORMAL, lane), load_lane(rows, row, DEPTH, lane)
-        p = vec3.add_scaled(load3_lane(rows, row, POINT, lane), x * (0.5 - s1), n)
-        R = 2.0 / (load_lane(rows, row, SHAPE, lane) + load_lane(rows, row, SHAPE + 1, lane))
-        elastic = (4.0 / 3.0) * k * x * sqrt(R * k * x)
-        energy = 0.4 * elastic * x
-        if what == _routine.ENERGY:
-            add_to(model, element, lane, energy)
-            continue
-        v = vec3.sub(velocity_at(model, body2, p, lane), velocity_at(model, body1, p, lane))
-        rate = -vec3.dot(v, n)
-        normal = elastic * (1.0 + 1.5 * c * rate)
-        if normal <= 0.0:
-            normal = zero(normal)
-        slip = vec3.add_scaled(v, rate, n)
-        square = vec3.dot(slip, slip)
-        f, heat = vec3.scale(normal, n), (normal - elastic) * rate
-        if square > 0.0:
-            speed = sqrt(square)
-            friction = normal * stribeck(us, ud, uv, speed / vt)
-            f = vec3.add_scaled(f, -friction / speed, slip)
-            heat = heat + friction * speed
-        if what == _routine.POWER:
-            add_to(model, element, lane, heat)
-        elif what == _routine.FORCES:
-            push(model, body2, p, f, lane)
-            push(model, body1, p, vec3.neg(f), lane)
-            dissipate(model, lane, heat)
+        x, law = load_lane(rows, row, DEPTH, lane), bare(load_lane(rows, row, LAW, lane))
+        one, two = load_lane(rows, row, SHAPE, lane), load_lane(rows, row, SHAPE + 1, lane)
+        if law == HERTZ:
+            k, s1 = softer(number_of(model, a, MATERIAL + 6, lane), number_of(model, b, MATERIAL + 6, lane))
+            kx = k * x
+            elastic = (4.0 / 3.0) * kx * sqrt(2.0 * kx / (one + two))
+            if two < one:
+                elastic = elastic * correction(one, two)
+            energy, c = 0.4 * elastic * x, 1.5 * (c2 + s1 * (c1 - c2))
         else:
-            keep(model, row, lane, f, slip, p, rate, energy, heat, normal)
-    if what == TABLE:
+            k1, k2, area = number_of(model, a, MATERIAL, lane), number_of(model, b, MATERIAL, lane), one
+            h1, h2 = layers(model, a, b, lane)
+            if one <= 0.0:
+                area = area + 1.0
+                h1, h2 = area, area
+            elif h1 <= 0.0:
+                h1 = sqrt(area)
+                h2 = h1
+            if law == FACE:
+                area = area * two * part_of_faces(model, a, b)
+            k, s1 = softer(k1 / h1, k2 / h2)
+            elastic = k * area * x
+            energy, c = 0.5 * elastic * x, c2 + s1 * (c1 - c2)
+        respond(model, pair, asked, row, x, s1, elastic, energy, c, mu, friction)
+    if asked & 15 == TABLE:
+        add_up(model, pair, count)
+    return count
+
+
+@routine
+def hunt_crossley(model: Any, pair: int, asked: int) -> int:
+    """As `compliant`, of the reference's HuntCrossleyForce: all points are Hertz's."""
+    count = (asked >> 4) & 0xFFFFFF
+    a, b, lane, rows = first_surface(pair), second_surface(pair), lane_of(pair), model.contact_point
+    c1, c2 = number_of(model, a, MATERIAL + 1, lane), number_of(model, b, MATERIAL + 1, lane)
+    k, s1 = softer(number_of(model, a, MATERIAL + 6, lane), number_of(model, b, MATERIAL + 6, lane))
+    mu = frictions(model, a, b, lane)
+    for row in range(count):
+        x = load_lane(rows, row, DEPTH, lane)
+        kx = k * x
+        R = 1.0 / sqrt(load_lane(rows, row, SHAPE, lane) * load_lane(rows, row, SHAPE + 1, lane))
+        elastic = (4.0 / 3.0) * kx * sqrt(R * kx)
+        respond(model, pair, asked, row, x, s1, elastic, 0.4 * elastic * x, 1.5 * (c2 + s1 * (c1 - c2)), mu, HOLLARS)
+    if asked & 15 == TABLE:
+        add_up(model, pair, count)
+    return count
+
+
+@routine
+def elastic_foundation(model: Any, pair: int, asked: int) -> int:
+    """As `compliant`, of the reference's ElasticFoundationForce: all points are faces, each of its own mesh's material."""
+    count = (asked >> 4) & 0xFFFFFF
+    lane, rows = lane_of(pair), model.contact_point
+    for row in range(count):
+        x, s1 = load_lane(rows, row, DEPTH, lane), load_lane(rows, row, SIDE, lane)
+        mesh = first_surface(pair)
+        if bare(s1) == 1.0:
+            mesh = second_surface(pair)
+        first, c = number_of(model, mesh, MATERIAL, lane), number_of(model, mesh, MATERIAL + 1, lane)
+        us, ud = number_of(model, mesh, MATERIAL + 2, lane), number_of(model, mesh, MATERIAL + 3, lane)
+        elastic = (
+            first * part_of_faces(model, first_surface(pair), second_surface(pair)) * load_lane(rows, row, SHAPE, lane) * x
+        )
+        mu = us, ud, number_of(model, mesh, MATERIAL + 4, lane)
+        # the point is the other surface's: the mesh takes all of the depth
+        respond(model, pair, asked, row, x, 1.0 - s1, elastic, 0.5 * elastic * x, c, mu, HOLLARS)
+    if asked & 15 == TABLE:
         add_up(model, pair, count)
     return count
 
@@ -202,4 +373,15 @@ def add_up(model: Any, pair: int, count: int) -> None:
     store_lane(sums, 0, 18, lane, power)
 
 
-__all__ = ["TABLE", "compliant", "push", "request", "step5", "stribeck", "velocity_at"]
+__all__ = [
+    "TABLE",
+    "compliant",
+    "elastic_foundation",
+    "hunt_crossley",
+    "push",
+    "request",
+    "step5",
+    "sticking",
+    "stribeck",
+    "velocity_at",
+]

@@ -10,13 +10,14 @@ import numpy.typing as npt
 from ...algebra.arrays import Array
 from ...contact import access
 from ...contact.access import SUMS
+from ...contact.shape import TRIANGLE_MESH
 from ...errors import ModelError
 from ...value import checks
 from ...value.stage import Stage
 from ..subsystem import GeneralForceSubsystem
 from .element import ContactElement, tabulate
 from .fields import Placed
-from .law import compliant
+from .law import compliant, sticking
 
 if TYPE_CHECKING:
     from ...mobilizer.base import MobilizedBody
@@ -58,13 +59,17 @@ class CompliantContactSubsystem(GeneralForceSubsystem):
         The system to join.
     transition_velocity : float
         The slip speed at which friction is largest, above zero; length/time.
-    friction : {"stribeck"}
-        The law of friction: a function of the slip speed, which creeps where it should stick.
+    friction : {"stribeck", "bristle"}
+        The law of friction. That of Stribeck is a function of the slip speed, which creeps where it should stick; bristles
+        stick, and remember at the ends of steps how far they are bent: `force.contact.bristle` says how, and of what order of
+        accuracy that is.
+    max_bristles : int, optional
+        How many points of contact can be remembered at once; by default 16 a surface, at least 64. More are an error.
 
     Raises
     ------
     TypeError, ModelError
-        If the transition velocity is no number above zero; if *friction* is no law's name.
+        If the transition velocity is no number above zero; if *friction* is no law's name, or *max_bristles* below 1.
 
     Examples
     --------
@@ -87,15 +92,27 @@ class CompliantContactSubsystem(GeneralForceSubsystem):
 
     INNER = frozenset({"element"})
 
-    def __init__(self, system: MultibodySystem, *, transition_velocity: float = 0.01, friction: str = "stribeck") -> None:
+    def __init__(
+        self,
+        system: MultibodySystem,
+        *,
+        transition_velocity: float = 0.01,
+        friction: str = "stribeck",
+        max_bristles: int | None = None,
+    ) -> None:
         speed = checks.positive("transition_velocity", transition_velocity)
-        if friction != "stribeck":
-            raise ModelError(f"friction has to be 'stribeck', not {friction!r}")
+        if friction not in ("stribeck", "bristle"):
+            raise ModelError(f"friction has to be 'stribeck' or 'bristle', not {friction!r}")
+        rows = None if max_bristles is None else checks.integer("max_bristles", max_bristles, 1)
         super().__init__(system)
         self._adjacent_touch = False
         self._excluded: set[tuple[int, int]] = set()
         self._parents: list[int] = []
-        self.element = ContactElement(self, compliant, [speed], self._find_surfaces, self._may_touch, name="contact")
+        law = compliant if friction == "stribeck" else sticking
+        self.element = ContactElement(
+            self, law, [speed], self._find_surfaces, self._may_touch, check=_needs_a_layer, name="contact"
+        )
+        self.element.bristle_rows = rows if friction == "bristle" else 0
 
     # ------------------------------------------------------------------------------------------ which pairs
 
@@ -217,6 +234,16 @@ class CompliantContactSubsystem(GeneralForceSubsystem):
             sizes = [max(size, 2 * int(count)) for size, count in zip(sizes, counts, strict=True)]
         return np.zeros((0, 3 + 32)), np.zeros((0, 2 + 32))
 
+    def forget_bristles(self, state: State) -> None:
+        """Let friction that sticks begin anew, with bristles that are not bent: after a state was moved by hand.
+
+        The state falls to VELOCITY at most.
+        """
+        state.check_owner(self.get_system(), "forget_bristles")
+        state.record.bristle_memory[:] = state.record.bristle_next[:] = 0.0
+        state.lower_to(int(Stage.VELOCITY))
+        state.own_numbers()
+
     # ------------------------------------------------------------------------------------------ energy
 
     def set_track_dissipated_energy(self, track: bool) -> None:
@@ -248,6 +275,15 @@ class CompliantContactSubsystem(GeneralForceSubsystem):
         if not self.element.tracks_energy:
             raise ModelError(f"{asked}: the energy is not added up; call set_track_dissipated_energy(True) before the topology")
         return self.element.first_z
+
+
+def _needs_a_layer(a: Placed, b: Placed) -> None:
+    """Refuse a mesh and another surface of which neither has a thickness: the force of a face is by its strain."""
+    if TRIANGLE_MESH in (a.surface.geometry.KIND, b.surface.geometry.KIND) and not (a.surface.thickness or b.surface.thickness):
+        raise ModelError(
+            f"{a.name!r} and {b.name!r} may touch, and neither says how thick its elastic layer is; give the mesh a thickness, "
+            "contact.Surface(..., thickness=h)"
+        )
 
 
 def _in_order(table: Array) -> npt.NDArray[np.int64]:

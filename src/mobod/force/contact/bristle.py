@@ -1,0 +1,176 @@
+"""Friction that sticks: an elastic bristle at each point of contact, which slides when it is bent too far.
+
+    z   deflection: tangential displacement of the second surface from the first since they have stuck    s = v_t   slip
+    k = f_e / x    d = mu_s f / v_t    r = f (mu(s) + mu_v s)
+
+    f_t = -(k z + d s)  if that is less than r: sticking;   else r along it, and z = (-f_t - d s) / k, at most mu(s) f / k long
+
+mu(s) is mu_s up to the transition velocity v_t, and then Stribeck's. At rest z carries the load and nothing creeps. This is the
+elasto-plastic law of Dupont, Hayward, Armstrong and Altpeter (2002, IEEE Trans. Autom. Control 47, 787), with a sharp
+threshold, its differential equation solved exactly over a step in which all slip has one direction.
+
+**What is remembered.** At the end of each accepted step: for each point, by its pair and feature, where it was on both bodies,
+which way the normal pointed, and z. Within a step, z is that plus the displacement of these two places since: a function of q,
+without any integration in time. With c_i the way of the point over body i, a chord, and phi_i the angle by which the normal
+turned on it,
+
+    z = z_0 + c_1 phi_1 / sin(phi_1) - c_2 phi_2 / sin(phi_2)   in the plane of contact
+
+the arcs of spheres, so that what rolls is not braked. While a point sticks, or while it slides, forces are smooth, and the
+integrator has its full order; a step in which it changes from one to the other is of first order in the time of the change. A
+point that is new, or was gone at the end of a step, begins with z = 0.
+
+The energy of the bristles, at most mu_s^2 f x / 2, is not part of the potential energy: the power that friction takes counts as
+dissipated, also what bristles give back. So the balance of energy closes, and that power may be below zero for a while.
+
+The rows are a hash table with open addressing (Knuth, The Art of Computer Programming 3, 6.4); keys are above zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...algebra import mat33, vec3
+from ...algebra.scalar import atan2, bare, load, load_lane, sqrt, store, store_lane, zero
+from ...compiling import generic
+from ...contact.access import FEATURE, NORMAL, first_surface, lane_of, load3_lane, second_surface, store3_lane
+from .. import _routine
+
+#: Columns of a row: the point's number, its places on both bodies, the normal on both, z on the first body.
+_KEY, _PLACE1, _PLACE2, _NORMAL1, _NORMAL2, _BENT = 0, 1, 4, 7, 10, 13
+#: Rows of a table a surface, and at least; a table is enlarged by Python when it is full.
+ROWS_A_SURFACE, LEAST_ROWS = 16, 64
+
+
+@generic
+def clear_bristles(model: Any, lane: int) -> None:
+    """Forget the points of the last evaluation."""
+    for row in range(model.bristle_rows):
+        store_lane(model.bristle_now, row, _KEY, lane, 0.0)
+
+
+@generic
+def finish_bristles(model: Any) -> None:
+    """At the end of a step: what the evaluation there has found is to be remembered."""
+    for row in range(model.bristle_rows):
+        for column in range(16):
+            store(model.bristle_next, row, column, load(model.bristle_now, row, column))
+
+
+@generic
+def begin_bristles(model: Any) -> None:
+    """At the beginning of a step: it is remembered from now on."""
+    for row in range(model.bristle_rows):
+        for column in range(16):
+            store(model.bristle_memory, row, column, load(model.bristle_next, row, column))
+
+
+@generic
+def _row_of(rows: Any, size: int, key: float, lane: int) -> int:
+    """The row with a key, or the free one where it belongs; -1 where the table is full."""
+    spread = key * 0.6180339887498949
+    row = min(int((spread - int(spread)) * size), size - 1)
+    for _ in range(size):
+        found = bare(load_lane(rows, row, _KEY, lane))
+        if found == key or found == 0.0:
+            return row
+        row = row + 1 if row + 1 < size else 0
+    return -1
+
+
+@generic
+def _rotation(model: Any, body: int, lane: int) -> Any:
+    a, b, c = load3_lane(model.R_GB, body, 0, lane)
+    d, e, f = load3_lane(model.R_GB, body, 3, lane)
+    g, h, k = load3_lane(model.R_GB, body, 6, lane)
+    return a, b, c, d, e, f, g, h, k
+
+
+@generic
+def _in_plane(v: Any, n: Any) -> Any:
+    return vec3.add_scaled(v, -vec3.dot(v, n), n)
+
+
+@generic
+def _arc(chord: Any, before: Any, n: Any) -> Any:
+    """The way over a surface on which the normal turned from *before* to n: its chord in the plane, times phi / sin phi."""
+    turned = vec3.cross(before, n)
+    square = vec3.dot(turned, turned)
+    flat = _in_plane(chord, n)
+    if square > 1e-16 and vec3.dot(before, n) > 0.0:
+        sine = sqrt(square)
+        return vec3.scale(atan2(sine, vec3.dot(before, n)) / sine, flat)
+    return flat
+
+
+@generic
+def bristle_force(
+    model: Any, pair: int, row: int, p: Any, normal: Any, stiffness: Any, slip: Any, mu: Any, vt: Any, what: int
+) -> Any:
+    """The force of friction on the second surface at the point p; with FORCES, what is to be remembered of it is noted."""
+    a, b, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    body1, body2 = model.surface_body[a], model.surface_body[b]
+    n = load3_lane(model.contact_point, row, NORMAL, lane)
+    R1, R2 = _rotation(model, body1, lane), _rotation(model, body2, lane)
+    r1 = vec3.sub(p, load3_lane(model.p_GB, body1, 0, lane))
+    r2 = vec3.sub(p, load3_lane(model.p_GB, body2, 0, lane))
+    place1, place2 = mat33.transpose_mul_vec(R1, r1), mat33.transpose_mul_vec(R2, r2)
+    key = 1.0 + bare(load_lane(model.contact_point, row, FEATURE, lane)) + 1048576.0 * (a * model.num_surfaces + b)
+    o = zero(normal)
+    z = o, o, o
+    kept = _row_of(model.bristle_memory, model.bristle_rows, key, lane)
+    rows = model.bristle_memory
+    if kept >= 0:
+        if bare(load_lane(rows, kept, _KEY, lane)) == key:
+            way1 = vec3.sub(place1, load3_lane(rows, kept, _PLACE1, lane))
+            way2 = vec3.sub(place2, load3_lane(rows, kept, _PLACE2, lane))
+            n1 = mat33.mul_vec(R1, load3_lane(rows, kept, _NORMAL1, lane))
+            n2 = mat33.mul_vec(R2, load3_lane(rows, kept, _NORMAL2, lane))
+            moved = vec3.sub(_arc(mat33.mul_vec(R1, way1), n1, n), _arc(mat33.mul_vec(R2, way2), n2, n))
+            z = vec3.add(_in_plane(mat33.mul_vec(R1, load3_lane(rows, kept, _BENT, lane)), n), moved)
+    us, ud, uv = mu
+    square = vec3.dot(slip, slip)
+    damping = us * normal / vt
+    pull = vec3.add_scaled(vec3.scale(stiffness, z), damping, slip)
+    size = vec3.dot(pull, pull)
+    most, speed = us * normal, o
+    if square > 0.0:
+        speed = sqrt(square)
+        most = normal * coefficient(us, ud, speed / vt)
+    limit = most + normal * uv * speed
+    if size > limit * limit:
+        pull = vec3.scale(limit / sqrt(size), pull)
+        bent = vec3.add_scaled(pull, -damping, slip)
+        longest = vec3.dot(bent, bent)
+        if longest > most * most:
+            bent = vec3.scale(most / sqrt(longest), bent)
+        if stiffness > 0.0:
+            z = vec3.scale(1.0 / stiffness, bent)
+        else:
+            z = o, o, o
+    if what == _routine.FORCES:
+        now = _row_of(model.bristle_now, model.bristle_rows, key, lane)
+        if now < 0:
+            return (o + float("nan"), o, o)
+        rows = model.bristle_now
+        store_lane(rows, now, _KEY, lane, key)
+        store3_lane(rows, now, _PLACE1, lane, place1)
+        store3_lane(rows, now, _PLACE2, lane, place2)
+        store3_lane(rows, now, _NORMAL1, lane, mat33.transpose_mul_vec(R1, n))
+        store3_lane(rows, now, _NORMAL2, lane, mat33.transpose_mul_vec(R2, n))
+        store3_lane(rows, now, _BENT, lane, mat33.transpose_mul_vec(R1, z))
+    return vec3.neg(pull)
+
+
+@generic
+def coefficient(us: Any, ud: Any, v: Any) -> Any:
+    """mu at a slip of v transition velocities."""
+    if v >= 3.0:
+        return ud
+    if v >= 1.0:
+        y = 0.5 * (v - 1.0)
+        return us - (us - ud) * y * y * y * (10.0 + y * (6.0 * y - 15.0))
+    return us
+
+
+__all__ = ["begin_bristles", "bristle_force", "clear_bristles", "finish_bristles"]
