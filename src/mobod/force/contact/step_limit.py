@@ -29,7 +29,7 @@ from .broad_phase import place_surfaces, searching
 
 #: Columns of contact_sum: the part of the smaller surface that a step may go deeper; the step, proposed and then permitted;
 #: which two surfaces permit no more.
-PART, STEP, FIRST, SECOND = 28, 29, 30, 31
+PART, STEP, FIRST, SECOND = 24, 25, 26, 27
 #: Columns of surface_frame.
 _CENTER, _HALF = 12, 15
 #: Longer than any step.
