@@ -284,6 +284,7 @@ class Record(RecordBase):
     # ---- contact: scratch, but for surface_order
     surface_frame = state("num_surfaces", 18, "R_GS, p_GS; center of its box, and the half lengths along G's axes")
     surface_order = state("num_surfaces", 3, "for each axis and place, which surface is there, less the place")
+    surface_sorted = state("num_surfaces", 8, "boxes of bounded surfaces in their order along an axis, see `broad_phase`")
     contact_point = state("contact_points_size", 32, "points of the contact of two surfaces, see `contact.access`")
     contact_sum = state("contact_rows", 32, "what these add up to, see `contact.access`")
     bristle_memory = state("bristle_rows", 16, "points as of the step's beginning, see `force.contact.bristle`")
