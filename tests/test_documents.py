@@ -30,6 +30,12 @@ def test_there_are_examples():
     assert len(shown) > 5
 
 
+def test_the_example_of_the_page_on_contact_runs(capsys):
+    code = re.findall(r"```python\n(.*?)```", (DOCS / "contact.md").read_text(), flags=re.DOTALL)[0]
+    exec(compile(code, "contact.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines()[-1] == "[[0.  0.  9.8]]"
+
+
 def test_the_first_example_of_the_readme_runs(tmp_path, monkeypatch):
     code = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)[0]
     monkeypatch.chdir(tmp_path)
