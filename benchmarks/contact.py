@@ -5,8 +5,8 @@ of the same bodies without surfaces; both are measured in turns. The share of th
 same spheres far apart.
 
 The fall: spheres dropped into a box, for some seconds. mobod controls the error, with materials that give way; MuJoCo takes
-steps of 2 ms with its own soft constraints: the two do not compute the same motion, but the same heap. Both must end at rest on the
-floor, with as many spheres inside.
+steps of 2 ms with its own soft constraints: the two do not compute the same motion, but the same heap, with as many spheres
+inside.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def costs(options: argparse.Namespace) -> dict[str, dict]:
     """Of one contact, and of a hundred spheres."""
     rounds, seconds = (60, 0.001) if options.quick else (200, 0.003)
     line = np.array([(1.03 * i, 0.37 * i, RADIUS - 1e-4) for i in range(20)])
-    plain, touching, above = spheres(line, surfaces=False)[2], spheres(line)[2], spheres(line + (0, 0, 1.0))[2]
+    plain, touching, above = spheres(line, surfaces=False)[2], spheres(line)[2], spheres(line + np.array([0, 0, 1.0]))[2]
     found = {}
     for in_lanes in (False, True):
         times = [min(one) for one in evaluations([plain, touching, above], rounds, seconds, in_lanes)]
@@ -99,7 +99,7 @@ def costs(options: argparse.Namespace) -> dict[str, dict]:
         found[f"sphere on plane with its force{where}"] = (times[1] - times[0]) / 20
         found[f"of which to find that it is near{where}"] = (times[2] - times[0]) / 20
     heap = packed(100, 0.195, 0.097)
-    system, contacts, state = spheres(heap, box=True)
+    _, contacts, state = spheres(heap, box=True)
     # boxes as they are in the heap, of which the corners alone meet: nothing touches
     loose, bare = spheres(packed(100, 0.215, 0.5))[2], spheres(heap, surfaces=False)[2]
     apart = spheres(5.0 * heap)[2]
@@ -119,7 +119,8 @@ def mujoco_spheres(places: np.ndarray):
     except ImportError:
         return None
     walls = "".join(
-        f'<geom type="plane" size="0 0 1" pos="{-0.5 * SIDE * x} {-0.5 * SIDE * y} 0" zaxis="{x} {y} 0" friction="{FRICTION} 0 0"/>'
+        f'<geom type="plane" size="0 0 1" pos="{-0.5 * SIDE * x} {-0.5 * SIDE * y} 0" zaxis="{x} {y} 0" '
+        f'friction="{FRICTION} 0 0"/>'
         for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1))
     )
     balls = "".join(

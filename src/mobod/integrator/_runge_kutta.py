@@ -74,8 +74,9 @@ LONGEST = 1e30
 #: The part of the smaller of two surfaces by which a step may carry them deeper into each other before error control
 #: looks, and that beyond which a step that cannot be shortened may have missed that they touched.
 DEEPER, MISSED = 0.25, 1.0
-#: How many times the accuracy the rates at the end of a step may differ from those foreseen, by what they do in a step.
-SURPRISE = 100.0
+#: How many times the accuracy the rates at the end of a step may differ from those foreseen, by what they do in a step; and
+#: the largest accuracy for which that says anything.
+SURPRISE, COARSEST = 100.0, 1e-3
 
 #: When steps have shrunk to this part of their size, the cause is looked for.
 COLLAPSE_RATIO = 1e-3
@@ -473,7 +474,8 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
                     if status != 0:
                         error, failure = 1e300, REALIZATION_FAILURES
                     elif counts[LIMITER] != 0 and counts[AT_END] == 0 and control[FIXED_STEP] == 0.0 and counts[FORCED] == 0:
-                        error = max(error, surprise(model, work, counts[FORESEEN], h) / SURPRISE)
+                        size = surprise(model, work, counts[FORESEEN], h) / SURPRISE
+                        error = max(error, size * max(1.0, control[ACCURACY] / COARSEST))
             if error <= control[ACCURACY]:
                 finish_step(model)
                 shift_step(model, work)

@@ -154,9 +154,7 @@ def _from_box(model: Any, a: int, b: int, deeper: float, best: float, shallow: b
     """The longest step by the axes of a's box and the way from it to b's center; whether boxes overlap little on some axis."""
     motion = _seen_from(model, a, b)
     R, h = orientation(model, a, 0), _half_lengths(model, a)
-    d = mat33.transpose_mul_vec(
-        R, vec3.sub(_center_of(model, b), _center_of(model, a))
-    )
+    d = mat33.transpose_mul_vec(R, vec3.sub(_center_of(model, b), _center_of(model, a)))
     reach = _reach(model, b)
     out = (_beyond(d[0], h[0]), _beyond(d[1], h[1]), _beyond(d[2], h[2]))
     distance = _length(out)
