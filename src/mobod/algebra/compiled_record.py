@@ -278,6 +278,20 @@ for _field in (Rows, types.Array):
         lower_builtin(scalar.store, _field, types.Integer, types.Integer, _number)(_lower_store)
 
 
+@infer_global(scalar.scratch)
+class _ScratchTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        if len(args) == 2 and all(isinstance(one, types.IntegerLiteral) for one in args):
+            return signature(Rows(f"scratch {args[0].literal_value}", args[1].literal_value, types.float64), *args)
+        return None
+
+
+@lower_builtin(scalar.scratch, types.IntegerLiteral, types.IntegerLiteral)
+def _lower_scratch(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    rows, columns = (one.literal_value for one in sig.args)
+    return cgutils.alloca_once(builder, ir.DoubleType(), size=ir.Constant(I64, rows * columns))
+
+
 @infer_global(scalar.load_lane)
 class _LoadLaneTyping(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:

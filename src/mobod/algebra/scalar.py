@@ -49,6 +49,14 @@ def store_lane(rows: Any, row: int, column: int, lane: int, value: Any) -> None:
         store(rows, row, column, value)
 
 
+def scratch(rows: int, columns: int) -> Any:
+    """A field of float64 on the stack of the kernel that calls it, whatever the record holds; constants say how large it is.
+
+    Its numbers are arbitrary until they are stored.
+    """
+    return np.empty((rows, columns))
+
+
 def bare(x: Any) -> Any:
     """The value of a Dual, a float64; a number without tangents itself."""
     return bare(x.value) if hasattr(x, "tangents") else x

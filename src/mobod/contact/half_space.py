@@ -35,13 +35,17 @@ class HalfSpace(Shape):
     """
 
     KIND: ClassVar[int] = HALF_SPACE
-    is_unbounded: ClassVar[bool] = True
     normal: Array
 
     def __init__(self, normal: npt.ArrayLike = (0.0, 0.0, 1.0)) -> None:
         direction = checks.unit("normal", normal)
         direction.flags.writeable = False
         object.__setattr__(self, "normal", direction)
+
+    @property
+    def is_unbounded(self) -> bool:
+        """It is."""
+        return True
 
     def dimensions(self) -> list[float]:
         """The normal."""

@@ -29,8 +29,11 @@ class Shape:
 
     #: One of the numbers above.
     KIND: ClassVar[int]
-    #: Whether it is all of space on one side of a surface, so that no box contains it.
-    is_unbounded: ClassVar[bool] = False
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether no box contains it: it is all of space on one side of a surface, or endless."""
+        return False
 
     def dimensions(self) -> list[float]:
         """Lengths and directions, as kernels of pairs read them: from `access.DIMENSIONS` on of the surface's numbers."""

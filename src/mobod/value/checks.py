@@ -149,6 +149,14 @@ def vector(what: str, value: Any, error: type[ValueError] = ModelError) -> Array
     return array(what, value, (3,), error)
 
 
+def positive_vector(what: str, value: Any) -> Array:
+    """Three finite numbers above zero."""
+    v = vector(what, value)
+    if (v <= 0.0).any():
+        raise ModelError(f"{what} has to be three numbers above zero, got {value!r}")
+    return v
+
+
 def unit(what: str, value: Any) -> Array:
     """A direction: three finite numbers, not all zero."""
     v = vector(what, value)

@@ -209,7 +209,7 @@ class ContactElement(Force):
                     continue
                 kinds = sorted((a.surface.geometry.KIND, b.surface.geometry.KIND))
                 pair = PAIRS.get((kinds[0], kinds[1]))
-                if pair is None:
+                if pair is None or (a.surface.geometry.is_unbounded and b.surface.geometry.is_unbounded):
                     kind, its = type(b.surface.geometry).__name__, type(a.surface.geometry).__name__
                     raise ModelError(
                         f"{b.name!r} and {a.name!r} may touch, and there is no law of contact of {kind} and {its}; give one "

@@ -1,0 +1,201 @@
+"""The points at which a flat face of one shape bears another: the other's face, or edge, cut along the edges of the first.
+
+All is in the frame of the face's surface. A polygon lies in the columns from FORCE on of contact_point, which its law fills in
+later: a corner a row, three coordinates and a number that identifies it; clipping by an edge moves it from one set of four
+columns to another (Sutherland and Hodgman 1974). A point's number is that of a corner of the other face, or of the two edges
+that cross there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...algebra import mat33, vec3
+from ...algebra.scalar import bare, load_lane, sqrt, store_lane
+from ...compiling import generic
+from ..access import CORNER, FEATURE, FORCE, HERTZ, load3_lane, put_point, store3_lane
+from ..shape import BRICK, CONVEX_HULL, CYLINDER
+from ._core import CORNERS, bare3, face_feature, list_of, vertex
+
+#: A corner that is beyond an edge by less than this part of the edge's length is not cut: faces that are flush would have
+#: points that come and go with rounding.
+_FLUSH = 1e-6
+#: Corners of the polygon that stands for the end of a cylinder, and their directions.
+_ENDS = 8
+_DIAGONAL = 0.7071067811865476
+#: A cylinder whose end is steeper against a face than this bears on its side.
+_STEEP = 0.9
+#: What a crossing with each further edge adds to the number of a corner, and one of the second shape's faces to all.
+_SIDE, _SECOND = 2.0**28, 2.0**45
+
+
+@generic
+def num_corners(model: Any, core: Any, which: int) -> int:
+    """Of a face."""
+    if core[0] == CONVEX_HULL:
+        begin, end = list_of(model, core, CORNERS, which)
+        return end - begin
+    return _ENDS if core[0] == CYLINDER else 4
+
+
+@generic
+def corner(model: Any, core: Any, which: int, i: int, along: Any) -> Any:
+    """Corner i of a face, counter-clockwise from outside; a cylinder's first one is *along* that unit vector of two numbers."""
+    kind, _, _, x, y, z, _ = core
+    zero = 0.0 * along[0]
+    if kind == CONVEX_HULL:
+        begin, _ = list_of(model, core, CORNERS, which)
+        v = vertex(model, core, model.contact_integers[begin + i])
+        return v[0] + zero, v[1] + zero, v[2] + zero
+    if which % 2 == 0:
+        i = num_corners(model, core, which) - 1 - i
+    up = 1.0 if which % 2 == 1 else -1.0
+    if kind == CYLINDER:
+        c = (1.0, _DIAGONAL, 0.0, -_DIAGONAL, -1.0, -_DIAGONAL, 0.0, _DIAGONAL)[i]
+        s = (0.0, _DIAGONAL, 1.0, _DIAGONAL, 0.0, -_DIAGONAL, -1.0, -_DIAGONAL)[i]
+        return x * (c * along[0] - s * along[1]), x * (c * along[1] + s * along[0]), up * z + zero
+    a, b = (1.0, -1.0, -1.0, 1.0)[i], (1.0, 1.0, -1.0, -1.0)[i]
+    if which < 2:
+        return up * x + zero, a * y + zero, b * z + zero
+    if which < 4:
+        return b * x + zero, up * y + zero, a * z + zero
+    return a * x + zero, b * y + zero, up * z + zero
+
+
+@generic
+def downhill(d: Any) -> Any:
+    """The direction across z in which d leads, a unit vector of two numbers; x where d is along z."""
+    square = d[0] * d[0] + d[1] * d[1]
+    if square > 1e-24:
+        k = 1.0 / sqrt(square)
+        return k * d[0], k * d[1]
+    return 0.0 * d[0] + 1.0, 0.0 * d[1]
+
+
+@generic
+def clip_polygon(model: Any, core: Any, which: int, n: int, lane: int) -> Any:
+    """Cut the polygon of n corners along the edges of a face: the columns that it is in then, and how many corners it has."""
+    rows, flat = model.contact_point, (1.0, 0.0)
+    here, there = FORCE, FORCE + 4
+    sides = num_corners(model, core, which)
+    start = corner(model, core, which, 0, flat)
+    second = corner(model, core, which, 1, flat)
+    third = corner(model, core, which, 2, flat)
+    m = vec3.cross(vec3.sub(second, start), vec3.sub(third, start))
+    a = corner(model, core, which, sides - 1, flat)
+    for side in range(sides):
+        if n == 0:
+            break
+        b = corner(model, core, which, side, flat)
+        out = vec3.cross(vec3.sub(b, a), m)
+        length = sqrt(vec3.dot(out, out))
+        out = vec3.scale(1.0 / length, out)
+        ab = vec3.sub(b, a)
+        allowed = _FLUSH * sqrt(vec3.dot(ab, ab))
+        kept = 0
+        x, name = load3_lane(rows, n - 1, here, lane), load_lane(rows, n - 1, here + 3, lane)
+        dx = vec3.dot(out, vec3.sub(x, a))
+        for i in range(n):
+            y, its = load3_lane(rows, i, here, lane), load_lane(rows, i, here + 3, lane)
+            dy = vec3.dot(out, vec3.sub(y, a))
+            if (dx < -allowed and dy > allowed) or (dx > allowed and dy < -allowed):
+                t = dx / (dx - dy)
+                store3_lane(rows, kept, there, lane, vec3.add_scaled(x, t, vec3.sub(y, x)))
+                inside = its if dx > 0.0 else name
+                store_lane(rows, kept, there + 3, lane, inside + _SIDE * (side + 1) + (2.0 if dx > 0.0 else 1.0))
+                kept += 1
+            if dy <= allowed:
+                store3_lane(rows, kept, there, lane, y)
+                store_lane(rows, kept, there + 3, lane, its)
+                kept += 1
+            x, name, dx = y, its, dy
+        here, there, n = there, here, kept
+        a = b
+    return here, n
+
+
+@generic
+def clip_segment(model: Any, core: Any, which: int, lane: int) -> Any:
+    """Cut the segment between the first two corners likewise."""
+    rows, flat = model.contact_point, (1.0, 0.0)
+    sides = num_corners(model, core, which)
+    start = corner(model, core, which, 0, flat)
+    second = corner(model, core, which, 1, flat)
+    third = corner(model, core, which, 2, flat)
+    m = vec3.cross(vec3.sub(second, start), vec3.sub(third, start))
+    x, y = load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane)
+    low, high = 0.0 * x[0], 0.0 * x[0] + 1.0
+    a = corner(model, core, which, sides - 1, flat)
+    for side in range(sides):
+        b = corner(model, core, which, side, flat)
+        out = vec3.cross(vec3.sub(b, a), m)
+        dx, dy = vec3.dot(out, vec3.sub(x, a)), vec3.dot(out, vec3.sub(y, a))
+        if dx > 0.0 and dy > 0.0:
+            return FORCE, 0
+        if dx > 0.0:
+            t = dx / (dx - dy)
+            if t > low:
+                low = t
+        elif dy > 0.0:
+            t = dx / (dx - dy)
+            if t < high:
+                high = t
+        a = b
+    if low > high:
+        return FORCE, 0
+    along = vec3.sub(y, x)
+    store3_lane(rows, 0, FORCE, lane, vec3.add_scaled(x, low, along))
+    store3_lane(rows, 1, FORCE, lane, vec3.add_scaled(x, high, along))
+    return FORCE, 2
+
+
+@generic
+def bearing(
+    model: Any, pair: int, lane: int, face: Any, R: Any, p: Any, core: Any, other: Any, Q: Any, q: Any, sign: float, near: int
+) -> int:
+    """Rows of all points where another shape is behind a face; how many there are, 0 where it has neither a face nor an edge.
+
+    *core* with the *face* is at R, p in Ground; the *other* one at Q, q in the frame of the first; *sign* is -1 where
+    the face is the second shape's, and so points along minus n; *near*
+    is the vertex of a hull that is deepest.
+    """
+    m, which = face[2], face[4]
+    kind, _, _, x, y, z, r = other
+    rows = model.contact_point
+    # the other's direction towards the face
+    d = vec3.neg(mat33.transpose_mul_vec(Q, m))
+    along = downhill(d)
+    segment = (kind == CYLINDER and abs(bare(d[2])) < _STEEP) or (kind == BRICK and x * y == 0.0 and z > 0.0)
+    if segment:
+        for i in range(2):
+            v = (x * along[0], x * along[1], along[0] * 0.0 + (z if i == 0 else -z))
+            store3_lane(rows, i, FORCE, lane, vec3.add(q, mat33.mul_vec(Q, v)))
+            store_lane(rows, i, FORCE + 3, lane, 4.0 * i)
+        here, n = clip_segment(model, core, which, lane)
+    elif kind == CONVEX_HULL or kind == CYLINDER or (kind == BRICK and x * y * z > 0.0):
+        its = face_feature(model, other, bare3(d), near)[4]
+        n = num_corners(model, other, its)
+        for i in range(n):
+            v = corner(model, other, its, i, along)
+            store3_lane(rows, i, FORCE, lane, vec3.add(q, mat33.mul_vec(Q, v)))
+            store_lane(rows, i, FORCE + 3, lane, 4.0 * (i + 4096 * its))
+        here, n = clip_polygon(model, core, which, n, lane)
+    else:
+        return 0
+    level = vec3.dot(m, face[1])
+    normal = vec3.scale(sign, mat33.mul_vec(R, m))
+    count = 0
+    for i in range(n):
+        v = load3_lane(rows, i, here, lane)
+        depth = level - vec3.dot(m, v) + r
+        if depth > 0.0:
+            name = load_lane(rows, i, here + 3, lane)
+            point = vec3.add(p, mat33.mul_vec(R, vec3.add_scaled(v, 0.5 * depth - r, m)))
+            if r > 0.0:
+                k = 1.0 / r
+                put_point(model, pair, count, point, normal, depth, HERTZ, k, k, 0)
+            else:
+                put_point(model, pair, count, point, normal, depth, CORNER, 0.0, 0.0, 0)
+            store_lane(rows, count, FEATURE, lane, name + (0.0 if sign > 0.0 else _SECOND))
+            count += 1
+    return count

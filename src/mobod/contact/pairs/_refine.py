@@ -1,0 +1,165 @@
+"""The direction of least overlap of two convex shapes, from features near a first guess; and its derivatives.
+
+The overlap along a unit vector n, from A to B, is h(n) = n . (a(n) - b(-n)) with the points of both that are farthest. Its
+least value, of all n, is at a face of one, at an edge of each, or where the surfaces are curved: there a - b is along n,
+which Newton's method solves, among all n or among those square to an edge,
+
+    t . (a - b) = 0,   J = t . (H_A + H_B) t - h,   H = da/dn = (D^2 - s s^T) / |D d| for s = D^2 d / |D d|
+
+where d is n in the frame of an ellipsoid with semi-axes D; a rim and a corner have one or three that are zero. A last step in
+Duals from the solution makes the tangents those of the implicit function.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...algebra import mat33, vec3
+from ...algebra.scalar import bare, sqrt
+from ...compiling import generic
+from ._core import _TINY, EDGE, FACE, POINT, bare3, bare9, edge_feature, face_feature, is_smooth, point_feature
+from ._search import difference
+
+#: What decides n: a face, two edges, an edge and what is curved, curves alone, or none of these.
+FACE_A, FACE_B, EDGES, EDGE_A, EDGE_B, CURVES, NOTHING = range(7)
+#: An edge has to overlap by so much less than a face of nearly the same normal, or the face is taken.
+_FACE_FIRST, _SAME = 0.95, 0.99
+_STEPS = 12
+
+
+@generic
+def unit(v: Any) -> Any:
+    """V over its length."""
+    return vec3.scale(1.0 / sqrt(vec3.dot(v, v)), v)
+
+
+@generic
+def _semi_axes(feature: Any) -> Any:
+    return feature[2] if feature[0] == POINT else (0.0, 0.0, 0.0)
+
+
+@generic
+def farthest(feature: Any, R: Any, p: Any, n: Any) -> Any:
+    """The point of a feature that is farthest along n, without the margin; of an edge or a face any of it."""
+    D, d = _semi_axes(feature), mat33.transpose_mul_vec(R, n)
+    s = (D[0] * d[0], D[1] * d[1], D[2] * d[2])
+    k = 1.0 / sqrt(vec3.dot(s, d) + _TINY)
+    return vec3.add(p, mat33.mul_vec(R, vec3.add(feature[1], vec3.scale(k, s))))
+
+
+@generic
+def _bending(feature: Any, R: Any, n: Any, t: Any, u: Any) -> float:
+    """T . H u."""
+    D, d = _semi_axes(feature), mat33.transpose_mul_vec(R, n)
+    a, b = mat33.transpose_mul_vec(R, t), mat33.transpose_mul_vec(R, u)
+    s = (D[0] * d[0], D[1] * d[1], D[2] * d[2])
+    square = vec3.dot(s, d) + _TINY
+    straight = D[0] * a[0] * b[0] + D[1] * a[1] * b[1] + D[2] * a[2] * b[2]
+    return (straight - vec3.dot(s, a) * vec3.dot(s, b) / square) / sqrt(square)
+
+
+@generic
+def across(n: Any) -> Any:
+    """Two unit vectors square to n and to each other."""
+    if abs(n[0]) < 0.6:
+        t = unit((0.0, -n[2], n[1]))
+    else:
+        t = unit((n[2], 0.0, -n[0]))
+    return t, vec3.cross(n, t)
+
+
+@generic
+def newton(what: int, f: Any, g: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, n: Any, e: Any) -> Any:
+    """A step of Newton's method for n, in numbers of any kind, and its size; a negative size where there is no minimum near.
+
+    *f* and *g* are the features, *e* the edge that n is square to, if *what* says that there is one.
+    """
+    if what != CURVES:
+        n = unit(vec3.add_scaled(n, -vec3.dot(n, e), e))
+    minus = vec3.neg(n)
+    apart = vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, minus))
+    A, B, at = bare9(Ra), bare9(Rb), bare3(n)
+    overlap = bare(vec3.dot(n, apart))
+    if what != CURVES:
+        t = vec3.cross(e, n)
+        u = bare3(t)
+        J = _bending(f, A, at, u, u) + _bending(g, B, vec3.neg(at), u, u) - overlap
+        if J <= 0.0:
+            return n, -1.0
+        x = vec3.dot(t, apart) * (-1.0 / J)
+        return unit(vec3.add_scaled(n, x, t)), abs(bare(x))
+    t, u = across(at)
+    opposite = vec3.neg(at)
+    tt = _bending(f, A, at, t, t) + _bending(g, B, opposite, t, t) - overlap
+    uu = _bending(f, A, at, u, u) + _bending(g, B, opposite, u, u) - overlap
+    tu = _bending(f, A, at, t, u) + _bending(g, B, opposite, t, u)
+    det = tt * uu - tu * tu
+    if det <= 0.0 or tt <= 0.0:
+        return n, -1.0
+    along, beside = vec3.dot(t, apart), vec3.dot(u, apart)
+    x, y = (tu * beside - uu * along) * (1.0 / det), (tu * along - tt * beside) * (1.0 / det)
+    return unit(vec3.add_scaled(vec3.add_scaled(n, x, t), y, u)), abs(bare(x)) + abs(bare(y))
+
+
+@generic
+def refine(model: Any, A: Any, B: Any, R: Any, p: Any, n: Any, i: int, j: int, size: float) -> Any:
+    """The n of least overlap near a first one, in A's frame: what decides it, both features, n and the overlap of the cores."""
+    one, o = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
+    smooth = is_smooth(A) or is_smooth(B)
+    near, rounds = 1e-4, 1
+    if smooth:
+        near, rounds = 0.1, 3
+    nothing = (POINT, o, o, 0.0, 0)
+    what, best, least, m, f, g = NOTHING, n, 0.0, n, nothing, nothing
+    face_a, face_b, edge_a, edge_b, point_a, point_b = nothing, nothing, nothing, nothing, nothing, nothing
+    for turn in range(rounds):
+        what, m = NOTHING, best
+        # the overlap along m comes first, in the same place as the others: to find it is most of the code
+        for c in range(-1, 6):
+            fc, gc, e, trial, found = point_a, point_b, o, m, True
+            if c == FACE_A:
+                fc, trial = face_a, face_a[2]
+                found = face_a[0] == FACE and vec3.dot(trial, m) > 1.0 - near
+            elif c == FACE_B:
+                gc, trial = face_b, vec3.neg(mat33.mul_vec(R, face_b[2]))
+                found = face_b[0] == FACE and vec3.dot(trial, m) > 1.0 - near
+            elif c == EDGES:
+                fc, gc = edge_a, edge_b
+                found = edge_a[0] == EDGE and edge_b[0] == EDGE
+                if found:
+                    trial = vec3.cross(edge_a[2], mat33.mul_vec(R, edge_b[2]))
+                    square = vec3.dot(trial, trial)
+                    found = square > 1e-12
+                    if found:
+                        trial = vec3.scale((1.0 if vec3.dot(trial, m) > 0.0 else -1.0) / sqrt(square), trial)
+            elif c >= EDGE_A:
+                if c == EDGE_A:
+                    fc, e, found = edge_a, edge_a[2], edge_a[0] == EDGE
+                elif c == EDGE_B:
+                    gc, e, found = edge_b, mat33.mul_vec(R, edge_b[2]), edge_b[0] == EDGE
+                if found:
+                    moved, steps = 1.0, 0
+                    while moved > 1e-13 and steps < _STEPS:
+                        trial, moved = newton(c, fc, gc, one, o, R, p, trial, e)
+                        steps += 1
+                    found = moved >= 0.0 and vec3.dot(trial, m) > 0.5
+            if found:
+                w, k, h = difference(model, A, B, R, p, trial, i, j)
+                overlap = vec3.dot(trial, w)
+                wanted = least
+                if what != NOTHING:
+                    wanted = least - 1e-9 * size
+                if (what == FACE_A or what == FACE_B) and c == EDGES and vec3.dot(trial, best) > _SAME and least > 0.0:
+                    wanted = _FACE_FIRST * least
+                if c < 0:
+                    i, j = k, h
+                    # of curved shapes the first n is a guess: an edge may be the wrong one
+                    second, d = turn == 1, mat33.transpose_mul_vec(R, vec3.neg(m))
+                    face_a, face_b = face_feature(model, A, m, i), face_feature(model, B, d, j)
+                    edge_a = edge_feature(model, A, m, i, near, second)
+                    edge_b = edge_feature(model, B, d, j, near, second)
+                    point_a, point_b = point_feature(model, A, m, i), point_feature(model, B, d, j)
+                    f, g, least = point_a, point_b, overlap + 1e-9 * size
+                elif overlap < wanted:
+                    what, f, g, best, least = c, fc, gc, trial, overlap
+    return what, f, g, best, least

@@ -1,0 +1,82 @@
+"""Capsule and Capsule: the nearest points of the segments in their middles; law HERTZ.
+
+    |a + s u - b - t v| least,  -h <= s, t <= h   (Ericson 2005, Real-Time Collision Detection, section 5.1.9)
+
+Parallel capsules touch in the middle of what they share. The curvatures are those of two spheres, of a sphere and a cylinder,
+or of two cylinders, by which of the points are ends.
+"""
+
+from typing import Any
+
+from ...algebra import sym33, vec3
+from ...algebra.scalar import bare, sqrt
+from ...compiling import generic, routine
+from ..access import DIMENSIONS, HERTZ, first_surface, lane_of, orientation, origin, put_point, second_surface, three_of
+from ._curvature import of_line, of_sphere, relative
+
+#: The square of the sine between axes that count as parallel.
+_PARALLEL = 1e-12
+
+
+@generic
+def _within(x: Any, low: Any, high: Any) -> Any:
+    if x < low:
+        return low
+    if x > high:
+        return high
+    return x
+
+
+@generic
+def _curved(radius: Any, x: Any, half: Any, u: Any, n: Any) -> Any:
+    """The shape operator of a capsule at x along its axis u."""
+    if abs(bare(x)) < bare(half):
+        return of_line(1.0 / radius, vec3.cross(u, n))
+    return of_sphere(1.0 / radius, n)
+
+
+@routine
+def capsule_capsule(model: Any, pair: int, unused: int) -> int:
+    """One point where the segments are nearer than the sum of the radii; those that cross are pushed apart square to both."""
+    i, j, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    r1, h1, _ = three_of(model, i, DIMENSIONS, lane)
+    r2, h2, _ = three_of(model, j, DIMENSIONS, lane)
+    R1, R2, a = orientation(model, i, lane), orientation(model, j, lane), origin(model, i, lane)
+    u, v = (R1[2], R1[5], R1[8]), (R2[2], R2[5], R2[8])
+    apart, zero = vec3.sub(origin(model, j, lane), a), 0.0 * a[0]
+    reach = r1 + r2
+    far = bare(reach + h1 + h2)
+    if bare(vec3.dot(apart, apart)) >= far * far:
+        return 0
+    along, beside, cosine = vec3.dot(apart, u), vec3.dot(apart, v), vec3.dot(u, v)
+    h1, h2 = h1 + zero, h2 + zero
+    # the sine by the cross product: one less the square of the cosine would be rounding
+    c = vec3.cross(u, v)
+    square = vec3.dot(c, c)
+    if square > _PARALLEL:
+        s = _within((along - cosine * beside) / square, -h1, h1)
+    else:
+        low, high = _within(along - h2, -h1, h1), _within(along + h2, -h1, h1)
+        s = 0.5 * (low + high)
+    t = s * cosine - beside
+    if t < -h2 or t > h2:
+        t = _within(t, -h2, h2)
+        s = _within(along + t * cosine, -h1, h1)
+    p = vec3.add_scaled(a, s, u)
+    d = vec3.add_scaled(vec3.sub(vec3.add(a, apart), p), t, v)
+    distance_square = vec3.dot(d, d)
+    if distance_square >= reach * reach:
+        return 0
+    if distance_square > 0.0:
+        distance = sqrt(distance_square)
+        n = vec3.scale(1.0 / distance, d)
+    elif square > _PARALLEL:
+        distance = zero
+        n = vec3.scale(1.0 / sqrt(square), c)
+    else:
+        distance = zero
+        n = (R1[0], R1[3], R1[6])
+    depth = reach - distance
+    greater, smaller = relative(sym33.add(_curved(r1, s, h1, u, n), _curved(r2, t, h2, v, n)))
+    put_point(model, pair, 0, vec3.add_scaled(p, r1 - 0.5 * depth, n), n, depth, HERTZ, greater, smaller, 0)
+    return 1

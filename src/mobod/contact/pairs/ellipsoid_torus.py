@@ -1,0 +1,20 @@
+"""Ellipsoid and Torus: the ellipsoid's nearest point, and the ring of balls that is the torus' tube, see `_ring`.
+
+Law HERTZ with the curvatures of both; CORNER, with area 0, at an edge or a corner.
+"""
+
+from typing import Any
+
+from ...compiling import generic
+from ..access import DIMENSIONS, three_of
+from ._core import bare3
+from ._nearest import nearest_on_ellipsoid
+from ._ring import torus_with
+
+
+@generic
+def _near(model: Any, s: int, x: Any, lane: int) -> Any:
+    return nearest_on_ellipsoid(x, bare3(three_of(model, s, DIMENSIONS, lane)))
+
+
+ellipsoid_torus = torus_with(_near, "ellipsoid_torus", False)

@@ -1,0 +1,124 @@
+"""Any two convex shapes: the direction of least overlap by GJK and EPA, refined, and the points where they touch.
+
+Where a face of one decides, the contact has the points at which it bears a face or an edge of the other, cut along its own
+edges, see `_clip`; elsewhere it has one point. The law is HERTZ where both surfaces are smooth: the relative curvature of two
+spheres, cylinders' sides, capsules, ellipsoids, and of each of these on a flat face, whose own is 0; a capsule that lies on a
+face bears on both its ends, each a sphere. Elsewhere, at corners, edges and the rims of cylinders, it is CORNER, with area 0:
+of the corner's own stiffness.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...algebra import mat33, sym33, vec3
+from ...compiling import generic, routine
+from ..access import CORNER, HERTZ, first_surface, lane_of, put_point, second_surface
+from . import _curvature
+from ._clip import bearing
+from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, frame_of, size_of
+from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
+from ._search import APART, search
+
+
+@routine
+def general_convex(model: Any, pair: int, unused: int) -> int:
+    """The points of two convex shapes that overlap."""
+    s, t, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    A, B = core_of(model, s, t, lane), core_of(model, t, s, lane)
+    Ra, pa = frame_of(model, s, t, lane)
+    Rb, pb = frame_of(model, t, s, lane)
+    # of the second surface's frame in the first's, without tangents
+    R0 = bare9(Ra)
+    R = mat33.mul(mat33.transpose(R0), bare9(Rb))
+    p = mat33.transpose_mul_vec(R0, bare3(vec3.sub(pb, pa)))
+    margin = A[6] + B[6]
+    a, b = size_of(model, A, s, lane), size_of(model, B, t, lane)
+    size = a + b + margin
+    found, n, i, j = search(model, A, B, R, p, margin, size, min(a, b) + margin)
+    if found == APART:
+        return 0
+    what, f, g, n, overlap = refine(model, A, B, R, p, n, i, j, size)
+    if overlap + margin <= 0.0:
+        return 0
+    return points(model, pair, A, B, Ra, pa, Rb, pb, what, f, g, mat33.mul_vec(R0, n))
+
+
+@generic
+def points(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, what: int, f: Any, g: Any, n: Any) -> int:
+    """Rows of the contact, from the features f and g that decide n, which is in Ground; here all have tangents."""
+    lane, zero = lane_of(pair), 0.0 * pa[0]
+    if what == FACE_A:
+        Q, q = _relative(Ra, pa, Rb, pb)
+        count = bearing(model, pair, lane, f, Ra, pa, A, B, Q, q, 1.0, g[4])
+        if count > 0:
+            return count
+    elif what == FACE_B:
+        Q, q = _relative(Rb, pb, Ra, pa)
+        count = bearing(model, pair, lane, g, Rb, pb, B, A, Q, q, -1.0, f[4])
+        if count > 0:
+            return count
+    n = (n[0] + zero, n[1] + zero, n[2] + zero)
+    if what == FACE_A:
+        n = mat33.mul_vec(Ra, f[2])
+    elif what == FACE_B:
+        n = vec3.neg(mat33.mul_vec(Rb, g[2]))
+    elif what == EDGES:
+        crossing = unit(vec3.cross(mat33.mul_vec(Ra, f[2]), mat33.mul_vec(Rb, g[2])))
+        n = crossing if vec3.dot(crossing, n) > 0.0 else vec3.neg(crossing)
+    elif what != NOTHING:
+        e = n
+        if what == EDGE_A:
+            e = mat33.mul_vec(Ra, f[2])
+        elif what == EDGE_B:
+            e = mat33.mul_vec(Rb, g[2])
+        n, _ = newton(what, f, g, Ra, pa, Rb, pb, n, e)
+    a = vec3.add_scaled(farthest(f, Ra, pa, n), f[3], n)
+    b = vec3.add_scaled(farthest(g, Rb, pb, vec3.neg(n)), -g[3], n)
+    depth = vec3.dot(n, vec3.sub(a, b))
+    if depth <= 0.0:
+        return 0
+    # half way between the surfaces, from the one whose point is known
+    if what == FACE_A or what == EDGE_A:
+        point = vec3.add_scaled(b, 0.5 * depth, n)
+    elif what == FACE_B or what == EDGE_B:
+        point = vec3.add_scaled(a, -0.5 * depth, n)
+    elif what == EDGES:
+        ea, eb = mat33.mul_vec(Ra, f[2]), mat33.mul_vec(Rb, g[2])
+        c = vec3.cross(ea, eb)
+        along = vec3.dot(vec3.cross(vec3.sub(b, a), eb), c) / vec3.dot(c, c)
+        point = vec3.add_scaled(vec3.add_scaled(a, along, ea), -0.5 * depth, n)
+    else:
+        point = vec3.scale(0.5, vec3.add(a, b))
+    name = 8192 * (3 * (8192 * f[0] + f[4] % 8192) + g[0]) + g[4] % 8192
+    if _is_curved(f) and _is_curved(g):
+        greater, smaller = _curvature.relative(sym33.add(_curved(f, Ra, n), _curved(g, Rb, n)))
+        put_point(model, pair, 0, point, n, depth, HERTZ, greater, smaller, name)
+    else:
+        put_point(model, pair, 0, point, n, depth, CORNER, 0.0, 0.0, name)
+    return 1
+
+
+@generic
+def _relative(Ra: Any, pa: Any, Rb: Any, pb: Any) -> Any:
+    """The second frame in the first."""
+    return mat33.mul(mat33.transpose(Ra), Rb), mat33.transpose_mul_vec(Ra, vec3.sub(pb, pa))
+
+
+@generic
+def _is_curved(f: Any) -> bool:
+    """Whether a feature is smooth, or flat: no corner, edge or rim."""
+    return f[0] == FACE or f[3] > 0.0 or (f[0] == POINT and f[2][0] * f[2][1] * f[2][2] > 0.0)
+
+
+@generic
+def _curved(f: Any, R: Any, n: Any) -> Any:
+    """The shape operator of a feature."""
+    if f[0] == FACE:
+        o = 0.0 * n[0]
+        return o, o, o, o, o, o
+    if f[0] == EDGE:
+        return _curvature.of_line(1.0 / f[3], vec3.cross(mat33.mul_vec(R, f[2]), n))
+    if f[3] > 0.0:
+        return _curvature.of_sphere(1.0 / f[3], n)
+    return _curvature.of_ellipsoid(f[2], R, n)

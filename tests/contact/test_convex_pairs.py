@@ -1,0 +1,129 @@
+"""Pairs of convex shapes on random poses, against coal and against the definition of the least overlap."""
+
+import numpy as np
+import pytest
+from scenes import CONVEX, DIRECTIONS, SHAPES, Scene, coals, coals_distance, contact, overlap, random_pose
+
+each_pair = pytest.mark.parametrize("first, second", CONVEX, ids=lambda name: name)
+POSES = 60
+
+
+def poses_of(rng):
+    return random_pose(rng), random_pose(rng)
+
+
+@each_pair
+def test_depth_is_the_least_overlap(first, second, rng):
+    scene = Scene(SHAPES[first], SHAPES[second])
+    touching = 0
+    for _ in range(POSES):
+        poses = poses_of(rng)
+        points = scene.put(*poses)
+        least = overlap(scene.shapes, poses, DIRECTIONS).min()
+        if len(points) == 0:
+            continue
+        touching += 1
+        depth, n = points["depth"].max(), points["normal"][0]
+        assert abs(n @ n - 1.0) < 1e-14
+        assert (np.abs(points["normal"] - n) < 1e-14).all()
+        # an octagon stands for the end of a cylinder: what it leaves out can be deeper than what is left
+        lost = overlap(scene.shapes, poses, n) - depth
+        assert abs(lost) < 1e-9 or ("cylinder" in (first, second) and lost > 0.0)
+        # an edge has to be better by 5 % than a face of nearly the same normal, or the face is taken
+        assert 0.95 * depth <= least + 1e-12
+    assert touching > POSES // 3
+
+
+@each_pair
+def test_it_is_coals(first, second, rng):
+    coal = pytest.importorskip("coal", reason="coal is not installed")
+    scene = Scene(SHAPES[first], SHAPES[second])
+    geometries = [coals(coal, shape) for shape in scene.shapes]
+    alike = touching = 0
+    for _ in range(POSES):
+        poses = poses_of(rng)
+        points, distance = scene.put(*poses), coals_distance(coal, geometries, poses)
+        if len(points) == 0:
+            assert distance > -1e-6
+            continue
+        depth, touching = points["depth"].max(), touching + 1
+        same = abs(depth + distance) < 1e-6
+        alike += same
+        curved = {"cylinder", "ellipsoid"} & {first, second}
+        # coal's EPA of curved bodies may end at more than the least overlap; with flat faces both know it exactly
+        assert same or (curved and depth < -distance) or 0.95 * depth <= -distance <= depth
+    assert alike >= 0.7 * touching
+
+
+@each_pair
+def test_swapped_it_is_the_same(first, second, rng):
+    one, other = Scene(SHAPES[first], SHAPES[second]), Scene(SHAPES[second], SHAPES[first])
+    for _ in range(10):
+        X, Y = poses_of(rng)
+        points, swapped = one.put(X, Y), other.put(Y, X)
+        assert len(points) == len(swapped)
+        if len(points) and first != second:  # of one kind the two are told apart by their order, and rounding may differ
+            for name, sign in (("depth", 1.0), ("normal", -1.0), ("point", 1.0)):
+                assert np.abs(points[name] - sign * swapped[name]).max() < 1e-10
+        elif len(points):
+            assert abs(points["depth"].max() - swapped["depth"].max()) < 1e-9
+
+
+@each_pair
+def test_depth_falls_along_the_normal(first, second, rng):
+    """Moving the second surface by x along n leaves a depth less by x, until they part: n is where depth falls fastest."""
+    scene = Scene(SHAPES[first], SHAPES[second])
+    for _ in range(10):
+        X, Y = poses_of(rng)
+        points = scene.put(X, Y)
+        if len(points) != 1 or abs(overlap(scene.shapes, (X, Y), points["normal"][0]) - points["depth"][0]) > 1e-9:
+            continue
+        n, depth = points["normal"][0], points["depth"][0]
+        moved = scene.put(X, type(Y)(Y.R, Y.p + 0.5 * depth * n))
+        assert abs(moved["depth"].max() - 0.5 * depth) < 1e-8
+        assert len(scene.put(X, type(Y)(Y.R, Y.p + (depth + 1e-7) * n))) == 0
+
+
+def test_the_least_overlap_of_ellipsoids_that_the_reference_misses():
+    """Where its Newton's method ends depends on its start; all directions of a fine grid, and this, agree."""
+    rng = np.random.default_rng(5)
+    scene = Scene(contact.Ellipsoid((0.9, 0.5, 0.3)), contact.Ellipsoid((0.8, 0.6, 0.25)))
+    for _ in range(40):
+        poses = random_pose(rng, 0.2), random_pose(rng, 0.2)
+        depth = scene.put(*poses)["depth"].max()
+        assert depth <= overlap(scene.shapes, poses, DIRECTIONS).min() + 1e-12
+
+
+def test_boxes_flush_on_each_other_bear_on_four_points():
+    import mobod as mb
+
+    scene = Scene(contact.Brick((0.5, 0.5, 0.5)), contact.Brick((0.5, 0.5, 0.5)))
+    for tilt in (0.0, 1e-9, 1e-4, -1e-4):
+        R = mb.Rotation.about_axis(tilt, "x")
+        points = scene.put(mb.Transform(), mb.Transform(R, (0, 0, 0.999)))
+        assert len(points) == 4
+        assert np.allclose(points["normal"], (0, 0, 1), atol=2e-4)
+        assert np.allclose(np.sort(points["point"][:, 0]), [-0.5, -0.5, 0.5, 0.5], atol=1e-3)
+        assert len(set(points["feature"])) == 4
+    turned = mb.Transform(mb.Rotation.about_axis(np.pi / 4, "z"), (0, 0, 0.999))
+    assert len(scene.put(mb.Transform(), turned)) == 8
+
+
+def test_deep_and_concentric_shapes_are_pushed_apart():
+    import mobod as mb
+
+    for first, second in CONVEX:
+        points = Scene(SHAPES[first], SHAPES[second]).put(mb.Transform(), mb.Transform())
+        assert len(points) > 0 and np.isfinite(points["normal"]).all() and (points["depth"] > 0.0).all()
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_an_endless_cylinder_is_as_a_long_one(name, rng):
+    endless, long = (Scene(contact.Cylinder(0.3, half), SHAPES[name]) for half in (np.inf, 20.0))
+    for _ in range(20):
+        poses = poses_of(rng)
+        points, expected = endless.put(*poses), long.put(*poses)
+        assert len(points) == len(expected)
+        for field in ("depth", "normal", "point"):
+            if len(points) == 1:
+                assert np.abs(points[field] - expected[field]).max(initial=0.0) < 1e-7
