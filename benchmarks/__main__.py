@@ -12,6 +12,7 @@ from pathlib import Path
 
 from . import (
     constraints,
+    contact,
     first_run,
     forces,
     forward_dynamics,
@@ -39,6 +40,7 @@ BENCHMARKS = {
     "first_run": first_run,
     "forces": forces,
     "constraints": constraints,
+    "contact": contact,
     "memory": memory,
     "particles": particles,
     "stiff": stiff,

@@ -1,8 +1,8 @@
 """Two surfaces on free bodies, and what is known of their overlap without the package: NumPy's supports, and coal.
 
 The least overlap of two convex bodies is the least value, over unit vectors n, of h(n) = max n.a - min n.b: whatever n a pair's
-routine gives, h(n) is what its depth has to be, and no sample of h may be less. Coal's GJK and EPA are beside; for curved bodies that
-overlap deeply they often end at a larger overlap, or give none.
+routine gives, h(n) is what its depth has to be, and no sample of h may be less. Coal's GJK and EPA are beside; for curved
+bodies that overlap deeply they often end at a larger overlap, or give none.
 """
 
 import numpy as np

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from scenes import CONVEX, DIRECTIONS, SHAPES, Scene, coals, coals_distance, contact, overlap, random_pose
 
 each_pair = pytest.mark.parametrize("first, second", CONVEX, ids=lambda name: name)
@@ -27,9 +26,9 @@ def test_depth_is_the_least_overlap(first, second, rng):
         depth, n = points["depth"].max(), points["normal"][0]
         assert abs(n @ n - 1.0) < 1e-14
         assert (np.abs(points["normal"] - n) < 1e-14).all()
-        # a face of one can bear an edge of the other beyond its own rim, where the depth of the points that are left is less
-        if len(points) == 1 or "cylinder" not in (first, second):
-            assert abs(overlap(scene.shapes, poses, n) - depth) < 1e-9
+        # an octagon stands for the end of a cylinder: what it leaves out can be deeper than what is left
+        lost = overlap(scene.shapes, poses, n) - depth
+        assert abs(lost) < 1e-9 or ("cylinder" in (first, second) and lost > 0.0)
         # an edge has to be better by 5 % than a face of nearly the same normal, or the face is taken
         assert 0.95 * depth <= least + 1e-12
     assert touching > POSES // 3
@@ -77,7 +76,7 @@ def test_depth_falls_along_the_normal(first, second, rng):
     for _ in range(10):
         X, Y = poses_of(rng)
         points = scene.put(X, Y)
-        if len(points) != 1:
+        if len(points) != 1 or abs(overlap(scene.shapes, (X, Y), points["normal"][0]) - points["depth"][0]) > 1e-9:
             continue
         n, depth = points["normal"][0], points["depth"][0]
         moved = scene.put(X, type(Y)(Y.R, Y.p + 0.5 * depth * n))

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from scenes import DIRECTIONS, SHAPES, TORUS, cloud, support
 
 import mobod as mb
-from scenes import DIRECTIONS, SHAPES, TORUS, cloud, support
 
 contact = mb.contact
 BAD = (0.0, -1.0, np.nan, np.inf)

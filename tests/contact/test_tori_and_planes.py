@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from scenes import HALF_SPACE, SHAPES, TORUS, Scene, coals, coals_distance, contact, overlap, random_pose, support
 from scipy.optimize import minimize_scalar
 
 import mobod as mb
-from scenes import HALF_SPACE, SHAPES, TORUS, Scene, coals, coals_distance, contact, overlap, random_pose, support
 
 AXIS = HALF_SPACE.normal
 
@@ -65,6 +65,7 @@ def test_a_torus_touches_where_its_circle_is_nearest(name, rng):
     coal = pytest.importorskip("coal", reason="coal is not installed")
     shape = SHAPES.get(name, contact.Torus(0.35, 0.15))
     scene = Scene(TORUS, shape) if name in ("hull", "table", "torus") else Scene(shape, TORUS)
+    geometries = () if name == "torus" else (coal.Sphere(1e-3), coals(coal, shape))
     touching = 0
     for _ in range(30):
         X, Y = random_pose(rng), random_pose(rng)
@@ -76,10 +77,8 @@ def test_a_torus_touches_where_its_circle_is_nearest(name, rng):
             if name == "torus":
                 x = ~Q @ center
                 return np.hypot(np.hypot(x[0], x[1]) - shape.torus_radius, x[2]) - shape.tube_radius
-            return coals_distance(coal, (ball, other), (mb.Transform(center), Q)) + 1e-3
+            return coals_distance(coal, geometries, (mb.Transform(center), Q)) + 1e-3
 
-        if name != "torus":
-            ball, other = coal.Sphere(1e-3), coals(coal, shape)
         grid = np.linspace(0.0, 2.0 * np.pi, 61)
         starts = grid[np.argsort([far(t) for t in grid])[:6]]
         options = {"xatol": 1e-9}

@@ -16,11 +16,14 @@ from .convex_hull import ConvexHull
 from .cylinder import Cylinder
 from .ellipsoid import Ellipsoid
 from .half_space import HalfSpace
+from .height_field import HeightField
 from .material import Material
+from .separation import separate
 from .shape import Shape
 from .sphere import Sphere
 from .surface import Surface
 from .torus import Torus
+from .triangle_mesh import TriangleMesh
 
 #: Kinds of the room `unilateral`, above this one: imported when they are first asked for.
 _RIGID = "EdgeEdge HardStopLower HardStopUpper JointFriction PointPlane Rope SpherePlane SphereSphere rigid".split()
@@ -32,11 +35,14 @@ __all__ = [
     "Cylinder",
     "Ellipsoid",
     "HalfSpace",
+    "HeightField",
     "Material",
     "Shape",
     "Sphere",
     "Surface",
     "Torus",
+    "TriangleMesh",
+    "separate",
     *_RIGID,
 ]
 

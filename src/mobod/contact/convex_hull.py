@@ -71,8 +71,8 @@ class ConvexHull(Shape):
         """Numbers of vertices and faces; then three lists of lists.
 
         Of each vertex its neighbours, of each vertex its faces, of each face its vertices. Where these begin is in places
-        2, 3 and 4. A list of lists is where each list starts, and where the last one ends, then the lists; all places count from
-        the first integer.
+        2, 3 and 4. A list of lists is where each list starts, and where the last one ends, then the lists; all places
+        count from the first integer.
         """
         neighbours: list[set[int]] = [set() for _ in self.vertices]
         around: list[list[int]] = [[] for _ in self.vertices]
@@ -159,7 +159,7 @@ def _coplanar(normals: Array, neighbours: Any) -> list[list[int]]:
 
 def _outline(triangles: Any, normals: Array, points: Array) -> list[int]:
     """The vertices around triangles in one plane, counter-clockwise as seen from outside."""
-    edges = set()
+    edges: set[tuple[int, int]] = set()
     for (a, b, c), normal in zip(triangles.tolist(), normals, strict=True):
         if np.cross(points[b] - points[a], points[c] - points[a]) @ normal < 0.0:
             b, c = c, b

@@ -8,6 +8,8 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
+from ..force.contact.element import ContactElement
+from ..force.contact.step_limit import FIRST, SECOND
 from ..value.stage import Stage
 
 if TYPE_CHECKING:
@@ -64,6 +66,14 @@ def strongest_force(system: MultibodySystem, state: State, i: int) -> str:
     if not sizes or not sizes[0][0] > _BY_FAR * (sizes[1][0] if len(sizes) > 1 else 1.0):
         return ""
     return f", on which {sizes[0][1]!r} acts with {sizes[0][0]:.3g}"
+
+
+def limiting_surfaces(system: MultibodySystem, state: State) -> tuple[str, str]:
+    """The names of the two surfaces that permitted the shortest step."""
+    elements = [force for force in system.all_forces() if isinstance(force, ContactElement)]
+    names = {force.first_surface + i: one.name for force in elements for i, one in enumerate(force.surfaces)}
+    first, second = (int(state.record.contact_sum[0, column]) for column in (FIRST, SECOND))
+    return names[first], names[second]
 
 
 def jump(system: MultibodySystem, state: State, y: Array, time: float, rate: Array, h: float) -> tuple[str, str] | None:

@@ -14,6 +14,7 @@ from ..compiling import compiled, compiled_form_of
 from ..constraint._protocol import PROJECT_Q, PROJECT_U
 from ..errors import ConvergenceError, ModelError
 from ..force import _dispatch as forces
+from ..force.contact import step_limit
 from ..force.contact.bristle import begin_bristles, finish_bristles
 from ..mobilizer import _rates
 from ..mobilizer._access import vector4
@@ -129,6 +130,10 @@ class Interpreted:
         except (ConvergenceError, ModelError):
             return -1
         return changed
+
+    def permitted_step(self, address: int, part: float, h: float) -> float:
+        """The longest step that surfaces permit."""
+        return float(step_limit.permitted_step_of(self.block, address, part, h))
 
     def energy(self) -> float:
         """Kinetic and potential energy of the state, of which kernels have changed time and y."""
@@ -280,6 +285,19 @@ def _begin_step(model: Any, time: float) -> int:
     if model.bristle_rows > 0:
         begin_bristles(model)
     return 0
+
+
+def permitted_step(model: Any, address: int, part: float, h: float) -> float:
+    """The longest step up to *h* in which no two surfaces go deeper into each other than by a *part* of the smaller one.
+
+    The record is realized at the step's beginning; *address* is that of `step_limit.limit_step`.
+    """
+    return model.permitted_step(address, part, h)
+
+
+@compiled_form_of(permitted_step)
+def _permitted_step(model: Any, address: int, part: float, h: float) -> float:
+    return step_limit.permitted_step(model, address, part, h)
 
 
 def energy(model: Any, address: int) -> float:

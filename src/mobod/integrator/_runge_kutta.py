@@ -24,12 +24,25 @@ from ..algebra.record import attach
 from ..algebra.scalar import load, store
 from ..compiling import Kernel, compiled, generic
 from ..mobilizer import _rates
-from ._evaluate import ALWAYS, CHANGED_Q, CHANGED_U, begin_step, energy, evaluate, finish_step, prescribe, project
+from ._evaluate import (
+    ALWAYS,
+    CHANGED_Q,
+    CHANGED_U,
+    begin_step,
+    energy,
+    evaluate,
+    finish_step,
+    permitted_step,
+    prescribe,
+    project,
+)
 
 # places in the array `control`
 TIME, PREVIOUS_TIME, STEP, TARGET, FINAL_TIME, ACCURACY, MIN_STEP, MAX_STEP, FIXED_STEP, LAST_STEP, COLLAPSE = range(11)
 FIRST_STEP, TOLERANCE = 11, 12
-CONTROL_SIZE = 13
+# ... the longest step from TIME that surfaces permit, below zero where it is not known
+PERMITTED_STEP = 13
+CONTROL_SIZE = 14
 # places in the array `counts`
 STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REPORT, LIMIT, ROUTINE, PRESCRIBER = range(8)
 # ... failures of the other sorts, projections, and iterations of methods that have any
@@ -39,7 +52,11 @@ CONVERGENCE_FAILURES, REALIZATION_FAILURES, PROJECTION_FAILURES, Q_PROJECTIONS, 
 # tables whose last stage is the end of the step, ENDS_AT_STAGE
 PROJECTOR, ERROR_ORDER, MEAN_NORM, PROJECTION, PROJECT_REPORTS, NO_INTERPOLATION, FORCED = range(14, 21)
 AT_END, ENDS_AT_STAGE = 21, 22
-COUNTS_SIZE = 23
+# ... the routine that limits steps by contact, 0 where nothing can touch; 1 after a step that may have missed a contact
+LIMITER, PASSES = 23, 24
+# ... the row of `work` that has the rates foreseen at the end of a step
+FORESEEN = 25
+COUNTS_SIZE = 26
 # rows of the array `work`; the stages' rates come after, then weights (0 for what is prescribed), the last attempt's errors,
 # and at the end q_dot_dot of the last step's two ends
 Y_PREVIOUS, RATE_PREVIOUS, Y, RATE = range(4)
@@ -51,6 +68,15 @@ ROWS_AFTER = 4
 REACHED, PAUSED, STEP_TOO_SMALL, NOT_FINITE, COLLAPSED, NOT_PROJECTED = 0, 1, 2, 3, 4, 5
 # what an attempt returns
 DONE, NOT_REALIZED, NOT_CONVERGED = 0, 1, 2
+
+#: Longer than any step.
+LONGEST = 1e30
+#: The part of the smaller of two surfaces by which a step may carry them deeper into each other before error control
+#: looks, and that beyond which a step that cannot be shortened may have missed that they touched.
+DEEPER, MISSED = 0.25, 1.0
+#: How many times the accuracy the rates at the end of a step may differ from those foreseen, by what they do in a step; and
+#: the largest accuracy for which that says anything.
+SURPRISE, COARSEST = 100.0, 1e-3
 
 #: When steps have shrunk to this part of their size, the cause is looked for.
 COLLAPSE_RATIO = 1e-3
@@ -117,6 +143,23 @@ def error_norm(block: Any, work: Any, mean: int) -> float:
         total = total + size * size
     if mean != 0:
         return (total / max(1, model.ny)) ** 0.5
+    return worst
+
+
+@compiled
+def surprise(block: Any, work: Any, row: int, h: float) -> float:
+    """The largest change, in a step, by rates that differ from those in a row; weighted as errors are, by y at the beginning.
+
+    A method may have met a contact in a stage that has no part in its estimate, been thrown off, and missed it in all others.
+    """
+    model = attach(block)
+    weights = work.shape[0] - 4
+    worst = 0.0
+    for i in range(model.ny):
+        weight = work[weights, i]
+        size = weight * h * abs(load(model.y_dot, i, 0) - work[row, i]) / max(1.0, weight * abs(work[Y, i]))
+        if not size <= worst:
+            worst = size
     return worst
 
 
@@ -308,6 +351,30 @@ def begin_step_of(model: Any, time: float) -> int:
 
 
 @generic
+def find_permitted_step(model: Any, control: Any, counts: Any) -> None:
+    """Find out how long the next step may be, of a record realized where it begins; count one that cannot be so short."""
+    least = control[FIXED_STEP]
+    if least == 0.0:
+        least = control[MIN_STEP]
+        h = max(min(control[STEP], control[MAX_STEP]), least)
+        control[PERMITTED_STEP] = permitted_step(model, counts[LIMITER], DEEPER, h)
+    if control[FIXED_STEP] > 0.0 or control[PERMITTED_STEP] < least:
+        control[PERMITTED_STEP] = least
+        if counts[PASSES] == 0 and permitted_step(model, counts[LIMITER], MISSED, least) < least:
+            counts[PASSES] = 1
+
+
+@compiled
+def permit(block: Any, work: Any, control: Any, counts: Any) -> int:
+    """Find out how long the step from the last one's end may be, however long is planned: for steps taken from Python."""
+    model = attach(block)
+    set_y(model, control[TIME], work[Y])
+    status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
+    control[PERMITTED_STEP] = max(permitted_step(model, counts[LIMITER], DEEPER, LONGEST), control[MIN_STEP])
+    return status
+
+
+@generic
 def runge_kutta(model: Any, work: Any, table: Any, control: Any, counts: Any, time: float, h: float) -> int:
     """One attempt of the method whose table is given."""
     stages = table.shape[1] - 1
@@ -367,6 +434,14 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
             h = min(control[STEP], control[MAX_STEP])
             if control[FIXED_STEP] > 0.0:
                 h = control[FIXED_STEP]
+            if counts[LIMITER] != 0 and control[PERMITTED_STEP] < 0.0:  # reports, or events, have moved the record
+                set_y(model, time, work[Y])
+                evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
+                counts[EVALUATIONS] += 1
+                find_permitted_step(model, control, counts)
+            limited = counts[LIMITER] != 0 and h > control[PERMITTED_STEP]
+            if limited:
+                h = control[PERMITTED_STEP]
             # a step that would leave only a sliver before the end is stretched to it
             end = control[FINAL_TIME]
             if counts[NO_INTERPOLATION] != 0:
@@ -398,6 +473,9 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
                     counts[EVALUATIONS] += 1
                     if status != 0:
                         error, failure = 1e300, REALIZATION_FAILURES
+                    elif counts[LIMITER] != 0 and counts[AT_END] == 0 and control[FIXED_STEP] == 0.0 and counts[FORCED] == 0:
+                        size = surprise(model, work, counts[FORESEEN], h) / SURPRISE
+                        error = max(error, size * max(1.0, control[ACCURACY] / COARSEST))
             if error <= control[ACCURACY]:
                 finish_step(model)
                 shift_step(model, work)
@@ -409,16 +487,17 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
                 control[COLLAPSE] = max(control[COLLAPSE], COLLAPSE_RATIO * h)
                 counts[STEPS] += 1
                 taken += 1
-                if counts[FORCED] != 0:
-                    counts[FORCED] = 0
-                    continue
-                if control[FIXED_STEP] == 0.0:
+                if control[FIXED_STEP] == 0.0 and counts[FORCED] == 0:
                     growth = 5.0
                     if error > 0.0:
                         growth = min(5.0, 0.8 * (control[ACCURACY] / error) ** (1.0 / counts[ERROR_ORDER]))
-                    # small changes of the step are skipped; a step clipped by the end says nothing about the next
-                    if (growth > 1.1 or growth < 1.0) and (not clipped or growth * h > control[STEP]):
+                    # small changes of the step are skipped; a step clipped by the end, or by what is near, says nothing
+                    # about the next
+                    if (growth > 1.1 or growth < 1.0) and (not (clipped or limited) or growth * h > control[STEP]):
                         control[STEP] = max(control[MIN_STEP], growth * h)
+                counts[FORCED] = 0
+                if counts[LIMITER] != 0:
+                    find_permitted_step(model, control, counts)
                 continue
             if failure != PROJECTION_FAILURES:  # these are counted where they are met
                 counts[failure] += 1

@@ -17,6 +17,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..compiling import Job, compile_ahead
 from ..errors import ConvergenceError, ModelError, TopologyError
+from ..force.contact.step_limit import limit_step
 from ..state.validity import EVERYTHING
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
@@ -270,6 +271,9 @@ class Integrator(Sealed):
         # a table whose last stage is the end of the step: the rates there are the next step's first
         counts[rk.ENDS_AT_STAGE] = len(self.table) > 2 and np.array_equal(self.table[-3], self.table[-2])
 
+        stages = np.flatnonzero(self.table[:-2, 0] == 1.0)
+        counts[rk.FORESEEN] = rk.FIRST_STAGE + int(stages[-1]) if len(stages) else rk.RATE
+
     # ------------------------------------------------------------------------------------------ stepping
 
     @classmethod
@@ -297,6 +301,7 @@ class Integrator(Sealed):
         self.system.realize(state)
         self._state, self.termination = state, None
         self.reset_all_statistics()
+        self.counts[rk.PASSES] = 0
         self.warned.clear()
         text = _diagnosis.contradictory_accelerations(self.system, state)
         if text:
@@ -333,6 +338,7 @@ class Integrator(Sealed):
         control = self.control
         control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
         control[rk.COLLAPSE] = 0.0
+        control[rk.PERMITTED_STEP] = -1.0
         self._apply()
         status = self._call(rk.start, self.work, control, self.counts, np.zeros(3))
         if status == rk.NOT_PROJECTED:
@@ -349,6 +355,7 @@ class Integrator(Sealed):
         state = self._state
         assert state is not None
         state.valid = 0
+        self.counts[rk.LIMITER] = limit_step.address() if state.tree.counts["num_contact_elements"] else 0
         if not self.system.is_interpreted:
             self.counts[rk.ROUTINE] = advance.address()
             self.counts[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
@@ -388,6 +395,8 @@ class Integrator(Sealed):
             except KeyboardInterrupt:
                 self.leave_at(float(self.control[rk.TIME]))
                 raise
+            if counts[rk.PASSES] == 1:
+                self._warn_of_passing()
             if status == rk.COLLAPSED:
                 self._warn_of_singularities()
             elif status == rk.STEP_TOO_SMALL and self._passes_jump():
@@ -462,6 +471,22 @@ class Integrator(Sealed):
                 self.warned.add(name)
                 message = f"at time {time:.9g} steps have come down to {step:.3g}: {text}"
                 warnings.warn(message, RuntimeWarning, stacklevel=_callers_level())
+
+    def _warn_of_passing(self) -> None:
+        """Warn, once a run, that a step that may not be shorter may have carried two surfaces through each other."""
+        self.counts[rk.PASSES] = 2
+        control, state = self.control, self._state
+        assert state is not None
+        names = _diagnosis.limiting_surfaces(self.system, state)
+        fixed = control[rk.FIXED_STEP] > 0.0
+        what = f"fixed_step_size {control[rk.FIXED_STEP]:.3g}" if fixed else f"min_step_size {control[rk.MIN_STEP]:.3g}"
+        remedy = "a smaller one, or none, so that steps are chosen by their errors" if fixed else "a smaller one"
+        warnings.warn(
+            f"by time {float(control[rk.TIME]):.9g}, with {what}, a step may have carried {names[0]!r} and {names[1]!r} "
+            f"through each other, or farther into each other than the smaller one is thick, unnoticed; take {remedy}",
+            RuntimeWarning,
+            stacklevel=_callers_level(),
+        )
 
     def singularities(self) -> dict[str, str]:
         """Messages about mobilizers near a singular configuration, by name."""

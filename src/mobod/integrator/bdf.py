@@ -207,6 +207,9 @@ class BDF(Integrator):
             if self._stop <= time:
                 self._stop = time + float(control[rk.FIXED_STEP])
             stop = min(stop, self._stop)
+        if state.tree.counts["num_contact_elements"] and len(state.y_values):
+            self._call(rk.permit, self.work, control, counts)
+            stop = min(stop, time + max(float(control[rk.PERMITTED_STEP]), 16.0 * np.spacing(time)))
         while True:
             if len(state.y_values) == 0:
                 end, y, taken = (stop if np.isfinite(stop) else report), np.zeros(0), True

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time as _clock
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..contact.separation import find_deep, say_deep
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..event import Cause, ImpactWhen, Termination, TerminationReason
 from ..event._agenda import Agenda, Call
 from ..event._watch import Found, Watch, Watched
 from ..integrator import _runge_kutta as rk
+from ..integrator.base import _callers_level
 from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING
 from ..value.attributes import Sealed
@@ -165,6 +168,8 @@ class TimeStepper(Sealed):
         #: Scheduled events whose time has come, and what handles them.
         self._due: tuple[float, list[Call]] | None = None
         self._starts = True
+        if deep := find_deep(copy):
+            warnings.warn(say_deep(deep), stacklevel=_callers_level())
         self._found: Found | None = None
         self._times_of: dict[Any, list[float]] = {}
         self._last_event, self._in_a_row = -np.inf, 0

@@ -59,6 +59,7 @@ class Record(RecordBase):
     contact_integers_size: int
     contact_constants_size: int
     contact_points_size: int  # the most points of a contact of two surfaces
+    num_contact_elements: int  # force elements with surfaces
     bristle_rows: int  # of the tables in which friction that sticks remembers points
     contact_rows: int  # 1 where there are surfaces, else 0
     num_functions: int
@@ -139,6 +140,7 @@ class Record(RecordBase):
     force_integers = index("force_integers_size", "bodies, indices and choices of the elements")
     force_numbers = parameter("force_numbers_size", 1, "stiffnesses, directions and so on")
     # ---- contact surfaces, see `force.contact`
+    contact_elements = index("num_contact_elements", "force elements with surfaces")
     surface_body = index("num_surfaces", "body that it is fixed on")
     surface_kind = index("num_surfaces", "KIND of its shape")
     surface_first_number = index("num_surfaces", "first of its numbers in force_numbers, see `contact.access`")
@@ -282,6 +284,7 @@ class Record(RecordBase):
     # ---- contact: scratch, but for surface_order
     surface_frame = state("num_surfaces", 18, "R_GS, p_GS; center of its box, and the half lengths along G's axes")
     surface_order = state("num_surfaces", 3, "for each axis and place, which surface is there, less the place")
+    surface_sorted = state("num_surfaces", 8, "boxes of bounded surfaces in their order along an axis, see `broad_phase`")
     contact_point = state("contact_points_size", 32, "points of the contact of two surfaces, see `contact.access`")
     contact_sum = state("contact_rows", 32, "what these add up to, see `contact.access`")
     bristle_memory = state("bristle_rows", 16, "points as of the step's beginning, see `force.contact.bristle`")

@@ -2,6 +2,7 @@
 
 from ...compiling import Routine
 from ..shape import BRICK, CAPSULE, CONVEX_HULL, CYLINDER, ELLIPSOID, HALF_SPACE, SPHERE, TORUS
+from ._meshes_and_fields import OF_MESHES_AND_FIELDS
 from .brick_torus import brick_torus
 from .capsule_capsule import capsule_capsule
 from .capsule_torus import capsule_torus
@@ -50,4 +51,5 @@ PAIRS: dict[tuple[int, int], Routine] = {
     (ELLIPSOID, TORUS): ellipsoid_torus,
     (TORUS, TORUS): torus_torus,
     (TORUS, CONVEX_HULL): torus_convex_hull,
+    **OF_MESHES_AND_FIELDS,
 }

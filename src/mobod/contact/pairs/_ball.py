@@ -26,7 +26,7 @@ from . import _curvature
 def put_ball(
     model: Any, pair: int, row: int, center: Any, radius: Any, S: Any, R: Any, found: Any, first: bool, name: int
 ) -> int:
-    """A row for a ball at *center*, of whose surface S is the shape operator, in Ground, and what `_nearest` found in a frame R.
+    """A row for a ball at *center*, whose shape operator in Ground is S, and what `_nearest` found in a frame R.
 
     *first* says that the ball is of the first surface. Returns how many rows there are then.
     """

@@ -1,8 +1,9 @@
 """The points at which a flat face of one shape bears another: the other's face, or edge, cut along the edges of the first.
 
 All is in the frame of the face's surface. A polygon lies in the columns from FORCE on of contact_point, which its law fills in
-later: a corner a row, three coordinates and a number that identifies it; clipping by an edge moves it from one set of four columns to another
-(Sutherland and Hodgman 1974). A point's number is that of a corner of the other face, or of the two edges that cross there.
+later: a corner a row, three coordinates and a number that identifies it; clipping by an edge moves it from one set of four
+columns to another (Sutherland and Hodgman 1974). A point's number is that of a corner of the other face, or of the two edges
+that cross there.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from ..access import CORNER, FEATURE, FORCE, HERTZ, load3_lane, put_point, store
 from ..shape import BRICK, CONVEX_HULL, CYLINDER
 from ._core import CORNERS, bare3, face_feature, list_of, vertex
 
-#: A corner that is beyond an edge by less than this part of the edge's length is not cut: faces that are flush would have points that
-#: come and go with rounding.
+#: A corner that is beyond an edge by less than this part of the edge's length is not cut: faces that are flush would have
+#: points that come and go with rounding.
 _FLUSH = 1e-6
 #: Corners of the polygon that stands for the end of a cylinder, and their directions.
 _ENDS = 8

@@ -1,7 +1,7 @@
 """Convex shapes by what is farthest in a direction, in numbers without tangents, each in the frame of its surface.
 
-A shape is a core and a margin, all points within *r* of the core: of a sphere its center, of a capsule a segment, of
-others themselves. A core is the tuple (kind, first integer, first constant, x, y, z, r): a brick of half lengths (x, y, z), some of
+A shape is a core and a margin, all points within *r* of the core: of a sphere its center, of a capsule a segment, of others
+themselves. A core is the tuple (kind, first integer, first constant, x, y, z, r): a brick of half lengths (x, y, z), some of
 which are 0 for spheres and capsules; a cylinder of radius x and half length z; an ellipsoid of radii (x, y, z); a hull.
 
 Near a direction d the surface of a core is one of three features:
@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import bare, load, sqrt
+from ...algebra.scalar import bare, load_lane, sqrt
 from ...compiling import generic
 from ..access import BOX, DIMENSIONS, number_of, orientation, origin, three_of
 from ..shape import BRICK, CAPSULE, CONVEX_HULL, CYLINDER, ELLIPSOID, SPHERE
@@ -86,9 +86,9 @@ def size_of(model: Any, core: Any, s: int, lane: int) -> float:
 
 @generic
 def constant3(model: Any, i: int) -> Any:
-    """Three numbers of contact_constants."""
+    """Three numbers of contact_constants, which are the same in all lanes."""
     rows = model.contact_constants
-    return bare(load(rows, i, 0)), bare(load(rows, i + 1, 0)), bare(load(rows, i + 2, 0))
+    return bare(load_lane(rows, i, 0, 0)), bare(load_lane(rows, i + 1, 0, 0)), bare(load_lane(rows, i + 2, 0, 0))
 
 
 @generic
@@ -101,12 +101,6 @@ def vertex(model: Any, core: Any, v: int) -> Any:
 def face_normal(model: Any, core: Any, f: int) -> Any:
     """The outward normal of a hull's face."""
     return constant3(model, core[2] + 3 * model.contact_integers[core[1]] + 4 * f)
-
-
-@generic
-def face_offset(model: Any, core: Any, f: int) -> float:
-    """How far the plane of a hull's face is from the origin."""
-    return bare(load(model.contact_constants, core[2] + 3 * model.contact_integers[core[1]] + 4 * f + 3, 0))
 
 
 @generic

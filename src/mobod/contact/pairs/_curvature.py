@@ -13,7 +13,8 @@ from ...algebra import sym33, vec3
 from ...algebra.scalar import sqrt
 from ...compiling import generic
 
-#: The smaller curvature is taken as this part of the greater one at least: a line of contact is as long as its bodies, not endless.
+#: The smaller curvature is taken as this part of the greater one at least: a line of contact is as long as its bodies, not
+#: endless.
 LEAST = 1e-3
 
 

@@ -1,8 +1,9 @@
 """How far a point is from the surface of a shape: what spheres, and the balls of a torus' tube, need.
 
-Each function takes a point x in the shape's frame and gives ``(distance, n, S, smooth)``: the distance from the surface, below zero
-inside; the unit normal n there, outward; the shape operator of the surface, six numbers, see `_curvature`; and whether the surface is
-smooth there, neither corner nor edge. Dimensions are plain numbers, x may be a Dual. Inside, the nearest point of the surface is meant, and of several equally near ones any.
+Each function takes a point x in the shape's frame and gives ``(distance, n, S, smooth)``: the distance from the surface,
+below zero inside; the unit normal n there, outward; the shape operator of the surface, six numbers, see `_curvature`; and
+whether the surface is smooth there, neither corner nor edge. Dimensions are plain numbers, x may be a Dual. Inside, the
+nearest point of the surface is meant, and of several equally near ones any.
 """
 
 from __future__ import annotations
@@ -133,9 +134,12 @@ def _root_of_ellipsoid(a: float, b: float, c: float, x: float, y: float, z: floa
 
 @generic
 def nearest_on_ellipsoid(x: Any, radii: Any) -> Any:
-    """Of an ellipsoid: y = D^2 (D^2 + t)^-1 x with the greatest t that puts y on it (Eberly, Distance from a Point to an Ellipsoid).
+    """Of an ellipsoid: y = D^2 (D^2 + t)^-1 x, with the greatest t that puts y on it.
 
-    Where x lies in a plane of symmetry, and inside the ellipse of centers of curvature there, y is off the plane, to its positive side.
+    Source: Eberly, Distance from a Point to an Ellipse, an Ellipsoid, or a Hyperellipsoid.
+
+    Where x lies in a plane of symmetry, and inside the ellipse of centers of curvature there, y is off the plane, to its
+    positive side.
     """
     a, b, c = radii
     px, py, pz = bare(x[0]), bare(x[1]), bare(x[2])
@@ -199,7 +203,7 @@ def _on_segment(x: Any, a: Any, b: Any) -> Any:
 
 @generic
 def nearest_on_hull(model: Any, first_integer: int, first_constant: int, x: Any) -> Any:
-    """Of a hull: the plane that is farthest out, where that is below it; else of all faces that x is above the nearest point."""
+    """Of a hull: inside, by the plane that is nearest; else by the nearest point of the faces that x is above."""
     core = (CONVEX_HULL, first_integer, first_constant, 0.0, 0.0, 0.0, 0.0)
     vertices, faces = model.contact_integers[first_integer], model.contact_integers[first_integer + 1]
     place, best, most = (bare(x[0]), bare(x[1]), bare(x[2])), 0, -_NONE

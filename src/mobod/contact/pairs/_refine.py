@@ -1,13 +1,13 @@
 """The direction of least overlap of two convex shapes, from features near a first guess; and its derivatives.
 
-The overlap along a unit vector n, from A to B, is h(n) = n . (a(n) - b(-n)) with the points of both that are farthest. Its least
-value, of all n, is at a face of one, at an edge of each, or where the surfaces are curved: there a - b is along n, which
-Newton's method solves, among all n or among those square to an edge,
+The overlap along a unit vector n, from A to B, is h(n) = n . (a(n) - b(-n)) with the points of both that are farthest. Its
+least value, of all n, is at a face of one, at an edge of each, or where the surfaces are curved: there a - b is along n,
+which Newton's method solves, among all n or among those square to an edge,
 
     t . (a - b) = 0,   J = t . (H_A + H_B) t - h,   H = da/dn = (D^2 - s s^T) / |D d| for s = D^2 d / |D d|
 
-where d is n in the frame of an ellipsoid with semi-axes D; a rim and a corner have one or three that are zero. A last step in Duals
-from the solution makes the tangents those of the implicit function.
+where d is n in the frame of an ellipsoid with semi-axes D; a rim and a corner have one or three that are zero. A last step in
+Duals from the solution makes the tangents those of the implicit function.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """A torus and a shape whose nearest point is known: the ring of balls that is the tube, and where along it the shape is near.
 
-A torus is not convex, and touches in several places. With c(t) the circle in the tube, f(t) the distance of c from the shape and n the
-normal there, minima of f are roots of
+A torus is not convex, and touches in several places. With c(t) the circle in the tube, f(t) the distance of c from the shape
+and n the normal there, minima of f are roots of
 
     g(t) = n . dc/dt,   from below to above zero
 
 which lie between some of SAMPLES places around the circle: two minima nearer to each other than a thirtieth of the circle
 can be taken for one. Each is a point of the contact; and so are, if they are inside the shape, the places a quarter, a half and
-three quarters of the circle from the deepest one, where no minimum is near: a ring that lies flat, or is around a rod that fills
-it, is as deep everywhere. Tangents of t are those of the root: dt = -dg / g'.
+three quarters of the circle from the deepest one, where no minimum is near: a ring that lies flat, or is around a rod that
+fills it, is as deep everywhere. Tangents of t are those of the root: dt = -dg / g'. Where g jumps instead, because the circle
+itself is inside a polyhedron, or deep in an ellipsoid, the tangents of a minimum are those of a fixed t, an approximation.
 """
 
 from __future__ import annotations
@@ -103,16 +104,19 @@ def torus_with(near: Callable[..., Any], name: str, torus_first: bool) -> Routin
             if new:
                 store(found, num, 0, t)
                 num += 1
-        count = 0
+        count, shift = 0, 0.0 * p[0]
         for i in range(num):
             t = load(found, i, 0)
-            angle = t + 0.0 * p[0]
+            angle = t + shift  # the places besides go with the deepest one
             if i < least:
+                angle = t + 0.0 * p[0]
                 _, after, _ = look(model, s, lane, ring, A, q, t + 1e-5)
                 _, before, _ = look(model, s, lane, ring, A, q, t - 1e-5)
                 if after - before > 1e-9 * ring:
                     _, g, _ = look(model, s, lane, ring, R, p, angle)
                     angle = t - (g - bare(g)) * (2e-5 / (after - before))
+                if t == where_low:
+                    shift = angle - t
             center, rate = _around(ring, R, p, angle)
             seen = near(model, s, center, lane)
             n = mat33.mul_vec(Rs, seen[1])

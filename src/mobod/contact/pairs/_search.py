@@ -4,8 +4,8 @@ C is the set of all a - b, a of core A and b of core B, in A's frame; they overl
 direction of C's nearest point (Gilbert, Johnson and Keerthi 1988, IEEE J. Robot. Autom. 4(2)). Overlapping, a polyhedron inside
 C grows where its boundary is nearest to the origin (van den Bergen 2001, Proximity Queries and Penetration Depth
 Computation on 3D Game Objects): exact for polyhedra, and for curved ones as near as the room below lets it come, a ten
-thousandth of their size as a rule, from where `_refine` goes on. There is room for MOST_VERTICES vertices; where that is used up the best
-direction so far is the answer, whose overlap is never less than the least.
+thousandth of their size as a rule, from where `_refine` goes on. There is room for MOST_VERTICES vertices; where that is used
+up the best direction so far is the answer, whose overlap is never less than the least.
 """
 
 from __future__ import annotations

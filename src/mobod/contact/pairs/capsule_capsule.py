@@ -2,8 +2,8 @@
 
     |a + s u - b - t v| least,  -h <= s, t <= h   (Ericson 2005, Real-Time Collision Detection, section 5.1.9)
 
-Parallel capsules touch in the middle of what they share. The curvatures are those of two spheres, of a sphere and a cylinder, or of two
-cylinders, by which of the points are ends.
+Parallel capsules touch in the middle of what they share. The curvatures are those of two spheres, of a sphere and a cylinder,
+or of two cylinders, by which of the points are ends.
 """
 
 from typing import Any

@@ -1,9 +1,10 @@
 """Any two convex shapes: the direction of least overlap by GJK and EPA, refined, and the points where they touch.
 
 Where a face of one decides, the contact has the points at which it bears a face or an edge of the other, cut along its own
-edges, see `_clip`; elsewhere it has one point. The law is HERTZ where both surfaces are smooth: the relative curvature of two spheres, cylinders'
-sides, capsules, ellipsoids, and of each of these on a flat face, whose own is 0; a capsule that lies on a face bears on both its
-ends, each a sphere. Elsewhere, at corners, edges and the rims of cylinders, it is CORNER, with area 0: of the corner's own stiffness.
+edges, see `_clip`; elsewhere it has one point. The law is HERTZ where both surfaces are smooth: the relative curvature of two
+spheres, cylinders' sides, capsules, ellipsoids, and of each of these on a flat face, whose own is 0; a capsule that lies on a
+face bears on both its ends, each a sphere. Elsewhere, at corners, edges and the rims of cylinders, it is CORNER, with area 0:
+of the corner's own stiffness.
 """
 
 from __future__ import annotations
@@ -48,11 +49,13 @@ def points(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb:
     """Rows of the contact, from the features f and g that decide n, which is in Ground; here all have tangents."""
     lane, zero = lane_of(pair), 0.0 * pa[0]
     if what == FACE_A:
-        count = bearing(model, pair, lane, f, Ra, pa, A, B, *_relative(Ra, pa, Rb, pb), 1.0, g[4])
+        Q, q = _relative(Ra, pa, Rb, pb)
+        count = bearing(model, pair, lane, f, Ra, pa, A, B, Q, q, 1.0, g[4])
         if count > 0:
             return count
     elif what == FACE_B:
-        count = bearing(model, pair, lane, g, Rb, pb, B, A, *_relative(Rb, pb, Ra, pa), -1.0, f[4])
+        Q, q = _relative(Rb, pb, Ra, pa)
+        count = bearing(model, pair, lane, g, Rb, pb, B, A, Q, q, -1.0, f[4])
         if count > 0:
             return count
     n = (n[0] + zero, n[1] + zero, n[2] + zero)

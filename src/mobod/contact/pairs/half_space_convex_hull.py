@@ -6,9 +6,9 @@ There is a row for each vertex of the hull, so none is left out.
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import load
 from ...compiling import routine
 from ..access import CORNER, DIMENSIONS, first_surface, lane_of, orientation, origin, put_point, second_surface, three_of
+from ._core import constant3
 
 
 @routine
@@ -18,11 +18,10 @@ def half_space_convex_hull(model: Any, pair: int, unused: int) -> int:
     n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
     R, middle = orientation(model, s, lane), origin(model, s, lane)
     height = vec3.dot(n, vec3.sub(middle, origin(model, h, lane)))
-    d, rows = mat33.transpose_mul_vec(R, n), model.contact_constants
+    d = mat33.transpose_mul_vec(R, n)
     first, count = model.surface_first_constant[s], 0
     for i in range(model.contact_integers[model.surface_first_integer[s]]):
-        at = first + 3 * i
-        v = (load(rows, at, 0), load(rows, at + 1, 0), load(rows, at + 2, 0))
+        v = constant3(model, first + 3 * i)
         depth = -(height + vec3.dot(v, d))
         if depth > 0.0:
             point = vec3.add_scaled(vec3.add(middle, mat33.mul_vec(R, v)), 0.5 * depth, n)

@@ -2,7 +2,7 @@
 
 They are the lowest point of the rim, the highest, and those half way between:
 
-    p = center -+ half_length axis + radius (cos(k pi/2) t + sin(k pi/2) axis x t),   t = the part of -n square to the axis, unit
+    p = center -+ half_length axis + radius (cos(k pi/2) t + sin(k pi/2) axis x t),   t along the part of -n square to the axis
 
 Standing, the four of one end bear alike, lying the lowest of both ends. Forces are continuous everywhere: where the cylinder
 stands upright t has no direction, but the four bear the same whichever it is. They are also the derivatives of their energy:

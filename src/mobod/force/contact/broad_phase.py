@@ -23,6 +23,9 @@ from .._pools import numbers3, numbers9
 FIRST_SURFACE, NUM_SURFACES, UNBOUNDED, BOUNDED, MAY_TOUCH, LAW_ROUTINE = range(6)
 #: Columns of surface_frame.
 _CENTER, _HALF = 12, 15
+#: Columns of surface_sorted after where a box begins and ends along the axis of the sort, and the other two: its surface,
+#: and the place of that among the bounded ones.
+_WHICH, _NUMBER = 6, 7
 
 
 @generic
@@ -69,19 +72,22 @@ def searching(visit: Callable[..., Any]) -> Callable[..., Any]:
                 b = first + model.contact_integers[bounded + 1 + j]
                 if not flat or _reaches(model, b, n, p, lane):
                     visit(model, integers, a, b, lane, k)
-        axis = _widest(model, first, bounded, lane)
-        _sort(model, first, bounded, axis, lane)
-        second = axis + 1 if axis < 2 else 0
-        third = 3 - axis - second
+        _sort(model, first, bounded, _widest(model, first, bounded, lane), lane)
+        rows = model.surface_sorted
         for i in range(nb):
-            a = _at(model, first, bounded, i, axis, lane)
-            end = _center(model, a, axis, lane) + _half(model, a, axis, lane)
-            for j in range(i + 1, nb):
-                b = _at(model, first, bounded, j, axis, lane)
-                if _begin(model, b, axis, lane) > end:
+            a, end = first + int(_kept(rows, first + i, _WHICH, lane)), _kept(rows, first + i, 1, lane)
+            low2, high2 = _kept(rows, first + i, 2, lane), _kept(rows, first + i, 3, lane)
+            low3, high3 = _kept(rows, first + i, 4, lane), _kept(rows, first + i, 5, lane)
+            for j in range(first + i + 1, first + nb):
+                if _kept(rows, j, 0, lane) > end:
                     break
-                if _overlap(model, a, b, second, lane) and _overlap(model, a, b, third, lane):
-                    visit(model, integers, a, b, lane, k)
+                if (
+                    _kept(rows, j, 2, lane) <= high2
+                    and _kept(rows, j, 3, lane) >= low2
+                    and _kept(rows, j, 4, lane) <= high3
+                    and _kept(rows, j, 5, lane) >= low3
+                ):
+                    visit(model, integers, a, first + int(_kept(rows, j, _WHICH, lane)), lane, k)
 
     return search
 
@@ -112,26 +118,8 @@ def _half(model: Any, s: int, axis: int, lane: int) -> float:
 
 
 @generic
-def _begin(model: Any, s: int, axis: int, lane: int) -> float:
-    return _center(model, s, axis, lane) - _half(model, s, axis, lane)
-
-
-@generic
-def _overlap(model: Any, a: int, b: int, axis: int, lane: int) -> bool:
-    apart = _center(model, a, axis, lane) - _center(model, b, axis, lane)
-    together = _half(model, a, axis, lane) + _half(model, b, axis, lane)
-    return -together <= apart <= together
-
-
-@generic
-def _at(model: Any, first: int, bounded: int, place: int, axis: int, lane: int) -> int:
-    """The surface at a place of the order along an axis."""
-    return first + model.contact_integers[bounded + 1 + _which(model, first, place, axis, lane)]
-
-
-@generic
-def _which(model: Any, first: int, place: int, axis: int, lane: int) -> int:
-    return place + int(bare(load_lane(model.surface_order, first + place, axis, lane)))
+def _kept(rows: Any, row: int, column: int, lane: int) -> float:
+    return bare(load_lane(rows, row, column, lane))
 
 
 @generic
@@ -153,20 +141,37 @@ def _widest(model: Any, first: int, bounded: int, lane: int) -> int:
 
 @generic
 def _sort(model: Any, first: int, bounded: int, axis: int, lane: int) -> None:
-    """Sort by where boxes begin, then by the surface's number."""
+    """Write the boxes by where they begin along an axis, then by their number, from row *first* on, and keep the order."""
     n = model.contact_integers[bounded]
-    for i in range(1, n):
-        moved = _which(model, first, i, axis, lane)
-        begin = _begin(model, first + model.contact_integers[bounded + 1 + moved], axis, lane)
+    rows = model.surface_sorted
+    second = axis + 1 if axis < 2 else 0
+    third = 3 - axis - second
+    for i in range(n):
         place = i
+        which = model.contact_integers[bounded + 1 + i + int(_kept(model.surface_order, first + i, axis, lane))]
+        begin = _center(model, first + which, axis, lane) - _half(model, first + which, axis, lane)
         while place > 0:
-            other = _which(model, first, place - 1, axis, lane)
-            its = _begin(model, first + model.contact_integers[bounded + 1 + other], axis, lane)
-            if its < begin or (its == begin and other < moved) or its != its or begin != begin:
+            its = _kept(rows, first + place - 1, 0, lane)
+            other = _kept(rows, first + place - 1, _WHICH, lane)
+            if its < begin or (its == begin and other < which) or its != its or begin != begin:
                 break
-            store_lane(model.surface_order, first + place, axis, lane, float(other - place))
+            store_lane(rows, first + place, 0, lane, its)
+            store_lane(rows, first + place, _WHICH, lane, other)
+            store_lane(rows, first + place, _NUMBER, lane, _kept(rows, first + place - 1, _NUMBER, lane))
             place = place - 1
-        store_lane(model.surface_order, first + place, axis, lane, float(moved - place))
+        store_lane(rows, first + place, 0, lane, begin)
+        store_lane(rows, first + place, _WHICH, lane, float(which))
+        store_lane(rows, first + place, _NUMBER, lane, i + _kept(model.surface_order, first + i, axis, lane))
+    for i in range(n):
+        s = first + int(_kept(rows, first + i, _WHICH, lane))
+        store_lane(model.surface_order, first + i, axis, lane, _kept(rows, first + i, _NUMBER, lane) - i)
+        store_lane(rows, first + i, 1, lane, _center(model, s, axis, lane) + _half(model, s, axis, lane))
+        c, h = _center(model, s, second, lane), _half(model, s, second, lane)
+        store_lane(rows, first + i, 2, lane, c - h)
+        store_lane(rows, first + i, 3, lane, c + h)
+        c, h = _center(model, s, third, lane), _half(model, s, third, lane)
+        store_lane(rows, first + i, 4, lane, c - h)
+        store_lane(rows, first + i, 5, lane, c + h)
 
 
 __all__ = ["BOUNDED", "FIRST_SURFACE", "LAW_ROUTINE", "MAY_TOUCH", "NUM_SURFACES", "UNBOUNDED", "place_surfaces", "searching"]

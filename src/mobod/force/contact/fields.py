@@ -68,7 +68,9 @@ def fields_of(entries: Sequence[Any]) -> tuple[dict[str, Any], list[Routine], di
                 length += len(constants[-1])
                 points.append(shape.max_points())
         at += len(entry.numbers)
+    elements = [e for e, entry in enumerate(entries) if entry.contact and entry.contact.surfaces]
     fields = {
+        "contact_elements": elements,
         "surface_body": body,
         "surface_kind": kind,
         "surface_first_number": number,
@@ -84,6 +86,7 @@ def fields_of(entries: Sequence[Any]) -> tuple[dict[str, Any], list[Routine], di
         "contact_integers_size": len(integers),
         "contact_constants_size": length,
         "contact_points_size": sum(sorted(points)[-2:]),
+        "num_contact_elements": len(elements),
         "contact_rows": int(bool(body)),
         "bristle_rows": max([entry.contact.bristle_rows for entry in entries if entry.contact], default=0),
     }

@@ -1,0 +1,156 @@
+"""TriangleMesh with a half-space, a convex shape or a torus: a spring at the centroid of each face that is inside.
+
+With s the centroid, p the point of the other surface that is nearest, n the outward normal there: depth is |p - s|, and the
+row has the face's area and the cosine -n_face . n. A face that looks away from the surface has no spring.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ...algebra import mat33, vec3
+from ...algebra.scalar import bare, load_lane, store_lane
+from ...compiling import Routine, generic, routine
+from ..access import (
+    DIMENSIONS,
+    FACE,
+    SIDE,
+    first_surface,
+    lane_of,
+    orientation,
+    origin,
+    put_point,
+    second_surface,
+    three_of,
+)  # fmt: skip
+from ..mesh_tree import AREA, CENTROID, NORMAL, constant3, numbers_of_face, users_number, walking
+from . import _inside
+
+
+@generic
+def put_face(
+    model: Any, pair: int, row: int, side: int, s: Any, n: Any, depth: Any, area: float, cosine: Any, feature: int
+) -> None:
+    """Write the row of a face: s, in Ground, its centroid, and n the other surface's outward normal."""
+    point = vec3.add_scaled(s, 0.5 * depth, n)
+    if side == 0:
+        n = vec3.neg(n)
+    put_point(model, pair, row, point, n, depth, FACE, 0.0 * depth + area, cosine, feature)
+    store_lane(model.contact_point, row, SIDE, lane_of(pair), 0.0 * depth + float(side))
+
+
+@generic
+def bare3(v: Any) -> Any:
+    """The values of three numbers."""
+    return bare(v[0]), bare(v[1]), bare(v[2])
+
+
+@generic
+def box_in(R: Any, p: Any, center: Any, half: Any) -> Any:
+    """The box, in a frame A, around a box in a frame B: of R_AB, p_AB; values only."""
+    a, b, c, d, e, f, g, h, i = R
+    c_A = vec3.add(bare3(p), bare3(mat33.mul_vec(R, center)))
+    x = abs(bare(a)) * half[0] + abs(bare(b)) * half[1] + abs(bare(c)) * half[2]
+    y = abs(bare(d)) * half[0] + abs(bare(e)) * half[1] + abs(bare(f)) * half[2]
+    z = abs(bare(g)) * half[0] + abs(bare(h)) * half[1] + abs(bare(i)) * half[2]
+    return c_A, (x, y, z)
+
+
+@generic
+def apart(c: Any, h: Any, its_c: Any, its_h: Any) -> bool:
+    """Whether two boxes along the same axes do not overlap."""
+    if abs(c[0] - its_c[0]) > h[0] + its_h[0] or abs(c[1] - its_c[1]) > h[1] + its_h[1]:
+        return True
+    return abs(c[2] - its_c[2]) > h[2] + its_h[2]
+
+
+def _with_mesh(nearest: Callable[..., Any], box: Callable[..., Any]) -> Routine:
+    """The routine of one kind, by its functions of `_inside`."""
+
+    @generic
+    def outside(model: Any, m: int, center: Any, half: Any, size: int, count: int, k: Any) -> bool:
+        return apart(center, half, k[0], k[1])
+
+    @generic
+    def visit(model: Any, m: int, f: int, count: int, k: Any) -> int:
+        _, _, pair, R_SM, p_SM, R_GS, p_GS = k
+        i, s = numbers_of_face(model, m, f), first_surface(pair)
+        centroid = vec3.add(p_SM, mat33.mul_vec(R_SM, constant3(model, i + CENTROID)))
+        depth, n = nearest(model, s, lane_of(pair), centroid)
+        if depth <= 0.0:
+            return count
+        cosine = -vec3.dot(n, mat33.mul_vec(R_SM, constant3(model, i + NORMAL)))
+        if cosine <= 0.0:
+            return count
+        area = bare(load_lane(model.contact_constants, i + AREA, 0, 0))
+        at = vec3.add(p_GS, mat33.mul_vec(R_GS, centroid))
+        put_face(model, pair, count, 1, at, mat33.mul_vec(R_GS, n), depth, area, cosine, users_number(model, m, f))
+        return count + 1
+
+    walk = walking(outside, visit)
+
+    def convex_triangle_mesh(model: Any, pair: int, unused: int) -> int:
+        s, m, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+        R_GS, p_GS, R_GM, p_GM = (
+            orientation(model, s, lane),
+            origin(model, s, lane),
+            orientation(model, m, lane),
+            origin(model, m, lane),
+        )
+        R_SM = mat33.mul(mat33.transpose(R_GS), R_GM)
+        p_SM = mat33.transpose_mul_vec(R_GS, vec3.sub(p_GM, p_GS))
+        R_MS, p_MS = mat33.transpose(R_SM), vec3.neg(mat33.transpose_mul_vec(R_SM, p_SM))
+        center, half = box(model, s, lane)
+        around, reach = box_in(R_MS, p_MS, center, half)
+        return walk(model, m, 0, (around, reach, pair, R_SM, p_SM, R_GS, p_GS))
+
+    convex_triangle_mesh.__qualname__ = f"{nearest.__name__}_triangle_mesh"
+    return routine(convex_triangle_mesh)
+
+
+@generic
+def _above(model: Any, m: int, center: Any, half: Any, size: int, count: int, k: Any) -> bool:
+    """Whether a box is above the plane whose normal and distance from the origin are k[0] and k[1]."""
+    n = k[0]
+    reach = abs(n[0]) * half[0] + abs(n[1]) * half[1] + abs(n[2]) * half[2]
+    return vec3.dot(n, center) - reach >= k[1]
+
+
+@generic
+def _below(model: Any, m: int, f: int, count: int, k: Any) -> int:
+    """A face in the mesh's frame: with n and the plane's distance in that frame, and the normal in Ground."""
+    _, _, pair, n, distance, n_G, R_GM, p_GM = k
+    i = numbers_of_face(model, m, f)
+    centroid = constant3(model, i + CENTROID)
+    depth = distance - vec3.dot(n, centroid)
+    if depth <= 0.0:
+        return count
+    cosine = -vec3.dot(n, constant3(model, i + NORMAL))
+    if cosine <= 0.0:
+        return count
+    at = vec3.add(p_GM, mat33.mul_vec(R_GM, centroid))
+    area = bare(load_lane(model.contact_constants, i + AREA, 0, 0))
+    put_face(model, pair, count, 1, at, n_G, depth, area, cosine, users_number(model, m, f))
+    return count + 1
+
+
+_walk_below = walking(_above, _below)
+
+
+@routine
+def half_space_triangle_mesh(model: Any, pair: int, unused: int) -> int:
+    """Faces below the plane, in the mesh's frame; boxes above it are left out."""
+    h, m, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    n_G = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
+    R_GM, p_GM = orientation(model, m, lane), origin(model, m, lane)
+    n = mat33.transpose_mul_vec(R_GM, n_G)
+    distance = vec3.dot(n_G, vec3.sub(origin(model, h, lane), p_GM))
+    return _walk_below(model, m, 0, (bare3(n), bare(distance), pair, n, distance, n_G, R_GM, p_GM))
+
+
+sphere_triangle_mesh = _with_mesh(_inside.sphere, _inside.bounded)
+capsule_triangle_mesh = _with_mesh(_inside.capsule, _inside.bounded)
+cylinder_triangle_mesh = _with_mesh(_inside.cylinder, _inside.box_of_cylinder)
+brick_triangle_mesh = _with_mesh(_inside.brick, _inside.bounded)
+ellipsoid_triangle_mesh = _with_mesh(_inside.ellipsoid, _inside.bounded)
+torus_triangle_mesh = _with_mesh(_inside.torus, _inside.bounded)
+convex_hull_triangle_mesh = _with_mesh(_inside.hull, _inside.bounded)

@@ -1,0 +1,19 @@
+"""Sphere and HeightField: where the surface is locally nearest to the center, in a hollow at several places.
+
+With p the point of the surface and n its normal there, n.(c - p) = |c - p|, depth is the radius less that. The relative
+curvatures are the eigenvalues of 1/radius less the surface's own, z_ij / sqrt(1 + |grad z|^2) in its metric.
+"""
+
+from typing import Any
+
+from ...compiling import routine
+from ..access import DIMENSIONS, first_surface, lane_of, number_of
+from ._height_field import ball, pose_in_field
+
+
+@routine
+def sphere_height_field(model: Any, pair: int, unused: int) -> int:
+    """A row each place."""
+    s = first_surface(pair)
+    _, c = pose_in_field(model, pair, s)
+    return ball(model, pair, 0, c, number_of(model, s, DIMENSIONS, lane_of(pair)), 0)

@@ -1,0 +1,306 @@
+"""How far a step may go before two surfaces that may touch could pass through each other.
+
+Along any fixed axis on which two surfaces are a gap g apart, they approach by s(h) in a time h, and cannot touch while
+s(h) < g. A step may carry them deeper by a part of the smaller one, so that it ends where they are seen to touch, and error
+control decides:
+
+    s(h) = v h + a h^2 <= g + part * size
+
+v is the speed of approach of the centers of their boxes, seen from the surface whose axis it is, with what rotation about
+the center adds, |w x n| times the box's reach, and a twice what constant accelerations would give, for those that grow.
+Axes are the line between the centers, a half-space's normal, the way from a box to a center, and the boxes' own; the longest
+step of all these holds, as each alone is a proof. Where boxes overlap on all of them it is the way in any direction that is
+limited. (Mirtich 1996, Impulse-based Dynamic Simulation of Rigid Body Systems, chapter 2: conservative advancement.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...algebra import mat33, vec3
+from ...algebra.memory import load3, load_spatial
+from ...algebra.record import attach, call_routine
+from ...algebra.scalar import load, sqrt, store
+from ...compiling import compiled, generic, routine
+from ...contact.access import BOX, DIMENSIONS, load3_lane, number_of, orientation, origin, store3_lane, three_of
+from ...contact.shape import CAPSULE, CYLINDER, HALF_SPACE, HEIGHT_FIELD, SPHERE, TORUS
+from . import broad_phase
+from .broad_phase import place_surfaces, searching
+
+#: Columns of contact_sum: the part of the smaller surface that a step may go deeper; the step, proposed and then permitted;
+#: which two surfaces permit no more.
+PART, STEP, FIRST, SECOND = 24, 25, 26, 27
+#: Columns of surface_frame.
+_CENTER, _HALF = 12, 15
+#: Longer than any step.
+NEVER = 1e30
+
+
+@generic
+def _center_of(model: Any, s: int) -> Any:
+    """The center of a bounded surface's box, in Ground."""
+    return load3_lane(model.surface_frame, s, _CENTER, 0)
+
+
+@generic
+def _half_lengths(model: Any, s: int) -> Any:
+    """Half the sides of a bounded surface's box."""
+    return three_of(model, s, BOX + 3, 0)
+
+
+@generic
+def _reach(model: Any, s: int) -> float:
+    """The radius of a ball about the center of its box that contains a surface."""
+    h = _half_lengths(model, s)
+    if model.surface_kind[s] == SPHERE:
+        return h[0]
+    return sqrt(vec3.dot(h, h))
+
+
+@generic
+def _is_endless(model: Any, s: int) -> bool:
+    """Whether it is a half-space, or a cylinder without ends."""
+    if model.surface_kind[s] == CYLINDER:
+        return number_of(model, s, DIMENSIONS + 2, 0) != 0.0
+    return model.surface_kind[s] == HALF_SPACE
+
+
+@generic
+def _size(model: Any, s: int) -> float:
+    """Half the thickness of a surface; of what is solid beyond its surface, unlimited."""
+    if model.surface_kind[s] == HALF_SPACE or model.surface_kind[s] == HEIGHT_FIELD:
+        return NEVER
+    if _is_endless(model, s):
+        return number_of(model, s, DIMENSIONS, 0)
+    h = _half_lengths(model, s)
+    return min(h[0], h[1], h[2])
+
+
+@generic
+def _length(v: Any) -> float:
+    return sqrt(vec3.dot(v, v))
+
+
+@generic
+def _time_to_approach(way: float, v: float, a: float) -> float:
+    """The time in which v h + a h^2 comes to *way*, above zero; a is not below zero."""
+    root = v * v + 4.0 * a * way
+    below = v + sqrt(root)
+    if below > 2.0 * way / NEVER:
+        return 2.0 * way / below
+    return NEVER
+
+
+@generic
+def _motion(model: Any, s: int, p: Any) -> Any:
+    """Velocity and acceleration, in Ground, of the point of a surface's body that is at p."""
+    b = model.surface_body[s]
+    w, v = load_spatial(model.V_GB, b)
+    alpha, a = load_spatial(model.A_GB, b)
+    r = vec3.sub(p, load3(model.p_GB, b, 0))
+    turn = vec3.cross(w, r)
+    return vec3.add(v, turn), vec3.add(a, vec3.add(vec3.cross(alpha, r), vec3.cross(w, turn)))
+
+
+@generic
+def _between(model: Any, a: int, b: int) -> Any:
+    """Velocity and acceleration of the center of b's box less those of a's."""
+    v, dv = _motion(model, b, _center_of(model, b))
+    v0, dv0 = _motion(model, a, _center_of(model, a))
+    return vec3.sub(v, v0), vec3.sub(dv, dv0)
+
+
+@generic
+def _seen_from(model: Any, a: int, b: int) -> Any:
+    """Velocity and acceleration of the center of b's box, and angular ones of b, seen from a's body."""
+    p, body, other = _center_of(model, b), model.surface_body[b], model.surface_body[a]
+    v, dv = _motion(model, b, p)
+    v0, dv0 = _motion(model, a, p)
+    w0 = load3(model.V_GB, other, 0)
+    v, w = vec3.sub(v, v0), vec3.sub(load3(model.V_GB, body, 0), w0)
+    dv = vec3.sub(dv, vec3.add_scaled(dv0, 2.0, vec3.cross(w0, v)))
+    alpha = vec3.sub(load3(model.A_GB, body, 0), vec3.add(load3(model.A_GB, other, 0), vec3.cross(w0, w)))
+    if _is_round(model.surface_kind[b]):
+        R = orientation(model, b, 0)
+        axis = (R[2], R[5], R[8])
+        w = vec3.add_scaled(w, -vec3.dot(w, axis), axis)
+        alpha = vec3.add_scaled(alpha, -vec3.dot(alpha, axis), axis)
+    return v, dv, w, alpha
+
+
+@generic
+def _is_round(kind: int) -> bool:
+    """Whether a turn about z of its frame changes nothing of a shape."""
+    return kind == CAPSULE or kind == CYLINDER or kind == TORUS
+
+
+@generic
+def _along(n: Any, gap: float, deeper: float, v: Any, dv: Any) -> float:
+    """The longest step by an axis n, towards the second surface, on which there is a gap."""
+    return _time_to_approach(max(gap, 0.0) + deeper, -vec3.dot(n, v), _length(dv))
+
+
+@generic
+def _along_turning(n: Any, gap: float, deeper: float, motion: Any, reach: float) -> float:
+    """The same of a surface that turns, and reaches so far."""
+    v, dv, w, alpha = motion
+    about = _length(vec3.cross(w, n))
+    more = reach * (_length(vec3.cross(alpha, n)) + about * _length(w))
+    return _time_to_approach(max(gap, 0.0) + deeper, reach * about - vec3.dot(n, v), _length(dv) + more)
+
+
+@generic
+def _from_box(model: Any, a: int, b: int, deeper: float, best: float, shallow: bool) -> Any:
+    """The longest step by the axes of a's box and the way from it to b's center; whether boxes overlap little on some axis."""
+    motion = _seen_from(model, a, b)
+    R, h = orientation(model, a, 0), _half_lengths(model, a)
+    d = mat33.transpose_mul_vec(R, vec3.sub(_center_of(model, b), _center_of(model, a)))
+    reach = _reach(model, b)
+    out = (_beyond(d[0], h[0]), _beyond(d[1], h[1]), _beyond(d[2], h[2]))
+    distance = _length(out)
+    if distance > 0.0 and distance - reach > -deeper:
+        n = mat33.mul_vec(R, vec3.scale(1.0 / distance, out))
+        best, shallow = max(best, _along(n, distance - reach, deeper, motion[0], motion[1])), True
+    if model.surface_kind[b] != SPHERE:
+        S, k = orientation(model, b, 0), _half_lengths(model, b)
+        for i in range(3):
+            n, along, own = (R[0], R[3], R[6]), d[0], h[0]
+            if i == 1:
+                n, along, own = (R[1], R[4], R[7]), d[1], h[1]
+            if i == 2:
+                n, along, own = (R[2], R[5], R[8]), d[2], h[2]
+            if along < 0.0:
+                n, along = vec3.neg(n), -along
+            m = mat33.transpose_mul_vec(S, n)
+            gap = along - own - abs(m[0]) * k[0] - abs(m[1]) * k[1] - abs(m[2]) * k[2]
+            if gap > -deeper:
+                best, shallow = max(best, _along_turning(n, gap, deeper, motion, reach)), True
+    return best, shallow
+
+
+@generic
+def _beyond(x: float, half: float) -> float:
+    """How far a coordinate is beyond an interval about zero."""
+    if x > half:
+        return x - half
+    if x < -half:
+        return x + half
+    return 0.0
+
+
+@generic
+def longest_step(model: Any, a: int, b: int, part: float, proposed: float) -> float:
+    """The longest step that two surfaces permit, or any that is longer than the one proposed; b is bounded."""
+    deeper = part * min(_size(model, a), _size(model, b))
+    best, shallow = 0.0, False
+    center, reach = _center_of(model, b), _reach(model, b)
+    if model.surface_kind[a] == HALF_SPACE:
+        n = mat33.mul_vec(orientation(model, a, 0), three_of(model, a, DIMENSIONS, 0))
+        motion, height = _seen_from(model, a, b), vec3.dot(n, vec3.sub(center, origin(model, a, 0)))
+        if model.surface_kind[b] == SPHERE:
+            return _along(n, height - reach, deeper, motion[0], motion[1])
+        if height - reach > -deeper:
+            best = _along(n, height - reach, deeper, motion[0], motion[1])
+        m, k = mat33.transpose_mul_vec(orientation(model, b, 0), n), _half_lengths(model, b)
+        gap = height - abs(m[0]) * k[0] - abs(m[1]) * k[1] - abs(m[2]) * k[2]
+        return max(best, _along_turning(n, gap, deeper, motion, reach))
+    if _is_endless(model, a):
+        R = orientation(model, a, 0)
+        axis, r = (R[2], R[5], R[8]), vec3.sub(center, origin(model, a, 0))
+        r = vec3.add_scaled(r, -vec3.dot(r, axis), axis)
+        distance = _length(r)
+        gap = distance - number_of(model, a, DIMENSIONS, 0) - reach
+        if distance > 0.0 and gap > -deeper:
+            motion = _seen_from(model, a, b)
+            return _along(vec3.scale(1.0 / distance, r), gap, deeper, motion[0], motion[1])
+    else:
+        d = vec3.sub(center, _center_of(model, a))
+        distance = _length(d)
+        gap = distance - reach - _reach(model, a)
+        both = model.surface_kind[a] == SPHERE and model.surface_kind[b] == SPHERE
+        if distance > 0.0 and (both or gap > -deeper):
+            v, dv = _between(model, a, b)
+            best, shallow = _along(vec3.scale(1.0 / distance, d), gap, deeper, v, dv), True
+            if both or best >= proposed:
+                return best
+        if model.surface_kind[a] != SPHERE:
+            best, shallow = _from_box(model, a, b, deeper, best, shallow)
+        if best < proposed and model.surface_kind[b] != SPHERE:
+            best, shallow = _from_box(model, b, a, deeper, best, shallow)
+    if shallow:
+        return best
+    v, dv, w, alpha = _seen_from(model, a, b)
+    if model.surface_kind[b] == SPHERE:
+        reach = 0.0
+    speed = _length(v) + reach * _length(w)
+    return _time_to_approach(deeper, speed, _length(dv) + reach * (_length(alpha) + vec3.dot(w, w)))
+
+
+@generic
+def _visit(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
+    """Shorten the step by what two surfaces permit."""
+    fixed = model.force_integers
+    first, n = fixed[integers + broad_phase.FIRST_SURFACE], fixed[integers + broad_phase.NUM_SURFACES]
+    which = model.contact_integers[fixed[integers + broad_phase.MAY_TOUCH] + (a - first) * n + b - first]
+    if which >= 0 and not _is_endless(model, b):
+        step, part = load(model.contact_sum, 0, STEP), load(model.contact_sum, 0, PART)
+        permitted = longest_step(model, a, b, part, step)
+        if permitted < step:
+            store(model.contact_sum, 0, STEP, permitted)
+            store(model.contact_sum, 0, FIRST, float(a))
+            store(model.contact_sum, 0, SECOND, float(b))
+
+
+_search = searching(_visit)
+
+
+@generic
+def _sweep_boxes(model: Any, integers: int, h: float) -> None:
+    """Make the box of each bounded surface as large as what it may sweep in a step."""
+    first, bounded = model.force_integers[integers], model.force_integers[integers + broad_phase.BOUNDED]
+    for j in range(model.contact_integers[bounded]):
+        s = first + model.contact_integers[bounded + 1 + j]
+        v, a = _motion(model, s, _center_of(model, s))
+        half, reach = load3_lane(model.surface_frame, s, _HALF, 0), _reach(model, s)
+        x = max(half[0], reach) + h * (abs(v[0]) + h * abs(a[0]))
+        y = max(half[1], reach) + h * (abs(v[1]) + h * abs(a[1]))
+        z = max(half[2], reach) + h * (abs(v[2]) + h * abs(a[2]))
+        store3_lane(model.surface_frame, s, _HALF, 0, (x, y, z))
+
+
+@routine
+def limit_step(model: Any, first: int, end: int) -> int:
+    """Shorten the step proposed in ``contact_sum`` by all pairs of surfaces, of a state realized to ACCELERATION.
+
+    *first* and *end* are those of the elements with surfaces among contact_elements.
+    """
+    for k in range(first, end):
+        e = model.contact_elements[k]
+        i = model.force_first_integer[e]
+        start, n = model.force_integers[i], model.force_integers[i + 1]
+        if model.force_enabled[e] == 1 and n > 0:
+            place_surfaces(model, start, start + n)
+            _sweep_boxes(model, i, load(model.contact_sum, 0, STEP))
+            _search(model, i, 0, 0)
+    return 0
+
+
+@generic
+def permitted_step(model: Any, address: int, part: float, h: float) -> float:
+    """The longest step up to *h* that surfaces permit; `limit_step` is at *address*."""
+    store(model.contact_sum, 0, PART, part)
+    store(model.contact_sum, 0, STEP, min(h, NEVER))
+    call_routine(address, model, 0, model.num_contact_elements)
+    permitted = load(model.contact_sum, 0, STEP)
+    if permitted < min(h, NEVER):
+        return permitted
+    return h
+
+
+@compiled
+def permitted_step_of(block: Any, address: int, part: float, h: float) -> float:
+    """`permitted_step`, called from Python."""
+    return permitted_step(attach(block), address, part, h)
+
+
+__all__ = ["FIRST", "NEVER", "PART", "SECOND", "STEP", "limit_step", "longest_step", "permitted_step", "permitted_step_of"]
