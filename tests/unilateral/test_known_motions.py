@@ -269,3 +269,42 @@ def test_time_stepping_keeps_constraints_locks_and_prescribed_motion():
     assert end.q[0] == pytest.approx(0.1 * np.sin(2.0 * 1.0), abs=1e-12)
     assert np.linalg.norm(end.q[4:7]) == pytest.approx(1.0, abs=1e-4) and end.q[6] == pytest.approx(-0.5, abs=1e-3)
     assert end.q[7:].tolist() == [0, 0, 5.0]
+
+
+def tumbling_cube(seed):
+    """A cube of side 1 on its corners, dropped from about its side's height as it turns."""
+    system, matter = empty()
+    cube = mb.mobilizer.Free(matter.ground, solid(1.0, (1 / 6, 1 / 6, 1 / 6)), name="cube")
+    for i in range(8):
+        corner = [0.5 if i >> k & 1 else -0.5 for k in range(3)]
+        mb.contact.PointPlane(matter.ground, (0, 0, 1), 0.0, cube, corner, 0.5, 0.3, name=f"corner {i}")
+    state = system.realize_topology()
+    rng = np.random.default_rng(seed)
+    quaternion, q = rng.normal(size=4), state.q.copy()
+    q[:4], q[6] = quaternion / np.linalg.norm(quaternion), 2.0
+    state.q = q
+    state.u = [*(3.0 * rng.normal(size=3)), *rng.normal(size=2), 0.0]
+    return system, state
+
+
+@pytest.mark.parametrize("seed", [0, 4])  # of which 0 rocked from corner to corner without end, and 4 crept
+def test_a_tumbling_cube_comes_to_rest_by_events(seed):
+    system, state = tumbling_cube(seed)
+    end, _ = run(system, state, 3.0, accuracy=1e-6)
+    assert np.abs(end.u).max() < 1e-9 and end.q[6] == pytest.approx(0.5, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3, 4, 15])  # of 20 those in which four corners contradict each other by a rounding
+def test_a_tumbling_cube_comes_to_rest_by_steps(seed):
+    system, state = tumbling_cube(seed)
+    end, integrator = stepped(system, state, 3.0, 2e-3)
+    assert np.abs(end.u).max() < 1e-9 and end.q[6] == pytest.approx(0.5, abs=1e-6)
+    assert integrator.get_largest_residual() < 1e-6
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(20))
+def test_tumbling_cubes_by_steps(seed):
+    system, state = tumbling_cube(seed)
+    end, integrator = stepped(system, state, 3.0, 2e-3)
+    assert end.q[6] > 0.499 and integrator.get_largest_residual() < 1e-6

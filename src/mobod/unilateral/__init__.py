@@ -13,6 +13,7 @@ from .rope import Rope
 from .sphere_plane import SpherePlane
 from .sphere_sphere import SphereSphere
 from .state_limited_friction import StateLimitedFriction
+from .surfaces import rigid
 
 __all__ = [
     "EdgeEdge",
@@ -25,4 +26,5 @@ __all__ = [
     "SphereSphere",
     "StateLimitedFriction",
     "UnilateralContact",
+    "rigid",
 ]

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _NO_RATE = 1e-9
 #: What a gap may be overrun by where it begins closed: rounding of positions of size 1.
 _ROUNDING = 1e-11
+#: Slip below that part of the capture speed is none: several contacts that come to rest turn round each other's slip.
+_CREEP = 1e-4
 #: So many events for each contact, and two more, within that part of the time scale have no end.
 _MOST_EVENTS, _SHORT = 50, 0.1
 
@@ -130,8 +132,8 @@ class ContactEvents(EventHandler):
         resting = v[problem.normals] <= slow
         contacts = [one for one, rests in zip(contacts, resting, strict=True) if rests]
         if contacts:
-            self._find_modes(state, contacts, no_rate)
-            if (v[problem.normals][resting] > no_rate).any():
+            crept = self._find_modes(state, contacts, no_rate)
+            if crept or (v[problem.normals][resting] > no_rate).any():
                 self._hold(state)
 
     def _hold(self, state: State) -> None:
@@ -159,15 +161,16 @@ class ContactEvents(EventHandler):
                 "mobod.integrator.TimeStepping takes any number of them within a step"
             )
 
-    def _find_modes(self, state: State, contacts: list[UnilateralContact], no_rate: float) -> None:
-        """Close what presses, and let it stick or slip."""
+    def _find_modes(self, state: State, contacts: list[UnilateralContact], no_rate: float) -> bool:
+        """Close what presses, and let it stick or slip; whether any that sticks had a little slip left."""
         self._system.realize(state)
         rows, nu = constraints_of(state, contacts), state.tree.nu
         slips = [
             rows.J[first + 1 : end] @ state.u_values[:nu] for first, end in zip(rows.starts, rows.starts[1:], strict=False)
         ]
         speeds = np.array([float(np.hypot(*slip)) if len(slip) else 0.0 for slip in slips])
-        slipping = speeds > no_rate
+        creeps = speeds <= np.maximum(no_rate, _CREEP * rows.capture_speed)
+        slipping = ~creeps
         coefficients = [
             one.calc_effective_cof(state, 0.0, speed if slips_now else 0.0)
             for one, speed, slips_now in zip(contacts, speeds, slipping, strict=True)
@@ -209,6 +212,7 @@ class ContactEvents(EventHandler):
                 one.enable(state)
             else:
                 one.enable_sliding(state, slip)
+        return bool((creeps & (speeds > no_rate)).any())
 
     def _refuse_paradox(
         self, state: State, contacts: list[UnilateralContact], problem: Problem, slips: Any, slipping: Any, coefficients: Any

@@ -19,6 +19,7 @@ from .element import ContactElement, tabulate
 from .fields import Placed
 from .force_plate import ForcePlate
 from .law import compliant, sticking
+from .may_touch import MayTouch, parents_of, placed_surfaces
 
 if TYPE_CHECKING:
     from ...mobilizer.base import MobilizedBody
@@ -91,7 +92,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
     array([0.001])
     """
 
-    INNER = frozenset({"element"})
+    INNER = frozenset({"element", "rules"})
 
     def __init__(
         self,
@@ -142,18 +143,16 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
 
     def _find_surfaces(self) -> list[Placed]:
         bodies = self.get_system().get_matter_subsystem().body_list
-        self._parents = [-1 if body.parent is None else body.parent.index for body in bodies]
-        found = []
-        for body in bodies:
-            for i, (surface, X_BS) in enumerate(body.body.contact_surfaces):
-                found.append(Placed(body.index, X_BS, surface, surface.name or f"surface {i} of {body.name}"))
-        return found
+        self._parents = parents_of(bodies)
+        return placed_surfaces(bodies)
+
+    def rules(self) -> MayTouch:
+        """Which surfaces may touch."""
+        self._parents = parents_of(self.get_system().get_matter_subsystem().body_list)
+        return MayTouch(self._parents, self._excluded, self._adjacent_touch)
 
     def _may_touch(self, a: Placed, b: Placed) -> bool:
-        low, high = min(a.body, b.body), max(a.body, b.body)
-        if low == high or (low, high) in self._excluded or a.surface.cliques & b.surface.cliques:
-            return False
-        return self._adjacent_touch or low == 0 or (self._parents[high] != low and self._parents[low] != high)
+        return MayTouch(self._parents, self._excluded, self._adjacent_touch)(a, b)
 
     # ------------------------------------------------------------------------------------------ results
 

@@ -1,0 +1,71 @@
+"""Rigid contacts made for the surfaces that bodies carry."""
+
+import numpy as np
+import pytest
+from touching_models import empty, run, solid, stepped
+
+import mobod as mb
+from mobod import ModelError
+
+ROUGH, SMOOTH = mb.contact.Material(1e6, static_friction=0.6), mb.contact.Material(1e6, static_friction=0.3)
+
+
+def on_floor(shape, X_BS=None, **surface):
+    system, matter = empty()
+    matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), ROUGH, name="floor"))
+    body = mb.mobilizer.Free(matter.ground, solid(), name="body")
+    body.add_contact_surface(mb.contact.Surface(shape, SMOOTH, name="thing", **surface), X_BS)
+    return system, matter, body
+
+
+@pytest.mark.parametrize(
+    ("shape", "lowest", "count"),
+    [
+        (mb.contact.Sphere(0.3), 0.3, 1),
+        (mb.contact.Capsule(0.2, 0.5), 0.7, 2),
+        (mb.contact.Brick((0.1, 0.2, 0.4)), 0.4, 8),
+        (mb.contact.ConvexHull([(1, 0, 0), (0, 1, 0), (-1, -1, 0), (0, 0, -0.25)]), 0.25, 4),
+    ],
+    ids=["sphere", "capsule", "brick", "hull"],
+)
+def test_gaps_of_shapes_over_the_floor(shape, lowest, count):
+    system, _, _ = on_floor(shape, mb.Transform((0, 0, 0.1)))
+    made = mb.contact.rigid(system, 0.25, 0.5)
+    assert len(made) == count and len({one.name for one in made}) == count
+    state = system.realize_topology()
+    state.q = [1, 0, 0, 0, 0, 0, 2.0]
+    system.realize(state)
+    assert min(one.calc_gap(state) for one in made) == pytest.approx(2.1 - lowest, abs=1e-12)
+    for one in made:
+        assert one.get_static_friction() == pytest.approx(2 * 0.6 * 0.3 / 0.9)
+        assert (one.get_restitution(), one.get_capture_speed()) == (0.25, 0.5)
+
+
+@pytest.mark.parametrize("go", [run, stepped], ids=["events", "time stepping"])
+def test_two_balls_rest_on_each_other(go):
+    system, matter = empty()
+    matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), ROUGH))
+    for k in range(2):
+        upright = mb.Transform(mb.Rotation.about_axis(-np.pi / 2, "y"))
+        ball = mb.mobilizer.Slider(matter.ground, solid(), X_PF=upright, name=f"b{k}")
+        ball.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.5), ROUGH))
+    assert len(mb.contact.rigid(system)) == 3
+    state = system.realize_topology()
+    state.q = [0.6, 1.8]
+    end, _ = go(system, state, 1.0)
+    assert end.q == pytest.approx([0.5, 1.5], abs=1e-5)
+
+
+def test_shapes_without_a_rigid_kind_are_named():
+    system, _, _ = on_floor(mb.contact.Torus(1.0, 0.2))
+    with pytest.raises(ModelError, match=r"(?s)'floor', a HalfSpace.*'thing', a Torus"):
+        mb.contact.rigid(system)
+
+
+def test_who_may_touch_is_as_in_compliant_contact():
+    system, matter, body = on_floor(mb.contact.Sphere(0.3))
+    child = mb.mobilizer.Pin(body, solid(), name="child")
+    child.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.3), SMOOTH, name="ball"))
+    contacts = mb.CompliantContactSubsystem(system)
+    contacts.exclude(matter.ground, child)
+    assert [one.name for one in mb.contact.rigid(system)] == ["floor - thing"]
