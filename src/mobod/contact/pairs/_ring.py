@@ -110,11 +110,11 @@ def torus_with(near: Callable[..., Any], name: str, torus_first: bool) -> Routin
             angle = t + shift  # the places besides go with the deepest one
             if i < least:
                 angle = t + 0.0 * p[0]
-                _, after, _ = look(model, s, lane, ring, A, q, t + 1e-5)
-                _, before, _ = look(model, s, lane, ring, A, q, t - 1e-5)
-                if after - before > 1e-9 * ring:
+                _, after, _ = look(model, s, lane, ring, A, q, t + 1e-6)
+                _, before, _ = look(model, s, lane, ring, A, q, t - 1e-6)
+                if after - before > 1e-10 * ring:
                     _, g, _ = look(model, s, lane, ring, R, p, angle)
-                    angle = t - (g - bare(g)) * (2e-5 / (after - before))
+                    angle = t - (g - bare(g)) * (2e-6 / (after - before))
                 if t == where_low:
                     shift = angle - t
             center, rate = _around(ring, R, p, angle)
