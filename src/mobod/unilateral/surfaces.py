@@ -84,7 +84,7 @@ def rigid(system: MultibodySystem, restitution: float = 0.0, capture_speed: floa
             one, other = (type(s.surface.geometry).__name__ for s in (a, b))
             raise ModelError(
                 f"{a.name!r}, a {one}, and {b.name!r}, a {other}, may touch, and there is no rigid contact of these shapes; "
-                f"{a.name!r}, a {one}, and {b.name!r}, a {other}, may touch, and there is no rigid contact of these shapes, only "
+                "there is of half-spaces with spheres, capsules, bricks and hulls, and of two spheres: give both a clique in "
                 "common, or take a CompliantContactSubsystem"
             )
     found = [one for a, b in pairs for one in _contacts(matter.body_list, a, b, e)]
