@@ -349,7 +349,9 @@ def surface(record, case):
     bounded = [i for i, one in enumerate(case["surfaces"]) if one["shape"]["kind"] != "HalfSpace"]
     bricks = [i for i in bounded if case["surfaces"][i]["shape"]["kind"] == "Brick"]
     number = case["surfaces"].index(record)
-    cliques = [f"{brick}" for brick in bricks if number in bounded] if number not in bricks else [f"{number}"]
+    cliques = [f"{brick} {number}" for brick in bricks if number in bounded]  # with each brick one of their own
+    if number in bricks:
+        cliques = [f"{number} {other}" for other in bounded]
     made = shape(record["shape"])
     return mb.contact.Surface(made, material(record["material"]), thickness=record.get("thickness"), cliques=cliques)
 
