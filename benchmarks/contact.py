@@ -1,8 +1,8 @@
 """Measure what contact costs: one of spheres with its force, a hundred spheres in a box, and their fall beside MuJoCo.
 
-Of an evaluation of all accelerations in a compiled loop, the cost of a contact is that of spheres that touch a plane less that
-of the same spheres above it; beside it stands what these cost more than bodies without surfaces. All are measured in turns. The share of the search for what is near is measured by the
-same spheres far apart.
+Of an evaluation of all accelerations in a compiled loop, the cost of a contact is that of spheres that touch a plane
+less that of the same spheres above it; beside it stands what these cost more than bodies without surfaces. All are
+measured in turns. The share of the search for what is near is measured by the same spheres far apart.
 
 The fall: spheres dropped into a box, for some seconds. mobod controls the error, with materials that give way; MuJoCo takes
 steps of 2 ms with its own soft constraints: the two do not compute the same motion, but the same heap, with as many spheres
