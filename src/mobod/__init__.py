@@ -55,6 +55,8 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .state.subsystem import Subsystem
     from .system.matter import SimbodyMatterSubsystem
     from .system.system import MultibodySystem
+    from .unilateral.base import UnilateralContact
+    from .unilateral.state_limited_friction import StateLimitedFriction
     from .value import ArticulatedInertia, Inertia, MassProperties, Rotation, SpatialInertia, Transform, UnitInertia
     from .value.stage import Stage
 
@@ -92,12 +94,14 @@ __all__ = [
     "Stage",
     "StageError",
     "State",
+    "StateLimitedFriction",
     "StepStatus",
     "Subsystem",
     "TimeStepper",
     "TopologyError",
     "Trajectory",
     "Transform",
+    "UnilateralContact",
     "UnitInertia",
     "__version__",
     "assembler",
@@ -143,6 +147,8 @@ _WHERE = {
     "state.subsystem": "Subsystem",
     "system.matter": "SimbodyMatterSubsystem",
     "system.system": "MultibodySystem",
+    "unilateral.base": "UnilateralContact",
+    "unilateral.state_limited_friction": "StateLimitedFriction",
     "value": "ArticulatedInertia Inertia MassProperties Rotation SpatialInertia Transform UnitInertia",
     "value.stage": "Stage",
 }

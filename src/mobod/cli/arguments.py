@@ -65,6 +65,10 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     add("--joint-limits", action=switch, help="whether they stop at their limits (yes unless told)")
     add("--stop-stiffness", type=_positive, metavar="K", help="of all limits; from the joints' efforts unless given")
     add("--stop-dissipation", type=_not_negative, metavar="D", help="of all limits (default 1)")
+    add("--floor", action=switch, help="whether there is a floor that its collision shapes, or else its looks, touch")
+    add("--floor-height", type=_number, metavar="H", help="0 unless given, or lower where the model starts lower")
+    add("--floor-stiffness", type=_positive, metavar="E", help="of its material (default 1e7)")
+    add("--floor-friction", type=_not_negative, metavar="MU", help="of its material (default 0.8, and 0.6 while sliding)")
 
 
 def _add_start(parser: argparse.ArgumentParser) -> None:
@@ -162,6 +166,12 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _number(text: str) -> float:
+    if not is_number(text) or not math.isfinite(float(text)):
+        raise argparse.ArgumentTypeError(f"must be a number, not {text!r}")
+    return float(text)
 
 
 def _positive(text: str) -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CommandError, MobodError
-from ..importer.named_models import Choices, Loaded, assign, list_examples, load_model
+from ..importer.named_models import Choices, Loaded, assign, list_examples, load_model, put_floor
 from ..value.checks import suggest
 from .arguments import ACCURACY, integrators, join_gravity, keywords_of, make_parser, plain_name
 from .first_run import compile_for, warm_up
@@ -76,9 +76,11 @@ def _simulate(options: argparse.Namespace) -> None:
     say: Callable[[str], None] = (lambda text: None) if options.quiet else print
     compile_for(options.model, kind)
     with _warnings_as_lines(options.quiet):
-        loaded = load_model(options.model, Choices(**{each.name: getattr(options, each.name) for each in fields(Choices)}))
+        choices = Choices(**{each.name: getattr(options, each.name) for each in fields(Choices)})
+        loaded = load_model(options.model, choices)
     assign(loaded.state, "q", loaded.coordinates, options.q)
     assign(loaded.state, "u", loaded.speeds, options.u)
+    put_floor(loaded, choices)
     say(f"{loaded.name}: {len(loaded.coordinates)} coordinates, {len(loaded.speeds)} speeds")
     for note in loaded.notes:
         say(f"note: {note}")
@@ -128,7 +130,7 @@ def _make_integrator(
 
 
 def _run(loaded: Loaded, options: argparse.Namespace, integrator: Integrator) -> Trajectory:
-    from ..simulation.quantities import NAMED
+    from ..simulation.quantities import KNOWN
     from ..simulation.simulate import simulate
 
     time = options.time or loaded.time
@@ -136,8 +138,8 @@ def _run(loaded: Loaded, options: argparse.Namespace, integrator: Integrator) ->
     if interval is None and options.animate is not None:
         interval = min(time / 200.0, 0.02)  # two rows a picture
     for name in options.quantities:
-        if name not in loaded.quantities and name not in NAMED:
-            raise CommandError(f"there is no quantity {name!r}; {suggest(name, [*loaded.quantities, *NAMED])}")
+        if name not in loaded.quantities and name not in KNOWN:
+            raise CommandError(f"there is no quantity {name!r}; {suggest(name, [*loaded.quantities, *KNOWN])}")
     return simulate(
         loaded.system,
         loaded.state,

@@ -78,6 +78,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
+_any_number = _number(-math.inf, "a number")
 _positive, _not_negative = _number(0.0, "a positive number"), _number(0.0, "a number, zero or more", open_end=False)
 
 #: By section and key: the option of the command that it is, and how it is read. Sections q and u have names as keys.
@@ -90,6 +91,10 @@ KEYS: dict[str, dict[str, tuple[str, Read]]] = {
         "joint_limits": ("joint_limits", _truth),
         "stop_stiffness": ("stop_stiffness", _positive),
         "stop_dissipation": ("stop_dissipation", _not_negative),
+        "floor": ("floor", _truth),
+        "floor_height": ("floor_height", _any_number),
+        "floor_stiffness": ("floor_stiffness", _positive),
+        "floor_friction": ("floor_friction", _not_negative),
     },
     "record": {"file": ("record", _path), "quantities": ("quantities", _names), "bodies": ("bodies", _bodies)},
     "checkpoint": {

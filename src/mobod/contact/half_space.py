@@ -9,14 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..decoration import Brick
+from ..decoration.geometry import Plane
 from ..value import checks
 from ..value.rotation import Rotation
 from ..value.transform import Transform
 from .shape import HALF_SPACE, Shape
-
-#: Half the side and half the thickness of the plate by which it is drawn; length.
-_DRAWN, _THICKNESS = 5.0, 0.01
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,10 +49,9 @@ class HalfSpace(Shape):
         return self.normal.tolist()
 
     def decorations(self) -> list[tuple[Any, Transform]]:
-        """A plate, its upper face in the plane."""
+        """The plane."""
         R = Rotation.from_one_axis(self.normal, "z")
-        plate = Brick((_DRAWN, _DRAWN, _THICKNESS), color=(0.75, 0.75, 0.78), opacity=0.5)
-        return [(plate, Transform(R, -_THICKNESS * np.asarray(self.normal)))]
+        return [(Plane(color=(0.88, 0.88, 0.90), opacity=0.6), Transform(R, np.zeros(3)))]
 
 
 __all__ = ["HalfSpace"]

@@ -344,6 +344,25 @@ class Brick(Decoration):
 
 
 @dataclass(eq=False)
+class Plane(Decoration):
+    """The x-y plane of its frame, without end: a picture shows it as far as it goes, and is made no larger by it.
+
+    `half_length` is half the side of the square that stands for it where something has to end.
+    """
+
+    half_length: Field[float, float] = Field(checks.positive, 5.0)
+
+    @property
+    def is_closed(self) -> bool:
+        """False: it has two sides."""
+        return False
+
+    def _calc_mesh(self, resolution: float) -> tuple[Array, Indices]:
+        h = self.half_length
+        return np.array([(-h, -h, 0.0), (h, -h, 0.0), (h, h, 0.0), (-h, h, 0.0)]), triangulate([(0, 1, 2, 3)])
+
+
+@dataclass(eq=False)
 class Cylinder(Decoration):
     """A cylinder centred at the origin, its axis along y."""
 

@@ -45,6 +45,8 @@ class Agenda:
         def overriding(hook: str) -> list[Any]:
             return [one for one in system.subsystems if getattr(type(one), hook) is not getattr(base, hook)]
 
+        #: What watches contacts, where they run by events: the time stepper sets it.
+        self.contacts: Any = None
         self._with_events = overriding("calc_time_of_next_scheduled_event")
         self._with_reports = overriding("calc_time_of_next_scheduled_report")
         self._handling, self._reporting = overriding("handle_events"), overriding("report_events")
@@ -90,6 +92,8 @@ class Agenda:
     def watched(self, state: State) -> list[Watched]:
         """All witnesses, of reporters, of handlers and of subsystems, that make an event when they rise or fall."""
         found = [of_triggered(one) for one in self._triggered]
+        if self.contacts is not None:
+            found += self.contacts.watched(state)
         resources = state.resources
         if resources is not None:
             for index, subsystem in enumerate(self.system.subsystems):
@@ -121,7 +125,8 @@ class Agenda:
         ids: dict[int, list[int]] = {}
         for one in which:
             if isinstance(one.owner, EventReporter if reports else EventHandler):
-                calls.append(self._call_of(one.owner))
+                if all(one.owner is not other for other, _ in calls):  # contacts have many witnesses
+                    calls.append(self._call_of(one.owner))
             elif not isinstance(one.owner, (EventReporter, EventHandler)):
                 known = id(one.owner) in ids
                 ids.setdefault(id(one.owner), []).append(one.event_id)
@@ -132,6 +137,10 @@ class Agenda:
     def calls_of_subsystems(self, cause: Cause) -> list[Call]:
         """The `handle_events` of all subsystems that have one, for a cause without numbers."""
         return [self._call_of_subsystem(one, cause, [], False) for one in self._handling]
+
+    def calls_for_contacts(self) -> list[Call]:
+        """The call that finds out what contacts do, where they run by events."""
+        return [] if self.contacts is None else [self._call_of(self.contacts)]
 
     # ------------------------------------------------------------------------------------------ calls
 

@@ -9,6 +9,7 @@ from ..value.attributes import Sealed
 
 if TYPE_CHECKING:
     from ..force import Gravity, MobilityLinearDamper, MobilityLinearStop
+    from ..force.contact.subsystem import CompliantContactSubsystem
     from ..force.subsystem import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
     from ..state.state import State
@@ -46,6 +47,8 @@ class Model(Sealed):
         What was dropped or approximated, a sentence each.
     dampers, stops : dict of str to force.MobilityLinearDamper, force.MobilityLinearStop
         By the name of the joint, where they were asked for.
+    contacts : CompliantContactSubsystem or None
+        What finds and applies the forces of collision shapes, where they were asked for.
     """
 
     name: str
@@ -62,6 +65,7 @@ class Model(Sealed):
     report: list[str]
     dampers: dict[str, MobilityLinearDamper] = field(default_factory=dict)
     stops: dict[str, MobilityLinearStop] = field(default_factory=dict)
+    contacts: CompliantContactSubsystem | None = None
 
     def default_state(self) -> State:
         """Return a new state with all coordinates and speeds at zero (quaternions at no rotation).

@@ -9,7 +9,7 @@ import math
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -108,10 +108,21 @@ class Choices:
     joint_limits: bool | None = None
     stop_stiffness: float | None = None
     stop_dissipation: float | None = None
+    floor: bool | None = None
+    floor_height: float | None = None
+    floor_stiffness: float | None = None
+    floor_friction: float | None = None
+
+
+#: Those that any model can have.
+_OF_ALL = ("gravity", "floor", "floor_height", "floor_stiffness", "floor_friction")
 
 
 def load_model(model: str, choices: Choices) -> Loaded:
     """Read a model: a URDF file, a Python file, or an example."""
+    for name in _OF_ALL[2:]:
+        if getattr(choices, name) is not None and not choices.floor:
+            raise CommandError(f"--{name.replace('_', '-')} is of a floor, and there is none; ask for it by --floor")
     path = Path(model)
     examples = find_examples()
     name = path.name.removesuffix(".urdf").removesuffix(".py")
@@ -124,7 +135,7 @@ def load_model(model: str, choices: Choices) -> Loaded:
     extension = path.suffix.lower()
     if extension == ".py":
         for what in fields(choices):
-            if what.name != "gravity" and getattr(choices, what.name) is not None:
+            if what.name not in _OF_ALL and getattr(choices, what.name) is not None:
                 flag = what.name.replace("_", "-")
                 raise CommandError(
                     f"--{flag} is for URDF files; a Python file builds the {_BUILDS.get(what.name, flag)} it wants"
@@ -144,7 +155,10 @@ _BUILDS |= {"stop_stiffness": "stops that", "stop_dissipation": "stops that"}
 def _load_robot(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
     from .urdf import load_urdf
 
-    chosen = {name: value for name, value in asdict(choices).items() if value is not None}
+    floor = ("floor", "floor_height", "floor_stiffness", "floor_friction")
+    chosen = {name: value for name, value in asdict(choices).items() if value is not None and name not in floor}
+    if choices.floor:
+        chosen["collision"] = True
     defaults = {"floating_base": bool(settings.get("floating_base", False)), "joint_damping": True, "joint_limits": True}
     model = load_urdf(path, **{**defaults, **chosen})
     loaded = Loaded(
@@ -226,6 +240,20 @@ def _build(path: Path) -> tuple[Any, Any]:
         sys.path.remove(str(path.resolve().parent))
 
 
+def put_floor(loaded: Loaded, choices: Choices) -> None:
+    """Put a floor under a model, where it is to have one, once it is where it starts."""
+    if not choices.floor:
+        return
+    from .floor import add_floor
+    from .urdf_collisions import MATERIAL
+
+    changes = {"stiffness": choices.floor_stiffness, "static_friction": choices.floor_friction}
+    changes["dynamic_friction"] = choices.floor_friction
+    material = replace(MATERIAL, **{name: value for name, value in changes.items() if value is not None})
+    loaded.state, notes = add_floor(loaded.system, loaded.state, material, choices.floor_height)
+    loaded.notes += notes
+
+
 def _set_gravity(system: MultibodySystem, state: State, gravity: Gravity) -> State:
     """Give a system another gravity, or one if it has none; the state to go on with."""
     from ..force import Gravity as GravityForce
@@ -241,7 +269,12 @@ def _set_gravity(system: MultibodySystem, state: State, gravity: Gravity) -> Sta
     matter = system.get_matter_subsystem()
     euler = matter.get_use_euler_angles(state)
     GravityForce(GeneralForceSubsystem(system), matter, gravity)
-    new = system.realize_topology()
+    return start_again(system, state, euler)
+
+
+def start_again(system: MultibodySystem, state: State, euler: bool) -> State:
+    """A state of a system that has changed, with the time, q, u and z of one of it as it was."""
+    matter, new = system.get_matter_subsystem(), system.realize_topology()
     if euler != matter.get_use_euler_angles(new):
         matter.set_use_euler_angles(new, euler)
         system.realize_model(new)

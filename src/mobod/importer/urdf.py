@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +37,9 @@ from .urdf_massless import find_idle_joints
 from .urdf_reader import read_urdf
 from .urdf_tree import UrdfTree, build_tree
 
+if TYPE_CHECKING:
+    from .. import contact
+
 _MOBILIZERS: dict[str, type[MobilizedBody]] = {
     "revolute": mobilizer.Pin,
     "continuous": mobilizer.Pin,
@@ -56,6 +61,11 @@ def load_urdf(
     stop_stiffness: float | None = None,
     stop_dissipation: float = 1.0,
     mimic: bool = True,
+    collision: bool = False,
+    collision_material: contact.Material | None = None,
+    link_materials: Mapping[str, contact.Material] | None = None,
+    collision_meshes: str = "hull",
+    exclude_overlapping: bool = True,
 ) -> Model:
     """Build a multibody system from a URDF file.
 
@@ -83,6 +93,19 @@ def load_urdf(
     mimic : bool, default: True
         Whether joints that mimic others are coupled to them, each by a `constraint.CoordinateCoupler` that is
         named after it. Else all joints are independent, and mimicry is data.
+    collision : bool, default: False
+        Whether links touch each other, and what else there is: their collision shapes (boxes, cylinders, spheres, meshes,
+        and capsules, which are not of the format) become contact surfaces, and the system has a `CompliantContactSubsystem`,
+        found in `Model.contacts`. Links that a joint connects do not touch, nor does what is fixed to these.
+    collision_material : contact.Material, optional
+        Of all surfaces; a rubber unless given, see `importer.urdf_collisions.MATERIAL`.
+    link_materials : dict of str to contact.Material, optional
+        Of some links' surfaces, by the name of the link.
+    collision_meshes : {"hull", "mesh", "none"}
+        What becomes of collision meshes: their convex hulls, the meshes themselves, or nothing. Files are looked for as they
+        are named, and those of ``package://NAME`` in the folders above the file.
+    exclude_overlapping : bool, default: True
+        Whether links whose surfaces overlap at the default pose are told not to touch; the report names them.
 
     Returns
     -------
@@ -95,7 +118,9 @@ def load_urdf(
         The file cannot be opened or read.
     ModelError
         The file is broken, or describes something that cannot be. The message starts with the path
-        and the line.
+        and the line. Or *link_materials* has a link, or *collision_meshes* a word, that is not known.
+    TypeError
+        If what should be a contact material is none.
 
     Warns
     -----
@@ -123,7 +148,13 @@ def load_urdf(
     >>> state = model.default_state()
     >>> state.upd_q()[model.coordinates["panda_joint4"]] = -2.0
     """
-    document = read_urdf(path)
+    document = read_urdf(path, collisions=bool(collision))
+    materials: dict[str, contact.Material] = {}
+    if collision:
+        from . import urdf_collisions
+
+        urdf_collisions.check_meshes(collision_meshes)
+        materials = urdf_collisions.check_materials(collision_material, link_materials, document.links)
     tree = build_tree(document)
     masses, mass_notes = calc_link_masses(document, tree)
     idle, base_moves_mass = find_idle_joints(tree, masses)
@@ -153,6 +184,11 @@ def load_urdf(
         stops, notes = add_stops(model.forces, document.joints, moving, stop_stiffness, stop_dissipation)
         model.stops |= stops
         model.report += [f"limits of {_plural(len(stops), 'joint', 'joints')}: simulated, as compliant stops", *notes]
+    if collision:
+        welded = {joint.name for joint in idle}
+        model.report += urdf_collisions.add_surfaces(
+            model, document, welded, materials, collision_meshes, bool(exclude_overlapping)
+        )
     return model
 
 

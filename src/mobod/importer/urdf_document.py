@@ -80,6 +80,14 @@ class Sphere:
 
 
 @dataclass(frozen=True, slots=True)
+class Capsule:
+    """A cylinder along z with half a sphere at each end, centred at its frame's origin; `length` is without these."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True, slots=True)
 class Mesh:
     """A mesh by the name in the file (often a `package://` address); it is not opened."""
 
@@ -87,7 +95,7 @@ class Mesh:
     scale: Vector3 = (1.0, 1.0, 1.0)
 
 
-Geometry: TypeAlias = Box | Cylinder | Sphere | Mesh
+Geometry: TypeAlias = Box | Capsule | Cylinder | Sphere | Mesh
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +109,24 @@ class Visual:
 
 
 @dataclass(frozen=True, slots=True)
+class Collision:
+    """A shape that touches others: its pose in the link's frame, and its name if it has one."""
+
+    geometry: Geometry
+    origin: Origin
+    name: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
-    """A body. `inertial` is None if the file gives none, or gives a mass of zero."""
+    """A body. `inertial` is None if the file gives none, or gives a mass of zero; collisions are there if asked for."""
 
     name: str
     inertial: Inertial | None
     visuals: tuple[Visual, ...]
     line: int
+    collisions: tuple[Collision, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

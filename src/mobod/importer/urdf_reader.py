@@ -18,6 +18,8 @@ from typing import NoReturn, TypeVar, cast, get_args
 from ..errors import ModelError
 from .urdf_document import (
     Box,
+    Capsule,
+    Collision,
     Cylinder,
     Dynamics,
     Geometry,
@@ -47,13 +49,15 @@ Named = TypeVar("Named", Link, Joint)
 Rgba = tuple[float, float, float, float]
 
 
-def read_urdf(path: str | os.PathLike[str]) -> UrdfDocument:
+def read_urdf(path: str | os.PathLike[str], *, collisions: bool = False) -> UrdfDocument:
     """Read a URDF file.
 
     Parameters
     ----------
     path : str or path-like
         The file.
+    collisions : bool, default: False
+        Whether collision shapes are read; they are left out, and not looked at, otherwise.
 
     Returns
     -------
@@ -68,14 +72,15 @@ def read_urdf(path: str | os.PathLike[str]) -> UrdfDocument:
         The file is not XML, not URDF, or a part of it is wrong. The message starts with the path
         and line.
     """
-    return _Reader(os.fspath(path)).read(path)
+    return _Reader(os.fspath(path), collisions).read(path)
 
 
 class _Reader:
     """Reads one file; collects notes on the way."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, collisions: bool = False) -> None:
         self.path = path
+        self.collisions = collisions
         self.notes: list[str] = []
         self.dropped: dict[str, list[int]] = {}  # what was left out -> the lines it was on
         self.materials: dict[str, Rgba] = {}
@@ -194,8 +199,12 @@ class _Reader:
     def read_link(self, element: Element) -> Link:
         name = self.read_name(element)
         self.drop_others(element, {"inertial", "visual", "collision"})
+        collisions = []
         for collision in element.find_all("collision"):
-            self.drop(collision, "<collision>")
+            if self.collisions:
+                collisions.append(self.read_collision(collision, name))
+            else:
+                self.drop(collision, "<collision>")
         inertial = self.first(element, "inertial", f"link {name!r}")
         visuals = [self.read_visual(e, name) for e in element.find_all("visual")]
         return Link(
@@ -203,6 +212,7 @@ class _Reader:
             None if inertial is None else self.read_inertial(inertial, name),
             tuple(visual for visual in visuals if visual is not None),
             element.line,
+            tuple(collision for collision in collisions if collision is not None),
         )
 
     def read_inertial(self, element: Element, link: str) -> Inertial | None:
@@ -241,13 +251,25 @@ class _Reader:
             return None
         return Visual(geometry, origin, self.read_color(element), element.line)
 
-    def read_geometry(self, container: Element, whose: str) -> Geometry | None:
+    def read_collision(self, element: Element, link: str) -> Collision | None:
+        whose = f"link {link!r}: collision"
+        origin = self.read_origin(element, whose)
+        container = self.first(element, "geometry", whose)
+        geometry = None if container is None else self.read_geometry(container, whose, with_capsules=True)
+        if geometry is None:
+            self.drop(element, "<collision> without a shape that is known")
+            return None
+        return Collision(geometry, origin, element.attributes.get("name", "").strip(), element.line)
+
+    def read_geometry(self, container: Element, whose: str, with_capsules: bool = False) -> Geometry | None:
         readers: dict[str, Callable[[Element], Geometry]] = {
             "box": lambda e: Box(self.vector(e, "size", whose)),
             "cylinder": lambda e: Cylinder(self.number(e, "radius", whose), self.number(e, "length", whose)),
             "sphere": lambda e: Sphere(self.number(e, "radius", whose)),
             "mesh": lambda e: Mesh(self.text(e, "filename", whose), self.read_scale(e, whose)),
         }
+        if with_capsules:  # not of the format, and common all the same
+            readers["capsule"] = lambda e: Capsule(self.number(e, "radius", whose), self.number(e, "length", whose))
         for element in container.children:
             if element.tag not in readers:
                 continue
@@ -435,7 +457,7 @@ def _sizes(geometry: Geometry) -> tuple[float, ...]:
     match geometry:
         case Box(size):
             return size
-        case Cylinder(radius, length):
+        case Cylinder(radius, length) | Capsule(radius, length):
             return radius, length
         case Sphere(radius):
             return (radius,)

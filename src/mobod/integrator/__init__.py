@@ -10,6 +10,7 @@ from .runge_kutta_feldberg import RungeKuttaFeldberg
 from .runge_kutta_merson import RungeKuttaMerson
 from .semi_explicit_euler import SemiExplicitEuler
 from .semi_explicit_euler2 import SemiExplicitEuler2
+from .time_stepping import TimeStepping
 from .verlet import Verlet
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "RungeKuttaMerson",
     "SemiExplicitEuler",
     "SemiExplicitEuler2",
+    "TimeStepping",
     "Verlet",
 ]
 

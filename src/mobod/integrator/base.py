@@ -93,7 +93,7 @@ class Integrator(Sealed):
         """
         aim_at allow_interpolation attach begin_run can_watch control counts entry_points error_order fail final_time
         flight_resolution kernel leave_at previous_time restart return_every_internal_step singularities step_once
-        step_watching table termination try_step warned
+        step_watching steps_contacts table termination try_step warned
         """.split()
     )
 
@@ -103,6 +103,8 @@ class Integrator(Sealed):
     order: ClassVar[int]
     error_order: ClassVar[int]
     has_error_control: ClassVar[bool] = True
+    #: Whether its steps have unilateral contacts in them, which others run by events.
+    steps_contacts: ClassVar[bool] = False
     #: The loop over steps.
     kernel: ClassVar[Kernel] = rk.advance
 

@@ -138,6 +138,7 @@ def load_checkpoint(
         check(content["more"])
     content["state"]["version"] = system.topology_version
     state = _restore(system, content["state"])
+    stepper.contact_events()  # which may need Python
     integrator.attach(state)
     _give_back(integrator, content["integrator"])
     _give_back(stepper, content["stepper"])

@@ -1,8 +1,9 @@
 """Recordings on disk: an HDF5 file that grows row by row, can be read while it does, and after its writer was killed.
 
-Every column is a dataset with one row a time, and `about` a line of JSON. HDF5 never writes the file itself, since a full disk
-would leave an unreadable file or a crash. It works on an image in memory, and `journal` takes the file from one complete
-content to the next, each of them a closed HDF5 file. Metadata and rows have checksums.
+Every column is a dataset with one row a time (those of `table.TABLES` with any number), and `about` a line of JSON. HDF5 never
+writes the file itself, since a full disk would leave an unreadable file or a crash. It works on an image in memory, and
+`journal` takes the file from one complete content to the next, each of them a closed HDF5 file. Metadata and rows have
+checksums.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..value.files import check_writable, held_interrupts, of_path, open_beside, put_in_place
 from .journal import Image, journal_of, lock_journal, read_journal, release_journal
-from .table import Block
+from .table import TABLES, Block, num_rows, part_of
 
 EXTENSIONS = (".h5", ".hdf5")
 """Of recordings."""
@@ -73,6 +74,7 @@ class FileRows:
         self._image: Image | None = None
         self._shapes: dict[str, list[int]] = {}
         self._written = 0
+        self._in_tables = dict.fromkeys(TABLES, 0)  # rows written of each
         self._pending: list[dict[str, Array]] = []
         self._held = 0  # numbers in these
 
@@ -86,11 +88,11 @@ class FileRows:
         width = sum(int(np.prod(shape, dtype=np.int64)) for shape in self._shapes.values())
         step = max(1, _HELD // max(1, width))
         for start in range(0, max(1, len(block["time"])), step):
-            part = slice(start, start + step)
-            self._held += width * len(block["time"][part])
+            part = part_of(block, start, start + step)
+            self._held += sum(int(array.size) for array in part.values())
             full = self._held >= _HELD
             # what is written at once need not be copied
-            self._pending.append({name: array[part] if full else array[part].copy() for name, array in block.items()})
+            self._pending.append(part if full else {name: array.copy() for name, array in part.items()})
             if full:
                 self.flush()
 
@@ -126,6 +128,8 @@ class FileRows:
                     where.errno, f"{where.strerror}: the recording holds {self._written} rows{later}", where.filename
                 ) from error
             self._written += _count(pending)
+            for name in self._in_tables:
+                self._in_tables[name] += sum(len(block[name]) for block in pending if name in block)
             del self._pending[: len(pending)]
             self._held = 0
 
@@ -161,14 +165,13 @@ class FileRows:
         image.seek(0)
         with self.h5py.File(image, "r+", libver=_VERSION) as file:
             first = self._written if rows is None else rows
-            end = first + _count(pending)
             for name in self._shapes:
-                place = _dataset_name(name)
+                place, start = _dataset_name(name), self._in_tables.get(name, first)
                 if place in file:
-                    file[place].resize(end, axis=0)
-                    if pending:
-                        parts = [block[name] for block in pending]
-                        file[place][first:] = parts[0] if len(parts) == 1 else np.concatenate(parts)
+                    parts = [block[name] for block in pending]
+                    file[place].resize(start + sum(map(len, parts)), axis=0)
+                    if any(map(len, parts)):
+                        file[place][start:] = parts[0] if len(parts) == 1 else np.concatenate(parts)
             if about is not None:
                 self._tell(file, about)
 
@@ -251,6 +254,9 @@ class FileRows:
         if there < rows:
             raise ModelError(f"{path} has {there} rows, and the checkpoint was written after {rows}: it is another recording")
         new._shapes, new._about = about.pop("shapes"), about
+        for name, counts in TABLES.items():
+            if name in columns:
+                new._in_tables[name] = num_rows(columns[counts][:rows])
         new._write(rows=rows)
         new._written = rows
         return new
@@ -375,15 +381,17 @@ class _Source:
             raise ValueError("what it says about itself does not fit its checksum")
         about = json.loads(text)
         places = {name: _dataset_name(name) if _dataset_name(name) in file else name for name in about["shapes"]}
-        rows = min(len(file[place]) for place in places.values() if place in file)
+        rows = min(len(file[place]) for name, place in places.items() if place in file and name not in TABLES)
         time = np.asarray(file["time"][:rows])
         if np.isnan(time).any():  # of a writer of an earlier version that was killed
             time = time[: int(np.argmax(np.isnan(time)))]
         columns: dict[str, Any] = {"time": time}
         for name, shape in about["shapes"].items():
             if name != "time":
-                here = places[name] in file
-                columns[name] = DiskArray(self, places[name], (len(time), *shape)) if here else np.zeros((len(time), *shape))
+                here, length = places[name] in file, len(time)
+                if name in TABLES:
+                    length = num_rows(file[places[TABLES[name]]][: len(time)])
+                columns[name] = DiskArray(self, places[name], (length, *shape)) if here else np.zeros((length, *shape))
         return columns, about
 
     def _damage(self, error: Exception) -> str:
@@ -430,13 +438,15 @@ def _salvaged(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, A
                 found[name] = _whole_rows(file[place])
             else:
                 found[name] = None
-        rows = min(len(array) for array in found.values() if array is not None)
+        rows = min(len(array) for name, array in found.items() if array is not None and name not in TABLES)
+        for name, counts in TABLES.items():
+            if name in found:
+                rows = int(np.searchsorted(np.cumsum(found[counts][:rows]), len(found[name]), side="right"))
         time = found["time"][:rows]
         if np.isnan(time).any():
             rows = int(np.argmax(np.isnan(time)))
-        columns = {
-            name: np.zeros((rows, *about["shapes"][name])) if array is None else array[:rows] for name, array in found.items()
-        }
+        whole = {name: np.zeros((rows, *about["shapes"][name])) if array is None else array for name, array in found.items()}
+        columns = part_of(whole, 0, rows)
         return columns, about
     except Exception as error:
         raise ModelError(f"nothing can be read from {path}: {error}") from error

@@ -1,4 +1,4 @@
-"""Recording: what a run keeps beside time, q, u and z: quantities by name, and poses of bodies."""
+"""Recording: what a run keeps beside time, q, u and z: quantities by name, contacts, and poses of bodies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..value.stage import Stage
+from . import contact_table
 from .fingerprint import part_fingerprint
+from .table import TABLES
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -40,6 +42,19 @@ center; reactions ``(nb, 2, 3)``. ``motion_forces`` ``(nu,)`` are what locks and
 of `SimbodyMatterSubsystem.find_motion_forces`, zero at free mobilities; ``motion_power`` is their power, positive where they
 add energy."""
 
+NAMED_OF_CONTACTS: dict[str, Callable[[Any, Any], Array]] = {
+    "contact_wrenches": contact_table.calc_body_wrenches,
+    "centers_of_pressure": contact_table.calc_centers_of_pressure,
+}
+"""The same, of systems with contacts: ``contact_wrenches`` ``(nb, 2, 3)``, moment and force, and ``centers_of_pressure``
+``(nb, 3)``, of `CompliantContactSubsystem.calc_body_wrenches` and `calc_centers_of_pressure`."""
+
+NAMED_TABLES: dict[str, Callable[[Any, Any], Array]] = {"contacts": contact_table.calc_rows}
+"""The same with any number of rows a time: ``contacts``, found in `Trajectory.contacts`."""
+
+KNOWN = NAMED | NAMED_OF_CONTACTS | NAMED_TABLES
+"""All names that stand for themselves."""
+
 
 class Recording:
     """Quantities and bodies that are recorded, and how their rows are made.
@@ -59,6 +74,8 @@ class Recording:
     ------
     ValueError
         If a name is not known, or a quantity is neither a number nor an array of numbers.
+    ModelError
+        If contacts are asked for where there are none.
     TypeError
         If a quantity is neither callable nor has ``get_value``.
     """
@@ -72,16 +89,19 @@ class Recording:
     ) -> None:
         self._system = system
         self.quantities = _quantities(system, record)
+        #: Those that are tables.
+        self.tables = {name: self.quantities.pop(name) for name in _tables_among(record)}
         self.bodies = _bodies(system, bodies)
         self._indices = [body.index for body in self.bodies]
         self._scratch = state.copy()
         self.shapes: dict[str, tuple[int, ...]] = {}
-        if self.quantities:
+        if self.quantities or self.tables:
             if self._scratch.stage < Stage.MODEL:
                 system.realize_model(self._scratch)
             system.project(self._scratch)
             system.realize(self._scratch, Stage.ACCELERATION)
             self.shapes = {name: self._value(name, self._scratch).shape for name in self.quantities}
+            self.shapes |= {name: np.shape(table(self._scratch))[1:] for name, table in self.tables.items()}
 
     @property
     def body_names(self) -> list[str]:
@@ -95,12 +115,13 @@ class Recording:
     @property
     def is_something(self) -> bool:
         """Whether anything is recorded beside time, q, u and z."""
-        return bool(self.quantities or self.bodies)
+        return bool(self.quantities or self.tables or self.bodies)
 
     def needs_live_state(self, state: State) -> bool:
         """Whether quantities may depend on data of the run itself: discrete variables, which remember."""
         resources = state.resources
-        return bool(self.quantities) and resources is not None and any(part.variables for part in resources.parts.values())
+        looks = bool(self.quantities or self.tables)
+        return looks and resources is not None and any(part.variables for part in resources.parts.values())
 
     def _value(self, name: str, state: State) -> Array:
         value = self.quantities[name](state)
@@ -128,37 +149,47 @@ class Recording:
         error : BaseException or None
             That.
         """
-        columns, state = self._empty(len(times)), self._scratch
-        if not columns:
+        columns, tables, state = self._empty(len(times)), self._empty_tables(), self._scratch
+        if not self.is_something:
             return columns, len(times), None
-        stage, i = Stage.ACCELERATION if self.quantities else Stage.POSITION, 0
+        stage, i = Stage.ACCELERATION if self.quantities or self.tables else Stage.POSITION, 0
         try:
             for i, time in enumerate(times.tolist()):
                 state.time = time
                 state.y = y[i]
                 self._system.realize(state, stage)
-                self._keep(columns, i, state)
+                self._keep(columns, tables, i, state)
         except BaseException as error:
-            return {name: column[:i] for name, column in columns.items()}, i, error
-        return columns, len(times), None
+            columns = {name: column[:i] for name, column in columns.items()}
+            return columns | {name: np.concatenate(parts[: i + 1]) for name, parts in tables.items()}, i, error
+        return columns | {name: np.concatenate(parts) for name, parts in tables.items()}, len(times), None
 
     def row_of(self, state: State) -> dict[str, Array]:
         """The same of one state, as it is, realized to ACCELERATION."""
-        columns = self._empty(1)
-        if columns:
+        columns, tables = self._empty(1), self._empty_tables()
+        if self.is_something:
             self._system.realize(state, Stage.ACCELERATION)
-            self._keep(columns, 0, state)
-        return columns
+            self._keep(columns, tables, 0, state)
+        return columns | {name: np.concatenate(parts) for name, parts in tables.items()}
+
+    def _empty_tables(self) -> dict[str, list[Array]]:
+        """Of each table a part without rows; one a time follows."""
+        return {name: [np.empty((0, *self.shapes[name]))] for name in self.tables}
 
     def _empty(self, n: int) -> dict[str, Array]:
         columns = {f"{QUANTITY}{name}": np.empty((n, *self.shapes[name])) for name in self.quantities}
+        columns |= {TABLES[name]: np.empty(n) for name in self.tables}
         if self.bodies:
             columns[POSES] = np.empty((n, len(self.bodies), 3, 4))
         return columns
 
-    def _keep(self, columns: dict[str, Array], i: int, state: State) -> None:
+    def _keep(self, columns: dict[str, Array], tables: dict[str, list[Array]], i: int, state: State) -> None:
         for name in self.quantities:
             columns[f"{QUANTITY}{name}"][i] = self._value(name, state)
+        for name, table in self.tables.items():
+            rows = np.asarray(table(state))
+            columns[TABLES[name]][i] = len(rows)
+            tables[name].append(rows)
         if self.bodies:
             columns[POSES][i, :, :, :3] = state.R_GB[self._indices]
             columns[POSES][i, :, :, 3] = state.record.p_GB.reshape(-1, 3)[self._indices]
@@ -178,6 +209,16 @@ def _quantities(system: MultibodySystem, record: Mapping[str, Any] | Iterable[An
     return found
 
 
+def _tables_among(record: Mapping[str, Any] | Iterable[Any] | None) -> list[str]:
+    """The names of tables that are asked for."""
+    if record is None:
+        return []
+    if isinstance(record, str) or not isinstance(record, Iterable):
+        record = [record]
+    asked = record.values() if isinstance(record, Mapping) else record
+    return [name for name in NAMED_TABLES if any(isinstance(one, str) and one == name for one in asked)]
+
+
 def _name_of(one: Any) -> str:
     if isinstance(one, str):
         return one
@@ -189,12 +230,14 @@ def _name_of(one: Any) -> str:
 
 def _callable(system: MultibodySystem, name: str, one: Any) -> Quantity:
     if isinstance(one, str):
-        if one not in NAMED:
-            near = get_close_matches(one, NAMED, 1)
+        if one not in KNOWN:
+            near = get_close_matches(one, KNOWN, 1)
             raise ValueError(
-                f"there is no quantity {one!r}{f'; did you mean {near[0]!r}?' if near else ''}; there are {', '.join(NAMED)}"
+                f"there is no quantity {one!r}{f'; did you mean {near[0]!r}?' if near else ''}; there are {', '.join(KNOWN)}"
             )
-        function = NAMED[one]
+        if one in NAMED_TABLES and name != one:
+            raise ValueError(f"{one!r} is a table, found under its own name: record it as {one!r}, not as {name!r}")
+        function = KNOWN[one]
         return lambda state: function(system, state)
     if callable(getattr(one, "get_value", None)):
         return one.get_value

@@ -115,8 +115,9 @@ def simulate(
         reached and the end.
     record : mapping or sequence, optional
         What else is recorded, by name: anything with ``get_value(state)``, such as a measure, or a callable of a state at
-        ACCELERATION, that gives a number or an array. Names of `mobod.simulation.quantities.NAMED` stand for themselves:
-        ``["momentum"]``. Found in `Trajectory.quantities`.
+        ACCELERATION, that gives a number or an array. Names of `mobod.simulation.quantities.KNOWN` stand for themselves:
+        ``["momentum"]``. Found in `Trajectory.quantities`; ``"contacts"``, a table of all that touches, in
+        `Trajectory.contacts`.
     record_bodies : True or sequence, optional
         Bodies, or their names, whose poses are recorded; True for all. Found in `Trajectory.body_poses`.
     record_to : str or path, optional

@@ -1,16 +1,39 @@
-"""Rows: a table of arrays that grows at its end, in memory; `hdf5_file` has the same on disk."""
+"""Rows: a table of arrays that grows at its end, in memory; `hdf5_file` has the same on disk.
+
+Every column has one row a time, except those of `TABLES`, which have as many as another column says.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..algebra.arrays import Array
 
 Block: TypeAlias = Mapping[str, Array]
-"""Some rows of every column: arrays by name, as long as each other."""
+"""Some times of every column: arrays by name, as long as each other, but for those of `TABLES`."""
+
+TABLES = {"contacts": "contact_counts"}
+"""Columns with any number of rows a time, and the columns that say how many."""
+
+
+def part_of(block: Mapping[str, Any], start: int, stop: int) -> dict[str, Any]:
+    """The times from *start* up to *stop* of every column."""
+    part = {}
+    for name, array in block.items():
+        first, end = start, stop
+        if name in TABLES:
+            counts = np.asarray(block[TABLES[name]][:stop])
+            first, end = num_rows(counts[:start]), num_rows(counts)
+        part[name] = array[first:end]
+    return part
+
+
+def num_rows(counts: Any) -> int:
+    """How many rows a table has at the times of these counts."""
+    return int(np.sum(counts))
 
 
 class Rows:
@@ -29,29 +52,32 @@ class Rows:
         self._capacity = capacity
         self._columns: dict[str, Array] = {}
         self.used = 0
+        self._in_tables = dict.fromkeys(TABLES, 0)
 
     def __len__(self) -> int:
         return self.used
 
     def append(self, block: Block) -> None:
         """Add the rows of *block*, which has the columns that the first one had."""
-        more = len(next(iter(block.values())))
         if not self._columns:
-            room = max(self._capacity, more)
-            self._columns = {name: np.empty((room, *array.shape[1:])) for name, array in block.items()}
-        needed = self.used + more
+            for name, array in block.items():
+                room = len(array) if name in TABLES else max(self._capacity, len(array))
+                self._columns[name] = np.empty((room, *array.shape[1:]))
         for name, array in block.items():
-            column = self._columns[name]
+            column, used = self._columns[name], self._in_tables.get(name, self.used)
+            needed = used + len(array)
             if needed > len(column):
                 larger = np.empty((max(needed, 2 * len(column)), *column.shape[1:]))
-                larger[: self.used] = column[: self.used]
+                larger[:used] = column[:used]
                 column = self._columns[name] = larger
-            column[self.used : needed] = array
-        self.used = needed
+            column[used:needed] = array
+            if name in TABLES:
+                self._in_tables[name] = needed
+        self.used += len(next(array for name, array in block.items() if name not in TABLES))
 
     def flush(self) -> None:
         """Nothing is held back; a file's rows are written by this."""
 
     def columns(self) -> dict[str, Array]:
         """The columns as they are now, without copying."""
-        return {name: column[: self.used] for name, column in self._columns.items()}
+        return {name: column[: self._in_tables.get(name, self.used)] for name, column in self._columns.items()}

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time as _clock
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..contact.separation import find_deep, say_deep
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..event import Cause, ImpactWhen, Termination, TerminationReason
 from ..event._agenda import Agenda, Call
 from ..event._watch import Found, Watch, Watched
 from ..integrator import _runge_kutta as rk
+from ..integrator.base import _callers_level
 from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING
 from ..value.attributes import Sealed
@@ -61,7 +64,7 @@ class TimeStepper(Sealed):
     0.5
     """
 
-    INNER = frozenset({"has_events", "initialized", "parts_at_start"})
+    INNER = frozenset({"contact_events", "has_events", "initialized", "parts_at_start"})
 
     # slots refuse unknown attributes at no cost: stepping assigns a few of them each time
     __slots__ = (
@@ -152,10 +155,12 @@ class TimeStepper(Sealed):
         if copy.stage < 2:
             self.system.realize_model(copy)
         self.system.begin_measures(copy)
+        contacts = self.contact_events()
         self._integrator.begin_run(copy)
         self.initialized, self._termination = False, None
         self._final = float(self._integrator.control[rk.FINAL_TIME])
         self._agenda = Agenda(self.system, Subsystem, self._integrator.get_accuracy_in_use())
+        self._agenda.contacts = contacts
         self._now = copy.time
         #: When scheduled events were handled last, when reports were made, and when it was said that an event has come.
         self._handled_at = self._reported_at = self._announced_at = -np.inf
@@ -163,19 +168,32 @@ class TimeStepper(Sealed):
         #: Scheduled events whose time has come, and what handles them.
         self._due: tuple[float, list[Call]] | None = None
         self._starts = True
+        if deep := find_deep(copy):
+            warnings.warn(say_deep(deep), stacklevel=_callers_level())
         self._found: Found | None = None
         self._times_of: dict[Any, list[float]] = {}
         self._last_event, self._in_a_row = -np.inf, 0
         self._watch: Watch | None = None
         #: When the present interval began, and how far steps may go after an event.
         self._began, self._reach = self._now, 0.0
-        calls = self._agenda.calls_of_subsystems(Cause.INITIALIZATION)
+        calls = self._agenda.calls_of_subsystems(Cause.INITIALIZATION) + self._agenda.calls_for_contacts()
         changes = self.system.is_interpreted or self.system.event_handlers or self.system.event_reporters
         self.parts_at_start = parts_fingerprint(self) if changes else None
         self._begin_interval()
         if calls:
             self._handle(calls)
         self.initialized = True
+
+    def contact_events(self) -> Any:
+        """What handles the events of unilateral contacts; None where there are none, or the integrator steps them itself."""
+        matter = self.system.get_matter_subsystem()
+        if not matter.unilateral_contacts:
+            return None
+        by_events = not self._integrator.steps_contacts
+        from ..unilateral.contact_events import ContactEvents, needs_python
+
+        self.system.interpret_for_contacts(by_events and needs_python(self.system))
+        return ContactEvents(self.system, self._integrator.get_accuracy_in_use()) if by_events else None
 
     @property
     def state(self) -> State:
@@ -443,9 +461,7 @@ class TimeStepper(Sealed):
             shortest = max(_ACCUMULATED * window[one], _SHORT * (found.high - first))
             shrinking = len(between) == 3 and between[2] < between[1] < between[0]
             # the ready-made impact knows when it has come to rest
-            if self._in_a_row > _MOST_IN_A_ROW or (
-                shrinking and between[2] < shortest and not isinstance(one.owner, ImpactWhen)
-            ):
+            if self._in_a_row > _MOST_IN_A_ROW or (shrinking and between[2] < shortest and not _settles(one.owner)):
                 raise ConvergenceError(
                     f"events of {one.name!r} accumulate at time {found.high:.9g}: the last ones came after "
                     f"{', '.join(f'{gap:.3g}' for gap in between)}, and they are localized to {window[one]:.3g}. Let its "
@@ -499,6 +515,9 @@ class TimeStepper(Sealed):
 
         Returns the handler that ends the simulation, and whether anything has changed.
         """
+        of_contacts = self._agenda.calls_for_contacts()
+        if of_contacts and all(owner is not of_contacts[0][0] for owner, _ in calls):
+            calls = [*calls, *of_contacts]  # which may be struck, or let go, by what the others do
         state, integrator = self._integrator.get_state(), self._integrator
         kept, y, ends = state.snapshot(), state.y_values.copy(), None
         kept_by_integrator = integrator.control.copy(), integrator.counts.copy(), integrator.work.copy()
@@ -591,6 +610,11 @@ class TimeStepper(Sealed):
             If it is broken, or was written for another model, integrator or version; the time stepper is then as it was.
         """
         load_checkpoint(path, self, anyway=anyway)
+
+
+def _settles(owner: Any) -> bool:
+    """Whether bounces that an owner of events handles come to rest by themselves."""
+    return isinstance(owner, ImpactWhen) or getattr(owner, "settles_accumulation", False)
 
 
 def _check_integrator(integrator: Any, system: MultibodySystem) -> None:

@@ -7,12 +7,14 @@ import errno
 import json
 import os
 import re
+import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from ..algebra.arrays import Array
@@ -21,8 +23,10 @@ from ..value.attributes import Sealed
 from ..value.checks import check_extension
 from ..value.files import as_path, written
 from ..value.stage import Stage
+from . import contact_table
 from .hdf5_file import DiskArray, FileRows, import_h5py, read_recording
 from .quantities import POSES, QUANTITY
+from .table import part_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,6 +82,11 @@ class Trajectory(Sealed):
         One a column of `z`; numbers unless given.
     quantities : mapping of str to array_like (nt, ...), optional
         What else was recorded, by name.
+    contacts : array_like (n, columns), optional
+        What touched, a row each, if that was recorded: the columns of `CompliantContactSubsystem.get_contacts` as numbers,
+        those of the first time first.
+    contact_counts : array_like (nt,), optional
+        How many of these rows each time has.
     body_names : sequence of str, optional
         Whose poses were recorded.
     body_poses : array_like (nt, n, 3, 4), optional
@@ -150,6 +159,8 @@ class Trajectory(Sealed):
         quantities: Mapping[str, ArrayLike] | None = None,
         body_names: Sequence[str] = (),
         body_poses: ArrayLike | None = None,
+        contacts: ArrayLike | None = None,
+        contact_counts: ArrayLike | None = None,
         state: State | None = None,
         model_variables: Mapping[str, Any] | None = None,
         statistics: Mapping[str, Any] | None = None,
@@ -182,6 +193,15 @@ class Trajectory(Sealed):
         if self.body_poses.shape[2:] != (3, 4):
             raise ValueError(f"{POSES} must have the shape (nt, n, 3, 4); it has {self.body_poses.shape}")
         self.body_names = _names(body_names, "body_names", POSES, self.body_poses.shape[1])
+        self._contacts, self._contact_counts = None, np.zeros(nt)
+        if (contacts is None) != (contact_counts is None):
+            raise ValueError("contacts and contact_counts belong together; one is missing")
+        if contacts is not None and contact_counts is not None:
+            self._contacts = _read_only(contacts, "contacts", 2)
+            self._contact_counts = np.asarray(_read_only(contact_counts, "contact_counts", 1, nt))
+            if int(self._contact_counts.sum()) != len(self._contacts):
+                many = int(self._contact_counts.sum())
+                raise ValueError(f"contact_counts are of {many} rows; contacts has {len(self._contacts)}")
         if (np.diff(self.time) < 0.0).any():
             raise ValueError(f"time must not go backward; it does after index {int(np.argmax(np.diff(self.time) < 0))}")
         self.system = system
@@ -303,6 +323,66 @@ class Trajectory(Sealed):
         poses[:, 3, 3] = 1.0
         return poses
 
+    # ------------------------------------------------------------------------------------------ contacts
+
+    @property
+    def contacts(self) -> npt.NDArray[Any]:
+        """What touched: a structured array with a row a contact, those of the first time first.
+
+        Its fields are ``report``, the index of the time; ``time``; and those of `CompliantContactSubsystem.get_contacts`.
+        ``simulate(..., record=["contacts"])`` records them.
+
+        Raises
+        ------
+        KeyError
+            If they were not recorded.
+        """
+        return self._contacts_between(0, len(self))
+
+    def contacts_at(self, i: int) -> npt.NDArray[Any]:
+        """What touched at one time: the rows of `contacts` with that ``report``; of a file nothing else is read.
+
+        Parameters
+        ----------
+        i : int
+            Of the time; negative ones count from the end.
+
+        Raises
+        ------
+        KeyError
+            If contacts were not recorded.
+        IndexError
+            If there is no such time.
+        """
+        first = int(i) + (len(self) if i < 0 else 0)
+        if not 0 <= first < len(self):
+            raise IndexError(f"there are {len(self)} times; no number {i}")
+        return self._contacts_between(first, first + 1)
+
+    def contacts_dataframe(self) -> pd.DataFrame:
+        """Make a table of `contacts`: a row a contact, three columns for each vector, such as ``force.x``.
+
+        Raises
+        ------
+        KeyError
+            If contacts were not recorded.
+        ImportError
+            If pandas is not installed.
+        """
+        pandas = _import("pandas", "contacts_dataframe")
+        frame: pd.DataFrame = pandas.DataFrame(contact_table.flattened(self.contacts))
+        return frame
+
+    def _contacts_between(self, start: int, stop: int) -> npt.NDArray[Any]:
+        """The contacts of some times."""
+        if self._contacts is None:
+            raise KeyError("contacts were not recorded; simulate with record=['contacts']")
+        counts = self._contact_counts[start:stop].astype(np.int64)
+        first = int(self._contact_counts[:start].sum())
+        reports = np.repeat(np.arange(start, stop), counts)
+        rows = np.asarray(self._contacts[first : first + len(reports)])
+        return contact_table.structured(rows, reports, self.time[reports])
+
     # ------------------------------------------------------------------------------------------ states
 
     @property
@@ -370,6 +450,8 @@ class Trajectory(Sealed):
         path : str or path
             ``.npz`` (NumPy's), ``.parquet`` (needs pyarrow) and ``.h5`` (HDF5, needs h5py) hold everything but the system;
             ``.csv`` holds the table of `to_pandas`, without statistics. What is in an HDF5 file need not fit in memory.
+            Contacts, of which there is any number at a time, are in ``.npz`` and ``.h5`` only; for the others there is
+            `contacts_dataframe`.
 
         Raises
         ------
@@ -379,9 +461,20 @@ class Trajectory(Sealed):
             If pyarrow or h5py is needed and not installed.
         OSError
             If the file cannot be written; one that was there is as it was. It is replaced when the new one is complete.
+
+        Warns
+        -----
+        UserWarning
+            If contacts were recorded and the file does not hold them.
         """
         path = as_path("path", path)
         extension = check_extension(path, FORMATS)
+        if self._contacts is not None and extension in (".csv", ".parquet"):
+            warnings.warn(
+                f"{path.name} has one row a time, and holds no contacts: save them beside it, by "
+                "trajectory.contacts_dataframe(), or save an .npz or .h5",
+                stacklevel=2,
+            )
         if extension == ".parquet":
             pa, parquet = _import("pyarrow", "a .parquet file"), _import("pyarrow.parquet", "a .parquet file")
         elif extension in (".h5", ".hdf5"):
@@ -391,7 +484,7 @@ class Trajectory(Sealed):
                 rows, arrays = FileRows(beside, self._about()), self._arrays()
                 try:
                     for start in range(0, max(1, len(self)), _BLOCK):
-                        rows.append({name: array[start : start + _BLOCK] for name, array in arrays.items()})
+                        rows.append(part_of(arrays, start, start + _BLOCK))
                 finally:
                     rows.close()
             elif extension == ".npz":
@@ -500,6 +593,8 @@ class Trajectory(Sealed):
         """The columns as they are recorded."""
         arrays = {"time": self.time, "q": self.q, "u": self.u, "z": self.z, "energy": self.energy}
         arrays |= {LOCATIONS: self.particle_locations, VELOCITIES: self.particle_velocities, POSES: self.body_poses}
+        if self._contacts is not None:
+            arrays |= {"contacts": self._contacts, "contact_counts": self._contact_counts}
         return arrays | {f"{QUANTITY}{name}": array for name, array in self.quantities.items()}
 
     @classmethod
@@ -558,7 +653,9 @@ class Trajectory(Sealed):
 
     # ------------------------------------------------------------------------------------------ pictures
 
-    def plot(self, path: str | os.PathLike[str] | None = None, *, snapshots: int = 5) -> TrajectoryFigure:
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, *, snapshots: int = 5, contact_forces: bool | float = False
+    ) -> TrajectoryFigure:
         """Draw the motion: snapshots of the mechanism, its coordinates, and its energy.
 
         Parameters
@@ -567,6 +664,9 @@ class Trajectory(Sealed):
             File to write: ``.png``, ``.pdf``, ``.svg``.
         snapshots : int, default 5
             How many times the mechanism is drawn; 0 for none. There are none without a system.
+        contact_forces : bool or float, default False
+            Whether the forces of contacts are drawn, as arrows from where they act, on the second body of each; a number is
+            their length over the force. True chooses one, and cuts what is far longer than most.
 
         Returns
         -------
@@ -577,11 +677,13 @@ class Trajectory(Sealed):
         ------
         ImportError
             If Matplotlib is not installed.
+        ModelError
+            If contact forces are asked for of a system without contacts, or their scale is not above zero.
         """
         _import("matplotlib", "a picture")
         from ..visual.plot import plot_trajectory
 
-        return plot_trajectory(self, path, snapshots=snapshots)
+        return plot_trajectory(self, path, snapshots=snapshots, contact_forces=contact_forces)
 
     def animate(
         self,
@@ -590,6 +692,7 @@ class Trajectory(Sealed):
         fps: float = 25.0,
         speed: float = 1.0,
         size: tuple[float, float] = (6.4, 5.6),
+        contact_forces: bool | float = False,
         progress: Callable[[int, int], object] | None = None,
     ) -> Animation:
         """Draw the mechanism as it moves.
@@ -604,6 +707,8 @@ class Trajectory(Sealed):
             Time of the motion in a second of the film.
         size : (float, float)
             Width and height, in inches of 100 dots.
+        contact_forces : bool or float, default False
+            As of `plot`.
         progress : callable, optional
             Called with the number of pictures done, and of all.
 
@@ -622,7 +727,8 @@ class Trajectory(Sealed):
         _import("matplotlib", "a picture")
         from ..visual.animate import animate_trajectory
 
-        return animate_trajectory(self, path, fps=fps, speed=speed, size=size, progress=progress)
+        options: dict[str, Any] = {"fps": fps, "speed": speed, "size": size, "progress": progress}
+        return animate_trajectory(self, path, contact_forces=contact_forces, **options)
 
 
 class States(Sequence["State"]):

@@ -2,7 +2,7 @@
 
 It is made of parts: `particles`, `matter_bodies`, `matter_realized`, `matter_coordinates`, `matter_jacobians`,
 `matter_mass_matrix`, `matter_momentum`, `matter_inertias`, `matter_dynamics`, `matter_constraints`, `matter_motion`,
-`matter_reactions`.
+`matter_reactions`, `matter_contacts`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from ..mobilizer.base import MobilizedBody
 from ..mobilizer.ground import Ground
-from .matter_reactions import Reactions
+from .matter_contacts import HasContacts
 
 if TYPE_CHECKING:
     from .system import MultibodySystem
 
 
-class SimbodyMatterSubsystem(Reactions):
+class SimbodyMatterSubsystem(HasContacts):
     """The bodies, mobilizers and particles of a system, and the operators on them.
 
     Parameters
@@ -38,10 +38,13 @@ class SimbodyMatterSubsystem(Reactions):
 
     INNER = frozenset(
         """
-        acceleration_errors accelerations adopt adopt_constraint body_list check_particle_masses constraint_of converted
+        acceleration_errors accelerations adopt adopt_constraint adopt_state_limited_friction adopt_unilateral_contact
+        body_list check_particle_masses constraint_of converted
         default_use_euler_angles enable_constraint explicit_g find_body find_reaction frame_jacobian mobility_vector
-        mobilizer_acceleration mobilizer_velocity num_equations particle particles places_of_rows position_errors positions
-        rows_in_use singularities tasks token velocities velocity_errors
+        mobilizer_acceleration mobilizer_velocity name_of_contact num_equations particle
+        particles places_of_rows position_errors positions
+        rows_in_use singularities
+        state_limited_frictions tasks token unilateral_contacts velocities velocity_errors
         """.split()
     )
 
@@ -49,6 +52,7 @@ class SimbodyMatterSubsystem(Reactions):
         self.body_list: list[MobilizedBody] = []
         self._names: dict[str, MobilizedBody] = {}
         self.constraints = []
+        self.unilateral_contacts, self.state_limited_frictions = [], []
         self.system = None
         self.token = object()  # what a state of its system, as this is now, has too; of an orphan none has it
         self.default_use_euler_angles = False

@@ -13,6 +13,8 @@ from ..state import validity
 from ..state.state import State
 from ..tree import constraints
 from ..tree import realize as _realize
+from ..unilateral.base import SLIDING
+from ..unilateral.sliding import add_friction
 from ..value.stage import INSTANCE, MODEL, Stage
 from . import prescription
 from .explanation import Explaining
@@ -89,6 +91,10 @@ class Realizing(Explaining):
         """The same stage by stage, with Python's parts called where their turn comes."""
         if state.stage_number < Stage.MODEL:
             raise StageError("realize needs Stage.MODEL; call system.realize_model(state)")
+        slides = bool(state.discrete.get(SLIDING))
+        if slides and not state.valid & validity.ACCELERATIONS:  # friction of the last time is among the forces
+            state.valid &= ~validity.FORCES
+            state.lower_to(int(Stage.VELOCITY))
         before, resources = (state.stage_number, state.valid), state.resources
         if resources is not None:
             if resources.realizing:
@@ -114,6 +120,9 @@ class Realizing(Explaining):
                     prescription.set_known_u_dot(self, state)
                 if wanted:
                     told = self.compute(state, wanted) == step
+                if slides and wanted & validity.ACCELERATIONS and add_friction(state):
+                    state.valid &= ~validity.ACCELERATIONS
+                    self.compute(state, wanted)
                 if step == Stage.DYNAMICS and wanted & validity.FORCES:
                     state.valid &= ~validity.FORCES
                     self._add_custom_forces(state)

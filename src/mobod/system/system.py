@@ -53,7 +53,8 @@ class MultibodySystem(OnManifold):
     INNER = frozenset(
         """
         all_forces begin_measures compiles_measures compute custom_motions event_handlers event_reporters explain
-        force_subsystems invalidate_topology is_interpreted needs_states owner_of remember subsystems topology_token
+        force_subsystems
+        interpret_for_contacts invalidate_topology is_interpreted needs_states owner_of remember subsystems topology_token
         topology_version tree_for
         """.split()
     )
@@ -73,7 +74,7 @@ class MultibodySystem(OnManifold):
         self._hooked: dict[int, list[int]] = {}  # for each stage: which subsystems have a hook of their own
         self.custom_motions: list[Custom] = []
         #: Whether parts of users' own Python take part in realizing states.
-        self.is_interpreted = False
+        self.is_interpreted = self._is_python = False
         #: Whether measures integrate or remember, and compiled steps do it for them.
         self.compiles_measures = False
         self._kernel: Any = None

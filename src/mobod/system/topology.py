@@ -33,6 +33,7 @@ class HasTopology(HasEvents):
 
     custom_motions: list[Custom]
     is_interpreted: bool
+    _is_python: bool
     _custom_forces: list[Any]
     _interpreted_bodies: list[MobilizedBody]
     _interpreted_constraints: list[Constraint]
@@ -96,6 +97,7 @@ class HasTopology(HasEvents):
         acting = [subsystem.find_acting_measures() for subsystem in self.subsystems]
         if any(acting) and not self._compile_measures(tree):
             self.is_interpreted = True
+        self._is_python = self.is_interpreted
         for i, subsystem in enumerate(self.subsystems):
             # a measure that only keeps something in states needs the hook of TOPOLOGY, and leaves the system compiled
             in_python = acting[i] and not self.compiles_measures
@@ -116,6 +118,10 @@ class HasTopology(HasEvents):
             state.make_room(tree, state.record)
         self._default_state = state.copy()
         return state
+
+    def interpret_for_contacts(self, interpret: bool) -> None:
+        """Whether Python takes part in realizing states for contacts that slide, from now on."""
+        self.is_interpreted = self._is_python or interpret
 
     def _compile_measures(self, tree: Tree) -> bool:
         """Let compiled steps integrate and remember for the measures, where all parts of the system allow that."""

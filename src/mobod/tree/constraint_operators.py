@@ -97,20 +97,26 @@ def calc_g(block: Any, G: Any) -> None:
     model = attach(block)
     for at in range(_last(model)):
         c = model.group_constraints[at]
-        rows = constraints.num_rows(model, c)
-        constraint_paths.begin(model, c, rows)
-        for place in range(model.path_length[c]):
-            here = model.first_path[c] + place
-            b, up, own = model.path[here], model.path_parent[here], model.path_mobilizer[here]
-            for k in range(rows):
-                zw, zv = load_spatial(model.path_forces, place * rows + k)
-                for j in range(model.num_u[b]):
-                    i = model.first_u[b] + j
-                    g = -(vec3.dot(load3(model.H, i, 0), zw) + vec3.dot(load3(model.H, i, 3), zv))
-                    if own >= 0:
-                        g = g + load(model.speed_coefficients, model.first_speed[c] + k * model.num_speeds[c] + own + j, 0)
-                    G[model.first_row[c] + k, i] = g
-                constraint_paths.transmit(model, up, b, rows, k, zw, zv)
+        put_rows(model, c, G, model.first_row[c])
+
+
+@generic
+def put_rows(model: Record, c: int, G: Any, first: int) -> None:
+    """The rows of G of constraint c into those of *G* from *first* on."""
+    rows = constraints.num_rows(model, c)
+    constraint_paths.begin(model, c, rows)
+    for place in range(model.path_length[c]):
+        here = model.first_path[c] + place
+        b, up, own = model.path[here], model.path_parent[here], model.path_mobilizer[here]
+        for k in range(rows):
+            zw, zv = load_spatial(model.path_forces, place * rows + k)
+            for j in range(model.num_u[b]):
+                i = model.first_u[b] + j
+                g = -(vec3.dot(load3(model.H, i, 0), zw) + vec3.dot(load3(model.H, i, 3), zv))
+                if own >= 0:
+                    g = g + load(model.speed_coefficients, model.first_speed[c] + k * model.num_speeds[c] + own + j, 0)
+                G[first + k, i] = g
+            constraint_paths.transmit(model, up, b, rows, k, zw, zv)
 
 
 @compiled

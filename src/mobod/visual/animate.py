@@ -20,6 +20,7 @@ from PIL import Image
 
 from ..value.checks import check_extension
 from ..value.files import written
+from .contact_arrows import calc_contact_arrows, check_contact_forces
 from .poses import calc_poses
 from .scene import Scene, find_view
 
@@ -80,6 +81,7 @@ def animate_trajectory(
     fps: float = 25.0,
     speed: float = 1.0,
     size: tuple[float, float] = (6.4, 5.6),
+    contact_forces: bool | float = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> Animation:
     """Draw a trajectory as it moves; see `Trajectory.animate`."""
@@ -89,10 +91,12 @@ def animate_trajectory(
         raise ValueError(f"speed must be positive; it is {speed}")
     if trajectory.system is None:
         raise ValueError("an animation needs a system; load the trajectory with Trajectory.load(path, system=system)")
+    shown = check_contact_forces(contact_forces)
+    options = {"fps": fps, "speed": speed, "size": size, "contact_forces": shown, "progress": progress}
     file = None if path is None else Path(path)
     if file is not None:
         check_writer(file)
-    return Animation(trajectory, file, {"fps": fps, "speed": speed, "size": size, "progress": progress})
+    return Animation(trajectory, file, options)
 
 
 def check_writer(path: Path) -> None:
@@ -129,10 +133,14 @@ def _write(
     fps: float,
     speed: float,
     size: tuple[float, float],
+    contact_forces: bool | float,
     progress: Callable[[int, int], object] | None,
 ) -> None:
     times, fps = calc_frame_times(trajectory.time[0], trajectory.time[-1], fps, speed, path.suffix.lower())
     mechanism, poses, particles = calc_poses(trajectory, times)
+    arrows: list[Any] = [None] * len(times)
+    if contact_forces:
+        arrows = calc_contact_arrows(trajectory, times, mechanism.size, contact_forces)
     width, height = (2 * round(length * DPI / 2) / DPI for length in size)  # MP4 wants even numbers of dots
     figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
     FigureCanvasAgg(figure)
@@ -143,10 +151,10 @@ def _write(
     figure.text(0.97, 0.965, "" if speed == 1.0 else f"{speed:g} x real time", fontsize=9, va="top", ha="right")
     writer = _make_writer(path, fps)
     tail = round(TAIL * fps)
-    scene.show(poses[-1], particles[-1], trace[-tail:])  # with everything in it that a palette has to have
+    scene.show(poses[-1], particles[-1], trace[-tail:], arrows[-1])  # with everything in it that a palette has to have
     with written(path) as beside, _failures_of_ffmpeg(), writer.saving(figure, str(beside), DPI):
         for number, (time, pose) in enumerate(zip(times, poses, strict=True)):
-            scene.show(pose, particles[number], trace[max(0, number - tail) : number + 1])
+            scene.show(pose, particles[number], trace[max(0, number - tail) : number + 1], arrows[number])
             label.set_text(f"t = {time:6.2f}")
             writer.grab_frame()
             if progress is not None:

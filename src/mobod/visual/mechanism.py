@@ -56,6 +56,8 @@ class Mechanism:
         In points.
     texts : list of (int, (3,) array, str, color)
         Body, station in it, what is written there, and its colour.
+    planes : list of Plane
+        Planes without end, each fixed to a body; they take no room.
     tip : tuple of (int, (3,) array) or None
         Body and station at the far end, if the mechanism is a single chain.
     """
@@ -73,6 +75,7 @@ class Mechanism:
         self.up: Array = np.asarray(up, dtype=np.float64) / np.linalg.norm(up)
         self.size = shapes.size
         self.texts = shapes.texts
+        self.planes = shapes.planes
         self._masses = np.array([link.mass for link in links])
         self._mass_centers = np.array([link.com for link in links])
 

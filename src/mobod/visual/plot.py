@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..algebra.arrays import Array
 from ..value.files import written
+from .contact_arrows import calc_contact_arrows, check_contact_forces
 from .poses import calc_poses
 from .scene import Scene, find_center, find_close_view, find_view
 
@@ -76,7 +77,11 @@ class TrajectoryFigure(Figure):
 
 
 def plot_trajectory(
-    trajectory: Trajectory, path: str | os.PathLike[str] | None = None, *, snapshots: int = 5
+    trajectory: Trajectory,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    snapshots: int = 5,
+    contact_forces: bool | float = False,
 ) -> TrajectoryFigure:
     """Draw a trajectory; see `Trajectory.plot`."""
     if isinstance(snapshots, bool) or not hasattr(snapshots, "__index__"):
@@ -87,7 +92,7 @@ def plot_trajectory(
     figure = TrajectoryFigure(figsize=(WIDTH, GRAPHS), dpi=110, facecolor="white")
     FigureCanvasAgg(figure)
     if pictured:
-        _draw_snapshots(figure, trajectory, snapshots)
+        _draw_snapshots(figure, trajectory, snapshots, check_contact_forces(contact_forces))
     height = figure.get_figheight()
     named = _choose_named(trajectory)
     legend = LINE * math.ceil(len(named) / _count_columns([trajectory.coordinate_names[i] for i in named]))
@@ -109,7 +114,7 @@ def plot_trajectory(
     return figure
 
 
-def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int) -> None:
+def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int, contact_forces: bool | float) -> None:
     start, end = trajectory.time[[0, -1]]
     count = count if end > start else 1
     times = np.linspace(start, end, 1 + BETWEEN * (count - 1))
@@ -124,7 +129,9 @@ def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int) -> None:
     figure.set_figheight(GRAPHS + strip + 0.8)
     width, height = 0.98 / count, strip / figure.get_figheight()
     bottom = (GRAPHS + 0.3) / figure.get_figheight()
-    before = 0
+    before, arrows = 0, None
+    if contact_forces:
+        arrows = calc_contact_arrows(trajectory, times[::BETWEEN], mechanism.size, contact_forces)
     for number, chosen in enumerate(range(0, len(times), BETWEEN)):
         shown = close.moved_to(find_center(mechanism, poses[chosen], particles[chosen], view)) if followed else view
         left = (1 - part) * (0.8 if shown.has_numbers_left else 0.3 if followed else 0.5)
@@ -135,7 +142,7 @@ def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int) -> None:
             before = chosen  # a tip's whole path would be a tangle; a mass center's is smooth
         if followed:
             path = path[_inside(path @ shown.R_DG.T, shown.low, shown.high)]
-        scene.show(poses[chosen], particles[chosen], path)
+        scene.show(poses[chosen], particles[chosen], path, None if arrows is None else arrows[number])
         figure.text(place[0] + place[2] / 2, bottom + height, f"t = {times[chosen]:.3g}", fontsize=10, ha="center", va="bottom")
     if followed:  # what moves looks at rest then, but for the numbers
         style: dict[str, Any] = {"fontsize": 8, "color": "#777777", "ha": "left", "va": "top"}

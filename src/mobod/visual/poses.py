@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..algebra.arrays import Array
 from ..errors import TopologyError
@@ -47,11 +48,7 @@ def calc_poses(trajectory: Trajectory, times: Array) -> tuple[Mechanism, Array, 
         raise TopologyError(
             f"{system!r} was changed after this motion, by a decoration for instance, and cannot draw it; simulate again"
         ) from error
-    own = trajectory.time
-    after = np.clip(np.searchsorted(own, times, side="right"), 1, max(len(own) - 1, 1))
-    before, after = after - 1, np.minimum(after, len(own) - 1)
-    span = own[after] - own[before]
-    weights = np.clip((times - own[before]) / np.where(span > 0.0, span, 1.0), 0.0, 1.0)
+    before, after, weights = calc_weights(trajectory.time, times)
     poses = []
     for time, i, j, weight in zip(times, before, after, weights, strict=True):
         state.time = float(time)
@@ -61,3 +58,11 @@ def calc_poses(trajectory: Trajectory, times: Array) -> tuple[Mechanism, Array, 
     particles = trajectory.particle_locations[:, ::every]
     weights = weights[:, None, None]
     return mechanism, np.array(poses), (1.0 - weights) * particles[before] + weights * particles[after]
+
+
+def calc_weights(own: Array, times: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """Find the rows of times *own* before and after each of others, and the weight (n,) of the one after."""
+    after = np.clip(np.searchsorted(own, times, side="right"), 1, max(len(own) - 1, 1))
+    before, after = after - 1, np.minimum(after, len(own) - 1)
+    span = own[after] - own[before]
+    return before, after, np.clip((times - own[before]) / np.where(span > 0.0, span, 1.0), 0.0, 1.0)

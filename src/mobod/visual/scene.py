@@ -28,6 +28,8 @@ AMBIENT = 0.62  # brightness of a face turned away from the light
 SHADOW = (0.86, 0.86, 0.87, 1.0)
 FLOOR = (0.955, 0.955, 0.96, 1.0)
 TRACE = (0.80, 0.15, 0.25)
+FORCE = (0.90, 0.35, 0.00)
+HEAD = 0.035  # of an arrow, in parts of the diagonal of the view
 PARTICLE = (0.15, 0.35, 0.60)
 BESIDE = -14  # where an axis without numbers has its name, in points
 
@@ -188,7 +190,12 @@ class Scene:
             zorder=5,
         )
         self._trace = Line3DCollection(np.zeros((1, 2, 3)), colors=[TRACE], linewidths=1.0, alpha=0.7, zorder=3)
-        for collection in (self._shadow, self._faces, self.lines, self._trace):
+        self._arrows = Line3DCollection(np.zeros((1, 2, 3)), colors=[FORCE], linewidths=1.8, capstyle="round", zorder=6)
+        self._planes = [
+            Poly3DCollection(nothing, facecolors=[(*one.color, one.opacity)], linewidths=0.0, zorder=1)
+            for one in mechanism.planes
+        ]
+        for collection in (*self._planes, self._shadow, self._faces, self.lines, self._trace, self._arrows):
             self.axes.add_collection3d(collection, autolim=False)
         (self._dots,) = self.axes.plot([], [], [], ".", color=PARTICLE, markersize=3.0, zorder=5)
         self._texts = [
@@ -218,9 +225,13 @@ class Scene:
         self._light -= 0.5 * side / np.linalg.norm(side)
         self._light /= np.linalg.norm(self._light)
 
-    def show(self, X_GB: Array, particles: Array, trace: Array | None = None) -> None:
-        """Show the mechanism at a pose (nb, 4, 4), particles (np, 3), and the path of a point (n, 3), all in Ground."""
+    def show(self, X_GB: Array, particles: Array, trace: Array | None = None, arrows: Array | None = None) -> None:
+        """Show the mechanism at a pose (nb, 4, 4), particles (np, 3), the path of a point (n, 3) and arrows (n, 2, 3).
+
+        All are in Ground; an arrow goes from its first point to its second.
+        """
         R = self.view.R_DG
+        floor = self._show_planes(X_GB)
         faces = self.mechanism.place_faces(X_GB) @ R.T
         normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
@@ -232,15 +243,41 @@ class Scene:
         self._set_faces(self._faces, faces[visible], colors[visible])
         if self._floor:
             shadow = faces[visible].copy()
-            shadow[..., 2] = self.view.low[2]
+            shadow[..., 2] = self.view.low[2] if floor is None else floor
             self._set_faces(self._shadow, shadow, None)
         self.lines.set_segments(self.mechanism.place_segments(X_GB) @ R.T)
         cast(Any, self._dots).set_data_3d(*(particles @ R.T).T)
+        self._arrows.set_segments(self._draw_arrows(np.zeros((0, 2, 3)) if arrows is None else arrows @ R.T))
         self._trace.set_segments(_consecutive(trace @ R.T if trace is not None else np.zeros((0, 3))))
         if self._texts:
             for text, point in zip(self._texts, self.mechanism.place_texts(X_GB) @ R.T, strict=True):
                 text.set_position_3d(point)
                 self._keep_inside(text, point)
+
+    def _show_planes(self, X_GB: Array) -> float | None:
+        """Place the planes, as far as the view's box goes; the height of a level one, on which shadows fall."""
+        height = None
+        for plane, collection in zip(self.mechanism.planes, self._planes, strict=True):
+            X = self.view.R_DG @ X_GB[plane.body, :3]
+            normal, point = X[:, :3] @ plane.normal, X[:, :3] @ plane.point + X[:, 3]
+            corners = _cut_box(self.view.low, self.view.high, point, normal)
+            collection.set_visible(len(corners) > 2)
+            if len(corners) > 2:
+                collection.set_verts([corners])
+                if normal[2] > 1.0 - 1e-9:
+                    height = float(point[2])
+        return height
+
+    def _draw_arrows(self, arrows: Array) -> Array:
+        """Lines (3 n, 2, 3) of arrows (n, 2, 3): shafts, and heads that face the camera, all in D."""
+        along = arrows[:, 1] - arrows[:, 0]
+        length = np.linalg.norm(along, axis=1, keepdims=True)
+        along = along / np.maximum(length, 1e-300)
+        side = np.cross(along, self.view.toward_camera)
+        side /= np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-6)
+        size = np.minimum(HEAD * float(np.linalg.norm(self.view.high - self.view.low)), 0.5 * length)
+        heads = [np.stack([arrows[:, 1], arrows[:, 1] - size * (along + sign * 0.5 * side)], axis=1) for sign in (-1.0, 1.0)]
+        return np.concatenate([arrows, *heads])
 
     def freeze(self) -> None:
         """Keep what does not move as an image, so that each picture of many is drawn in half the time."""
@@ -330,3 +367,25 @@ def _make_background(image: NDArray[np.uint8]) -> Any:
 
 def _consecutive(points: Array) -> Array:
     return np.stack([points[:-1], points[1:]], axis=1) if len(points) > 1 else np.zeros((0, 2, 3))
+
+
+def _cut_box(low: Array, high: Array, point: Array, normal: Array) -> Array:
+    """The corners (n, 3), in turn, of a plane's part inside a box; none where it misses the box."""
+    x = np.eye(3)[np.argmin(np.abs(normal))]
+    x = np.cross(normal, x)
+    x /= np.linalg.norm(x)
+    y = np.cross(normal, x)
+    middle = (low + high) / 2.0
+    center, reach = middle - ((middle - point) @ normal) * normal, 2.0 * float(np.linalg.norm(high - low))
+    corners = [center + reach * (a * x + b * y) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    for axis in range(3):  # cut by one side of the box after the other
+        for sign, bound in ((1.0, high[axis]), (-1.0, -low[axis])):
+            inside: list[Array] = []
+            for here, there in zip(corners, corners[1:] + corners[:1], strict=True):
+                a, b = sign * here[axis] - bound, sign * there[axis] - bound
+                if a <= 0.0:
+                    inside.append(here)
+                if (a < 0.0 < b) or (b < 0.0 < a):
+                    inside.append(here + (there - here) * a / (a - b))
+            corners = inside
+    return np.array(corners).reshape(-1, 3)

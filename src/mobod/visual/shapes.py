@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from .. import decoration
 from ..algebra.arrays import Array
+from ..decoration.geometry import Plane as PlaneDecoration
 from ..integrator.base import _callers_level
 
 Rgb: TypeAlias = tuple[float, float, float]
@@ -108,6 +109,16 @@ class Faces(NamedTuple):
     closed: bool = True
 
 
+class Plane(NamedTuple):
+    """A plane without end, through a point, in the frame of a body."""
+
+    body: int
+    point: Array
+    normal: Array
+    color: Rgb
+    opacity: float = 1.0
+
+
 class Segment(NamedTuple):
     """A line (2, 3); its ends are in the frames of two bodies, as a rule the same."""
 
@@ -138,6 +149,8 @@ class ShapeMaker:
     segments : list of Segment
     texts : list of (int, (3,) array, str, color)
         Body, station, text; red, green, blue and opacity.
+    planes : list of Plane
+        They have no part in the size.
     size : float
         Extent of the whole; length.
     """
@@ -146,6 +159,7 @@ class ShapeMaker:
         self.faces: list[Faces]
         self.segments: list[Segment]
         self.texts: list[tuple[int, Array, str, tuple[float, ...]]]
+        self.planes: list[Plane]
         self._links = links
         self._many = len(links) > MANY
         shapes = sum(max(1, len(link.decorations)) for link in links)
@@ -158,6 +172,7 @@ class ShapeMaker:
         self._unreadable: dict[int, str] = {}  # decorations by their identity
         self._decorate_all(lambda mesh: COARSE)
         self._decorated = {part.body for part in self.faces} | {part.bodies[0] for part in self.segments}
+        self._decorated |= {part.body for part in self.planes}
         self.size = self._calc_size(X_GB)
         self._decorate_all(self._choose_resolution)
         self._radius = self._choose_radius()
@@ -175,7 +190,7 @@ class ShapeMaker:
             warnings.warn(f"a decoration of {first}. It is left out of the picture{more}", stacklevel=_callers_level())
 
     def _decorate_all(self, choose_resolution: Callable[[Array], float]) -> None:
-        self.faces, self.segments, self.texts = [], [], []
+        self.faces, self.segments, self.texts, self.planes = [], [], [], []
         for body, link in enumerate(self._links):
             for geometry, X_BD in link.decorations:
                 if geometry.representation != "hidden":
@@ -190,6 +205,10 @@ class ShapeMaker:
         self, body: int, geometry: decoration.Decoration, X_BD: Array, choose_resolution: Callable[[Array], float]
     ) -> None:
         color = geometry.color or self._color(body)
+        if isinstance(geometry, PlaneDecoration):
+            X = X_BD @ np.asarray(geometry.X)
+            self.planes.append(Plane(body, X[:3, 3], X[:3, 2], color, geometry.opacity))
+            return
         if isinstance(geometry, decoration.Text):
             of_text = (*(geometry.color or JOINT), geometry.opacity)
             self.texts.append((body, _move(X_BD, geometry.X.p), geometry.text, of_text))

@@ -17,6 +17,7 @@ from ...value.stage import Stage
 from ..subsystem import GeneralForceSubsystem
 from .element import ContactElement, tabulate
 from .fields import Placed
+from .force_plate import ForcePlate
 from .law import compliant, sticking
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ CONTACT_POINT = np.dtype(
 )
 
 
-class CompliantContactSubsystem(GeneralForceSubsystem):
+class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
     """Finds which surfaces of bodies touch, and applies the forces of materials that give way.
 
     A body carries surfaces, ``body.add_contact_surface(surface, X_BS)``; a system has one such subsystem for all of them. Two

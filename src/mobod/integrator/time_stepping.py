@@ -1,0 +1,364 @@
+"""TimeStepping: rigid contact with friction by a problem at the level of velocities, once a step.
+
+    v* = J (u_0 + h udot_0)     v_1 = v* + J M^-1 J^T gamma     u_1 = u_0 + h udot_0 + M^-1 J^T gamma     q_1 = q_0 + h N u_1
+
+udot_0 has all forces and bilateral constraints, and no contact; gamma are impulses that fulfil Coulomb's law with v_1, see
+`unilateral._solve`, with v_n >= -gap / h in place of v_n >= 0: what would go through comes to touch. Rows of bilateral
+constraints are among those of J. Impacts with restitution come first, of contacts that would touch within the step. Then q
+and u are projected as with other methods. M^-1 is that of free mobilities, so that locks and prescribed motions are kept.
+
+Source: Stewart and Trinkle 1996 (time stepping at the level of velocities); Hairer, Norsett and Wanner 1993, II.4 (step
+doubling).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..algebra.record import attach
+from ..compiling import compiled
+from ..errors import ConvergenceError, ModelError
+from ..state.validity import EVERYTHING
+from ..unilateral.base import TRANSITION_SPEED
+from ..unilateral.problem import Problem, Rows, constraints_of, joined, rows_of_constraint
+from ..value.stage import Stage
+from . import _runge_kutta as rk
+from ._evaluate import evaluate, prescribe
+from .base import Integrator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..state.state import State
+    from ..system.system import MultibodySystem
+
+#: The part of a violated gap that a step takes back: it is to be small, as the speed stays.
+_RECOVERY = 0.1
+#: Gaps that close within so many steps at the largest approach seen take part from the beginning.
+_REACH = 2.0
+
+
+@compiled
+def arrive(block: Any, control: Any, counts: Any, time: float, y: Any) -> int:
+    """Prescribe, project and realize at *y*; DONE, NOT_PROJECTED or NOT_FINITE."""
+    model = attach(block)
+    rk.set_y(model, time, y)
+    prescribe(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
+    if rk.project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
+        return rk.NOT_PROJECTED
+    status = evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
+    counts[rk.EVALUATIONS] += 1
+    if status != 0:
+        counts[rk.REALIZATION_FAILURES] += 1
+        return rk.NOT_FINITE
+    return rk.DONE
+
+
+class TimeStepping(Integrator):
+    """Rigid contact and friction, step by step: many contacts, any number of them touching and letting go within a step.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    fixed_step_size : float, optional
+        Take steps of this size; without it steps are chosen by *accuracy*.
+    **settings
+        Those of `Integrator`. With *accuracy* two half steps are taken for one, and their difference is the error.
+
+    Notes
+    -----
+    First order. Unilateral contacts, and friction of known normal force, act without being enabled in the state: those enabled
+    are switched off when a run begins. Between steps q and u are interpolated linearly.
+
+    Impacts happen at the beginning of the step in which they would come. A step without contact that could close takes no
+    problem to solve. `get_contact_impulses` has those of the last step.
+    """
+
+    INNER = frozenset({"sources"})
+
+    order = 1
+    error_order = 2
+    steps_contacts = True
+
+    def __init__(self, system: MultibodySystem, *, fixed_step_size: float | None = None, **settings: Any) -> None:
+        super().__init__(system, fixed_step_size=fixed_step_size, **settings)
+        #: What finds things that may touch, beside the unilateral contacts: functions of a realized state that return `Rows`.
+        self.sources: list[Callable[[State], Rows]] = []
+        self._problem_counts = np.zeros(2, np.int64)
+        self._residual, self._problems = 0.0, 0
+        self._names: list[str] = []
+        self._starts: Any = np.zeros(1, np.int64)
+        self._impulses = np.zeros(0)
+        self._failure: ConvergenceError | None = None
+
+    # ------------------------------------------------------------------------------------------ what it did
+
+    def get_contact_impulses(self) -> dict[str, Array]:
+        """The impulses of the last step ``(1,)`` or ``(3,)``, by the contact's name: normal, then friction along x and y.
+
+        Divided by `get_previous_step_size_taken` they are mean forces. Contacts without impulse are left out.
+        """
+        found = {}
+        for k, name in enumerate(self._names):
+            own = self._impulses[self._starts[k] : self._starts[k + 1]]
+            if own.any():
+                found[name] = own.copy()
+        return found
+
+    def get_largest_residual(self) -> float:
+        """The largest residual of complementarity in the run, a velocity, of problems as they were solved."""
+        return self._residual
+
+    def get_num_problems(self) -> int:
+        """How many problems were solved in the run."""
+        return self._problems
+
+    def get_num_newton_steps(self) -> int:
+        """How many steps of Newton's method these took; also in `get_num_iterations`."""
+        return int(self._problem_counts[1])
+
+    # ------------------------------------------------------------------------------------------ stepping
+
+    def begin_run(self, state: State) -> None:
+        """Start at *state*, in which contacts are switched off."""
+        matter = self.system.get_matter_subsystem()
+        for contact in matter.unilateral_contacts:
+            contact.disable(state)
+        for friction in matter.state_limited_frictions:
+            friction.disable(state)
+        self._residual, self._problems = 0.0, 0
+        self._problem_counts[:] = 0
+        self._impulses, self._names = np.zeros(0), []
+        super().begin_run(state)
+
+    def try_step(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
+        """Take steps and reports, as `Integrator.advance` asks for them."""
+        control, counts, state = self.control, self.counts, self._state
+        assert state is not None
+        taken = 0
+        while counts[rk.REPORT] < len(times):
+            k = int(counts[rk.REPORT])
+            if times[k] <= control[rk.TIME]:
+                self.leave_at(float(times[k]))
+                results[k] = state.y_values
+                if len(energies) == len(times):
+                    energies[k] = self.system.calc_energy(state)
+                counts[rk.REPORT] += 1
+                continue
+            if taken >= counts[rk.LIMIT]:
+                return rk.PAUSED
+            status = self._one_step(float(times[k]))
+            if status != rk.DONE:
+                return status
+            taken += 1
+        return rk.REACHED
+
+    def _one_step(self, report: float) -> int:
+        control, counts = self.control, self.counts
+        time = float(control[rk.TIME])
+        end = float(control[rk.FINAL_TIME])
+        if counts[rk.NO_INTERPOLATION]:
+            end = min(end, report)
+        while True:
+            fixed = float(control[rk.FIXED_STEP])
+            h = fixed or float(min(control[rk.STEP], control[rk.MAX_STEP]))
+            clipped = h > 0.999 * (end - time)
+            if clipped:
+                h = end - time
+            counts[rk.ATTEMPTS] += 1
+            y, errors, status = self._attempt(time, h)
+            error = np.inf
+            if status == rk.DONE:
+                assert y is not None and errors is not None
+                error = 0.0 if fixed or counts[rk.FORCED] else self._norm(errors, y)
+                if error <= self.accuracy:
+                    status = self._call(rk.finish_at, self.work, control, counts, end if clipped else time + h, y)
+                    if status == rk.DONE:
+                        break
+                    error = np.inf
+                else:
+                    counts[rk.ERROR_FAILURES] += 1
+            self._return_to(time)
+            if fixed or h <= max(float(control[rk.MIN_STEP]), 8.0 * np.spacing(abs(time))):
+                if self._failure is not None:
+                    failure, self._failure = self._failure, None
+                    raise failure
+                return rk.STEP_TOO_SMALL if status == rk.DONE else status
+            shrink = 0.25 if not np.isfinite(error) else max(0.1, 0.8 * (self.accuracy / error) ** 0.5)
+            control[rk.STEP] = max(float(control[rk.MIN_STEP]), shrink * h)
+        control[rk.PREVIOUS_TIME], control[rk.TIME], control[rk.LAST_STEP] = time, end if clipped else time + h, h
+        if counts[rk.STEPS] == 0:
+            control[rk.FIRST_STEP] = h
+        counts[rk.STEPS] += 1
+        counts[rk.FORCED] = 0
+        if not fixed:
+            growth = 2.0 if error == 0.0 else min(2.0, 0.8 * (self.accuracy / error) ** 0.5)
+            if not clipped or growth * h > control[rk.STEP]:
+                control[rk.STEP] = max(float(control[rk.MIN_STEP]), growth * h)
+        return rk.DONE
+
+    def _attempt(self, time: float, h: float) -> tuple[Array | None, Array | None, int]:
+        """y at the end of a step, and what it errs by where that is controlled."""
+        self._failure, before = None, self._problems
+        try:
+            if self.control[rk.FIXED_STEP] > 0.0:
+                return self._advance_by(time, h), np.zeros(0), rk.DONE
+            whole = self._advance_by(time, h)
+            half = self._advance_by(time, 0.5 * h)
+            status = self._call(arrive, self.control, self.counts, time + 0.5 * h, half)
+            if status != rk.DONE:
+                return None, None, status
+            y = self._advance_by(time + 0.5 * h, 0.5 * h)
+        except ConvergenceError as error:
+            self._failure = error
+            self.counts[rk.CONVERGENCE_FAILURES] += 1
+            return None, None, rk.STEP_TOO_SMALL
+        errors = y - whole
+        if self._problems > before:  # speeds jump: what comes to touch has gap / h in one step, and none in the next
+            first, nu = len(self.get_state().q_values), self.get_state().tree.nu
+            errors[first : first + nu] *= min(1.0, h)
+        return y, errors, rk.DONE
+
+    def _norm(self, errors: Array, y: Array) -> float:
+        """As in other methods."""
+        weights = self.work[len(self.work) - 4]
+        scaled = weights * np.abs(errors) / np.maximum(1.0, weights * np.maximum(np.abs(self.work[rk.Y]), np.abs(y)))
+        if not len(scaled):
+            return 0.0
+        return float(scaled.max() if self._infinity_norm else np.sqrt(np.mean(scaled**2)))
+
+    def _return_to(self, time: float) -> None:
+        """The state where the step began, realized."""
+        status = self._call(arrive, self.control, self.counts, time, self.work[rk.Y].copy())
+        if status != rk.DONE:
+            raise ModelError(f"the state at time {time:.9g} cannot be realized again")
+
+    def _realized(self) -> State:
+        """The state, which kernels have realized."""
+        state = self._state
+        assert state is not None
+        if not self.system.is_interpreted:
+            state.valid, state.stage_number = EVERYTHING, int(Stage.ACCELERATION)
+        return state
+
+    def _advance_by(self, time: float, h: float) -> Array:
+        """y a step on from the state as it is realized."""
+        state = self._realized()
+        record, tree = state.record, state.tree
+        nu, first_u = tree.nu, len(state.q_values)
+        y, rate = state.y_values.copy(), record.y_dot[:, 0].copy()
+        u = state.u_values[:nu].copy()
+        new = u + h * rate[first_u : first_u + nu]
+        new = self._through_contacts(state, u, new, h)
+        y += h * rate
+        particles = record.particle_velocity[:, 0]
+        n = len(particles)
+        if n:
+            first = len(y) - 2 * n
+            y[first : first + n] = y[first : first + n] + h * (y[first + n :] - particles)
+        y[first_u : first_u + nu] = new
+        matter = self.system.get_matter_subsystem()
+        y[: tree.nq] = state.q_values[: tree.nq] + h * matter.multiply_by_n(state, False, new)
+        return y
+
+    def _through_contacts(self, state: State, u: Array, free: Array, h: float) -> Array:
+        """The new speeds, of which *free* are those without contact."""
+        rows, frictions = self._touching(state, h)
+        count = len(rows.gaps)
+        if not count and not frictions:
+            return free
+        normals = rows.starts[:-1]
+        rates_0, rates_1 = rows.J[normals] @ u, rows.J[normals] @ free
+        possible = np.isfinite(rows.gaps)
+        near = possible & (rows.gaps + h * np.minimum(rates_0, rates_1) <= 0.0)
+        fastest = _REACH * h * float(np.abs(np.concatenate([rates_0, rates_1, [0.0]])).max())
+        near |= possible & near.any() & (rows.gaps <= fastest)
+        if not near.any() and not frictions:
+            self._impulses = np.zeros(0)
+            self._names = []
+            return free
+        while True:
+            own = select(rows, near)
+            problem = Problem(state, own, frictions)
+            new = self._solve(problem, u, free, h)
+            missed = possible & ~near & (rows.gaps + h * (rows.J[normals] @ new) < -1e-12 * h * max(fastest / h, 1.0))
+            if not missed.any():
+                return new
+            near |= missed
+
+    def _solve(self, problem: Problem, u: Array, free: Array, h: float) -> Array:
+        rows, normals = problem.rows, problem.normals
+        before, total = problem.J @ u + problem.offsets(), np.zeros(len(problem.J))
+        closing = rows.gaps + h * before[normals] <= 0.0
+        struck = closing & (rows.restitution > 0.0) & (before[normals] < -rows.capture_speed)
+        if struck.any():
+            _, total = problem.strike(before, closing & (rows.restitution > 0.0), 0.0)
+            free = free + problem.MinvJT @ total
+        b = problem.J @ free + problem.offsets()
+        target = np.where(rows.gaps > 0.0, rows.gaps, _RECOVERY * rows.gaps) / h
+        b[normals] += target
+        gamma = self._warm(problem)
+        problem.solve(b, gamma)
+        self._residual = max(self._residual, problem.residual)
+        self._problems += 1
+        self._problem_counts += problem.counts
+        self.counts[rk.ITERATIONS] += int(problem.counts[1])
+        self._names, self._starts, self._impulses = problem.names, problem.starts, gamma
+        self._impulses = gamma + total
+        self._resting = gamma
+        new: Array = free + problem.MinvJT @ gamma
+        return new
+
+    def _warm(self, problem: Problem) -> Array:
+        """The impulses of the last step, where to begin."""
+        gamma = np.zeros(len(problem.J))
+        if len(self._impulses) == len(gamma) and self._names == problem.names:
+            gamma[:] = self._resting
+        return gamma
+
+    def _touching(self, state: State, h: float) -> tuple[Rows, list[tuple[str, Array, float]]]:
+        """All that may touch, and friction of known normal force."""
+        matter = self.system.get_matter_subsystem()
+        rows = constraints_of(state)
+        if self.sources:
+            rows = joined([rows, *(source(state) for source in self.sources)])
+        frictions = []
+        for one in matter.state_limited_frictions:
+            mu = one.calc_effective_cof(state, TRANSITION_SPEED, one.get_slip_speed(state))
+            frictions.append((one.name, rows_of_constraint(state, one.stick), h * mu * one.get_normal_force_magnitude(state)))
+        return rows, frictions
+
+    def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
+        """Put the state at *time*, linearly between the ends of the last step, and realize it."""
+        state, control = self._state, self.control
+        assert state is not None
+        previous, last = float(control[rk.PREVIOUS_TIME]), float(control[rk.TIME])
+        if not previous < time < last:
+            super().leave_at(time, stage)
+            return
+        part = (time - previous) / (last - previous)
+        state.y_values[:] = (1.0 - part) * self.work[rk.Y_PREVIOUS] + part * self.work[rk.Y]
+        self._settle(time, True, stage)
+
+
+def select(rows: Rows, which: Any) -> Rows:
+    """Some of the rows."""
+    kept = np.flatnonzero(which)
+    if len(kept) == len(rows.gaps):
+        return rows
+    sizes = np.diff(rows.starts)[kept]
+    places = [np.arange(rows.starts[k], rows.starts[k + 1]) for k in kept]
+    J = rows.J[np.concatenate(places)] if places else rows.J[:0]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return Rows(
+        rows.gaps[kept],
+        J,
+        starts,
+        rows.friction[kept],
+        rows.restitution[kept],
+        rows.capture_speed[kept],
+        [rows.names[k] for k in kept],
+    )

@@ -1,0 +1,68 @@
+"""What is recorded of contacts: a table with a row a contact, and wrenches and centers of pressure of bodies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib import recfunctions
+
+from ..algebra.arrays import Array
+from ..errors import ModelError
+from ..force.contact.of_system import contacts_of
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from ..system.system import MultibodySystem
+
+
+def calc_body_wrenches(system: MultibodySystem, state: State) -> Array:
+    """Of all contacts of each body, ``(nb, 2, 3)``."""
+    return contacts_of(system, "record=['contact_wrenches']").calc_body_wrenches(state)
+
+
+def calc_centers_of_pressure(system: MultibodySystem, state: State) -> Array:
+    """Of each body, ``(nb, 3)``."""
+    return contacts_of(system, "record=['centers_of_pressure']").calc_centers_of_pressure(state)
+
+
+def calc_rows(system: MultibodySystem, state: State) -> Array:
+    """What touches, a row each, all columns of `get_contacts` as numbers."""
+    rows = contacts_of(system, "record=['contacts']").get_contacts(state)
+    return np.asarray(recfunctions.structured_to_unstructured(rows, np.float64))
+
+
+def structured(rows: Array, reports: npt.NDArray[np.int64], times: Array) -> npt.NDArray[Any]:
+    """The table of rows as `calc_rows` gives, each with the number of its report, and the time.
+
+    Raises
+    ------
+    ModelError
+        If the rows are of another version of mobod.
+    """
+    from ..force.contact.subsystem import CONTACT
+
+    width = sum(CONTACT[name].shape[0] if CONTACT[name].shape else 1 for name in CONTACT.names or ())
+    if rows.shape[1] != width:
+        raise ModelError(
+            f"contacts were recorded with {rows.shape[1]} columns by another version of mobod; this one has {width}"
+        )
+    kind = np.dtype([("report", np.int64), ("time", np.float64), *CONTACT.descr])
+    table = np.zeros(len(rows), kind)
+    table["report"], table["time"] = reports, times
+    plain = recfunctions.unstructured_to_structured(rows, CONTACT)
+    for name in CONTACT.names or ():
+        table[name] = plain[name]
+    return table
+
+
+def flattened(table: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+    """Its columns, three for each vector: ``force.x``."""
+    columns: dict[str, npt.NDArray[Any]] = {}
+    for name in table.dtype.names or ():
+        if table.dtype[name].shape:
+            columns |= {f"{name}.{axis}": table[name][:, k] for k, axis in enumerate("xyz")}
+        else:
+            columns[name] = table[name]
+    return columns

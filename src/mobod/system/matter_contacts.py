@@ -1,0 +1,74 @@
+"""Unilateral contacts and friction of known normal force, of the matter subsystem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ModelError
+from ..unilateral.base import UnilateralContact
+from ..unilateral.state_limited_friction import StateLimitedFriction
+from .matter_reactions import Reactions
+
+
+class HasContacts(Reactions):
+    """The part of `SimbodyMatterSubsystem` that has the unilateral contacts."""
+
+    unilateral_contacts: list[UnilateralContact]
+    state_limited_frictions: list[StateLimitedFriction]
+
+    def name_of_contact(self, kind: str, name: Any) -> str:
+        """The name of a new contact of a *kind*: *name*, or one that is free."""
+        taken = {one.name for one in self.unilateral_contacts} | {one.name for one in self.state_limited_frictions}
+        if name is None:
+            name = f"{kind.lower()}_{len(taken)}"
+            while name in taken:
+                name += "_"
+        elif not isinstance(name, str):
+            raise TypeError(f"a contact's name is a string, not {name!r}")
+        elif not name.strip():
+            raise ModelError("a contact's name is empty: no message could name it; leave it out for a generated one")
+        elif name in taken:
+            raise ModelError(f"there is a contact {name!r} already; names are unique in a matter subsystem")
+        return name
+
+    def adopt_unilateral_contact(self, contact: UnilateralContact, name: str | None) -> tuple[int, str]:
+        """Take a new contact; its index and its name."""
+        own = self.name_of_contact(type(contact).__name__, name)
+        self.unilateral_contacts.append(contact)
+        self.invalidate_topology()
+        return len(self.unilateral_contacts) - 1, own
+
+    def adopt_state_limited_friction(self, friction: StateLimitedFriction, name: str | None) -> tuple[int, str]:
+        """Take a new one; its index and its name."""
+        own = self.name_of_contact(type(friction).__name__, name)
+        self.state_limited_frictions.append(friction)
+        self.invalidate_topology()
+        return len(self.state_limited_frictions) - 1, own
+
+    def get_num_unilateral_contacts(self) -> int:
+        """How many unilateral contacts there are, open ones included."""
+        return len(self.unilateral_contacts)
+
+    def get_unilateral_contact(self, index: int) -> UnilateralContact:
+        """A unilateral contact by its index; `IndexError` out of range."""
+        if not 0 <= index < len(self.unilateral_contacts):
+            raise IndexError(f"there are {len(self.unilateral_contacts)} unilateral contacts; no number {index}")
+        return self.unilateral_contacts[index]
+
+    def upd_unilateral_contact(self, index: int) -> UnilateralContact:
+        """A unilateral contact by its index; the same object as `get_unilateral_contact` gives."""
+        return self.get_unilateral_contact(index)
+
+    def get_num_state_limited_frictions(self) -> int:
+        """How many elements of friction with a known normal force there are."""
+        return len(self.state_limited_frictions)
+
+    def get_state_limited_friction(self, index: int) -> StateLimitedFriction:
+        """One of these by its index; `IndexError` out of range."""
+        if not 0 <= index < len(self.state_limited_frictions):
+            raise IndexError(f"there are {len(self.state_limited_frictions)} state-limited frictions; no number {index}")
+        return self.state_limited_frictions[index]
+
+    def upd_state_limited_friction(self, index: int) -> StateLimitedFriction:
+        """One of these by its index; the same object as `get_state_limited_friction` gives."""
+        return self.get_state_limited_friction(index)

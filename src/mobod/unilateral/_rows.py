@@ -1,0 +1,115 @@
+"""Gaps and rows of constraints, whether these are enabled or not: their kinds write them as they do for enabled ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..algebra.record import attach, call_routine
+from ..algebra.scalar import load
+from ..compiling import compiled, generic
+from ..constraint._protocol import POSITIONS, THROUGH_COORDINATES, VELOCITIES
+from ..tree import constraints
+from ..tree.constraint_operators import put_rows
+
+#: What `constraints.constrain` asks of mobilizers before a kind computes its velocities.
+_BEFORE_VELOCITIES = 2
+
+
+@generic
+def _write_positions(model: Any, c: int) -> None:
+    call_routine(model.constraint_routine[c], model, c, POSITIONS)
+    constraints.complete(model, c, POSITIONS)
+
+
+@generic
+def _write_velocities(model: Any, c: int) -> None:
+    if model.num_mobilizers[c] > 0:
+        call_routine(model.constrain[THROUGH_COORDINATES], model, c, _BEFORE_VELOCITIES)
+    call_routine(model.constraint_routine[c], model, c, VELOCITIES)
+    constraints.complete(model, c, VELOCITIES)
+
+
+@compiled
+def find_rows(block: Any, which: Any, starts: Any, J: Any, gaps: Any) -> None:
+    """Position errors of the constraints *which*, and their rows of G from *starts* on. Needs positions."""
+    model = attach(block)
+    for at in range(which.shape[0]):
+        c = which[at]
+        _write_positions(model, c)
+        gaps[at] = 0.0
+        if model.num_p[c] > 0:
+            gaps[at] = load(model.position_error, model.first_row[c], 0)
+        put_rows(model, c, J, starts[at])
+
+
+@compiled
+def find_offsets(block: Any, which: Any, starts: Any, offsets: Any) -> None:
+    """What the rates of these rows' velocities have beside J udot. Needs velocities."""
+    model = attach(block)
+    for at in range(which.shape[0]):
+        c = which[at]
+        _write_positions(model, c)
+        _write_velocities(model, c)
+        for k in range(constraints.num_rows(model, c)):
+            offsets[starts[at] + k] = load(model.acceleration_offset, model.first_row[c] + k, 0)
+
+
+@compiled
+def find_error(block: Any, c: int) -> float:
+    """The position error of constraint c. Needs positions."""
+    model = attach(block)
+    _write_positions(model, c)
+    return load(model.position_error, model.first_row[c], 0)
+
+
+@compiled
+def find_rates(block: Any, c: int, rates: Any) -> None:
+    """G u of the rows of constraint c. Needs velocities."""
+    model = attach(block)
+    _write_positions(model, c)
+    for k in range(constraints.num_rows(model, c)):
+        rates[k] = constraints.row_times(model, c, k, model.V_GB, model.u)
+
+
+@compiled
+def find_second_rates(block: Any, c: int, rates: Any) -> None:
+    """G udot and what else there is of the rates of these. Needs accelerations."""
+    model = attach(block)
+    _write_positions(model, c)
+    _write_velocities(model, c)
+    for k in range(constraints.num_rows(model, c)):
+        offset = load(model.acceleration_offset, model.first_row[c] + k, 0)
+        rates[k] = constraints.row_times(model, c, k, model.A_GB, model.u_dot) + offset
+
+
+@compiled
+def find_delassus(J: Any, Minv: Any, MinvJT: Any, W: Any, places: Any) -> None:
+    """M^-1 J^T and J M^-1 J^T; rows of J have few entries that are not zero: the mobilities of two paths.
+
+    *places* ``(nu,)`` is for them.
+    """
+    m, nu = J.shape
+    for i in range(m):
+        n = 0
+        for j in range(nu):
+            if J[i, j] != 0.0:
+                places[n] = j
+                n += 1
+        for k in range(nu):
+            MinvJT[k, i] = 0.0
+        for a in range(n):
+            x = J[i, places[a]]
+            for k in range(nu):
+                MinvJT[k, i] = MinvJT[k, i] + x * Minv[places[a], k]
+    for i in range(m):
+        n = 0
+        for j in range(nu):
+            if J[i, j] != 0.0:
+                places[n] = j
+                n += 1
+        for k in range(m):
+            W[i, k] = 0.0
+        for a in range(n):
+            x = J[i, places[a]]
+            for k in range(m):
+                W[i, k] = W[i, k] + x * MinvJT[places[a], k]

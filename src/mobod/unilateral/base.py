@@ -1,0 +1,391 @@
+"""UnilateralContact: what every kind of rigid contact shares.
+
+A contact owns constraints that are off unless it is closed: one that holds the normal direction, and where there is friction
+one that holds the tangential directions as well. With J_n, J_x, J_y the rows of these, turned so that J_n u > 0 opens the gap,
+
+    gap >= 0,  gamma_n >= 0,  gap gamma_n = 0        |gamma_t| <= mu gamma_n, and gamma_t opposes the slip where there is any
+
+A new kind is a file beside this one: a class whose constructor makes the constraints and passes them to `UnilateralContact`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..constraint.base import Constraint
+from ..errors import ModelError
+from ..value import checks
+from ..value.attributes import Sealed
+from ..value.stage import Stage
+from . import _rows
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from ..value.annotations import SimbodyMatterSubsystem
+
+#: Approach slower than this is no impact, unless a contact says otherwise; length/time or angle/time.
+CAPTURE_SPEED = 0.01
+#: Slip slower than this has the static coefficient of friction, unless a contact says otherwise; length/time.
+TRANSITION_SPEED = 0.01
+
+
+class UnilateralContact(Sealed):
+    """A gap that cannot be negative, with restitution and Coulomb friction. Base class of the kinds in `mobod.contact`.
+
+    Parameters
+    ----------
+    normal : Constraint
+        Holds the gap at zero, in its first equation; switched off by default.
+    rolling : Constraint, optional
+        The same with two equations of velocities that forbid slip; where it is left out there is no friction.
+    sign : int
+        1 where the position error of *normal* is the gap, -1 where it is minus the gap.
+    restitution : float
+        From 0 to 1.
+    static_friction, dynamic_friction, viscous_friction : float
+        Coefficients; the dynamic one is the static one unless given, and not above it. The viscous one, times the speed of
+        slip, is added to the dynamic one; time/length.
+    name : str, optional
+
+    Raises
+    ------
+    ModelError
+        If a coefficient is out of its range.
+
+    Notes
+    -----
+    Users make one of the kinds. A contact becomes part of the matter subsystem when it is made.
+    """
+
+    INNER = frozenset({"friction_at", "is_within", "may_be_beside", "normal", "rolling", "rows_of"})
+
+    #: Whether `is_within` has to be asked.
+    may_be_beside = False
+
+    def __init__(
+        self,
+        normal: Constraint,
+        rolling: Constraint | None = None,
+        *,
+        sign: int = 1,
+        restitution: float = 0.0,
+        static_friction: float = 0.0,
+        dynamic_friction: float | None = None,
+        viscous_friction: float = 0.0,
+        name: str | None = None,
+    ) -> None:
+        self.matter: SimbodyMatterSubsystem = normal.matter
+        self.normal, self.rolling, self._sign = normal, rolling, int(sign)
+        self.set_restitution(restitution)
+        self._friction = friction_coefficients(name or "a contact", static_friction, dynamic_friction, viscous_friction)
+        self._capture_speed, self._transition_speed = CAPTURE_SPEED, TRANSITION_SPEED
+        self._full_speed: float | None = None
+        self._index, self._name = self.matter.adopt_unilateral_contact(self, name)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._name!r}>"
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._name
+
+    def get_unilateral_contact_index(self) -> int:
+        """Its place among the unilateral contacts."""
+        return self._index
+
+    def get_matter_subsystem(self) -> SimbodyMatterSubsystem:
+        """The subsystem it is part of."""
+        return self.matter
+
+    def get_sign_convention(self) -> int:
+        """1 where the position error is the gap, -1 where it is minus the gap."""
+        return self._sign
+
+    # ------------------------------------------------------------------------------------------ on and off
+
+    def enable(self, state: State) -> bool:
+        """Close it in this state, without slip where it has friction; whether that changes anything. Needs MODEL."""
+        before = self._which_enabled(state)
+        wanted = self.normal if self.rolling is None else self.rolling
+        if before is wanted:
+            return False
+        if before is not None:
+            before.disable(state)
+        wanted.enable(state)
+        self._slide(state, None)
+        return True
+
+    def enable_sliding(self, state: State, direction: Any) -> bool:
+        """Close it in this state, and let it slip along a *direction* ``(2,)`` of the contact plane, against friction.
+
+        Friction then has its dynamic coefficient, opposes the slip, or where that is zero *direction*. Needs MODEL. It acts
+        where a `TimeStepper` runs the system by events.
+        """
+        if self.rolling is None:
+            raise ModelError(f"enable_sliding: {self!r} has no friction; use enable")
+        d = checks.array(f"direction of {self._name!r}", direction, (2,))
+        size = float(np.hypot(*d))
+        if size == 0.0:
+            raise ModelError(f"direction of {self._name!r} cannot be zero, got {direction!r}")
+        before = self._which_enabled(state)
+        changed = before is not self.normal
+        if changed and before is not None:
+            before.disable(state)
+        self.normal.enable(state)
+        self._slide(state, d / size)
+        return changed
+
+    def disable(self, state: State) -> bool:
+        """Open it in this state; whether that changes anything. Needs MODEL."""
+        before = self._which_enabled(state)
+        self._slide(state, None)
+        if before is None:
+            return False
+        before.disable(state)
+        return True
+
+    def is_enabled(self, state: State) -> bool:
+        """Whether it is closed in this state. Needs MODEL."""
+        return self._which_enabled(state) is not None
+
+    def is_sliding(self, state: State) -> bool:
+        """Whether it is closed and slips, so that friction is that of slip. Needs MODEL."""
+        return self.get_sliding_direction(state) is not None
+
+    def get_sliding_direction(self, state: State) -> Array | None:
+        """The direction ``(2,)`` given to `enable_sliding`; None where it does not slide. Needs MODEL."""
+        sliding = state.discrete.get(SLIDING)
+        found = None if sliding is None else sliding.get(self._index)
+        return None if found is None or not self.is_enabled(state) else found.copy()
+
+    def _which_enabled(self, state: State) -> Constraint | None:
+        for one in (self.rolling, self.normal):
+            if one is not None and not one.is_disabled(state):
+                return one
+        return None
+
+    def _slide(self, state: State, direction: Array | None) -> None:
+        sliding = state.discrete.setdefault(SLIDING, {})
+        before = sliding.pop(self._index, None)
+        if direction is not None:
+            sliding[self._index] = direction
+        if before is not None or direction is not None:
+            state.lower_to(int(Stage.VELOCITY))
+            state.invalidate_u()
+
+    # ------------------------------------------------------------------------------------------ errors
+
+    def rows_of(self) -> Constraint:
+        """The constraint whose rows it has: that with friction, where it has any."""
+        return self.normal if self.rolling is None else self.rolling
+
+    def get_perr(self, state: State) -> float:
+        """The position error, whether enabled or not: the gap times `get_sign_convention`. Needs POSITION."""
+        state.need_positions(self.matter.ground, f"get_perr of {self._name!r}")
+        return float(_rows.find_error(state.block, self.normal.index))
+
+    def get_verr(self, state: State) -> float:
+        """Its rate. Needs VELOCITY."""
+        return float(self._rates(state, "get_verr")[0])
+
+    def get_aerr(self, state: State) -> float:
+        """Its second rate. Needs ACCELERATION."""
+        return float(self._second_rates(state, "get_aerr")[0])
+
+    def _rates(self, state: State, asked: str) -> Array:
+        self.matter.velocities(state, f"{asked} of {self._name!r}")
+        rates = np.zeros(3)
+        _rows.find_rates(state.block, self.rows_of().index, rates)
+        return rates
+
+    def _second_rates(self, state: State, asked: str) -> Array:
+        self.matter.accelerations(state, f"{asked} of {self._name!r}")
+        rates = np.zeros(3)
+        _rows.find_second_rates(state.block, self.rows_of().index, rates)
+        return rates
+
+    def calc_gap(self, state: State) -> float:
+        """Signed distance, negative where it is violated, whether enabled or not; length or angle. Needs POSITION."""
+        return self._sign * self.get_perr(state)
+
+    def calc_gap_rate(self, state: State) -> float:
+        """Its rate, negative where the gap closes. Needs VELOCITY."""
+        return self._sign * self.get_verr(state)
+
+    def calc_gap_acceleration(self, state: State) -> float:
+        """Its second rate. Needs ACCELERATION."""
+        return self._sign * self.get_aerr(state)
+
+    def is_proximal(self, state: State, tolerance: float) -> bool:
+        """Whether the gap is at most *tolerance*, so that it counts as closed. Needs POSITION."""
+        return self.calc_gap(state) <= tolerance and self.is_within(state)
+
+    def is_within(self, state: State) -> bool:
+        """Whether what touches is within the extent of the bodies: always, unless a kind says otherwise."""
+        return True
+
+    # ------------------------------------------------------------------------------------------ forces
+
+    def get_contact_multiplier_index(self, state: State) -> int:
+        """The place of its normal multiplier among the state's; -1 where it is not enabled. Needs MODEL."""
+        one = self._which_enabled(state)
+        return -1 if one is None else one.get_index_of_multipliers_in_use(state)[0]
+
+    def get_friction_multiplier_indices(self, state: State) -> tuple[int, int]:
+        """The places of the multipliers that forbid slip; -1 where it is open, slides or has no friction. Needs MODEL."""
+        if self.rolling is None or self.rolling.is_disabled(state):
+            return -1, -1
+        first = self.rolling.get_index_of_multipliers_in_use(state)[1]
+        return first, first + 1
+
+    def calc_normal_force(self, state: State) -> float:
+        """The force that keeps the gap open; zero where it is not enabled. Needs ACCELERATION."""
+        one = self._which_enabled(state)
+        if one is None:
+            return 0.0
+        return -self._sign * float(one.get_multipliers_as_vector(state)[0])
+
+    def calc_friction_force(self, state: State) -> Array:
+        """Friction ``(2,)`` on the second body, along x and y of the contact frame. Needs ACCELERATION."""
+        if self.rolling is None:
+            return np.zeros(2)
+        if not self.rolling.is_disabled(state):
+            return 0.0 - self.rolling.get_multipliers_as_vector(state)[1:]
+        direction = self.calc_slip_direction(state)
+        if direction is None:
+            return np.zeros(2)
+        return -self.calc_effective_cof(state, 0.0, self._speed(state)) * self.calc_normal_force(state) * direction
+
+    def calc_slip_direction(self, state: State) -> Array | None:
+        """The direction ``(2,)`` in which it slips; None where it does not slide. Needs VELOCITY."""
+        direction = self.get_sliding_direction(state)
+        if direction is None:
+            return None
+        slip = self.get_slip_velocity(state)
+        size = float(np.hypot(*slip))
+        return slip / size if size > 0.0 and slip @ direction > 0.0 else direction
+
+    def _speed(self, state: State) -> float:
+        """The speed of slip, of a contact that slides: never quite zero."""
+        return max(float(np.hypot(*self.get_slip_velocity(state))), 1e-300)
+
+    # ------------------------------------------------------------------------------------------ friction
+
+    def has_friction(self, state: State | None = None) -> bool:
+        """Whether there is friction."""
+        return self.rolling is not None
+
+    def get_static_friction(self) -> float:
+        """The coefficient below the transition speed."""
+        return self._friction[0]
+
+    def get_dynamic_friction(self) -> float:
+        """The coefficient above it."""
+        return self._friction[1]
+
+    def get_viscous_friction(self) -> float:
+        """What is added to it, by speed of slip; time/length."""
+        return self._friction[2]
+
+    def set_friction(self, static: float, dynamic: float | None = None, viscous: float = 0.0) -> None:
+        """Change the coefficients. `ModelError` where it was made without friction and has no equations for it."""
+        found = friction_coefficients(self._name, static, dynamic, viscous)
+        if self.rolling is None and any(found):
+            raise ModelError(f"{self!r} was made without friction; make it with static_friction")
+        self._friction = found
+
+    def get_transition_speed(self) -> float:
+        """Slip slower than this has the static coefficient in `TimeStepping`; length/time."""
+        return self._transition_speed
+
+    def set_transition_speed(self, speed: float) -> None:
+        """Change it; zero or more."""
+        self._transition_speed = checks.not_negative(f"transition speed of {self._name!r}", speed)
+
+    def calc_effective_cof(self, state: State, default_transition_speed: float, slip_speed: float) -> float:
+        """The coefficient of friction at a speed of slip: the static one up to the transition speed, then dynamic and viscous.
+
+        *default_transition_speed* counts, as in Simbody, unless the contact has one of its own; length/time.
+        """
+        static, dynamic, viscous = self._friction
+        speed = checks.not_negative("slip_speed", slip_speed)
+        limit = checks.not_negative("default_transition_speed", default_transition_speed)
+        return static if speed <= limit else dynamic + viscous * speed
+
+    def friction_at(self, speed: float) -> float:
+        """The coefficient at a speed of slip, zero or more, with the contact's own transition speed."""
+        static, dynamic, viscous = self._friction
+        return static if speed <= self._transition_speed else dynamic + viscous * speed
+
+    def get_slip_velocity(self, state: State) -> Array:
+        """Velocity ``(2,)`` of the second body's point relative to the first's, along x and y. Needs VELOCITY."""
+        if self.rolling is None:
+            raise ModelError(f"get_slip_velocity: {self!r} has no friction")
+        return self._rates(state, "get_slip_velocity")[1:]
+
+    # ------------------------------------------------------------------------------------------ restitution
+
+    def get_restitution(self) -> float:
+        """The coefficient of restitution of impacts that are fast enough."""
+        return self._restitution
+
+    def set_restitution(self, restitution: float) -> None:
+        """Change it; from 0 to 1."""
+        self._restitution = checks.between("restitution", restitution, 0.0, 1.0)
+
+    def get_capture_speed(self) -> float:
+        """Approach slower than this is no impact: what touches stays. Length/time or angle/time; 0.01 unless set."""
+        return self._capture_speed
+
+    def set_capture_speed(self, speed: float) -> None:
+        """Change it; zero or more."""
+        self._capture_speed = checks.not_negative(f"capture speed of {getattr(self, '_name', 'a contact')!r}", speed)
+
+    def get_min_cor_speed(self) -> float:
+        """The speed of impact from which the restitution is `get_restitution`: the capture speed unless set."""
+        return self._capture_speed if self._full_speed is None else max(self._full_speed, self._capture_speed)
+
+    def set_min_cor_speed(self, speed: float | None) -> None:
+        """Change it: between it and the capture speed the restitution rises linearly as impacts get slower, as in Simbody."""
+        self._full_speed = None if speed is None else checks.not_negative(f"min_cor_speed of {self._name!r}", speed)
+
+    def calc_effective_cor(
+        self, state: State, default_capture_speed: float, default_min_cor_speed: float, impact_speed: float
+    ) -> float:
+        """The coefficient of restitution at a speed of impact.
+
+        Zero up to the capture speed, `get_restitution` from *default_min_cor_speed* on, 1 - (1 - e) v / that speed between.
+        """
+        speed = checks.not_negative("impact_speed", impact_speed)
+        capture = checks.not_negative("default_capture_speed", default_capture_speed)
+        full = checks.not_negative("default_min_cor_speed", default_min_cor_speed)
+        if speed <= capture:
+            return 0.0
+        return self._restitution if speed >= full else 1.0 - (1.0 - self._restitution) / full * speed
+
+    # ------------------------------------------------------------------------------------------ where
+
+    def where_to_display(self, state: State) -> Array:
+        """A point in Ground ``(3,)`` where it is. Needs POSITION."""
+        body = self.normal.constrained_bodies[-1] if self.normal.constrained_bodies else self.normal.constrained_mobilizers[0]
+        point: Array = np.array(body.get_body_transform(state).p)
+        return point
+
+
+#: The key of directions of slip among a state's discrete variables.
+SLIDING = "unilateral: sliding"
+
+
+def friction_coefficients(
+    name: str, static: float, dynamic: float | None = None, viscous: float = 0.0
+) -> tuple[float, float, float]:
+    """The three coefficients, checked."""
+    mu_s = checks.not_negative(f"static_friction of {name!r}", static)
+    mu_d = mu_s if dynamic is None else checks.not_negative(f"dynamic_friction of {name!r}", dynamic)
+    if mu_d > mu_s:
+        raise ModelError(f"dynamic_friction of {name!r} cannot exceed static_friction, got {dynamic!r} and {static!r}")
+    return mu_s, mu_d, checks.not_negative(f"viscous_friction of {name!r}", viscous)

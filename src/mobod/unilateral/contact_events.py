@@ -1,0 +1,257 @@
+"""ContactEvents: what closes and opens contacts, and lets them stick and slip, where an integrator runs them by events.
+
+Each contact has one witness, according to what it does:
+
+    open     its gap                               sticks   mu_s N - |f|, at zero of which it slips
+    closed   N, at zero of which it lets go        slips    the slip along the direction in which it began, and N
+
+At an event all that touches is struck (`Problem.strike`), and then what each contact does follows from the velocities a short
+time later, of which the impulses are found at once: v + dt a + W gamma, Coulomb's law between gamma and these.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..errors import ConvergenceError, ModelError
+from ..event import EventHandler
+from ..event._watch import Watched
+from ..state.trigger_info import TriggerInfo
+from ..value.stage import Stage
+from . import _rows
+from .base import UnilateralContact
+from .problem import Problem, Rows, bilateral_of, constraints_of
+from .sliding import paradox, sliding_contacts
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from ..value.annotations import MultibodySystem
+
+#: Rates below that part of the largest are none.
+_NO_RATE = 1e-9
+#: What a gap may be overrun by where it begins closed: rounding of positions of size 1.
+_ROUNDING = 1e-11
+#: So many events for each contact, and two more, within that part of the time scale have no end.
+_MOST_EVENTS, _SHORT = 50, 0.1
+
+
+class ContactEvents(EventHandler):
+    """Handles the events of all unilateral contacts of a system.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    accuracy : float
+        The integrator's, which says how closely events are found.
+    """
+
+    #: Bounces that accumulate come to rest by the capture speed.
+    settles_accumulation = True
+
+    def __init__(self, system: MultibodySystem, accuracy: float) -> None:
+        super().__init__(name="unilateral contacts")
+        self._system = system
+        self.info = TriggerInfo(rising=False)
+        #: When contacts closed or opened last, without restitution.
+        self._times: list[float] = []
+        self._short = _SHORT * system.get_default_time_scale()
+        self._window = self.info.calc_window(accuracy, system.get_default_time_scale())
+
+    # ------------------------------------------------------------------------------------------ witnesses
+
+    def watched(self, state: State) -> list[Watched]:
+        """The witnesses of the present interval. The state is at ACCELERATION."""
+        found = []
+
+        def watch(stage: Stage, value: Any, rate: Any = None) -> None:
+            found.append(Watched(self, 0, stage, value, rate, self.info))
+
+        for one in self._system.get_matter_subsystem().unilateral_contacts:
+            if not one.is_enabled(state):
+                # a gap that begins closed, or a little overrun, as an event is found, is watched from there
+                shift = max(0.0, _ROUNDING - one.calc_gap(state))
+                watch(Stage.POSITION, partial(_gap, one, shift), partial(_gap_rate, one))
+                continue
+            watch(Stage.ACCELERATION, partial(_normal_force, one))
+            direction = one.get_sliding_direction(state)
+            if direction is not None:
+                watch(Stage.VELOCITY, partial(_slip_along, one, direction))
+            elif one.has_friction():
+                watch(Stage.ACCELERATION, partial(_friction_left, one))
+        return found
+
+    # ------------------------------------------------------------------------------------------ events
+
+    def handle_event(self, state: State, accuracy: float) -> None:
+        """Strike what touches, and find out what each contact does next."""
+        matter = self._system.get_matter_subsystem()
+        contacts = matter.unilateral_contacts
+        closed = np.array([one.is_enabled(state) for one in contacts])
+        for one in contacts:
+            one.disable(state)
+        self._system.realize(state, Stage.VELOCITY)
+        everything = constraints_of(state)
+        u = state.u_values[: state.tree.nu].copy()
+        rates = everything.J[everything.starts[:-1]] @ u
+        size = max(1.0, float(np.abs(state.q_values).max(initial=0.0)))
+        room = 2.0 * self._window * np.abs(rates) + 4.0 * _ROUNDING * size
+        touching = np.isfinite(everything.gaps) & (closed | (everything.gaps <= room))
+        which = np.flatnonzero(touching)
+        if not len(which):
+            return
+        rows = constraints_of(state, [contacts[k] for k in which])
+        try:
+            self._settle(state, [contacts[k] for k in which], rows)
+        except ConvergenceError as error:
+            raise ConvergenceError(f"at time {state.time:.9g}: {error}") from error
+
+    def _settle(self, state: State, contacts: list[UnilateralContact], rows: Rows) -> None:
+        nu, n = state.tree.nu, len(contacts)
+        rows = rows._replace(friction=np.array([one.get_static_friction() for one in contacts]))
+        problem = Problem(state, rows)
+        u = state.u_values[:nu].copy()
+        v = problem.J @ u + problem.offsets()
+        no_rate = _NO_RATE * max(1.0, float(np.abs(v).max()))
+        bounces = bool(((rows.restitution > 0.0) & (v[problem.normals] < -np.maximum(rows.capture_speed, no_rate))).any())
+        self._refuse_chattering(state.time, bounces, rows.names)
+        v, total = problem.strike(v, np.ones(n, bool), no_rate)
+        if total.any():
+            whole = state.u.copy()
+            whole[:nu] = u + problem.MinvJT @ total
+            state.u = whole
+            self._system.realize(state, Stage.VELOCITY)
+        # what is slower than the capture speed stays, unless it is lifted: one corner that stops may throw up another by a
+        # little, which comes back at once and throws up the first, and so on
+        slow = no_rate if bounces else np.maximum(rows.capture_speed, no_rate)
+        resting = v[problem.normals] <= slow
+        contacts = [one for one, rests in zip(contacts, resting, strict=True) if rests]
+        if contacts:
+            self._find_modes(state, contacts, no_rate)
+            if (v[problem.normals][resting] > no_rate).any():
+                self._hold(state)
+
+    def _hold(self, state: State) -> None:
+        """Take away the small velocities of what stays, by impulses of constraints: kinetic energy becomes less by that."""
+        self._system.realize(state, Stage.VELOCITY)
+        G, offset, _ = bilateral_of(state)
+        nu = state.tree.nu
+        whole = state.u.copy()
+        MinvGT = state.system.get_matter_subsystem().calc_m_inv(state) @ G.T
+        whole[:nu] -= MinvGT @ (np.linalg.pinv(G @ MinvGT, rcond=1e-12, hermitian=True) @ (G @ whole[:nu] + offset))
+        state.u = whole
+
+    def _refuse_chattering(self, time: float, bounces: bool, names: list[str]) -> None:
+        """Raise `ConvergenceError` where contacts close and open without end; impacts with restitution do not count."""
+        if bounces:
+            return
+        while self._times and self._times[-1] > time:
+            self._times.pop()
+        most = _MOST_EVENTS * (2 + len(self._system.get_matter_subsystem().unilateral_contacts))
+        self._times = [*self._times[1 - most :], time]
+        if len(self._times) == most and time - self._times[0] < self._short:
+            raise ConvergenceError(
+                f"contacts close, open, stick and slip {most} times from {self._times[0]:.9g} on, the last of them "
+                f"{', '.join(repr(name) for name in names)}; set_capture_speed lets what is slower stay closed, and "
+                "mobod.integrator.TimeStepping takes any number of them within a step"
+            )
+
+    def _find_modes(self, state: State, contacts: list[UnilateralContact], no_rate: float) -> None:
+        """Close what presses, and let it stick or slip."""
+        self._system.realize(state)
+        rows, nu = constraints_of(state, contacts), state.tree.nu
+        slips = [
+            rows.J[first + 1 : end] @ state.u_values[:nu] for first, end in zip(rows.starts, rows.starts[1:], strict=False)
+        ]
+        speeds = np.array([float(np.hypot(*slip)) if len(slip) else 0.0 for slip in slips])
+        slipping = speeds > no_rate
+        coefficients = [
+            one.calc_effective_cof(state, 0.0, speed if slips_now else 0.0)
+            for one, speed, slips_now in zip(contacts, speeds, slipping, strict=True)
+        ]
+        problem = Problem(state, rows._replace(friction=np.array(coefficients)))
+        v, a = problem.J @ state.u_values[:nu] + problem.offsets(), problem.J @ state.record.u_dot[:nu, 0]
+        which = np.array([one.rows_of().index for one in contacts], np.int64)
+        offsets = np.zeros(len(rows.J))
+        _rows.find_offsets(state.block, which, rows.starts[:-1], offsets)
+        for k, one in enumerate(contacts):
+            offsets[rows.starts[k]] *= one.get_sign_convention()
+            first = int(rows.starts[k])
+            v[first] = 0.0
+            if not slipping[k]:
+                v[first : int(rows.starts[k + 1])] = 0.0
+        a[: len(offsets)] += offsets
+        v[len(offsets) :] = a[len(offsets) :] = 0.0  # bilateral constraints are kept already
+        self._refuse_paradox(state, contacts, problem, slips, slipping, coefficients)
+        # so short a time that slip does not end in it
+        largest = float(np.abs(a).max())
+        dt = 1.0 if not slipping.any() else 1e-4 * float(speeds[slipping].min()) / max(largest, 1e-300)
+        gamma = np.zeros(len(v))
+        after = problem.solve(v + dt * a, gamma)
+        pressed = gamma[problem.normals]
+        least = 1e-9 * max(float(pressed.max()), 1e-300)
+        for k, one in enumerate(contacts):
+            first, end = int(rows.starts[k]), int(rows.starts[k + 1])
+            if not pressed[k] > least:
+                continue
+            slip, friction = after[first + 1 : end], gamma[first + 1 : end]
+            if end - first == 1:
+                one.enable(state)
+                continue
+            speed = float(np.hypot(*slip))
+            if slipping[k] and speed < 0.5 * speeds[k]:
+                raise ModelError(paradox([one], coefficients[k : k + 1], state))
+            sticks = not slipping[k] and float(np.hypot(*friction)) < coefficients[k] * pressed[k] * (1.0 - 1e-7)
+            if sticks or speed == 0.0:
+                one.enable(state)
+            else:
+                one.enable_sliding(state, slip)
+
+    def _refuse_paradox(
+        self, state: State, contacts: list[UnilateralContact], problem: Problem, slips: Any, slipping: Any, coefficients: Any
+    ) -> None:
+        """Raise `ModelError` for a contact that friction presses together by more than it takes to hold it: see `sliding`."""
+        W, first = problem.W, problem.contact_rows
+        if first < len(W):  # as bilateral constraints leave it
+            W = W - W[:, first:] @ np.linalg.pinv(W[first:, first:], rcond=1e-12, hermitian=True) @ W[first:]
+        for k in np.flatnonzero(slipping):
+            n = int(problem.starts[k])
+            along = W[n, n + 1 : n + 3] @ slips[k] / np.hypot(*slips[k])
+            if W[n, n] - coefficients[k] * along <= 1e-9 * W[n, n]:
+                raise ModelError(paradox([contacts[k]], coefficients[k : k + 1], state))
+
+
+def needs_python(system: MultibodySystem) -> bool:
+    """Whether contacts may slide, whose friction Python computes."""
+    return any(one.has_friction() for one in system.get_matter_subsystem().unilateral_contacts)
+
+
+# witnesses go into checkpoints: functions of a module can be pickled
+
+
+def _gap(contact: UnilateralContact, shift: float, state: State) -> float:
+    gap = contact.calc_gap(state)
+    return gap + shift if contact.is_within(state) else abs(gap) + 1.0  # edges that pass beside each other do not touch
+
+
+def _gap_rate(contact: UnilateralContact, state: State) -> float:
+    return contact.calc_gap_rate(state)
+
+
+def _normal_force(contact: UnilateralContact, state: State) -> float:
+    return contact.calc_normal_force(state)
+
+
+def _slip_along(contact: UnilateralContact, direction: Array, state: State) -> float:
+    return float(contact.get_slip_velocity(state) @ direction)
+
+
+def _friction_left(contact: UnilateralContact, state: State) -> float:
+    friction = float(np.hypot(*contact.calc_friction_force(state)))
+    return contact.get_static_friction() * contact.calc_normal_force(state) - friction
+
+
+__all__ = ["ContactEvents", "needs_python", "sliding_contacts"]

@@ -1,0 +1,88 @@
+"""EdgeEdge: an edge of one body cannot pass through an edge of another. The gap is that of `constraint.LineOnLineContact`.
+
+It counts only while the closest points are within the lengths of both edges.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..constraint import LineOnLineContact
+from ..value import Transform
+from .between_bodies import BetweenBodies
+
+if TYPE_CHECKING:
+    from ..constraint.base import AnyBody, Constraint
+    from ..mobilizer.base import MobilizedBody
+    from ..state.state import State
+
+
+class EdgeEdge(BetweenBodies):
+    """An edge of a body across an edge of another.
+
+    Parameters
+    ----------
+    body1, body2 : MobilizedBody, int or str
+        One of them may be given by its index or name, one may be Ground.
+    frame1, frame2 : Transform
+        Frames on these bodies: x along the edge, z out of the body, the origin in the middle of the edge.
+    half_length1, half_length2 : float
+        Positive; length.
+    restitution : float
+        From 0 to 1.
+    static_friction, dynamic_friction, viscous_friction : float
+        Coefficients, see `UnilateralContact`.
+    name : str, optional
+    """
+
+    may_be_beside = True
+
+    def __init__(
+        self,
+        body1: AnyBody,
+        frame1: Transform,
+        half_length1: float,
+        body2: AnyBody,
+        frame2: Transform,
+        half_length2: float,
+        restitution: float = 0.0,
+        static_friction: float = 0.0,
+        dynamic_friction: float | None = None,
+        viscous_friction: float = 0.0,
+        *,
+        name: str | None = None,
+    ) -> None:
+        def make(bodies: list[MobilizedBody], holds: bool, name: str) -> Constraint:
+            one, other = bodies
+            return LineOnLineContact(
+                one, frame1, half_length1, other, frame2, half_length2, holds, disabled_by_default=True, name=name
+            )
+
+        super().__init__(
+            [body1, body2],
+            make,
+            restitution=restitution,
+            static_friction=static_friction,
+            dynamic_friction=dynamic_friction,
+            viscous_friction=viscous_friction,
+            name=name,
+        )
+
+    def find_contact_frame_in_g(self, state: State) -> Transform:
+        assert isinstance(self.normal, LineOnLineContact)
+        return self.normal.find_contact_frame_in_g(state)
+
+    def is_within(self, state: State) -> bool:
+        """Whether the closest points of the two lines are on the edges."""
+        line = self.normal
+        assert isinstance(line, LineOnLineContact)
+        point = self.find_contact_frame_in_g(state).p
+        edges = (
+            (line.get_edge_frame_f(state), line.get_half_length_f(state)),
+            (line.get_edge_frame_b(state), line.get_half_length_b(state)),
+        )
+        for body, (frame, half) in zip(line.constrained_bodies, edges, strict=True):
+            along = ~(body.get_body_transform(state) @ frame) @ point
+            if abs(along[0]) > half:
+                return False
+        return True

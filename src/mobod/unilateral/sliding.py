@@ -1,0 +1,93 @@
+"""Friction of contacts that slide: it depends on the normal forces, and these on it.
+
+With N_0 the normal forces that there would be without it, and d_j the direction in which contact j slips,
+
+    N = N_0 + K mu N,     K_ij = change of normal force i by a unit of friction at contact j, against d_j
+
+so that (1 - K mu) N = N_0. Where an eigenvalue of 1 - K mu is not positive, there is no answer or more than one: friction
+presses a contact together more than it takes to hold it, Painleve's paradox. Source: Glocker 2001, Set-Valued Force Laws, 8;
+Painleve 1895.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ModelError
+from . import _rows
+from .base import SLIDING, UnilateralContact
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+#: The smallest part of the normal force without friction that it may be multiplied by, in 1 - K mu.
+_LEAST = 1e-9
+
+
+def sliding_contacts(state: State) -> list[UnilateralContact]:
+    """The contacts that slide in this state."""
+    if not state.discrete.get(SLIDING):
+        return []
+    matter = state.system.get_matter_subsystem()
+    return [matter.unilateral_contacts[i] for i in sorted(state.discrete[SLIDING])]
+
+
+def add_friction(state: State) -> bool:
+    """Add the friction of contacts that slide to the applied forces, of a state with accelerations without it.
+
+    Whether there is any: then the accelerations are to be computed again.
+
+    Raises
+    ------
+    ModelError
+        If there are no normal forces, or several, that go with the friction.
+    """
+    contacts = [one for one in sliding_contacts(state) if not one.normal.is_disabled(state)]
+    if not contacts:
+        return False
+    matter, record, tree, k = state.system.get_matter_subsystem(), state.record, state.tree, len(contacts)
+    places, signs = matter.places_of_rows(state), np.array([one.get_sign_convention() for one in contacts])
+    first_row = tree.fields["first_row"]
+    normal = np.array([places[first_row[one.normal.index]] for one in contacts])
+    kernels_rows = matter.rows_in_use(state)
+    G = matter.explicit_g(state)[kernels_rows]
+    J, gaps = np.zeros((3 * k, tree.nu)), np.zeros(k)
+    which = np.array([one.rows_of().index for one in contacts], np.int64)
+    _rows.find_rows(state.block, which, np.arange(0, 3 * k, 3, dtype=np.int64), J, gaps)
+    slips = J @ state.u_values[: tree.nu]
+    directions, mu = np.zeros((k, 2)), np.zeros(k)
+    for i, one in enumerate(contacts):
+        slip, given = slips[3 * i + 1 : 3 * i + 3], state.discrete[SLIDING][one.get_unilateral_contact_index()]
+        speed = float(np.hypot(*slip))
+        directions[i] = slip / speed if speed > 0.0 and slip @ given > 0.0 else given
+        mu[i] = one.calc_effective_cof(state, 0.0, max(speed, 1e-300))
+    against = -(J.reshape(k, 3, -1)[:, 1:] * directions[:, :, None]).sum(1)  # generalized forces of unit friction, rows
+    Minv = matter.calc_m_inv(state)
+    MinvGT = Minv @ G.T
+    # multipliers change by (G M^-1 G^T)^+ G M^-1 f, and normal forces are minus these, by their sign
+    change = np.linalg.pinv(G @ MinvGT, rcond=1e-12, hermitian=True) @ (MinvGT.T @ against.T)
+    K = -signs[:, None] * change[normal]
+    A = np.eye(k) - K * mu
+    if np.linalg.eigvals(A).real.min() <= _LEAST:
+        raise ModelError(paradox(contacts, mu, state))
+    N = np.linalg.solve(A, -signs * record.multiplier[kernels_rows[normal], 0])
+    fields, wrenches = tree.fields, record.wrenches
+    for one, c, d, size in zip(contacts, which, directions, mu * N, strict=True):
+        first, n = int(fields["first_wrench"][c]), int(fields["num_constrained_bodies"][c])
+        for i, body in enumerate(one.rows_of().constrained_bodies):
+            for axis in range(2):
+                record.body_forces[body.index] -= size * d[axis] * wrenches[first + (1 + axis) * n + i]
+    return True
+
+
+def paradox(contacts: list[Any], mu: Any, state: State) -> str:
+    """What to say of contacts whose friction presses them together."""
+    which = ", ".join(f"{one.name!r} (coefficient {m:.6g})" for one, m in zip(contacts, mu, strict=True))
+    return (
+        f"at time {state.time:.9g} rigid contact with Coulomb friction has no solution, or more than one, for {which}, which "
+        "slides: friction presses it together by more than what it takes to hold it (Painleve's paradox). The rigid model ends "
+        "here; take a smaller coefficient, mobod.integrator.TimeStepping, whose impulses then stop the slip at once, or "
+        "compliant contact"
+    )

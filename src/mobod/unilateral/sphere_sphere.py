@@ -1,0 +1,70 @@
+"""SphereSphere: two spheres cannot overlap. gap = |p| - radius1 - radius2, p being the way from center to center."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy.typing as npt
+
+from ..constraint import SphereOnSphereContact
+from ..value import Transform
+from .between_bodies import BetweenBodies
+
+if TYPE_CHECKING:
+    from ..constraint.base import AnyBody, Constraint
+    from ..mobilizer.base import MobilizedBody
+    from ..state.state import State
+
+
+class SphereSphere(BetweenBodies):
+    """A sphere of a body beside a sphere of another.
+
+    Parameters
+    ----------
+    body1, body2 : MobilizedBody, int or str
+        One of them may be given by its index or name, one may be Ground.
+    center1, center2 : (3,) array_like
+        The centers, each in its body's frame; length.
+    radius1, radius2 : float
+        Positive; length.
+    restitution : float
+        From 0 to 1.
+    static_friction, dynamic_friction, viscous_friction : float
+        Coefficients, see `UnilateralContact`.
+    name : str, optional
+    """
+
+    def __init__(
+        self,
+        body1: AnyBody,
+        center1: npt.ArrayLike,
+        radius1: float,
+        body2: AnyBody,
+        center2: npt.ArrayLike,
+        radius2: float,
+        restitution: float = 0.0,
+        static_friction: float = 0.0,
+        dynamic_friction: float | None = None,
+        viscous_friction: float = 0.0,
+        *,
+        name: str | None = None,
+    ) -> None:
+        def make(bodies: list[MobilizedBody], holds: bool, name: str) -> Constraint:
+            one, other = bodies
+            return SphereOnSphereContact(
+                one, center1, radius1, other, center2, radius2, holds, disabled_by_default=True, name=name
+            )
+
+        super().__init__(
+            [body1, body2],
+            make,
+            restitution=restitution,
+            static_friction=static_friction,
+            dynamic_friction=dynamic_friction,
+            viscous_friction=viscous_friction,
+            name=name,
+        )
+
+    def find_contact_frame_in_g(self, state: State) -> Transform:
+        assert isinstance(self.normal, SphereOnSphereContact)
+        return self.normal.find_contact_frame_in_g(state)

@@ -1,0 +1,93 @@
+"""StateLimitedFriction: Coulomb friction limited by a normal force that is known from the state, not found with the motion.
+
+    |f| <= mu N(state), and f opposes the slip where there is any
+
+It owns a constraint of velocities that holds the slip at zero, which is off unless it sticks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..constraint.base import Constraint
+from ..value import checks
+from ..value.attributes import Sealed
+from .base import friction_coefficients
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from ..value.annotations import SimbodyMatterSubsystem
+
+
+class StateLimitedFriction(Sealed):
+    """Friction of known normal force. Base class of the kinds in `mobod.contact`.
+
+    Parameters
+    ----------
+    stick : Constraint
+        Holds the slip at zero, by one or two equations of velocities; switched off by default.
+    static_friction, dynamic_friction, viscous_friction : float
+        Coefficients, as of a `UnilateralContact`.
+    name : str, optional
+    """
+
+    INNER = frozenset({"stick"})
+
+    def __init__(
+        self,
+        stick: Constraint,
+        *,
+        static_friction: float,
+        dynamic_friction: float | None = None,
+        viscous_friction: float = 0.0,
+        name: str | None = None,
+    ) -> None:
+        self.matter: SimbodyMatterSubsystem = stick.matter
+        self.stick = stick
+        self._friction = friction_coefficients(name or "friction", static_friction, dynamic_friction, viscous_friction)
+        self._index, self._name = self.matter.adopt_state_limited_friction(self, name)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._name!r}>"
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._name
+
+    def get_state_limited_friction_index(self) -> int:
+        """Its place among the elements of this sort."""
+        return self._index
+
+    def enable(self, state: State) -> bool:
+        """Forbid slip in this state; whether that changes anything. Needs MODEL."""
+        if not self.stick.is_disabled(state):
+            return False
+        self.stick.enable(state)
+        return True
+
+    def disable(self, state: State) -> bool:
+        """Let it slip in this state; whether that changes anything. Needs MODEL."""
+        if self.stick.is_disabled(state):
+            return False
+        self.stick.disable(state)
+        return True
+
+    def is_enabled(self, state: State) -> bool:
+        """Whether slip is forbidden in this state. Needs MODEL."""
+        return not self.stick.is_disabled(state)
+
+    def get_normal_force_magnitude(self, state: State) -> float:
+        """The normal force, zero or more."""
+        raise NotImplementedError
+
+    def calc_effective_cof(self, state: State, default_transition_speed: float, slip_speed: float) -> float:
+        """The coefficient of friction at a speed of slip: static up to the transition speed, then dynamic and viscous."""
+        static, dynamic, viscous = self._friction
+        speed = checks.not_negative("slip_speed", slip_speed)
+        limit = checks.not_negative("default_transition_speed", default_transition_speed)
+        return static if speed <= limit else dynamic + viscous * speed
+
+    def get_slip_speed(self, state: State) -> float:
+        """The speed of slip, zero or more. Needs VELOCITY."""
+        raise NotImplementedError

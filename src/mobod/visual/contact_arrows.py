@@ -1,0 +1,76 @@
+"""Forces of contacts as arrows, at times of one's choice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..force.contact.of_system import contacts_of
+from ..value.checks import positive
+from ..value.stage import Stage
+from .poses import calc_weights
+
+if TYPE_CHECKING:
+    from ..value.annotations import Trajectory
+
+#: Of the mechanism's size, the length of an arrow that is longer than nine of ten, and of the longest.
+_USUAL, _LONGEST = 0.25, 0.6
+
+
+def check_contact_forces(value: bool | float) -> bool | float:
+    """Check what says whether they are drawn: True, False, or length/force."""
+    return value if isinstance(value, bool | np.bool_) else positive("contact_forces", value)
+
+
+def calc_contact_arrows(trajectory: Trajectory, times: Array, size: float, scale: bool | float) -> list[Array]:
+    """Calculate the arrows of what touches.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        With a system.
+    times : (n,) array
+        Between two rows q and u are interpolated, and forces are those there.
+    size : float
+        Of the mechanism; length.
+    scale : True or float
+        Length of an arrow over its force; True: so that nine of ten are shorter than a quarter of *size*, and none is longer
+        than six tenths of it, to which forces beyond are cut.
+
+    Returns
+    -------
+    list of (m, 2, 3) array
+        Of each time, tails and heads in Ground: from the contact's point along the force on its second body.
+    """
+    system = trajectory.system
+    assert system is not None
+    contacts = contacts_of(system, "contact_forces")
+    state = trajectory.states[0]
+    before, after, weights = calc_weights(trajectory.time, times)
+    points, forces = [], []
+    for time, i, j, weight in zip(times, before, after, weights, strict=True):
+        state.time = float(time)
+        state.q = (1.0 - weight) * trajectory.q[i] + weight * trajectory.q[j]
+        state.u = (1.0 - weight) * trajectory.u[i] + weight * trajectory.u[j]
+        system.realize(state, Stage.VELOCITY)
+        rows = contacts.get_contacts(state)
+        points.append(rows["point"])
+        forces.append(rows["force"])
+    sizes = np.linalg.norm(np.concatenate(forces), axis=1) if forces else np.zeros(0)
+    sizes = sizes[sizes > 0.0]
+    longest = np.inf
+    if scale is True:
+        scale = _USUAL * size / float(np.quantile(sizes, 0.9)) if len(sizes) else 0.0
+        longest = _LONGEST * size
+    return [_arrows(p, float(scale) * f, longest) for p, f in zip(points, forces, strict=True)]
+
+
+def _arrows(points: Array, along: Array, longest: float) -> Array:
+    lengths = np.linalg.norm(along, axis=1, keepdims=True)
+    along = along * np.minimum(1.0, longest / np.maximum(lengths, 1e-300))
+    return np.stack([points, points + along], axis=1)[lengths[:, 0] > 0.0]
+
+
+__all__ = ["calc_contact_arrows", "check_contact_forces"]

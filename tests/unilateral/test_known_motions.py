@@ -1,0 +1,271 @@
+"""Motions under rigid contact that are known in closed form, by events and by time stepping."""
+
+import numpy as np
+import pytest
+from touching_models import G, ball_over_floor, cradle, empty, planar, point_on_slope, rod, run, solid, stack, stepped
+
+import mobod as mb
+
+BOTH = pytest.mark.parametrize("go", [run, stepped], ids=["events", "time stepping"])
+
+
+def height_after(time, e, height):
+    """Of a ball dropped from *height* that bounces with restitution e: flights are parabolas."""
+    left, v = time - np.sqrt(2.0 * height / G), e * np.sqrt(2.0 * G * height)
+    while left > 2.0 * v / G:
+        left, v = left - 2.0 * v / G, e * v
+    return v * left - 0.5 * G * left**2
+
+
+def test_a_ball_bounces_at_the_times_of_its_parabolas():
+    system, state, _ = ball_over_floor(1.0, 0.8)
+    end, _ = run(system, state, 2.0)
+    assert end.q[6] - 1.0 == pytest.approx(height_after(2.0, 0.8, 1.0), abs=1e-8)
+
+
+def test_time_stepping_converges_to_it_with_the_first_order():
+    errors = []
+    for h in (4e-3, 1e-3):
+        system, state, _ = ball_over_floor(1.0, 0.8)
+        end, integrator = stepped(system, state, 0.8, h)
+        errors.append(abs(end.q[6] - 1.0 - height_after(0.8, 0.8, 1.0)))
+        assert integrator.get_largest_residual() < 1e-8
+    assert errors[1] < 0.5 * errors[0] and errors[1] < 5e-3
+
+
+def test_time_stepping_chooses_its_steps():
+    system, state, _ = ball_over_floor(1.0, 0.8)
+    end, integrator = run(system, state, 0.8, mb.integrator.TimeStepping(system, accuracy=1e-4))
+    assert end.q[6] - 1.0 == pytest.approx(height_after(0.8, 0.8, 1.0), abs=0.02)
+    assert integrator.get_num_error_test_failures() > 0
+
+
+def test_bounces_end_below_the_capture_speed():
+    system, state, _ = ball_over_floor(0.1, 0.5)
+    end, _ = run(system, state, 2.0)
+    contact = system.matter.get_unilateral_contact(0)
+    assert contact.is_enabled(end) and end.q[6] == pytest.approx(1.0, abs=1e-12) and abs(end.u).max() == 0.0
+    assert contact.calc_normal_force(end) == pytest.approx(G)
+    assert contact.find_force_on_second_body_in_g(end) == pytest.approx((0, 0, G))
+
+
+@BOTH
+@pytest.mark.parametrize("mu", [0.49, 0.51])
+def test_a_mass_sticks_on_a_slope_if_and_only_if_the_tangent_is_within_friction(go, mu):
+    angle = np.arctan(0.5)
+    system, state, _ = point_on_slope(angle, mu)
+    end, _ = go(system, state, 1.0)
+    expected = max(0.0, G * (np.sin(angle) - mu * np.cos(angle)))
+    # nearest to the limit the residual of a step, 1e-9 of the speed, adds up over a thousand
+    assert np.hypot(end.u[0], end.u[2]) == pytest.approx(expected, abs=1e-7)
+
+
+@BOTH
+def test_dynamic_friction_is_that_of_slip(go):
+    angle = np.arctan(0.5)
+    system, state, _ = point_on_slope(angle, 0.6, dynamic_friction=0.2)
+    state.u = 0.5 * np.array([np.cos(angle), 0.0, -np.sin(angle)])
+    end, _ = go(system, state, 0.5)
+    assert np.hypot(end.u[0], end.u[2]) == pytest.approx(0.5 + 0.5 * G * (np.sin(angle) - 0.2 * np.cos(angle)), abs=1e-6)
+
+
+@BOTH
+@pytest.mark.parametrize("mu", [0.95, 1.05])
+def test_a_solid_sphere_rolls_down_if_and_only_if_friction_is_enough(go, mu):
+    """It rolls if tan(angle) <= 3.5 mu, with 5/7 of the acceleration; else friction is mu N."""
+    mu, angle = mu * np.tan(0.6) / 3.5, 0.6
+    system, matter = empty()
+    ball = mb.mobilizer.Free(matter.ground, solid(), name="ball")
+    n = np.sin(angle), 0.0, np.cos(angle)
+    mb.contact.SpherePlane(matter.ground, n, -1.0, ball, (0, 0, 0), 1.0, static_friction=mu)
+    end, _ = go(system, system.realize_topology(), 0.5)
+    a = 5.0 / 7.0 * G * np.sin(angle) if mu * 3.5 >= np.tan(angle) else G * (np.sin(angle) - mu * np.cos(angle))
+    assert np.linalg.norm(end.u[3:]) == pytest.approx(0.5 * a, rel=1e-7)
+
+
+@BOTH
+def test_a_skidding_ball_rolls_in_the_end_with_five_sevenths_of_its_speed(go):
+    mu, v = 0.3, 5.0
+    until = 2.0 * v / (7.0 * mu * G)
+    system, state, _ = ball_over_floor(0.0, 0.0, static_friction=mu)
+    u = state.u.copy()
+    u[3] = v
+    state.u = u
+    before, _ = go(system, state, 0.98 * until)
+    assert before.u[3] == pytest.approx(v - mu * G * 0.98 * until, rel=1e-6) and before.u[3] - before.u[1] > 0.01
+    after, _ = go(system, state, 1.05 * until)
+    assert after.u[3] == pytest.approx(5.0 / 7.0 * v, rel=1e-6) and after.u[1] == pytest.approx(5.0 / 7.0 * v, rel=1e-6)
+
+
+@BOTH
+def test_newtons_cradle_passes_the_impact_on(go):
+    system, state = cradle(3)
+    end, _ = go(system, state, 0.5)
+    assert end.u == pytest.approx([0.0, 0.0, 1.0], abs=1e-10)
+
+
+@BOTH
+def test_inelastic_balls_go_on_together(go):
+    system, state = cradle(3, restitution=0.0)
+    end, _ = go(system, state, 0.5)
+    assert end.u == pytest.approx(np.full(3, 1.0 / 3.0), abs=1e-9)
+
+
+@pytest.mark.parametrize(("h", "b"), [(2.0, 0.5), (1.0, 0.5), (1.0, 0.9)])
+def test_a_rocking_block_keeps_housners_part_of_its_speed(h, b):
+    """Housner 1963: 1 - 1.5 sin^2(alpha), alpha the angle at the corner between the diagonal and the upright."""
+    system, state, _ = planar(b, h, 5.0, [("left", (-b, -h)), ("right", (b, -h))])
+    state.q, state.u = [0.0, 0.0, h], [1.0, -h, -b]  # about the right corner, the left one coming down
+    stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system))
+    stepper.initialize(state)
+    ratio = 1.0 - 1.5 * b * b / (h * h + b * b)
+    assert stepper.state.u == pytest.approx([ratio, -h * ratio, b * ratio], abs=1e-9)
+    left, right = system.matter.unilateral_contacts
+    assert left.is_enabled(stepper.state) and not right.is_enabled(stepper.state)
+
+
+def test_a_block_rocks_the_same_by_events_and_in_the_limit_of_small_steps():
+    def make():
+        system, state, _ = planar(0.5, 2.0, 5.0, [("left", (-0.5, -2.0)), ("right", (0.5, -2.0))])
+        c, s = np.cos(0.05), np.sin(0.05)
+        state.q = [-0.05, 0.5 - 0.5 * c + 2.0 * s, 0.5 * s + 2.0 * c]
+        return system, state
+
+    by_events, _ = run(*make(), 1.2)
+    small, _ = stepped(*make(), 1.2, 5e-4)
+    assert small.q == pytest.approx(by_events.q, abs=2e-3)
+
+
+@BOTH
+def test_a_stack_of_boxes_stands(go):
+    system, state, _ = stack(3 if go is run else 10)
+    end, _ = go(system, state, 0.3)
+    assert abs(end.u).max() < 1e-9 and end.q == pytest.approx(state.q, abs=1e-9)
+
+
+def test_a_heavy_box_stands_on_a_light_one():
+    system, state, _ = stack(2, masses=[1.0, 1000.0])
+    end, integrator = stepped(system, state, 0.2, 2e-3)
+    assert abs(end.u).max() < 1e-8
+    h = integrator.get_previous_step_size_taken()
+    impulses = integrator.get_contact_impulses()
+    total = sum(impulse[0] for name, impulse in impulses.items() if name.startswith("corner0"))
+    assert total / h == pytest.approx(1001.0 * G, rel=1e-8)
+
+
+@BOTH
+def test_boxes_that_fall_on_each_other_come_to_rest(go):
+    system, state, _ = stack(3, gap=0.05)
+    end, _ = go(system, state, 1.0)
+    assert abs(end.u).max() < 1e-6 and end.q[6::7] == pytest.approx([0.5, 1.5, 2.5], abs=1e-3)
+
+
+@BOTH
+def test_a_rope_goes_taut(go):
+    """A mass falls beside the point where its rope is fixed: what it has along the rope is lost, the rest stays."""
+    system, matter = empty()
+    mass = mb.mobilizer.Translation(matter.ground, solid(), name="mass")
+    rope = mb.contact.Rope(matter.ground, (0, 0, 0), mass, (0, 0, 0), 1.0, name="rope")
+    state = system.realize_topology()
+    state.q = [0.6, 0.0, 0.0]
+    taut = np.sqrt(2.0 * 0.8 / G)
+    before, _ = go(system, state, 0.9 * taut)
+    assert before.q[2] == pytest.approx(-0.5 * G * (0.9 * taut) ** 2, abs=5e-3) and not rope.is_enabled(before)
+    end, _ = go(system, state, taut + 0.1)
+    v = np.sqrt(2.0 * G * 0.8) * 0.6  # across the rope
+    energy = 0.5 * v**2 - G * 0.8
+    assert np.linalg.norm(end.q) == pytest.approx(1.0, abs=1e-4)
+    assert 0.5 * end.u @ end.u + G * end.q[2] == pytest.approx(energy, abs=0.02)
+    if go is run:
+        assert 0.5 * end.u @ end.u + G * end.q[2] == pytest.approx(energy, abs=1e-6)
+        assert rope.get_tension(end) == pytest.approx(end.u @ end.u - G * end.q[2], rel=1e-6)
+
+
+@BOTH
+@pytest.mark.parametrize("kind", ["HardStopUpper", "HardStopLower"])
+def test_a_slider_bounces_between_stops(go, kind):
+    system, matter = empty((0, 0, 0))
+    slider = mb.mobilizer.Slider(matter.ground, solid(), name="slider")
+    sign = 1.0 if kind == "HardStopUpper" else -1.0
+    stop = getattr(mb.contact, kind)(slider, 0, sign, 0.5)
+    state = system.realize_topology()
+    state.u = [2.0 * sign]
+    end, _ = go(system, state, 1.0)
+    late = 1e-8 if go is run else 4e-3  # impacts come at the beginning of a step
+    assert end.u[0] == pytest.approx(-sign) and end.q[0] == pytest.approx(0.5 * sign, abs=late)
+    system.realize(end)
+    assert stop.get_sign_convention() == sign * -1.0 and stop.calc_gap(end) == pytest.approx(0.5, abs=late)
+
+
+def test_edges_touch_where_they_are_and_not_beside():
+    system, matter = empty()
+    bar = mb.mobilizer.Translation(matter.ground, solid(), name="bar")
+    turned = mb.Transform(mb.Rotation(np.array([[0.0, 1, 0], [1, 0, 0], [0, 0, -1]])))
+    edge = mb.contact.EdgeEdge(matter.ground, mb.Transform(), 1.0, bar, turned, 1.0, name="edges")
+    state = system.realize_topology()
+    for x, falls in ((0.5, False), (1.5, True)):
+        state.q = [x, 0.0, 0.1]
+        system.realize(state)
+        assert edge.calc_gap(state) == pytest.approx(0.1) and edge.is_within(state) is not falls
+        end, _ = stepped(system, state, 0.5)
+        assert bool(end.q[2] < -0.5) is falls and (falls or end.q[2] == pytest.approx(0.0, abs=1e-4))
+
+
+@pytest.mark.parametrize("go", [run, stepped], ids=["events", "time stepping"])
+def test_a_rod_slides_with_friction_below_painleves(go):
+    """At tan(angle) = 2 a slender rod may have friction of 4/3 (Painleve 1895): then 1 + 3 cos (cos - mu sin) = 0."""
+    system, state, _ = rod(np.arctan(2.0), 1.3, -1.0)
+    end, _ = go(system, state, 1e-3)
+    assert np.isfinite(end.u).all()
+
+
+def test_beyond_it_the_paradox_is_explained():
+    system, state, _ = rod(np.arctan(2.0), 1.34, -1.0)
+    with pytest.raises(mb.ModelError, match="tip"):
+        run(system, state, 1e-3)
+    end, integrator = stepped(system, state, 1e-3, 1e-4)  # an impulse stops the slip
+    assert np.isfinite(end.u).all() and integrator.get_largest_residual() < 1e-8
+    system.realize(end)
+    assert abs(system.matter.get_unilateral_contact(0).get_slip_velocity(end)).max() < 1e-4  # of a step, first order
+    system, state, _ = rod(np.arctan(2.0), 1.34, 1.0)  # the other way friction lifts it
+    run(system, state, 1e-3)
+
+
+def test_dry_friction_of_a_joint_stops_a_slider():
+    system, matter = empty((0, 0, 0))
+    slider = mb.mobilizer.Slider(matter.ground, solid(), name="slider")
+    friction = mb.contact.JointFriction(slider, 0, 10.0, 0.2, name="dry")
+    state = system.realize_topology()
+    state.u = [1.0]
+    end, _ = stepped(system, state, 0.25)
+    assert end.u[0] == pytest.approx(0.5, abs=1e-9)
+    end, _ = stepped(system, state, 1.0)
+    assert abs(end.u[0]) < 1e-9 and end.q[0] == pytest.approx(0.25, abs=1e-3)
+    assert matter.get_state_limited_friction(0) is friction and matter.upd_state_limited_friction(0) is friction
+    assert matter.get_num_state_limited_frictions() == 1
+
+
+def test_time_stepping_keeps_constraints_locks_and_prescribed_motion():
+    """A mass on a platform that is driven up and down, beside one that a rod holds and one that is locked."""
+    system, matter = empty()
+    lift = mb.mobilizer.Slider(matter.ground, solid(), X_PF=mb.Transform(mb.Rotation(np.array(
+        [[0.0, 0, 1], [0, 1, 0], [-1, 0, 0]]))), name="lift")  # fmt: skip
+    mb.motion.Sinusoid(lift, mb.Motion.Level.POSITION, 0.1, 2.0, 0.0)
+    mass = mb.mobilizer.Translation(matter.ground, solid(), name="mass")
+    held = mb.mobilizer.Translation(matter.ground, solid(), name="held")
+    locked = mb.mobilizer.Translation(matter.ground, solid(), name="locked")
+    mb.constraint.Rod(matter.ground, (0, 0, 0), held, (0, 0, 0), 1.0)
+    up = np.array([-1.0, 0, 0])  # of the lift's frame, whose x is down
+    mb.contact.PointPlane(lift, up, 0.0, mass, (0, 0, 0), static_friction=0.5, name="on the lift")
+    mb.contact.PointPlane(matter.ground, (0, 0, 1), -0.5, held, (0, 0, 0), static_friction=0.0, name="stop")
+    mb.contact.PointPlane(matter.ground, (0, 0, 1), 5.0, locked, (0, 0, 0), static_friction=0.5, name="above")
+    state = system.realize_topology()
+    state.q = np.concatenate([state.q[:1], [0, 0, 0], [np.cos(0.2), 0, -np.sin(0.2)], [0, 0, 5.0]])
+    locked.lock(state)
+    end, _ = stepped(system, state, 1.0)
+    system.realize(end)
+    z = lift.get_body_transform(end).p[2]
+    assert end.q[3] == pytest.approx(z, abs=1e-4)
+    assert end.q[0] == pytest.approx(0.1 * np.sin(2.0 * 1.0), abs=1e-12)
+    assert np.linalg.norm(end.q[4:7]) == pytest.approx(1.0, abs=1e-4) and end.q[6] == pytest.approx(-0.5, abs=1e-3)
+    assert end.q[7:].tolist() == [0, 0, 5.0]
