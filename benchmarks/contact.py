@@ -1,8 +1,8 @@
 """Measure what contact costs: one of spheres with its force, a hundred spheres in a box, and their fall beside MuJoCo.
 
-Of an evaluation of all accelerations in a compiled loop, the cost of a contact is that of spheres that touch a plane less that
-of the same bodies without surfaces; both are measured in turns. The share of the search for what is near is measured by the
-same spheres far apart.
+Of an evaluation of all accelerations in a compiled loop, the cost of a contact is that of spheres that touch a plane
+less that of the same spheres above it; beside it stands what these cost more than bodies without surfaces. All are
+measured in turns. The share of the search for what is near is measured by the same spheres far apart.
 
 The fall: spheres dropped into a box, for some seconds. mobod controls the error, with materials that give way; MuJoCo takes
 steps of 2 ms with its own soft constraints: the two do not compute the same motion, but the same heap, with as many spheres
@@ -96,8 +96,8 @@ def costs(options: argparse.Namespace) -> dict[str, dict]:
     for in_lanes in (False, True):
         times = [min(one) for one in evaluations([plain, touching, above], rounds, seconds, in_lanes)]
         where = " in lanes, ns a state" if in_lanes else ", ns"
-        found[f"sphere on plane with its force{where}"] = (times[1] - times[0]) / 20
-        found[f"of which to find that it is near{where}"] = (times[2] - times[0]) / 20
+        found[f"sphere on plane with its force{where}"] = (times[1] - times[2]) / 20
+        found[f"surfaces that are above the plane{where}"] = (times[2] - times[0]) / 20
     heap = packed(100, 0.195, 0.097)
     _, contacts, state = spheres(heap, box=True)
     # boxes as they are in the heap, of which the corners alone meet: nothing touches
