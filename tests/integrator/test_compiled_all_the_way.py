@@ -42,6 +42,13 @@ def every_force(interpreted=False):
     discrete = F.DiscreteForces(forces, matter)
     F.LinearBushing(forces, ground, X(), ball, X((0, 1, 0)), np.full(6, 3.0), np.full(6, 0.3))
     F.Thermostat(forces, matter, 0.5, 2.0, 0.4, 0)
+    soft, floor = mb.contact.Material(5.0, 0.2, 0.3), X(mb.Rotation.from_one_axis((0, 1, 0), "z"), (0, -1.6, 0))
+    F.SmoothSphereHalfSpace(forces, ball, (0, 0, 0), 0.3, ground, floor, soft)
+    F.ExponentialSpring(forces, X(floor.R, (0, -1.5, 0)), ball, (0, 0, 0), max_normal_force=5.0)
+    plane = (ground, mb.contact.Surface(mb.contact.HalfSpace(), soft), floor)
+    F.HuntCrossley(forces, [plane, (ball, mb.contact.Surface(mb.contact.Sphere(0.3), soft))])
+    vertices, faces = mb.decoration.Brick((0.3, 0.3, 0.3)).calc_mesh()
+    F.ElasticFoundation(forces, [plane, (ball, mb.contact.Surface(mb.contact.TriangleMesh(vertices, faces), soft))])
     assert {type(forces.get_force(i)) for i in range(forces.get_num_forces())} == set(F.KINDS)
     if interpreted:
         F.Custom(forces, models.Nothing())
