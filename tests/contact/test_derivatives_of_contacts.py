@@ -12,6 +12,7 @@ PLANES = [("half-space", name) for name in [*SHAPES, "torus"]]
 ALL = {"torus": TORUS, "half-space": HALF_SPACE, **SHAPES}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("first, second", [*CONVEX, *OTHERS, *PLANES], ids=lambda name: name)
 def test_tangents_are_differences(first, second, rng):
     scene, h, compared = Scene(ALL[first], ALL[second]), 1e-6, 0
@@ -48,6 +49,7 @@ def test_tangents_are_differences(first, second, rng):
     assert compared > 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("first, second", [("sphere", "ellipsoid"), ("ellipsoid", "ellipsoid"), ("sphere", "torus")])
 def test_lanes_are_single_states(first, second, rng):
     scene = Scene(ALL[first], ALL[second])

@@ -359,6 +359,7 @@ BODIES = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", BODIES)
 def test_tangents_are_differences(name, rng):
     """Curvatures are no function with a third derivative across cells: they are left out, as are those of one value."""

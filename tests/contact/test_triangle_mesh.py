@@ -362,6 +362,7 @@ def test_the_depth_in_an_ellipsoid_along_its_axes():
         assert np.allclose(rows.depth, depth, atol=2e-3)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", [name for name in SHAPES if name != "oblate"])
 def test_tangents_with_a_shape(name, rng):
     two = Two(SHAPES[name][0], TriangleMesh(*horseshoe(1)))
@@ -417,6 +418,7 @@ def test_meshes_far_apart_or_near_do_not_touch():
     assert rows.count > 0 and np.allclose(rows.depth, 0.01) and np.allclose(rows.normal, (1.0, 0.0, 0.0))
 
 
+@pytest.mark.exhaustive
 def test_tangents_of_two_meshes(rng):
     two = Two(TriangleMesh(*horseshoe(1)), TriangleMesh(*icosphere(0.8, 2)))
     while tangents_are_differences(two, [random_pose(rng, 0.2), random_pose(rng, 0.8)], rng) == 0:
