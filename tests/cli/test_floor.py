@@ -29,10 +29,12 @@ def fall(path, tmp_path, *more):
 
 
 def test_collision_shapes_lie_on_the_floor(write, tmp_path, capsys):
-    run = fall(write("visual", "collision"), tmp_path, "--floor", "--quantity", "contact_wrenches", "--quantity", "contacts")
+    quantities = ["--quantity", "contact_wrenches", "--quantity", "contacts"]
+    # on a hard floor it trembles by some microns, at which Hunt and Crossley's dissipation is small, and forces tell nothing
+    soft = ["--floor-stiffness", "2e4", "--time", "3"]
+    run = fall(write("visual", "collision"), tmp_path, "--floor", *soft, *quantities)
     assert run.q[-1, 6] == pytest.approx(0.1, abs=2e-3)
-    lying = run.quantities["contact_wrenches"][run.time > 1.0, 1, 1, 2]  # it still trembles: its weight on average
-    assert lying.mean() == pytest.approx(2 * 9.81, rel=0.5)
+    assert run.quantities["contact_wrenches"][-1, 1, 1, 2] == pytest.approx(2 * 9.81, rel=0.05)
     assert len(run.contacts_at(-1)) == 1
     assert "1 collision shape: surfaces of contact" in capsys.readouterr().out
 

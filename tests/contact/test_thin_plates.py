@@ -6,7 +6,6 @@ import pytest
 import mobod as mb
 from mobod import integrator as kinds
 
-pytestmark = pytest.mark.skipif(not hasattr(mb.contact, "Brick"), reason="needs bricks")
 HARD = 2e11
 
 

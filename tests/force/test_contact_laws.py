@@ -116,8 +116,6 @@ def test_restitution_is_that_of_hunt_and_crossley():
 
 
 def test_a_mesh_without_a_layer_is_refused():
-    if not hasattr(C, "TriangleMesh"):
-        pytest.skip("there are no meshes")
     from kinds.forces import octahedron
 
     system = mb.MultibodySystem()

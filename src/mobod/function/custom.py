@@ -24,6 +24,8 @@ FOUND = 2
 STEPS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 #: At which estimated error the differences stop, relative and beside the function's own size; rounding is some times 1e-14.
 RELATIVE, ABSOLUTE = 1e-11, 1e-12
+#: By how much that is coarser for differences of what is found by differences: beyond, they would follow its noise.
+COARSER = 100.0
 
 
 class Custom(FunctionKind):
@@ -171,8 +173,9 @@ def _by_differences(function: Callable[[Array], Array], components: tuple[int, .
     from scipy.differentiate import derivative
 
     *others, k = components
-    inner = function
+    inner, relative, absolute = function, RELATIVE, ABSOLUTE
     if others:
+        relative, absolute = COARSER * RELATIVE, COARSER * ABSOLUTE
         inner = lambda points: _by_differences(function, tuple(others), points)  # noqa: E731
 
     def along(t: Array, *fixed: Array) -> Array:
@@ -187,7 +190,7 @@ def _by_differences(function: Callable[[Array], Array], components: tuple[int, .
             fixed = tuple(np.delete(x[bad], k, axis=1).T)
             with np.errstate(all="ignore"):
                 found = derivative(
-                    along, x[bad, k], args=fixed, initial_step=step, tolerances={"rtol": RELATIVE, "atol": ABSOLUTE * size}
+                    along, x[bad, k], args=fixed, initial_step=step, tolerances={"rtol": relative, "atol": absolute * size}
                 )
             result[bad] = found.df
     return result
