@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time as _clock
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -92,8 +93,8 @@ class Integrator(Sealed):
     INNER = frozenset(
         """
         aim_at allow_interpolation attach begin_run can_watch control counts entry_points error_order fail final_time
-        flight_resolution kernel leave_at previous_time restart return_every_internal_step singularities step_once
-        step_watching steps_contacts table termination try_step warned
+        flight_resolution kernel leave_at previous_time restart return_every_internal_step singularities step_and_report
+        step_once step_watching steps_contacts table termination try_step warned
         """.split()
     )
 
@@ -410,6 +411,28 @@ class Integrator(Sealed):
         """`advance` once."""
         arguments = (self.work, self._table, self.control, self.counts, times, results, energies, *more)
         return self._call(kernel or type(self).kernel, *arguments)
+
+    def step_and_report(self, step: Callable[[float], int], times: Array, results: Array, energies: Array) -> int:
+        """`try_step` of a method whose steps Python takes: ``step(report)`` takes one, DONE where that went well."""
+        control, counts, state = self.control, self.counts, self._state
+        assert state is not None
+        taken = 0
+        while counts[rk.REPORT] < len(times):
+            k = int(counts[rk.REPORT])
+            if times[k] <= control[rk.TIME]:
+                self.leave_at(float(times[k]))
+                results[k] = state.y_values
+                if len(energies) == len(times):
+                    energies[k] = self.system.calc_energy(state)
+                counts[rk.REPORT] += 1
+                continue
+            if taken >= counts[rk.LIMIT]:
+                return rk.PAUSED
+            status = step(float(times[k]))
+            if status != rk.DONE:
+                return status
+            taken += 1
+        return rk.REACHED
 
     def step_once(self, stop: float) -> int:
         """Take one step, not beyond *stop*; PAUSED where it was taken, and the state is then at its end, realized."""

@@ -172,33 +172,15 @@ class BDF(Integrator):
 
     def try_step(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
         """Take one step with the implicit solver, and say how it ended."""
-        control, counts, state = self.control, self.counts, self._state
-        assert state is not None
-        taken = 0
-        while counts[rk.REPORT] < len(times):
-            k = int(counts[rk.REPORT])
-            if times[k] <= control[rk.TIME]:
-                self.leave_at(float(times[k]))
-                results[k] = state.y_values
-                if len(energies) == len(times):
-                    energies[k] = self.system.calc_energy(state)
-                counts[rk.REPORT] += 1
-                continue
-            if taken >= counts[rk.LIMIT]:
-                return rk.PAUSED
-            if control[rk.STEP] < control[rk.COLLAPSE]:
-                control[rk.COLLAPSE] = rk.COLLAPSE_RATIO * control[rk.STEP]
-                return rk.COLLAPSED
-            status = self._step(float(times[k]))
-            if status != rk.DONE:
-                return status
-            taken += 1
-        return rk.REACHED
+        return self.step_and_report(self._step, times, results, energies)
 
     def _step(self, report: float) -> int:
         """One step from the last one's end."""
         control, counts, state = self.control, self.counts, self._state
         assert state is not None
+        if control[rk.STEP] < control[rk.COLLAPSE]:
+            control[rk.COLLAPSE] = rk.COLLAPSE_RATIO * control[rk.STEP]
+            return rk.COLLAPSED
         time = float(control[rk.TIME])
         stop = float(control[rk.FINAL_TIME])
         if counts[rk.NO_INTERPOLATION]:

@@ -136,25 +136,7 @@ class TimeStepping(Integrator):
 
     def try_step(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
         """Take steps and reports, as `Integrator.advance` asks for them."""
-        control, counts, state = self.control, self.counts, self._state
-        assert state is not None
-        taken = 0
-        while counts[rk.REPORT] < len(times):
-            k = int(counts[rk.REPORT])
-            if times[k] <= control[rk.TIME]:
-                self.leave_at(float(times[k]))
-                results[k] = state.y_values
-                if len(energies) == len(times):
-                    energies[k] = self.system.calc_energy(state)
-                counts[rk.REPORT] += 1
-                continue
-            if taken >= counts[rk.LIMIT]:
-                return rk.PAUSED
-            status = self._one_step(float(times[k]))
-            if status != rk.DONE:
-                return status
-            taken += 1
-        return rk.REACHED
+        return self.step_and_report(self._one_step, times, results, energies)
 
     def _one_step(self, report: float) -> int:
         control, counts = self.control, self.counts
