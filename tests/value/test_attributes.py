@@ -164,7 +164,11 @@ def test_signatures_are_those_of_the_constructors():
         ("mb.Direction.Reversed", "did you mean Direction.REVERSE?"),
         ("mb.Simulate", "did you mean mobod.simulate?"),
         ("mb.mobilizer.PIN", "did you mean mobod.mobilizer.Pin?"),
-        ("mb.force.Spring", "did you mean mobod.force.MobilityLinearSpring?"),
+        (
+            "mb.force.Spring",
+            "did you mean mobod.force.ExponentialSpring or mobod.force.MobilityLinearSpring or "
+            "mobod.force.TwoPointLinearSpring?",
+        ),
         ("mb.integrator.RungeKuttaMersen", "did you mean mobod.integrator.RungeKuttaMerson?"),
         ("mb.decoration.Spere", "did you mean mobod.decoration.Sphere?"),
     ],

@@ -233,8 +233,13 @@ def explain_names(package: str) -> None:
 
 def missing_name(module: ModuleType, name: str) -> str:
     """What to say of a name that a module does not have."""
-    meant = None if name.startswith("_") else nearest(name, module.__dict__["__all__"])
-    hint = "" if meant is None else f"; did you mean {module.__name__}.{meant}?"
+    known = () if name.startswith("_") else module.__dict__["__all__"]
+    # several kinds of what was asked for, such as of springs
+    meant = [one for one in known if len(name) > 2 and one.lower().endswith(name.lower())]
+    if len(meant) < 2:
+        one = nearest(name, known)
+        meant = [] if one is None else [one]
+    hint = f"; did you mean {' or '.join(f'{module.__name__}.{one}' for one in meant)}?" if meant else ""
     return f"module {module.__name__!r} has no attribute {name!r}{hint}"
 
 
