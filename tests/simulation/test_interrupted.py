@@ -36,9 +36,15 @@ def reference(time):
 
 if "simulate" in sys.argv:
     mb.simulate(system, state, 0.01, accuracy=1e-6)
-    print("go", flush=True)
+    told = []
+
+    def go(time, end):
+        if time > 2.0 and not told:
+            told.append(time)
+            print("go", flush=True)
+
     try:
-        mb.simulate(system, state, 1e6, accuracy=1e-6, report_interval=0.5)
+        mb.simulate(system, state, 1e6, accuracy=1e-6, report_interval=0.5, progress=go)
     except KeyboardInterrupt as error:
         trajectory = error.trajectory
         assert 1 < len(trajectory) and np.isfinite(trajectory.q).all()
