@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .force.contact.subsystem import CompliantContactSubsystem
     from .force.subsystem import GeneralForceSubsystem
     from .function import Function
-    from .importer import Model, load_urdf
+    from .importer import Model, load, load_urdf
     from .integrator import Integrator
     from .measure.base import Measure
     from .mobilizer.base import Direction, MobilizedBody
@@ -114,6 +114,7 @@ __all__ = [
     "force",
     "function",
     "integrator",
+    "load",
     "load_urdf",
     "measure",
     "mobilizer",
@@ -133,7 +134,7 @@ _WHERE = {
     "force.contact.subsystem": "CompliantContactSubsystem",
     "force.subsystem": "GeneralForceSubsystem",
     "function": "Function",
-    "importer": "Model load_urdf",
+    "importer": "Model load load_urdf",
     "integrator": "Integrator",
     "measure.base": "Measure",
     "mobilizer.base": "Direction MobilizedBody",

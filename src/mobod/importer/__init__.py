@@ -5,7 +5,8 @@ XML safely; `urdf_reader` checks every number (`urdf_document` is what it makes)
 `urdf_mass` and `urdf_massless` check what the parts make together; `urdf` builds the system.
 """
 
+from .formats import load
 from .model import Model
 from .urdf import load_urdf
 
-__all__ = ["Model", "load_urdf"]
+__all__ = ["Model", "load", "load_urdf"]

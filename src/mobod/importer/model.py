@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ..algebra.arrays import Array
 from ..value.attributes import Sealed
 
 if TYPE_CHECKING:
-    from ..force import Gravity, MobilityLinearDamper, MobilityLinearStop
+    from ..constraint.base import Constraint
+    from ..force import Gravity, MobilityLinearStop
+    from ..force.base import Force
     from ..force.contact.subsystem import CompliantContactSubsystem
     from ..force.subsystem import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
     from ..state.state import State
     from ..system.matter import SimbodyMatterSubsystem
     from ..system.system import MultibodySystem
+    from ..value import Transform
     from .urdf_document import Joint, Link
 
 
@@ -25,30 +30,45 @@ class Model(Sealed):
     Attributes
     ----------
     name : str
-        The robot's name.
+        What the file calls the model.
     system : MultibodySystem
     matter : SimbodyMatterSubsystem
     forces : GeneralForceSubsystem
     gravity : force.Gravity
-        The one force in the system, unless damping or limits are asked for; more can be added.
     bodies : dict of str to MobilizedBody
-        By the name of the link; each body's origin is the link's frame.
+        By the file's name of the body or link; each body's origin is the origin of the file's frame of it.
     coordinates, speeds : dict of str to int
-        Where in `State.q` and `State.u` each coordinate and each speed is, in that order. They are
-        named after the joint, `name[i]` where it has several: (angle, x, y) for a planar joint; for
-        a floating one and for a floating base, which is named after the root link, a quaternion (w,
-        x, y, z) and a position, and an angular and a linear velocity.
-    links, joints : dict of str to Link, Joint
-        What the file says of each, as data: shapes to draw; limits, damping and friction, of which only
-        `dampers` and `stops` are simulated; mimicry, which is, unless `load_urdf` was told otherwise.
-    root : str
-        Name of the root link.
+        Where in `State.q` and `State.u` each coordinate and each speed is, in that order. They have the file's names; where it
+        has none they are named after the joint, `name[i]` where this has several. A name that the file uses twice is
+        ``joint/coordinate``.
     report : list of str
         What was dropped or approximated, a sentence each.
-    dampers, stops : dict of str to force.MobilityLinearDamper, force.MobilityLinearStop
-        By the name of the joint, where they were asked for.
+    angles : set of str
+        Those of `coordinates` that are angles: what motion files may hold in degrees.
+    markers : dict of str to (MobilizedBody, (3,) ndarray)
+        Stations that a motion-capture system sees: the body, and where in its frame.
+    frames : dict of str to (MobilizedBody, Transform)
+        Frames that the file fixes to bodies: the body, and X_BF. Sites of MJCF files are frames.
+    constraints : dict of str to Constraint
+        Those that the file names, and those by which it closes loops.
+    springs, dampers, frictions : dict of str to Force
+        Of coordinates, by the name of the joint or coordinate.
+    stops : dict of str to force.MobilityLinearStop
+        Likewise, where limits are simulated.
+    actuators : dict of str to Force
+        What drives the model, by the file's name.
+    muscles : dict of str to object
+        What the file says of each muscle, as data: no muscle is simulated yet, and `report` says so.
+    keyframes : dict of str to callable
+        States that the file names: ``model.keyframes[name]()`` makes one.
     contacts : CompliantContactSubsystem or None
         What finds and applies the forces of collision shapes, where they were asked for.
+    data : dict of str to object
+        What else the file says and is kept as it is, by the name of the element.
+    links, joints : dict of str to Link, Joint
+        What a URDF file says of each, as data; limits, damping and friction are simulated where that was asked for.
+    root : str
+        Name of the root link of a URDF file, empty for other formats.
     """
 
     name: str
@@ -59,25 +79,41 @@ class Model(Sealed):
     bodies: dict[str, MobilizedBody]
     coordinates: dict[str, int]
     speeds: dict[str, int]
-    links: dict[str, Link]
-    joints: dict[str, Joint]
-    root: str
     report: list[str]
-    dampers: dict[str, MobilityLinearDamper] = field(default_factory=dict)
+    angles: set[str] = field(default_factory=set)
+    markers: dict[str, tuple[MobilizedBody, Array]] = field(default_factory=dict)
+    frames: dict[str, tuple[MobilizedBody, Transform]] = field(default_factory=dict)
+    constraints: dict[str, Constraint] = field(default_factory=dict)
+    springs: dict[str, Force] = field(default_factory=dict)
+    dampers: dict[str, Force] = field(default_factory=dict)
     stops: dict[str, MobilityLinearStop] = field(default_factory=dict)
+    frictions: dict[str, Force] = field(default_factory=dict)
+    actuators: dict[str, Any] = field(default_factory=dict)
+    muscles: dict[str, Any] = field(default_factory=dict)
+    keyframes: dict[str, Callable[[], State]] = field(default_factory=dict)
     contacts: CompliantContactSubsystem | None = None
+    data: dict[str, Any] = field(default_factory=dict)
+    links: dict[str, Link] = field(default_factory=dict)
+    joints: dict[str, Joint] = field(default_factory=dict)
+    root: str = ""
+    #: What a new state is told that topology cannot say: Euler angles, locks, coordinates; gets the model and the state.
+    prepare: Callable[[Model, State], None] | None = field(default=None, repr=False)
 
     def default_state(self) -> State:
-        """Return a new state with all coordinates and speeds at zero (quaternions at no rotation).
+        """Return a new state as the file says it: coordinates and speeds, and which of them are locked or prescribed.
 
-        Joints that mimic others are where these say, which an offset makes different from zero.
+        Where the file says nothing, coordinates and speeds are zero (quaternions at no rotation), and coupled coordinates
+        are where the coupling puts them.
 
         Returns
         -------
         State
             Realized through `Stage.MODEL`.
         """
-        return self.system.realize_topology()
+        state = self.system.realize_topology()
+        if self.prepare is not None:
+            self.prepare(self, state)
+        return state
 
     def __repr__(self) -> str:
         """Name, and how much there is of it."""

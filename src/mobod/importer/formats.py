@@ -1,0 +1,87 @@
+"""One call for every format: which reader a file is for."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import ModelError
+from ..value.checks import suggest
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+class Format(NamedTuple):
+    """A format of models: its name, where its reader is, the endings of its files, and the root elements of its XML."""
+
+    name: str
+    module: str
+    reader: str
+    suffixes: tuple[str, ...]
+    roots: tuple[str, ...]
+
+
+#: Those that can be read; a new one is a line here.
+FORMATS = (Format("URDF", "urdf", "load_urdf", (".urdf",), ("robot",)),)
+
+
+def load(path: str | os.PathLike[str], **options: Any) -> Model:
+    """Build a multibody system from a model file of any format that is known.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. Its ending says which format it has; where that is ``.xml``, its root element does.
+    **options
+        Of the format's own reader: `load_urdf`.
+
+    Returns
+    -------
+    Model
+        The system with the file's names, and a report on what was dropped or approximated.
+
+    Raises
+    ------
+    OSError
+        The file cannot be opened or read.
+    ModelError
+        The file's format is not known, or its reader refuses it.
+    TypeError
+        An option that the format's reader does not have.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> mb.load(files("mobod") / "examples" / "panda.urdf").name
+    'panda'
+    """
+    format = find_format(path)
+    reader = getattr(importlib.import_module(f".{format.module}", __package__), format.reader)
+    model: Model = reader(path, **options)
+    return model
+
+
+def find_format(path: str | os.PathLike[str]) -> Format:
+    """Find the format of a file by its ending, and by its root element where that is ``.xml``."""
+    suffix = Path(path).suffix.lower()
+    for format in FORMATS:
+        if suffix in format.suffixes:
+            return format
+    name = os.fspath(path)
+    if suffix == ".xml":
+        from .xml_element import read_xml
+
+        root = read_xml(path).tag
+        for format in FORMATS:
+            if root in format.roots:
+                return format
+        known = ", ".join(f"<{root}> of {format.name}" for format in FORMATS for root in format.roots)
+        raise ModelError(f"{name}: the root element <{root}> is of no format that can be read: {known}")
+    if suffix == ".xacro":
+        raise ModelError(f"{name}: a template; make a URDF file of it: xacro {name} > {Path(path).stem}.urdf")
+    endings = [ending for format in FORMATS for ending in format.suffixes] + [".xml"]
+    raise ModelError(f"{name}: no format that can be read has files that end in {suffix!r}; {suggest(suffix, endings)}")
