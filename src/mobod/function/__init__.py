@@ -8,14 +8,32 @@ from .base import Function
 from .constant import Constant
 from .custom import Custom
 from .linear import Linear
+from .multiplier import Multiplier
+from .piecewise_constant import PiecewiseConstant
+from .piecewise_linear import PiecewiseLinear
 from .polynomial import Polynomial
+from .simm_spline import SimmSpline
 from .sinusoid import Sinusoid
 from .spline import Spline
 from .step import Step
 
 #: The kinds that compiled code can evaluate, for tests that hold for all of them.
-KINDS = (Constant, Linear, Polynomial, Sinusoid, Step, Spline)
+KINDS = (Constant, Linear, Polynomial, Sinusoid, Step, Spline, SimmSpline, PiecewiseLinear, PiecewiseConstant, Multiplier)
 
-__all__ = ["KINDS", "Constant", "Custom", "Function", "Linear", "Polynomial", "Sinusoid", "Spline", "Step"]
+__all__ = [
+    "KINDS",
+    "Constant",
+    "Custom",
+    "Function",
+    "Linear",
+    "Multiplier",
+    "PiecewiseConstant",
+    "PiecewiseLinear",
+    "Polynomial",
+    "SimmSpline",
+    "Sinusoid",
+    "Spline",
+    "Step",
+]
 
 explain_names(__name__)
