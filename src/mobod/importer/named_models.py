@@ -245,7 +245,7 @@ def put_floor(loaded: Loaded, choices: Choices) -> None:
     if not choices.floor:
         return
     from .floor import add_floor
-    from .urdf_collisions import MATERIAL
+    from .urdf.collisions import MATERIAL
 
     changes = {"stiffness": choices.floor_stiffness, "static_friction": choices.floor_friction}
     changes["dynamic_friction"] = choices.floor_friction
