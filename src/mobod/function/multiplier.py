@@ -51,17 +51,18 @@ class Multiplier(FunctionKind):
                 f"the function of a Multiplier must be a mobod.Function, such as Polynomial([1, 0]), not {function!r}"
             )
         self._keep(function=function, scale=checks.finite("the scale of a Multiplier", scale))
-        core, _ = self._core()
+        core, _ = self.core()
         if isinstance(core, FunctionKind) and is_compiled(core):
             object.__setattr__(self, "is_affine", core.is_affine)
             object.__setattr__(self, "routine", None if core.routine is None else multiple(core.routine))
 
-    def _core(self) -> tuple[Function, float]:
+    def core(self) -> tuple[Function, float]:
         """The function that is no Multiplier, and what it is multiplied by."""
-        core, scale = self._function, self._scale
-        while isinstance(core, Multiplier):
-            core, scale = core._function, scale * core._scale
-        return core, scale
+        inner = self._function
+        if not isinstance(inner, Multiplier):
+            return inner, self._scale
+        core, scale = inner.core()
+        return core, self._scale * scale
 
     def get_argument_size(self) -> int:
         """That of the function."""
@@ -73,9 +74,9 @@ class Multiplier(FunctionKind):
 
     def _derivative(self, components: tuple[int, ...], x: tuple[Any, ...]) -> Any:
         inner = self._function
+        points = np.stack(np.broadcast_arrays(*x), axis=-1) if x else np.empty(0)
         if isinstance(inner, FunctionKind):
-            return self._scale * np.asarray(inner._derivative(components, x))
-        points = np.stack(np.broadcast_arrays(*x), axis=-1)
+            return self._scale * np.asarray(inner.calc_derivative(components, points))
         found = [
             inner.calc_derivative(list(components), point) if components else inner.calc_value(point)
             for point in np.atleast_2d(points)
@@ -83,7 +84,7 @@ class Multiplier(FunctionKind):
         return self._scale * (np.array(found) if points.ndim == 2 else found[0])
 
     def pack(self) -> tuple[Sequence[int], Sequence[float]]:
-        core, scale = self._core()
+        core, scale = self.core()
         if not isinstance(core, FunctionKind):
             return super().pack()
         integers, numbers = core.pack()
