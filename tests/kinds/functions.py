@@ -45,6 +45,20 @@ def simm_splines(rng):
     return [fn.SimmSpline(one, rng.normal(size=len(one))) for one in (x, x[:2], x[:3], x[:4], twice)]
 
 
+def gcv_splines(rng):
+    x = np.cumsum(rng.uniform(0.3, 1.0, 10)) - 3.5
+    found = [fn.GCVSpline(degree, x, rng.normal(size=10), 0.05) for degree in (1, 3, 5, 7)]
+    return [*found, fn.GCVSpline(5, x, np.sin(x) + 0.1 * rng.normal(size=10), -1.0)]
+
+
+def expressions(rng):
+    a, b = rng.uniform(0.3, 1.0, 2).tolist()
+    return [
+        fn.Expression(f"{a} * sin(x)^3 + exp(-{b} * x^2)"),
+        fn.Expression("a * tanh(y) - x * cube(y) / 9; a = 2 * atan(x)", ["x", "y"]),
+    ]
+
+
 def of_points(kind, least):
     def samples(rng):
         x = np.cumsum(rng.uniform(0.3, 1.0, 7)) - 2.5
@@ -73,6 +87,8 @@ FUNCTIONS = Records(
     ),
     Function(kind=fn.Spline, samples=splines, joints=lambda f: f._x),
     Function(kind=fn.SimmSpline, samples=simm_splines, joints=lambda f: f._x),
+    Function(kind=fn.GCVSpline, samples=gcv_splines, joints=lambda f: f._x),
+    Function(kind=fn.Expression, samples=expressions, joints=None),
     Function(kind=fn.PiecewiseLinear, samples=of_points(fn.PiecewiseLinear, 2), joints=lambda f: f._x),
     Function(kind=fn.PiecewiseConstant, samples=of_points(fn.PiecewiseConstant, 1), joints=lambda f: f._x),
     Function(kind=fn.Multiplier, samples=multiples, joints=lambda f: getattr(f._function, "_x", [9.0])),

@@ -7,6 +7,8 @@ from ..value.attributes import explain_names
 from .base import Function
 from .constant import Constant
 from .custom import Custom
+from .expression import Expression
+from .gcv_spline import GCVSpline
 from .linear import Linear
 from .multiplier import Multiplier
 from .piecewise_constant import PiecewiseConstant
@@ -18,13 +20,18 @@ from .spline import Spline
 from .step import Step
 
 #: The kinds that compiled code can evaluate, for tests that hold for all of them.
-KINDS = (Constant, Linear, Polynomial, Sinusoid, Step, Spline, SimmSpline, PiecewiseLinear, PiecewiseConstant, Multiplier)
+KINDS = (
+    *(Constant, Linear, Polynomial, Sinusoid, Step, Spline, SimmSpline, GCVSpline, PiecewiseLinear, PiecewiseConstant),
+    *(Expression, Multiplier),
+)
 
 __all__ = [
     "KINDS",
     "Constant",
     "Custom",
+    "Expression",
     "Function",
+    "GCVSpline",
     "Linear",
     "Multiplier",
     "PiecewiseConstant",
