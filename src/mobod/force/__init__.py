@@ -19,6 +19,9 @@ from .mobility_dry_friction import MobilityDryFriction
 from .mobility_linear_damper import MobilityLinearDamper
 from .mobility_linear_spring import MobilityLinearSpring
 from .mobility_linear_stop import MobilityLinearStop
+from .mobility_orientation_spring import MobilityOrientationSpring
+from .mobility_polynomial_damper import MobilityPolynomialDamper
+from .mobility_polynomial_spring import MobilityPolynomialSpring
 from .smooth_sphere_half_space import SmoothSphereHalfSpace
 from .thermostat import Thermostat
 from .two_point_constant_force import TwoPointConstantForce
@@ -40,6 +43,9 @@ KINDS: tuple[type[Force], ...] = (
     MobilityLinearDamper,
     MobilityConstantForce,
     MobilityLinearStop,
+    MobilityPolynomialSpring,
+    MobilityPolynomialDamper,
+    MobilityOrientationSpring,
     MobilityDiscreteForce,
     MobilityDryFriction,
     DiscreteForces,
@@ -71,6 +77,9 @@ __all__ = [
     "MobilityLinearDamper",
     "MobilityLinearSpring",
     "MobilityLinearStop",
+    "MobilityOrientationSpring",
+    "MobilityPolynomialDamper",
+    "MobilityPolynomialSpring",
     "SmoothSphereHalfSpace",
     "Thermostat",
     "TwoPointConstantForce",
