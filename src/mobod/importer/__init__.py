@@ -6,7 +6,8 @@ XML safely; `urdf_reader` checks every number (`urdf_document` is what it makes)
 """
 
 from .formats import load
+from .mjcf import load_mjcf
 from .model import Model
 from .urdf import load_urdf
 
-__all__ = ["Model", "load", "load_urdf"]
+__all__ = ["Model", "load", "load_mjcf", "load_urdf"]
