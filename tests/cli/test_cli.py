@@ -253,7 +253,7 @@ def test_a_wrong_python_file_is_named_with_the_line(error, tmp_path, content, me
     [
         ("robot.urdf", "<robot", "robot.urdf"),
         ("robot.urdf.xacro", "<robot/>", "is a template; make a URDF file of it: xacro"),
-        ("robot.sdf", "<sdf/>", "MODEL must end in .urdf or .py"),
+        ("robot.txt", "<sdf/>", "MODEL must end in .urdf"),
     ],
 )
 def test_a_wrong_file_is_named(error, tmp_path, name, content, message):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -153,7 +154,7 @@ def _read_with_trimesh(path: Path) -> tuple[Array, Indices]:
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
     try:
-        mesh = trimesh.load(path, force="mesh")
+        mesh: Any = trimesh.load(path, force="mesh")
     except Exception as error:  # its readers raise whatever they come upon
         raise ValueError(f"trimesh cannot read {path}: {error!r}") from error
     return np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..force import MobilityLinearDamper, MobilityLinearStop
-from ..force.subsystem import GeneralForceSubsystem
-from ..mobilizer.base import MobilizedBody
-from .urdf_document import Joint
+from ...force import MobilityLinearDamper, MobilityLinearStop
+from ...force.subsystem import GeneralForceSubsystem
+from ...mobilizer.base import MobilizedBody
+from .document import Joint
 
 #: How far a stop gives way to the greatest effort: angle, length.
 YIELD = {"revolute": 0.02, "prismatic": 0.002}

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mobod.importer.urdf_document import Dynamics, Joint, Origin
-from mobod.importer.urdf_mass import MASSLESS, LinkMass, rotation_matrix
-from mobod.importer.urdf_massless import find_idle_joints
-from mobod.importer.urdf_tree import UrdfTree
+from mobod.importer.urdf.document import Dynamics, Joint, Origin
+from mobod.importer.urdf.mass import MASSLESS, LinkMass, rotation_matrix
+from mobod.importer.urdf.massless import find_idle_joints
+from mobod.importer.urdf.tree import UrdfTree
 
 SOLID = LinkMass(1.0, np.array([0.1, 0.2, 0.3]), np.diag([1.0, 2.0, 2.5]))
 POINT = LinkMass(1.0, np.array([0.0, 0.0, -1.0]), np.zeros((3, 3)))

@@ -15,8 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn, TypeVar, cast, get_args
 
-from ..errors import ModelError
-from .urdf_document import (
+from ...errors import ModelError
+from ..xml_element import Element, read_xml
+from .document import (
     Box,
     Capsule,
     Collision,
@@ -36,7 +37,6 @@ from .urdf_document import (
     Vector3,
     Visual,
 )
-from .xml_element import Element, read_xml
 
 JOINT_TYPES: tuple[str, ...] = get_args(JointType)
 

@@ -22,10 +22,10 @@ import math
 
 import numpy as np
 
-from ..algebra.arrays import Array
-from .urdf_document import Joint
-from .urdf_mass import LinkMass, rotation_matrix
-from .urdf_tree import UrdfTree
+from ...algebra.arrays import Array
+from .document import Joint
+from .mass import LinkMass, rotation_matrix
+from .tree import UrdfTree
 
 _SOLID = np.zeros((6, 0))
 _SMALL = 1e-9  # of unit vectors; rounding leaves 1e-15, and real geometry is coarser than a nanometre

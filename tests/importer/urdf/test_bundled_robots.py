@@ -8,11 +8,11 @@ from importlib.resources import as_file, files
 import pytest
 from numpy.testing import assert_allclose
 
-from mobod.importer.urdf_document import NUM_Q, NUM_U
-from mobod.importer.urdf_mass import calc_link_masses
-from mobod.importer.urdf_massless import find_idle_joints
-from mobod.importer.urdf_reader import read_urdf
-from mobod.importer.urdf_tree import build_tree
+from mobod.importer.urdf.document import NUM_Q, NUM_U
+from mobod.importer.urdf.mass import calc_link_masses
+from mobod.importer.urdf.massless import find_idle_joints
+from mobod.importer.urdf.reader import read_urdf
+from mobod.importer.urdf.tree import build_tree
 
 ROBOTS = ["panda", "g1"]
 EXAMPLES = files("mobod") / "examples"

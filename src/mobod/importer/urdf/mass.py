@@ -24,10 +24,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..algebra.arrays import Array
-from ..errors import ModelError
-from .urdf_document import Inertial, Joint, UrdfDocument, Vector3
-from .urdf_tree import UrdfTree
+from ...algebra.arrays import Array
+from ...errors import ModelError
+from .document import Inertial, Joint, UrdfDocument, Vector3
+from .tree import UrdfTree
 
 ROUNDING = 0.01
 """Defect that rounding to two digits explains."""

@@ -8,9 +8,9 @@ import math
 import pytest
 
 from mobod.errors import ModelError
-from mobod.importer.urdf_document import Box, Cylinder, Dynamics, Limit, Mesh, Mimic, Origin, Sphere
-from mobod.importer.urdf_reader import read_urdf
-from mobod.importer.urdf_tree import build_tree
+from mobod.importer.urdf.document import Box, Cylinder, Dynamics, Limit, Mesh, Mimic, Origin, Sphere
+from mobod.importer.urdf.reader import read_urdf
+from mobod.importer.urdf.tree import build_tree
 
 TWO_LINKS = """<robot name="two">
 <link name="base"/>

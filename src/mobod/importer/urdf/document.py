@@ -2,7 +2,7 @@
 
 Units are URDF's: metres, kilograms, seconds, radians. Nothing here knows of the engine; every class
 is frozen, and every number in it has been checked to be finite (limits may be infinite).
-`urdf_reader` makes these from a file, `urdf_tree` puts them in order, `urdf` builds the system.
+`reader` makes these from a file, `tree` puts them in order, `urdf` builds the system.
 """
 
 from __future__ import annotations

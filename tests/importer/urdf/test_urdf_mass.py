@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mobod.errors import ModelError
-from mobod.importer.urdf_mass import calc_link_masses, rotation_matrix
-from mobod.importer.urdf_reader import read_urdf
-from mobod.importer.urdf_tree import build_tree
+from mobod.importer.urdf.mass import calc_link_masses, rotation_matrix
+from mobod.importer.urdf.reader import read_urdf
+from mobod.importer.urdf.tree import build_tree
 
 
 def link(name: str, mass: float = 0.0, diagonal=(0, 0, 0), xyz=(0, 0, 0), rpy=(0, 0, 0)) -> str:

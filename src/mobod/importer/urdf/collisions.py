@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import contact
-from ..decoration.mesh_file import read_mesh
-from ..errors import ModelError
-from ..force.contact.subsystem import CompliantContactSubsystem
-from ..mobilizer import Weld
-from ..value import Transform
-from ..value.checks import suggest
-from ..value.stage import Stage
-from .urdf_document import Box, Capsule, Collision, Cylinder, Mesh, Sphere, UrdfDocument
-from .urdf_mass import rotation_matrix
+from ... import contact
+from ...decoration.mesh_file import read_mesh
+from ...errors import ModelError
+from ...force.contact.subsystem import CompliantContactSubsystem
+from ...mobilizer import Weld
+from ...value import Transform
+from ...value.checks import suggest
+from ...value.stage import Stage
+from .document import Box, Capsule, Collision, Cylinder, Mesh, Sphere, UrdfDocument
+from .mass import rotation_matrix
 
 if TYPE_CHECKING:
-    from .model import Model
+    from ..model import Model
 
 MATERIAL = contact.Material(stiffness=1e7, dissipation=1.0, static_friction=0.8, dynamic_friction=0.6)
 """What surfaces are made of unless it is said: a robot's 350 N sink a foot's sphere of 5 cm in by 5 mm."""

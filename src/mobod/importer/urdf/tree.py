@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import ModelError
-from .urdf_document import Joint, UrdfDocument
+from ...errors import ModelError
+from .document import Joint, UrdfDocument
 
 
 @dataclass(frozen=True, slots=True)

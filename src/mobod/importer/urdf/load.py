@@ -19,26 +19,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import body, constraint, decoration, force, mobilizer
-from ..algebra.arrays import Array
-from ..errors import ModelError
-from ..force.subsystem import GeneralForceSubsystem
-from ..function import Linear
-from ..mobilizer.base import MobilizedBody
-from ..system.matter import SimbodyMatterSubsystem
-from ..system.system import MultibodySystem
-from ..value import Inertia, MassProperties, Transform
-from ..value.attributes import named_arguments
-from .model import Model
-from .urdf_document import NUM_Q, NUM_U, Box, Cylinder, Joint, Mesh, Sphere, UrdfDocument, Visual
-from .urdf_forces import add_dampers, add_stops
-from .urdf_mass import LinkMass, calc_link_masses, rotation_matrix
-from .urdf_massless import find_idle_joints
-from .urdf_reader import read_urdf
-from .urdf_tree import UrdfTree, build_tree
+from ... import body, constraint, decoration, force, mobilizer
+from ...algebra.arrays import Array
+from ...errors import ModelError
+from ...force.subsystem import GeneralForceSubsystem
+from ...function import Linear
+from ...mobilizer.base import MobilizedBody
+from ...system.matter import SimbodyMatterSubsystem
+from ...system.system import MultibodySystem
+from ...value import Inertia, MassProperties, Transform
+from ...value.attributes import named_arguments
+from ..model import Model
+from .document import NUM_Q, NUM_U, Box, Cylinder, Joint, Mesh, Sphere, UrdfDocument, Visual
+from .forces import add_dampers, add_stops
+from .mass import LinkMass, calc_link_masses, rotation_matrix
+from .massless import find_idle_joints
+from .reader import read_urdf
+from .tree import UrdfTree, build_tree
 
 if TYPE_CHECKING:
-    from .. import contact
+    from ... import contact
 
 _MOBILIZERS: dict[str, type[MobilizedBody]] = {
     "revolute": mobilizer.Pin,
@@ -98,7 +98,7 @@ def load_urdf(
         and capsules, which are not of the format) become contact surfaces, and the system has a `CompliantContactSubsystem`,
         found in `Model.contacts`. Links that a joint connects do not touch, nor does what is fixed to these.
     collision_material : contact.Material, optional
-        Of all surfaces; a rubber unless given, see `importer.urdf_collisions.MATERIAL`.
+        Of all surfaces; a rubber unless given, see `importer.urdf.collisions.MATERIAL`.
     link_materials : dict of str to contact.Material, optional
         Of some links' surfaces, by the name of the link.
     collision_meshes : {"hull", "mesh", "none"}
@@ -151,10 +151,10 @@ def load_urdf(
     document = read_urdf(path, collisions=bool(collision))
     materials: dict[str, contact.Material] = {}
     if collision:
-        from . import urdf_collisions
+        from . import collisions
 
-        urdf_collisions.check_meshes(collision_meshes)
-        materials = urdf_collisions.check_materials(collision_material, link_materials, document.links)
+        collisions.check_meshes(collision_meshes)
+        materials = collisions.check_materials(collision_material, link_materials, document.links)
     tree = build_tree(document)
     masses, mass_notes = calc_link_masses(document, tree)
     idle, base_moves_mass = find_idle_joints(tree, masses)
@@ -186,9 +186,7 @@ def load_urdf(
         model.report += [f"limits of {_plural(len(stops), 'joint', 'joints')}: simulated, as compliant stops", *notes]
     if collision:
         welded = {joint.name for joint in idle}
-        model.report += urdf_collisions.add_surfaces(
-            model, document, welded, materials, collision_meshes, bool(exclude_overlapping)
-        )
+        model.report += collisions.add_surfaces(model, document, welded, materials, collision_meshes, bool(exclude_overlapping))
     return model
 
 
