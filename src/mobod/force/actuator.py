@@ -2,6 +2,7 @@
 
 c = control, kept within its range   a = c, or a variable z of the actuator: z_dot = c, or z_dot = (c - z) / tau
 f = gain a + bias   gain = g0 + g1 l + g2 v   bias = b0 + b1 l + b2 v   kept within its range
+What acts is f, kept within what the joint or the rope can take.
 
 A motor has gain (g0, 0, 0); a position servo gain (k, 0, 0) and bias (0, -k, -d), so that f = k (c - l) - d v; a velocity servo
 gain (d, 0, 0) and bias (0, 0, -d); a damper gain (0, 0, -1). The law is that of MuJoCo's actuators with affine gain and bias.
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 #: What z is, the element's first integer.
 NONE, INTEGRATOR, FILTER = 0, 1, 2
 _DYNAMICS = {None: NONE, "integrator": INTEGRATOR, "filter": FILTER}
-#: Numbers: the control, gain, bias, ranges of the control, of the force and of z, tau, the period, then the ratio.
-GAIN, BIAS, CONTROL_RANGE, FORCE_RANGE, Z_RANGE, TAU, PERIOD, RATIO = 1, 4, 7, 9, 11, 13, 14, 15
+#: Numbers: the control, gain, bias, ranges of the control, of the force, of z and of what acts, tau, the period, then the ratio.
+GAIN, BIAS, CONTROL_RANGE, FORCE_RANGE, Z_RANGE, APPLIED_RANGE, TAU, PERIOD, RATIO = 1, 4, 7, 9, 11, 13, 15, 16, 17
 
 
 @generic
@@ -87,13 +88,15 @@ def _make(functions: Functions, with_z: bool) -> Callable[..., Any]:
     def add(model: Any, i: int, x: int) -> None:
         ratio = number(model, x + RATIO)
         own_length, own_speed = ratio * length(model, i + 1, x + RATIO + 1), ratio * speed(model, i + 1, x + RATIO + 1)
-        apply(model, i + 1, x + RATIO + 1, ratio * law(model, x, control(model, x), own_length, own_speed))
+        f = law(model, x, control(model, x), own_length, own_speed)
+        apply(model, i + 1, x + RATIO + 1, ratio * within(model, x + APPLIED_RANGE, f))
 
     @generic
     def add_with_z(model: Any, i: int, x: int, z: int) -> None:
         ratio = number(model, x + RATIO)
         own_length, own_speed = ratio * length(model, i + 1, x + RATIO + 1), ratio * speed(model, i + 1, x + RATIO + 1)
-        apply(model, i + 1, x + RATIO + 1, ratio * law(model, x, load(model.z, z, 0), own_length, own_speed))
+        f = law(model, x, load(model.z, z, 0), own_length, own_speed)
+        apply(model, i + 1, x + RATIO + 1, ratio * within(model, x + APPLIED_RANGE, f))
         store(model.z_dot, z, 0, rate(model, i, x, z))
 
     made = add_with_z if with_z else add
@@ -134,6 +137,8 @@ class Actuator(Force):
         Of the filter, above zero.
     activation_range : (float, float)
         What z does not leave.
+    applied_range : (float, float)
+        What the force is kept within where it acts: what a joint or a rope can take. `calc_force` is the force before.
     period : float, optional
         Of a length that is an angle: of the controls a period apart, the one that is nearest to the length counts.
     disabled_by_default : bool
@@ -182,6 +187,7 @@ class Actuator(Force):
         dynamics: str | None = None,
         time_constant: float = 1.0,
         activation_range: tuple[float, float] = (-np.inf, np.inf),
+        applied_range: tuple[float, float] = (-np.inf, np.inf),
         period: float | None = None,
         disabled_by_default: bool = False,
         name: str | None = None,
@@ -189,6 +195,7 @@ class Actuator(Force):
         whose = "an Actuator" if name is None else repr(name)
         numbers = self.declared(name, default=default, gain=gain, bias=bias)
         ranges = {"control_range": control_range, "force_range": force_range, "activation_range": activation_range}
+        ranges["applied_range"] = applied_range
         for what, bounds in ranges.items():
             numbers += checked_range(f"{what} of {whose}", bounds)
         if dynamics not in _DYNAMICS:

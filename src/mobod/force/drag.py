@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from .subsystem import GeneralForceSubsystem
 
+PI = float(np.pi)
 #: Numbers: viscosity, density, wind, then the frame S, then the kind's own.
 FRAME, OWN = 5, 17
 #: Those of an ellipsoid: semi-axes, coefficients (blunt, slender, angular, Kutta, Magnus), virtual masses and inertias, A_max,
@@ -79,7 +80,7 @@ def box_wrench(model: Any, x: int, w: Any, v: Any) -> Any:
     n, r = number(model, x), number(model, x + 1)
     a, b, c = numbers3(model, x + OWN)
     mean = (a + b + c) / 3.0
-    linear, angular = 3.0 * np.pi * mean * n, np.pi * mean * mean * mean * n
+    linear, angular = 3.0 * PI * mean * n, PI * mean * mean * mean * n
     a4, b4, c4 = a * a * a * a, b * b * b * b, c * c * c * c
     f = (
         -(linear + 0.5 * r * b * c * size(v[0])) * v[0],
@@ -111,7 +112,7 @@ def ellipsoid_wrench(model: Any, x: int, w: Any, v: Any) -> Any:
     spin = vec3.scale(r, scaled(numbers3(model, y + INERTIAS), w))
     t = vec3.add(vec3.cross(momentum, v), vec3.cross(spin, w))
     f = vec3.cross(momentum, w)
-    volume = 4.0 / 3.0 * np.pi * a[0] * a[1] * a[2]
+    volume = 4.0 / 3.0 * PI * a[0] * a[1] * a[2]
     f = vec3.add_scaled(f, magnus * r * volume, vec3.cross(w, v))
 
     areas = (a[1] * a[2], a[2] * a[0], a[0] * a[1])
@@ -120,7 +121,7 @@ def ellipsoid_wrench(model: Any, x: int, w: Any, v: Any) -> Any:
     numerator, denominator = vec3.dot(normal, v), vec3.dot(normal, normal)
     some = numerator > 1e-15
     safe = where(some, numerator, 1e-15 * one(numerator))
-    shadow = np.pi * norm_ratio(denominator, safe)
+    shadow = PI * norm_ratio(denominator, safe)
     speed = norm(v)
     weight = speed * denominator
     cosine = numerator / where(weight > 1e-15, weight, 1e-15 * one(weight))
@@ -128,7 +129,7 @@ def ellipsoid_wrench(model: Any, x: int, w: Any, v: Any) -> Any:
     f = vec3.add(f, vec3.cross(lift, v))
 
     D_mean, A_max = number(model, y + D), number(model, y + A_MAX)
-    drag = 3.0 * np.pi * D_mean * n + r * speed * (blunt * shadow + slender * (A_max - shadow))
+    drag = 3.0 * PI * D_mean * n + r * speed * (blunt * shadow + slender * (A_max - shadow))
     f = vec3.add_scaled(f, -drag, v)
     moments, I_max = numbers3(model, y + I), number(model, y + I_MAX)
     turned = (
@@ -136,7 +137,7 @@ def ellipsoid_wrench(model: Any, x: int, w: Any, v: Any) -> Any:
         w[1] * (angular * moments[1] + slender * (I_max - moments[1])),
         w[2] * (angular * moments[2] + slender * (I_max - moments[2])),
     )
-    about = np.pi * D_mean * D_mean * D_mean * n + r * norm(turned)
+    about = PI * D_mean * D_mean * D_mean * n + r * norm(turned)
     return vec3.add_scaled(t, -about, w), f
 
 

@@ -20,9 +20,12 @@ import numpy as np
 from ...errors import TopologyError
 from ...value import Transform, checks
 from ...value.attributes import Sealed
+from ...value.frames import frame_or_none
+from ...value.stage import Stage
 from ..base import body_index
 
 if TYPE_CHECKING:
+    from ...state.state import State
     from ..subsystem import GeneralForceSubsystem
 
 #: What a kind provides: length, speed, apply.
@@ -53,6 +56,31 @@ class Transmission(Sealed):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of ratio {self.numbers[0]:g}>"
 
+    def calc_length(self, state: State) -> float:
+        """The length, times the ratio. Needs POSITION."""
+        return self._evaluate(state, "calc_length", Stage.POSITION, 0)
+
+    def calc_speed(self, state: State) -> float:
+        """The speed, times the ratio. Needs VELOCITY."""
+        return self._evaluate(state, "calc_speed", Stage.VELOCITY, 1)
+
+    def _evaluate(self, state: State, asked: str, stage: Stage, which: int) -> float:
+        state.check_owner(self.forces.get_system(), asked)
+        if state.stage_number < stage:
+            state.refuse(asked, stage)
+        own = _OwnNumbers(state.record, np.array(self.integers, np.int64), np.array(self.numbers)[:, None])
+        return float(self.numbers[0] * self.FUNCTIONS[which](own, 0, 1))
+
+
+class _OwnNumbers:
+    """A record, but for the pools of forces' integers and numbers: those of a transmission."""
+
+    def __init__(self, record: Any, integers: Any, numbers: Any) -> None:
+        self._record, self.force_integers, self.force_numbers = record, integers, numbers
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._record, name)
+
 
 def check_transmission(forces: GeneralForceSubsystem, what: Any) -> Transmission:
     """Refuse what is none, and one of another system."""
@@ -65,8 +93,6 @@ def check_transmission(forces: GeneralForceSubsystem, what: Any) -> Transmission
 
 def placed(forces: GeneralForceSubsystem, name: str, body: Any, frame: Transform | None) -> tuple[int, list[float]]:
     """A body's index, and a frame on it as twelve numbers: rotation, then place."""
-    from ...value.frames import frame_or_none
-
     X = frame_or_none(f"frame of {name}", frame)
     return body_index(forces, name, body), [*np.asarray(X.R).ravel().tolist(), *np.asarray(X.p).tolist()]
 

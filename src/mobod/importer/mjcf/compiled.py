@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,12 @@ def _compile(source: Source, strict: bool) -> Any:
     spec, name = source.spec, source.path
     for _ in range(3 + len(spec.meshes) + len(spec.textures) + len(spec.hfields) + len(spec.skins)):
         try:
-            return spec.compile()
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                compiled = spec.compile()
+            for warning in said:
+                source.note(f"MuJoCo: {' '.join(str(warning.message).split())}")
+            return compiled
         except Exception as error:
             if strict or not _mended(source, str(error)):
                 raise _refused(name, error) from None
