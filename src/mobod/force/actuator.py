@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 #: What z is, the element's first integer.
 NONE, INTEGRATOR, FILTER = 0, 1, 2
 _DYNAMICS = {None: NONE, "integrator": INTEGRATOR, "filter": FILTER}
-#: Numbers: the control, gain, bias, ranges of the control, of the force, of z and of what acts, tau, the period, then the ratio.
+#: Numbers: the control, gain, bias, ranges of the control, of the force, of z and of what acts, tau, the period, then the
+#: ratio.
 GAIN, BIAS, CONTROL_RANGE, FORCE_RANGE, Z_RANGE, APPLIED_RANGE, TAU, PERIOD, RATIO = 1, 4, 7, 9, 11, 13, 15, 16, 17
 
 
@@ -125,8 +126,8 @@ class Actuator(Force):
     transmission : force.transmission.Transmission
         What it acts through: `transmission.Coordinates` of one joint, say.
     gain, bias : (3,) array_like
-        f = gain . (1, l, v) a + bias . (1, l, v), with l and v the transmission's length and speed. Unless given, the force is the
-        control.
+        f = gain . (1, l, v) a + bias . (1, l, v), with l and v the transmission's length and speed. Unless given, the force
+        is the control.
     default : float
         The control in a default state.
     control_range, force_range : (float, float)

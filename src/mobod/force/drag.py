@@ -1,12 +1,14 @@
-"""BoxDrag and EllipsoidDrag: what a still or blowing fluid does to a body, by two simple models. Source: MuJoCo's documentation.
+"""BoxDrag and EllipsoidDrag: what a still or blowing fluid does to a body, by two simple models.
+
+Source: MuJoCo's documentation of its fluid forces.
 
 w and v are angular and linear velocity, against the fluid, of a frame S on the body, in S; viscosity n, density r.
 
 A box of sides s, D the mean of the sides:
     f_i = -3 pi D n v_i - r/2 s_j s_k |v_i| v_i     t_i = -pi D^3 n w_i - r/64 s_i (s_j^4 + s_k^4) |w_i| w_i
 
-An ellipsoid of semi-axes a, with coefficients of drag (blunt, slender, angular) and lift (Kutta, Magnus), and virtual masses m and
-inertias J for a unit of density, V its volume, A the area of its shadow along v, A_max its largest:
+An ellipsoid of semi-axes a, with coefficients of drag (blunt, slender, angular) and lift (Kutta, Magnus), and virtual masses
+m and inertias J for a unit of density, V its volume, A the area of its shadow along v, A_max its largest:
     f = r (m v) x w + r V c_M w x v + r c_K A cos (n x v) x v - (3 pi D n + r |v| (c_b A + c_s (A_max - A))) v
     t = r (m v) x v + r (J w) x w - (pi D^3 n + r |diag(c_a I + c_s (I_max - I)) w|) w
 """
@@ -157,7 +159,7 @@ def _make(wrench: Any) -> tuple[Any, Any]:
 
     @generic
     def power(model: Any, i: int, x: int) -> Any:
-        R_GS, s, w, v = local_velocity(model, i, x)
+        R_GS, _, w, v = local_velocity(model, i, x)
         t, f = wrench(model, x, w, v)
         wind = mat33.transpose_mul_vec(R_GS, numbers3(model, x + 2))
         return -vec3.dot(t, w) - vec3.dot(f, vec3.add(v, wind))

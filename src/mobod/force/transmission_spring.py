@@ -124,8 +124,8 @@ class TransmissionSpring(Force):
 
     Notes
     -----
-    With x the stretch beyond the range and v the speed, f = -x (k + k1 x + k2 x^2) - v (d + d1 \\|v\\| + d2 v^2), MuJoCo's law of
-    springs and dampers.
+    With x the stretch beyond the range and v the speed, f = -x (k + k1 x + k2 x^2) - v (d + d1 abs(v) + d2 v^2), MuJoCo's
+    law of springs and dampers.
     """
 
     def __init__(

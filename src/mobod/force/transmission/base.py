@@ -4,7 +4,8 @@ A new kind is a file beside this one. It provides
 
 1. compiled functions ``length(model, i, x)``, ``speed(model, i, x)`` and ``apply(model, i, x, f)``: l, its speed, and the
    generalized force of f, all without the ratio, from integers i and numbers x on;
-2. a class derived from `Transmission` with these functions as ``FUNCTIONS``, whose constructor sets ``integers`` and ``numbers``.
+2. a class derived from `Transmission` with these functions as ``FUNCTIONS``, whose constructor sets ``integers`` and
+``numbers``.
    The first number of an element is the ratio, which `law` applies.
 
 Power is f times the speed, whatever the kind.

@@ -5,10 +5,10 @@ l = g_r . r + g_t . theta
 speed = g_r . (v_S - v_R) + g_t . (w_S - w_R), but without what the joints that move both bodies add to it
 g_r is fixed in R, and g_t in R or in S (of a rotation about one axis these are the same).
 
-The force f R_GR g_r acts on S and its opposite on R, f g_t turns S and its opposite R's body. The couple that two opposite forces
-at different points make is taken from the last body that moves both, so that no joint common to both is pushed. The speed is that
-of MuJoCo's transmission between two sites, which is not quite the rate of l: of theta it has the angular velocity, of r not the
-turning of R.
+The force f R_GR g_r acts on S and its opposite on R, f g_t turns S and its opposite R's body. The couple that two opposite
+forces at different points make is taken from the last body that moves both, so that no joint common to both is pushed. The
+speed is that of MuJoCo's transmission between two sites, which is not quite the rate of l: of theta it has the angular
+velocity, of r not the turning of R.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _moves_both(forces: GeneralForceSubsystem, one: int, other: int) -> int:
     while one != other:
         if one < other:
             one, other = other, one
-        one = bodies[one].parent.index
+        one = bodies[one].get_parent_mobilized_body().index
     return one
 
 

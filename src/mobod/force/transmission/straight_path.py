@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ...algebra import mat33, vec3
-from ...algebra.arrays import Array, ArrayLike
+from ...algebra.arrays import ArrayLike
 from ...algebra.memory import add_spatial, load3, load9, load_spatial
 from ...algebra.scalar import load, one, sqrt, where, zero
 from ...compiling import generic
@@ -22,7 +22,6 @@ from .base import Transmission
 
 if TYPE_CHECKING:
     from ...mobilizer.base import MobilizedBody
-    from ...state.state import State
     from ..subsystem import GeneralForceSubsystem
 
 #: Integers and numbers of a segment: two bodies; two stations, and one over the divisor.

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 class Controls:
     """All controls of a file at once, in MuJoCo's order: ``model.data["controls"]``.
 
-    ``set_controls(state, ctrl)`` is MuJoCo's ``data.ctrl[:] = ctrl``; controls of actuators that are not simulated are kept nowhere.
+    ``set_controls(state, ctrl)`` is MuJoCo's ``data.ctrl[:] = ctrl``; controls of actuators that are not simulated are kept
+    nowhere.
     """
 
     def __init__(self, places: Sequence[int], elements: Sequence[force.Actuator], count: int) -> None:
@@ -111,7 +112,11 @@ class Actuators:
             return _MUSCLE
         if trn == mj.mjtTrn.mjTRN_BODY:
             return "it is adhesion"
-        known = {"gain": ("FIXED", "AFFINE"), "bias": ("NONE", "AFFINE"), "dyn": ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT")}
+        known = {
+            "gain": ("FIXED", "AFFINE"),
+            "bias": ("NONE", "AFFINE"),
+            "dyn": ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT"),
+        }
         for what, own in (("gain", gain), ("bias", bias), ("dyn", dynamics)):
             kinds = getattr(mj, f"mjt{what.capitalize()}")
             if own not in [int(getattr(kinds, f"mj{what.upper()}_{one}")) for one in known[what]]:
@@ -147,9 +152,7 @@ class Actuators:
         if joint.kind == BALL:
             M, F = mobod.get_default_outboard_frame(), mobod.get_default_inboard_frame()
             parent = mobod.get_parent_mobilized_body()
-            return transmission.RelativePose(
-                forces, mobod, parent, M, F, rotation=gear[:3], rotation_in_frame=not in_parent
-            )
+            return transmission.RelativePose(forces, mobod, parent, M, F, rotation=gear[:3], rotation_in_frame=not in_parent)
         return transmission.Coordinates(forces, [(mobod, 0, 1.0)], ratio=float(gear[0]))
 
     def make(self, a: int, name: str) -> force.Actuator:

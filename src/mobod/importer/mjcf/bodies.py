@@ -7,8 +7,9 @@ reference of all joints, and p_j and a_j anchor and axis of joint j in the body,
 
 which is a chain of mobilizers on massless bodies, exact for any axes and anchors and any mixture of joints. (One FunctionBased
 mobilizer could say the same only for joints of one anchor, and costs more: see docs/models_from_files.md.) The chain's massless
-bodies have the frame M of their mobilizer as their own, so that only a body of the file has an X_BM to multiply with. A free joint
-gives the pose in the world. Each joint's q is MuJoCo's qpos, its reference included, since F is turned or shifted by it.
+bodies have the frame M of their mobilizer as their own, so that only a body of the file has an X_BM to multiply with. A free
+joint gives the pose in the world. Each joint's q is MuJoCo's qpos, its reference included, since F is turned or shifted by
+it.
 """
 
 from __future__ import annotations
@@ -158,7 +159,7 @@ class Tree:
 
 
 def frame_along(which: int, axis: Array) -> Array:
-    """A rotation whose column *which* is a unit vector; the shortest one that takes the coordinate axis there, or half a turn more."""
+    """A rotation whose column *which* is a unit vector: the shortest from that coordinate axis, or half a turn more."""
     if axis[which] < 0.0:  # the shortest one would nearly divide by zero
         A = -frame_along(which, -axis)
         kept = (which + 1) % 3

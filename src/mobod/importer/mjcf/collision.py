@@ -1,9 +1,9 @@
 """Geoms as surfaces of contact, where they are asked for: contype and conaffinity, exclusions and pairs as in the file.
 
-Two geoms may touch where one's contype has a bit in common with the other's conaffinity, they are on bodies that can move against
-each other, neither body is the other's parent (unless that is the world), and the file does not exclude the bodies; or where the
-file pairs them. Bodies of which no two geoms may touch exclude each other; of other bodies, geoms that may not touch have a clique
-in common. Materials are the reader's: MuJoCo's solref and solimp are of its solver.
+Two geoms may touch where one's contype has a bit in common with the other's conaffinity, they are on bodies that can move
+against each other, neither body is the other's parent (unless that is the world), and the file does not exclude the bodies;
+or where the file pairs them. Bodies of which no two geoms may touch exclude each other; of other bodies, geoms that may not
+touch have a clique in common. Materials are the reader's: MuJoCo's solref and solimp are of its solver.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def add_surfaces(source: Source, tree: Tree, model: Model, material: Any) -> Non
     shapes: dict[int, tuple[contact.Shape, Transform]] = {}
     left = []
     for g in candidates:
-        shape = None if source.geoms[g] in source.stand_ins else _shape(source, g)
-        if shape is None:
+        found = None if source.geoms[g] in source.stand_ins else _shape(source, g)
+        if found is None:
             left.append(source.geoms[g])
         else:
-            shapes[g] = shape
+            shapes[g] = found
     bodies = m.geom_bodyid.tolist()
     may = {pair for pair in combinations(shapes, 2) if bodies[pair[0]] != bodies[pair[1]] and _may_touch(source, *pair, pairs)}
     touching = [g for g in shapes if any(g in pair for pair in may)]
@@ -68,7 +68,7 @@ def add_surfaces(source: Source, tree: Tree, model: Model, material: Any) -> Non
             model.contacts.exclude(tree.bodies[one], tree.bodies[other])
     source.note(
         f"{plural(len(touching), 'geom')}: surfaces of contact, of a material that gives way"
-        f"{'' if material else f' (stiffness {STIFFNESS:g})'}; MuJoCo's solref, solimp, margin, condim and rolling friction are left out"
+        f"{'' if material else f' (stiffness {STIFFNESS:g})'}; solref, solimp, margin, condim and rolling friction left out"
     )
     if left:
         source.note(f"{plural(len(left), 'geom')} {listed(left)}: no surface of contact")

@@ -1,7 +1,7 @@
 """The file, compiled by MuJoCo; what it names and nobody finds is replaced, and reported.
 
-A geom that is a missing mesh gets a ball of 1 cm in its place, of the geom's own mass where it says one: it counts in the inertia
-of its body only where the file gives that none.
+A geom that is a missing mesh gets a ball of 1 cm in its place, of the geom's own mass where it says one: it counts in the
+inertia of its body only where the file gives that none.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import re
 import warnings
 from pathlib import Path
 from typing import Any
-
 
 from ...errors import ModelError
 from .source import Source, listed, plural

@@ -129,7 +129,9 @@ class _Maker:
         else:
             names = [f"q{k}" for k in range(len(mobods))]
             of = [
-                " + ".join(f"{k!r} * {name}" for name, ((own, _), k) in zip(names, coefficients.items(), strict=True) if own == which)
+                " + ".join(
+                    f"{k!r} * {name}" for name, ((own, _), k) in zip(names, coefficients.items(), strict=True) if own == which
+                )
                 for which in (0, 1)
             ]
             powers = " + ".join(f"{float(k)!r} * x^{n}" for n, k in enumerate(c.tolist()) if n > 0)

@@ -19,6 +19,8 @@ def add_friction(source: Source, tree: Tree, model: Model) -> None:
     m = source.m
     if source.disabled("FRICTIONLOSS"):
         return
+    if not hasattr(force, "MobilityDryFriction"):
+        return
     loss = np.array(m.dof_frictionloss).tolist()
     for joint in tree.joints:
         n = joint.mobod.facts.num_u
@@ -26,9 +28,7 @@ def add_friction(source: Source, tree: Tree, model: Model) -> None:
             size = loss[joint.dof + which]
             if size > 0.0:
                 own = joint.name if n == 1 else f"{joint.name}[{which}]"
-                model.frictions[own] = force.MobilityDryFriction(
-                    model.forces, joint.mobod, which, size, name=f"{own} friction"
-                )
+                model.frictions[own] = force.MobilityDryFriction(model.forces, joint.mobod, which, size, name=f"{own} friction")
     if model.frictions:
         count = plural(len(model.frictions), "speed")
         source.note(f"frictionloss of {count}: dry friction that sticks by bristles, where MuJoCo has constraints")
@@ -56,4 +56,6 @@ def add_stops(source: Source, tree: Tree, model: Model, wanted: bool, stiffness:
     if names and wanted:
         source.note(f"limits of {plural(len(names), 'joint')}: compliant stops, where MuJoCo has constraints")
     elif names:
-        source.note(f"limits of {plural(len(names), 'joint')} {listed(names)}: kept as data, not simulated; ask for joint_limits")
+        source.note(
+            f"limits of {plural(len(names), 'joint')} {listed(names)}: kept as data, not simulated; ask for joint_limits"
+        )

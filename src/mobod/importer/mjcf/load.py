@@ -50,8 +50,8 @@ def load_mjcf(
     path : str or path-like
         The file.
     strict : bool, default: False
-        Refuse a file that names files which cannot be found, or has inertias that no body has. Otherwise balls stand for missing
-        meshes, such inertias are kept as they are, and the report says so.
+        Refuse a file that names files which cannot be found, or has inertias that no body has. Otherwise balls stand for
+        missing meshes, such inertias are kept as they are, and the report says so.
     joint_friction : bool, default: True
         Whether dry friction (frictionloss) is simulated, by a `force.MobilityDryFriction` each, found in `Model.frictions`.
     joint_limits : bool, default: False
@@ -68,8 +68,9 @@ def load_mjcf(
     -------
     Model
         The system with the file's names, and a report on what was dropped or approximated. Sites are `Model.frames`. In
-        `Model.data` there are further "mujoco", a `Conversion` of states to MuJoCo's numbers and back; "controls", which sets all
-        controls at once; "tendons" and "sensors" by name; "gravity_compensation" and "drag"; "ranges" of limited joints; "options".
+        `Model.data` there are further "mujoco", a `Conversion` of states to MuJoCo's numbers and back; "controls", which sets
+        all controls at once; "tendons" and "sensors" by name; "gravity_compensation" and "drag"; "ranges" of limited joints;
+        "options".
 
     Raises
     ------
@@ -83,8 +84,8 @@ def load_mjcf(
     Notes
     -----
     q of hinges and slides are MuJoCo's qpos, their reference included, and `Model.default_state` is qpos0. A body with several
-    joints is a chain of mobilizers on massless bodies. Equality constraints are hard, where MuJoCo's are soft. Elements that are
-    left out are in the report.
+    joints is a chain of mobilizers on massless bodies. Equality constraints are hard, where MuJoCo's are soft. Elements that
+    are left out are in the report.
 
     Examples
     --------

@@ -30,7 +30,9 @@ _ELEMENTS = {"flex": "nflex", "skin": "nskin", "plugin": "nplugin", "height fiel
 def report(source: Source) -> None:
     """Every option that is not as MuJoCo has it unless told, and every feature that is switched off."""
     m, mujoco = source.m, source.mujoco
-    said = [f"{name} {_word(mujoco, name, getattr(m.opt, name))}" for name, usual in _OPTIONS.items() if _differs(m, name, usual)]
+    said = [
+        f"{name} {_word(mujoco, name, getattr(m.opt, name))}" for name, usual in _OPTIONS.items() if _differs(m, name, usual)
+    ]
     if said:
         source.note(f"options of MuJoCo's solver, kept as data: {', '.join(said)}")
     for name, member in mujoco.mjtDisableBit.__members__.items():

@@ -67,7 +67,7 @@ def _add_spring(source: Source, model: Model, joint: Joint, k: float, poly: Any)
     if poly.any():
         source.note(f"joint {joint.name!r}: the higher terms of its stiffness are left out")
     shift = 3 if joint.kind == FREE else 0
-    parent, M = mobod.parent, mobod.get_default_outboard_frame()
+    parent, M = mobod.get_parent_mobilized_body(), mobod.get_default_outboard_frame()
     F = mobod.get_default_inboard_frame() @ Transform.trusted(rotation_of(rest[shift : shift + 4]), np.zeros(3))
     for k_axis, axis in enumerate(_AXES):
         about = transmission.RelativePose(forces, mobod, parent, M, F, rotation=axis)
@@ -95,7 +95,9 @@ def _add_damper(model: Model, joint: Joint, d: float, poly: Any) -> None:
             through = transmission.Coordinates(forces, [(mobod, 0, 1.0)])
         elif which < 3:  # of the angular velocity in the body
             M, F = mobod.get_default_outboard_frame(), mobod.get_default_inboard_frame()
-            through = transmission.RelativePose(forces, mobod, mobod.parent, M, F, rotation=axis, rotation_in_frame=True)
+            through = transmission.RelativePose(
+                forces, mobod, mobod.get_parent_mobilized_body(), M, F, rotation=axis, rotation_in_frame=True
+            )
         else:
             through = transmission.BodyWrench(forces, mobod, force=axis, force_in_ground=True)
         model.dampers[own] = force.TransmissionSpring(
@@ -116,5 +118,5 @@ def add_gravity_compensation(source: Source, tree: Tree, model: Model) -> None:
     count = int(np.count_nonzero(m.jnt_actgravcomp))
     if count:
         source.note(
-            f"actuatorgravcomp of {count} joints: gravity compensation acts beside the actuators, outside of limits of their force"
+            f"actuatorgravcomp of {count} joints: gravity compensation acts beside the actuators, outside of their limits"
         )

@@ -19,7 +19,7 @@ from ...function.base import UNLIMITED, FunctionKind
 
 @generic
 def jet(integers: Any, i: int, numbers: Any, n: int, x: Any, rates: Any) -> Any:
-    """Value, gradient and its rate, by Horner's scheme. Integers: how many coefficients; numbers: from the highest power down."""
+    """Value, gradient and its rate, by Horner's scheme. Integers: how many coefficients; numbers: the highest power first."""
     y, at = x
     f, slope, half_bend = zero(at), zero(at), zero(at)
     for j in range(integers[i]):
@@ -60,4 +60,5 @@ class PolynomialEquality(FunctionKind):
         return (0.0 if components else x[0]) - np.polyval(c, x[1])
 
     def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        """The number of coefficients, and these."""
         return [len(self._coefficients)], self._coefficients.tolist()

@@ -68,7 +68,9 @@ def add_sensors(source: Source, tree: Tree, sites: list[Placed], model: Model) -
         found[name] = measure.Custom(model.matter, SensorReading(read, stage), shape=shape, name=f"sensor {name}")
     model.data["sensors"] = found
     for kind, names in left.items():
-        source.note(f"{plural(len(names), f'sensor of the kind {kind}', f'sensors of the kind {kind}')} {listed(names)}: left out")
+        source.note(
+            f"{plural(len(names), f'sensor of the kind {kind}', f'sensors of the kind {kind}')} {listed(names)}: left out"
+        )
 
 
 class _Maker:

@@ -1,7 +1,7 @@
 """Tendons: transmissions, with springs, dampers and limits.
 
-A fixed tendon is `force.transmission.Coordinates`, a spatial one a `force.transmission.StraightPath` in ``model.data["tendons"]``,
-by name. Around a wrapping geom a path runs straight, and the report says so.
+A fixed tendon is `force.transmission.Coordinates`, a spatial one a `force.transmission.StraightPath`, by name in
+``model.data["tendons"]``. Around a wrapping geom a path runs straight, and the report says so.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ class Tendons:
     def __init__(self, source: Source, tree: Tree, sites: list[Placed], model: Model) -> None:
         self.source, self.tree, self.sites, self.model = source, tree, sites, model
         self.wrapping: list[str] = []
-        model.data["tendons"] = self.by_name = {
-            name: self.path(t, 1.0) for t, name in enumerate(source.tendons)
-        }
+        model.data["tendons"] = self.by_name = {name: self.path(t, 1.0) for t, name in enumerate(source.tendons)}
         if self.wrapping:
             source.note(
                 f"{plural(len(self.wrapping), 'tendon')} {listed(self.wrapping)}: wrapping around geoms is not simulated; "
