@@ -19,8 +19,6 @@ def add_friction(source: Source, tree: Tree, model: Model) -> None:
     m = source.m
     if source.disabled("FRICTIONLOSS"):
         return
-    if not hasattr(force, "MobilityDryFriction"):
-        return
     loss = np.array(m.dof_frictionloss).tolist()
     for joint in tree.joints:
         n = joint.mobod.facts.num_u
