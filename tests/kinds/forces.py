@@ -332,7 +332,7 @@ FORCES = Records(
             ),
         ],
         parameters={"gain": (1, 2, 3), "bias": (3, 2, 1)},
-        apart={"control": "test_actuator", "effort": "test_actuator"},
+        apart={"control": "test_actuator"},
         falls_to=Stage.MODEL,
         conservative=False,
         feeds=False,
