@@ -304,7 +304,7 @@ FORCES = Records(
         elements=[
             lambda model, v: F.Actuator(
                 model.forces,
-                F.transmission.Coordinates(model.forces, [(model.pin, 0, 1.2), (model.free, 5, 0.4)], ratio=0.8),
+                F.transmission.Coordinates(model.forces, [(model.pin, 0, 1.2), (model.pin, 0, 0.4)], ratio=0.8),
                 gain=(3.0, 0.4, -0.2),
                 bias=v(),
                 default=0.7,
@@ -344,7 +344,7 @@ FORCES = Records(
         elements=[
             lambda model, v: F.TransmissionSpring(
                 model.forces,
-                F.transmission.Coordinates(model.forces, [(model.pin, 0, 1.2), (model.free, 5, 0.4)]),
+                F.transmission.Coordinates(model.forces, [(model.pin, 0, 1.2), (model.pin, 0, 0.4)]),
                 stiffness=3.0,
                 damping=0.4,
                 higher_stiffness=(0.3, 0.2),

@@ -78,8 +78,8 @@ def rate(model: Any, i: int, x: int, z: int) -> Any:
     filtered = (c - a) / number(model, x + TAU)
     f = c if model.force_integers[i] == INTEGRATOR else filtered
     o = 0.0 * f
-    too_far = ((a >= number(model, x + Z_RANGE + 1)) & (f > 0.0)) | ((a <= number(model, x + Z_RANGE)) & (f < 0.0))
-    return where(too_far, o, f)
+    f = where(a >= number(model, x + Z_RANGE + 1), where(f > 0.0, o, f), f)
+    return where(a <= number(model, x + Z_RANGE), where(f < 0.0, o, f), f)
 
 
 def _make(functions: Functions, with_z: bool) -> Callable[..., Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,7 +32,14 @@ def add_friction(source: Source, tree: Tree, model: Model) -> None:
         source.note(f"frictionloss of {count}: dry friction that sticks by bristles, where MuJoCo has constraints")
 
 
-def add_stops(source: Source, tree: Tree, model: Model, wanted: bool, stiffness: float, dissipation: float) -> None:
+def stiffness_of(solref: Any, inverse_inertia: Any) -> float:
+    """Of a limit as MuJoCo has it: 1 / (time constant * damping ratio)^2 times the inertia, or what solref says below zero."""
+    first, second = float(solref[0]), float(solref[1])
+    square = -first if first <= 0.0 else 1.0 / (first * second) ** 2 if second > 0.0 else 0.0
+    return square / max(float(inverse_inertia), 1e-15)
+
+
+def add_stops(source: Source, tree: Tree, model: Model, wanted: bool, stiffness: float | None, dissipation: float) -> None:
     """Limits of hinges and slides as compliant stops, where they are asked for."""
     m = source.m
     limited = [j for j in np.flatnonzero(np.array(m.jnt_limited)).tolist() if j < len(tree.joints)]
@@ -47,13 +54,12 @@ def add_stops(source: Source, tree: Tree, model: Model, wanted: bool, stiffness:
         names.append(joint.name)
         if wanted:
             low, high = (float(bound) for bound in m.jnt_range[j])
+            own = stiffness_of(m.jnt_solref[j], m.dof_invweight0[joint.dof]) if stiffness is None else stiffness
             model.stops[joint.name] = force.MobilityLinearStop(
-                model.forces, joint.mobod, 0, stiffness, dissipation, low, high, name=f"{joint.name} limits"
+                model.forces, joint.mobod, 0, own, dissipation, low, high, name=f"{joint.name} limits"
             )
     model.data["ranges"] = {tree.joints[j].name: tuple(np.array(m.jnt_range[j]).tolist()) for j in limited}
     if names and wanted:
         source.note(f"limits of {plural(len(names), 'joint')}: compliant stops, where MuJoCo has constraints")
     elif names:
-        source.note(
-            f"limits of {plural(len(names), 'joint')} {listed(names)}: kept as data, not simulated; ask for joint_limits"
-        )
+        source.note(f"limits of {plural(len(names), 'joint')} {listed(names)}: kept as data, not simulated, as was asked")

@@ -34,8 +34,8 @@ def load_mjcf(
     *,
     strict: bool = False,
     joint_friction: bool = True,
-    joint_limits: bool = False,
-    stop_stiffness: float = 1e3,
+    joint_limits: bool = True,
+    stop_stiffness: float | None = None,
     stop_dissipation: float = 1.0,
     collision: bool = False,
     collision_material: contact.Material | None = None,
@@ -54,10 +54,13 @@ def load_mjcf(
         missing meshes, such inertias are kept as they are, and the report says so.
     joint_friction : bool, default: True
         Whether dry friction (frictionloss) is simulated, by a `force.MobilityDryFriction` each, found in `Model.frictions`.
-    joint_limits : bool, default: False
+    joint_limits : bool, default: True
         Whether limits of joints and tendons are simulated, by compliant stops, found in `Model.stops`.
-    stop_stiffness, stop_dissipation : float
-        Of these stops; see `force.MobilityLinearStop`.
+    stop_stiffness : float, optional
+        Of all stops, force*length/angle or force/length. Unless given, that of MuJoCo's constraint: the square of the frequency
+        of its solref, times the inertia that the limit feels at qpos0.
+    stop_dissipation : float, default: 1
+        Of all stops, see `force.MobilityLinearStop`.
     collision : bool, default: False
         Whether geoms become surfaces of contact, and the system has a `CompliantContactSubsystem`, found in `Model.contacts`.
         What may touch is as the file says: contype, conaffinity, exclusions and pairs.
@@ -93,7 +96,7 @@ def load_mjcf(
     >>> state = model.default_state()  # doctest: +SKIP
     >>> model.actuators["elbow"].set_control(state, 0.5)  # doctest: +SKIP
     """
-    stiffness = checks.not_negative("stop_stiffness", stop_stiffness)
+    stiffness = None if stop_stiffness is None else checks.not_negative("stop_stiffness", stop_stiffness)
     dissipation = checks.not_negative("stop_dissipation", stop_dissipation)
     source = compile_file(path, bool(strict))
     m = source.m
@@ -129,7 +132,7 @@ def load_mjcf(
         source.note("frictionloss of joints: not simulated, as was asked")
     limits.add_stops(source, tree, model, bool(joint_limits), stiffness, dissipation)
     tendons = Tendons(source, tree, sites, model)
-    tendons.add_forces(bool(joint_limits), stiffness, dissipation)
+    tendons.add_forces(bool(joint_limits), stiffness)
     actuators = Actuators(source, tree, sites, tendons, model)
     data["mujoco"] = Conversion(model, tree.joints, actuators.activations, m.nq, m.nv)
     add_constraints(source, tree, sites, model)

@@ -13,6 +13,7 @@ import numpy as np
 from ... import force
 from ...force import transmission
 from .bodies import Tree
+from .limits import stiffness_of
 from .sites import Placed
 from .source import Source, listed, plural
 
@@ -54,7 +55,7 @@ class Tendons:
                 self.wrapping.append(self.source.tendons[t])
         return transmission.StraightPath(forces, [branch for branch in branches if len(branch[0]) > 1], ratio=ratio)
 
-    def add_forces(self, limits: bool, stiffness: float, dissipation: float) -> None:
+    def add_forces(self, limits: bool, stiffness: float | None) -> None:
         """Springs and dampers; limits as springs beyond them, where they are asked for; the rest is reported."""
         source, model, m = self.source, self.model, self.source.m
         springs, dampers = not source.disabled("SPRING"), not source.disabled("DAMPER")
@@ -86,8 +87,9 @@ class Tendons:
                 if limits:
                     bounds = (float(m.tendon_range[t, 0]), float(m.tendon_range[t, 1]))
                     stops: dict[str, Any] = model.stops
+                    own = stiffness_of(m.tendon_solref_lim[t], m.tendon_invweight0[t]) if stiffness is None else stiffness
                     stops[name] = force.TransmissionSpring(
-                        model.forces, self.by_name[name], stiffness=stiffness, rest_range=bounds, name=f"{name} limits"
+                        model.forces, self.by_name[name], stiffness=own, rest_range=bounds, name=f"{name} limits"
                     )
                 else:
                     left.setdefault("limits", []).append(name)
