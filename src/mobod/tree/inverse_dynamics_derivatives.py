@@ -12,7 +12,7 @@ moves. Then
 
     F' = M c + B a      B a = V x* M a - M (V x a) + a x* (M V) = (T a_w + a_w x L; 2 a_w x P)
 
-where T = w~ I - I w~ + 2 (v.h) 1 - h v^T - v h^T is symmetric, and (L; P) = M V. M, T, L, P and F add up over subtrees. For i on
+where T = w~ I - I w~ + 2 (v.h) 1 - h v^T - v h^T is symmetric, and (L; P) = M V. M, T, L, P, F add up over subtrees. For i on
 the way from Ground to k's body, and j outboard of that
 
     d tau_i / d q_k = S_i . (M c_k + B a_k + S_k x* F) + sigma_ik . F        d tau_j / d q_k = (M S_j) . c_k + (B^T S_j) . a_k
@@ -209,7 +209,7 @@ def columns_of(
 
 @generic
 def rows_of(model: Record, b: int, i: int, shift: int, speeds: Any, flat: Any, wide: Any, Dq: Any, Du: Any) -> None:
-    """Of mobility i of body b, its row, and its column, of both matrices, at the mobilities outboard of it and the body's own."""
+    """Row and column of mobility i of body b in both matrices, at the mobilities outboard of it and the body's own."""
     sw, sv = load_spatial(speeds, i)
     aw = load3(speeds, i, SPEED)
     cw, cv = load3(speeds, i, BY_Q), load3(speeds, i, BY_Q + 3)
