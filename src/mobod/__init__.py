@@ -42,6 +42,10 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .function import Function
     from .importer import Model, load, load_mjcf, load_urdf
     from .integrator import Integrator
+    from .linear.equilibrium import find_equilibrium
+    from .linear.linear_system import LinearSystem
+    from .linear.linearize import linearize
+    from .linear.periodic_orbit import PeriodicOrbit, find_periodic_orbit
     from .measure.base import Measure
     from .mobilizer.base import Direction, MobilizedBody
     from .mobilizer.base import MobilizedBody as Mobod
@@ -78,6 +82,7 @@ __all__ = [
     "GeneralForceSubsystem",
     "Inertia",
     "Integrator",
+    "LinearSystem",
     "LocalEnergyMinimizer",
     "MassProperties",
     "Measure",
@@ -89,6 +94,7 @@ __all__ = [
     "Motion",
     "MultibodySystem",
     "ObservedPointFitter",
+    "PeriodicOrbit",
     "Rotation",
     "SimbodyMatterSubsystem",
     "SpatialInertia",
@@ -113,9 +119,12 @@ __all__ = [
     "decoration",
     "event",
     "examples",
+    "find_equilibrium",
+    "find_periodic_orbit",
     "force",
     "function",
     "integrator",
+    "linearize",
     "load",
     "load_mjcf",
     "load_urdf",
@@ -144,6 +153,10 @@ _WHERE = {
     "function": "Function",
     "importer": "Model load load_mjcf load_urdf",
     "integrator": "Integrator",
+    "linear.equilibrium": "find_equilibrium",
+    "linear.linear_system": "LinearSystem",
+    "linear.linearize": "linearize",
+    "linear.periodic_orbit": "PeriodicOrbit find_periodic_orbit",
     "measure.base": "Measure",
     "mobilizer.base": "Direction MobilizedBody",
     "motion.base": "Motion",
