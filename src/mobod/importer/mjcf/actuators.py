@@ -102,7 +102,7 @@ class Actuators:
                 names.append(self.source.joints[j])
         if names:
             self.source.note(
-                f"actuatorfrcrange of {plural(len(names), 'joint')} {listed(names)}: limits the force of each actuator of a joint "
+                f"actuatorfrcrange of {plural(len(names), 'joint')} {listed(names)}: limits the actuator of a joint "
                 "that has one alone, not the sum with gravity compensation and actuators of tendons and sites"
             )
 
