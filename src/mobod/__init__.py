@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .force.contact.subsystem import CompliantContactSubsystem
     from .force.subsystem import GeneralForceSubsystem
     from .function import Function
-    from .importer import Model, load, load_urdf
+    from .importer import Model, load, load_mjcf, load_urdf
     from .integrator import Integrator
     from .measure.base import Measure
     from .mobilizer.base import Direction, MobilizedBody
@@ -122,6 +122,7 @@ __all__ = [
     "inverse_dynamics",
     "inverse_kinematics",
     "load",
+    "load_mjcf",
     "load_urdf",
     "measure",
     "mobilizer",
@@ -147,7 +148,7 @@ _WHERE = {
     "force.contact.subsystem": "CompliantContactSubsystem",
     "force.subsystem": "GeneralForceSubsystem",
     "function": "Function",
-    "importer": "Model load load_urdf",
+    "importer": "Model load load_mjcf load_urdf",
     "integrator": "Integrator",
     "measure.base": "Measure",
     "mobilizer.base": "Direction MobilizedBody",
