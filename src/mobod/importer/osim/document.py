@@ -95,9 +95,13 @@ class Item:
         return [item for item in found if item.tag not in ("objects", "groups")]
 
     def object(self, tag: str) -> Item | None:
-        """The one object that a property holds."""
-        held = self.objects(tag)
+        """The one object that a property holds; it may stand in the property, or have its name."""
+        held = self.objects(tag) or [child for child in self.children if child.name == tag and child.tag[:1].isupper()]
         return held[0] if held else None
+
+    def has(self, tag: str) -> bool:
+        """Whether there is a child with this tag."""
+        return any(child.tag == tag for child in self.children)
 
     def text(self, tag: str, default: str = "") -> str:
         """A property that is one word or sentence."""
@@ -153,6 +157,10 @@ class Item:
         return values
 
     # ------------------------------------------------------------------------------------------ what was read
+
+    def find_loose(self) -> list[Item]:
+        """The objects among the components that nobody has asked for."""
+        return [item for item in self.objects("components") if not item.is_read]
 
     def read_all(self) -> None:
         """Count it and all below as read."""

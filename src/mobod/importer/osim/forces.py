@@ -1,0 +1,3 @@
+"""Forces."""
+from __future__ import annotations
+def add_force(build, item): build.lose(item, f"{item.tag} not done")
