@@ -94,6 +94,17 @@ TABLE = {
         lambda p: {"forces": p.forces, "mobod": p.pin, "which_q": 0},
         {"stiffness": 2.0, "rest_value": -1.0},
     ),
+    "MobilityDryFriction": (
+        F.MobilityDryFriction,
+        lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0},
+        {
+            "friction_force": 2.0,
+            "static_friction_ratio": 1.5,
+            "viscous_friction": 0.1,
+            "deflection": 0.1,
+            "transition_velocity": 0.2,
+        },
+    ),
     "MobilityLinearDamper": (
         F.MobilityLinearDamper,
         lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0},

@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .mobilizer.base import Direction, MobilizedBody
     from .mobilizer.base import MobilizedBody as Mobod
     from .motion.base import Motion
+    from .motion_data import Table, read_c3d, read_sto, read_trc, write_sto, write_trc
     from .simulation.checkpoint import CheckpointError
     from .simulation.simulate import simulate
     from .simulation.step_status import StepStatus
@@ -97,6 +98,7 @@ __all__ = [
     "StateLimitedFriction",
     "StepStatus",
     "Subsystem",
+    "Table",
     "TimeStepper",
     "TopologyError",
     "Trajectory",
@@ -119,7 +121,12 @@ __all__ = [
     "measure",
     "mobilizer",
     "motion",
+    "read_c3d",
+    "read_sto",
+    "read_trc",
     "simulate",
+    "write_sto",
+    "write_trc",
 ]
 
 #: Where the names are that are no module.
@@ -139,6 +146,7 @@ _WHERE = {
     "measure.base": "Measure",
     "mobilizer.base": "Direction MobilizedBody",
     "motion.base": "Motion",
+    "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
     "simulation.simulate": "simulate",
     "simulation.step_status": "StepStatus",

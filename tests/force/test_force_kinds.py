@@ -195,12 +195,13 @@ def test_copies_and_pickles_are_the_same(model):
 def test_z_have_names_and_are_integrated(model):
     names = auxiliary_names(model.system, model.state)
     bushing, thermostat = element(model, F.LinearBushing), element(model, F.Thermostat)
+    friction = element(model, F.MobilityDryFriction)
     springs = [force.name for force in model.elements if type(force) is F.ExponentialSpring]
     several = [(thermostat.name, 6), *((name, 3) for name in springs)]
-    assert sorted(names) == sorted([bushing.name, *(f"{name}[{i}]" for name, n in several for i in range(n))])
+    assert sorted(names) == sorted([bushing.name, friction.name, *(f"{name}[{i}]" for name, n in several for i in range(n))])
     motion = mb.simulate(model.system, model.state, 0.02)
     place = names.index(bushing.name)
-    assert list(motion.auxiliary_names) == names and motion.z.shape[1] == 13 and motion.z[-1, place] > motion.z[0, place]
+    assert list(motion.auxiliary_names) == names and motion.z.shape[1] == 14 and motion.z[-1, place] > motion.z[0, place]
 
 
 def test_euler_angles(model):

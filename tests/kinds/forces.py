@@ -232,6 +232,37 @@ FORCES = Records(
         reference=SIMBODY,
     ),
     Force(
+        kind=F.MobilityDryFriction,
+        elements=[
+            lambda model, v: F.MobilityDryFriction(
+                model.forces,
+                model.free,
+                1,
+                2.0,
+                static_friction_ratio=1.5,
+                viscous_friction=0.3,
+                deflection=0.4,
+                transition_velocity=0.4,
+            ),
+            lambda model, v: F.MobilityDryFriction(
+                model.forces, model.pin, 0, 2.0, static_friction_ratio=1.5, friction="stribeck", transition_velocity=0.4
+            ),
+        ],
+        parameters={
+            "friction_force": 3.0,
+            "static_friction_ratio": 1.2,
+            "viscous_friction": 0.5,
+            "deflection": 0.1,
+            "transition_velocity": 0.7,
+        },
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="closed forms and balances, in test_dry_friction.py",
+    ),
+    Force(
         kind=F.DiscreteForces,
         elements=[lambda model, v: F.DiscreteForces(model.forces, model.matter)],
         parameters={},

@@ -75,7 +75,7 @@ class Feet(mb.event.TriggeredHandler):
 
     def handle_event(self, state: mb.State, accuracy: float) -> None:
         """Exchange the feet, if the swing foot is ahead."""
-        system, matter = self.matter.system, self.matter
+        matter = self.matter
         toes = [leg.find_station_location_in_ground(state, TOE) for leg in self.legs]
         if toes[1 - self.stance][0] - toes[self.stance][0] < SHORTEST:
             return  # the legs pass each other
@@ -84,11 +84,11 @@ class Feet(mb.event.TriggeredHandler):
         toe = toes[self.stance]
         self.pins[self.stance].set_point_on_body1(state, (toe[0], toe[1], 0.0))
         self.pins[self.stance].enable(state)
-        system.realize(state, mb.Stage.VELOCITY)
+        state.system.realize(state, mb.Stage.VELOCITY)
         # the impulse at the new stance foot that stops it; the other foot, which nothing holds, leaves the ground
         impulse = matter.solve_for_constraint_impulses(state, -matter.multiply_by_g(state, state.u))
         state.u = state.u + matter.multiply_by_m_inv(state, matter.multiply_by_g_transpose(state, impulse))
-        system.realize(state, mb.Stage.VELOCITY)
+        state.system.realize(state, mb.Stage.VELOCITY)
         leg = self.legs[self.stance]
         axis = -leg.express_vector_in_ground_frame(state, TOE)
         rate = float(leg.get_body_angular_velocity(state)[2])

@@ -15,6 +15,7 @@ from .hunt_crossley import HuntCrossley
 from .linear_bushing import LinearBushing
 from .mobility_constant_force import MobilityConstantForce
 from .mobility_discrete_force import MobilityDiscreteForce
+from .mobility_dry_friction import MobilityDryFriction
 from .mobility_linear_damper import MobilityLinearDamper
 from .mobility_linear_spring import MobilityLinearSpring
 from .mobility_linear_stop import MobilityLinearStop
@@ -40,6 +41,7 @@ KINDS: tuple[type[Force], ...] = (
     MobilityConstantForce,
     MobilityLinearStop,
     MobilityDiscreteForce,
+    MobilityDryFriction,
     DiscreteForces,
     LinearBushing,
     Thermostat,
@@ -65,6 +67,7 @@ __all__ = [
     "LinearBushing",
     "MobilityConstantForce",
     "MobilityDiscreteForce",
+    "MobilityDryFriction",
     "MobilityLinearDamper",
     "MobilityLinearSpring",
     "MobilityLinearStop",

@@ -35,6 +35,7 @@ def _residual(model: Record, applied: bool, f: Any, F: Any, udot: Any, residual:
             torque, force = vec3.sub(torque, applied_torque), vec3.sub(force, applied_force)
         store_spatial(model.work_F, b, torque, force)
     jacobian_sweeps.inward(model, model.work_F, residual)
+    jacobian_sweeps.add_rotors(model, udot, residual)
     if applied:
         for i in range(model.nu):
             store(residual, i, 0, load(residual, i, 0) - load(f, i, 0))
