@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .force.contact.subsystem import CompliantContactSubsystem
     from .force.subsystem import GeneralForceSubsystem
     from .function import Function
-    from .importer import Model, load, load_urdf
+    from .importer import Model, load, load_osim, load_urdf
     from .integrator import Integrator
     from .measure.base import Measure
     from .mobilizer.base import Direction, MobilizedBody
@@ -117,6 +117,7 @@ __all__ = [
     "function",
     "integrator",
     "load",
+    "load_osim",
     "load_urdf",
     "measure",
     "mobilizer",
@@ -141,7 +142,7 @@ _WHERE = {
     "force.contact.subsystem": "CompliantContactSubsystem",
     "force.subsystem": "GeneralForceSubsystem",
     "function": "Function",
-    "importer": "Model load load_urdf",
+    "importer": "Model load load_osim load_urdf",
     "integrator": "Integrator",
     "measure.base": "Measure",
     "mobilizer.base": "Direction MobilizedBody",

@@ -8,6 +8,7 @@
 
 from .formats import load
 from .model import Model
+from .osim import load_osim
 from .urdf import load_urdf
 
-__all__ = ["Model", "load", "load_urdf"]
+__all__ = ["Model", "load", "load_osim", "load_urdf"]

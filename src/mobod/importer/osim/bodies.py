@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -87,7 +87,10 @@ class Drawings:
             first = next(iter(self.missing.values()))
             names = ", ".join(sorted(self.missing))
             self.report.append(
-                first.note(f"{len(self.missing)} mesh file(s) are not beside the model nor in its folder Geometry, and not drawn: {names}")
+                first.note(
+                    f"{len(self.missing)} mesh file(s) are not beside the model nor in its folder Geometry, and not "
+                    f"drawn: {names}"
+                )
             )
 
     def _geometries(self, frame: Item) -> Iterator[Item]:
@@ -96,18 +99,24 @@ class Drawings:
 
     def _shape(self, item: Item) -> decoration.Decoration | None:
         scale = item.vector("scale_factors", (1.0, 1.0, 1.0))
-        look, looks = item.find("Appearance"), {}
+        look = item.find("Appearance")
+        looks: dict[str, Any] = {}
         if look is not None:
             look.read_all()
             if not look.flag("visible", True):
                 return None
-            looks = {"color": np.clip(look.vector("color", (1.0, 1.0, 1.0)), 0.0, 1.0), "opacity": min(max(look.number("opacity", 1.0), 0.0), 1.0)}
+            looks = {
+                "color": np.clip(look.vector("color", (1.0, 1.0, 1.0)), 0.0, 1.0),
+                "opacity": min(max(look.number("opacity", 1.0), 0.0), 1.0),
+            }
         try:
             if item.tag == "Mesh":
                 return self._mesh(item, scale, looks)
             maker = GEOMETRIES.get(item.tag)
             if maker is None:
-                self.report.append(item.note(f"a geometry of kind {item.tag} is not drawn; known are Mesh, {', '.join(GEOMETRIES)}"))
+                self.report.append(
+                    item.note(f"a geometry of kind {item.tag} is not drawn; known are Mesh, {', '.join(GEOMETRIES)}")
+                )
                 item.read_all()
                 return None
             return maker(item, {"scale": scale, **looks} if np.all(scale != 0.0) else looks)
@@ -115,7 +124,7 @@ class Drawings:
             self.report.append(item.note(f"{item.tag} {item.name!r} is not drawn: {error}"))
             return None
 
-    def _mesh(self, item: Item, scale: np.ndarray, looks: dict[str, object]) -> decoration.Decoration | None:
+    def _mesh(self, item: Item, scale: np.ndarray, looks: dict[str, Any]) -> decoration.Decoration | None:
         name = item.text("mesh_file")
         if not name:
             return None
@@ -126,50 +135,50 @@ class Drawings:
         return None
 
 
-def _sphere(item: Item, looks: dict[str, object]) -> decoration.Decoration:
+def _sphere(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
     return decoration.Sphere(item.number("radius", 1.0), **looks)
 
 
-def _ellipsoid(item: Item, looks: dict[str, object]) -> decoration.Decoration:
+def _ellipsoid(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
     return decoration.Ellipsoid(item.vector("radii", (1.0, 1.0, 1.0)), **looks)
 
 
-def _cylinder(item: Item, looks: dict[str, object]) -> decoration.Decoration:
+def _cylinder(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
     return decoration.Cylinder(item.number("radius", 1.0), item.number("half_height", 1.0), **looks)
 
 
-def _cone(item: Item, looks: dict[str, object]) -> decoration.Decoration:
+def _cone(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
     origin, direction = item.vector("origin", (0.0, 0.0, 0.0)), item.vector("direction", (1.0, 0.0, 0.0))
     return decoration.Cone(origin, direction, item.number("height", 1.0), item.number("base_radius", 1.0), **looks)
 
 
-def _torus(item: Item, looks: dict[str, object]) -> decoration.Decoration:
+def _torus(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
     return decoration.Torus(item.number("ring_radius", 1.0), item.number("cross_section", 1.0), **looks)
 
 
-def _brick(item: Item, looks: dict[str, object]) -> decoration.Decoration:
+def _brick(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
     return decoration.Brick(item.vector("half_lengths", (1.0, 1.0, 1.0)), **looks)
 
 
-def _line(item: Item, looks: dict[str, object]) -> decoration.Decoration:
+def _line(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
     return decoration.Line(item.vector("start_point", (0.0, 0.0, 0.0)), item.vector("end_point", (1.0, 1.0, 1.0)), **looks)
 
 
-def _arrow(item: Item, looks: dict[str, object]) -> decoration.Decoration:
+def _arrow(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
     start, direction = item.vector("start_point", (0.0, 0.0, 0.0)), item.vector("direction", (1.0, 0.0, 0.0))
     return decoration.Arrow(start, start + item.number("length", 1.0) * direction, **looks)
 
 
-def _frame(item: Item, looks: dict[str, object]) -> decoration.Decoration:
+def _frame(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
     return decoration.Frame(item.number("display_radius", 0.0) or 0.2)
 
 
-def _point(item: Item, looks: dict[str, object]) -> decoration.Decoration:
+def _point(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
     return decoration.Point()
 
 
 #: What is drawn of each kind of geometry.
-GEOMETRIES: dict[str, Callable[[Item, dict[str, object]], decoration.Decoration]] = {
+GEOMETRIES: dict[str, Callable[[Item, dict[str, Any]], decoration.Decoration]] = {
     "Sphere": _sphere,
     "Ellipsoid": _ellipsoid,
     "Cylinder": _cylinder,

@@ -37,7 +37,9 @@ _ASIDE = {"ControllerSet": "controller", "ProbeSet": "probe"}
 class Builder:
     """Makes a model, step by step; `model` and `report` grow on the way."""
 
-    def __init__(self, document: Item, path: str, strict: bool, mesh_dirs: Sequence[str | os.PathLike[str]], report: list[str]) -> None:
+    def __init__(
+        self, document: Item, path: str, strict: bool, mesh_dirs: Sequence[str | os.PathLike[str]], report: list[str]
+    ) -> None:
         self.document = document
         self.path = path
         self.strict = strict
@@ -112,7 +114,9 @@ class Builder:
             bodies.append((item, mass))
         joints = []
         self.places: dict[int, tuple[Transform, Transform]] = {}
-        for item in self.document.objects("JointSet") + [i for i in components.paths.values() if i.tag in JOINTS and i.parent is not None and i.parent.tag == "components"]:
+        for item in self.document.objects("JointSet") + [
+            i for i in components.paths.values() if i.tag in JOINTS and i.parent is not None and i.parent.tag == "components"
+        ]:
             item.is_read = True
             kind_of(item)
             (parent, X_P), (child, X_C) = components.frame(item, "parent_frame"), components.frame(item, "child_frame")
@@ -152,7 +156,7 @@ class Builder:
                 model.constraints[weld] = constraint.Weld(self.mobods[id(item)], Transform(), mobod, Transform(), name=weld)
                 self.report.append(
                     (link.item or item).note(
-                        f"joint {link.item.name if link.item else ''!r} closes a loop: it moves a copy of body {item.name!r} with an equal "
+                        f"joint {_name(link)!r} closes a loop: it moves a copy of body {item.name!r} with an equal "
                         f"share of its mass, held to it by the constraint {weld!r}"
                     )
                 )
@@ -162,7 +166,9 @@ class Builder:
 
     def _float(self, item: Item, site: Site) -> MobilizedBody:
         """A body that no joint holds is free, with coordinates named after it."""
-        self.report.append(item.note(f"no joint holds body {item.name!r}: it is free to move, by a joint called 'free_{item.name}'"))
+        self.report.append(
+            item.note(f"no joint holds body {item.name!r}: it is free to move, by a joint called 'free_{item.name}'")
+        )
         joint = Item(self.path, type(item.element)("FreeJoint", {"name": f"free_{item.name}"}, item.element.line))
         return self._join(joint, site, known=False)
 
@@ -175,7 +181,9 @@ class Builder:
             mobod, places = kind_of(joint).make(joint, site)
         except (ModelError, ValueError) as error:
             message = str(error)
-            raise ModelError(message if message.startswith(joint.path) else f"{joint.where}: {joint.tag} {joint.name!r}: {message}") from None
+            raise ModelError(
+                message if message.startswith(joint.path) else f"{joint.where}: {joint.tag} {joint.name!r}: {message}"
+            ) from None
         mobod.joint_name = joint.name
         for one, (whose, which) in zip(own, places, strict=True):
             one.mobod, one.which = whose, which
@@ -187,7 +195,9 @@ class Builder:
         for link in tree.loops:
             assert link.item is not None
             if link.item.tag == "FreeJoint":
-                self.report.append(link.item.note(f"FreeJoint {link.item.name!r} closes a loop, where it holds nothing; it is left out"))
+                self.report.append(
+                    link.item.note(f"FreeJoint {link.item.name!r} closes a loop, where it holds nothing; it is left out")
+                )
                 continue
             self._weld_loop(link)
 
@@ -213,7 +223,9 @@ class Builder:
         """Find the mobilized body of a frame that a property names, and where in it."""
         found = self.components.look_up(item, name, FRAMES)
         if found is None:
-            item.refuse(f"{item.tag} {item.name!r} names the body {name!r}, and there is none; {suggest(name, list(self.model.bodies))}")
+            item.refuse(
+                f"{item.tag} {item.name!r} names the body {name!r}, and there is none; {suggest(name, list(self.model.bodies))}"
+            )
         base, X = self.components.place(found)
         return self.mobods[id(base)], X
 
@@ -244,7 +256,10 @@ class Builder:
                 self.model.data[tag] = " ".join(child.words)
         for tag, kind in _ASIDE.items():
             for item in self.document.objects(tag):
-                self.lose(item, f"{kind} {item.name!r} ({item.tag}) is left out: it drives or observes, and is no part of the mechanism")
+                self.lose(
+                    item,
+                    f"{kind} {item.name!r} ({item.tag}) is left out: it drives or observes, and is no part of the mechanism",
+                )
         for item in self.document.find_loose():
             self.lose(item, f"{item.tag} {item.name!r} is left out: a component of a kind that is not known")
         counts: dict[tuple[str, str], list[Item]] = {}
@@ -255,6 +270,10 @@ class Builder:
             self.report.append(items[0].note(f"<{tag}> of {above} is not taken up{more}"))
 
 
+def _name(link: Link) -> str:
+    return "" if link.item is None else link.item.name
+
+
 def _constraint_like(tag: str) -> bool:
     return tag.endswith("Constraint")
 
@@ -263,7 +282,14 @@ def _force_like(tag: str) -> bool:
     return tag.endswith(("Force", "Actuator", "Spring", "Muscle", "Ligament"))
 
 
-def _prepare(model: Model, state: object, *, coordinates: list[Coordinate], locked: list[MobilizedBody], couplers: list[DependentCoordinate]) -> None:
+def _prepare(
+    model: Model,
+    state: object,
+    *,
+    coordinates: list[Coordinate],
+    locked: list[MobilizedBody],
+    couplers: list[DependentCoordinate],
+) -> None:
     """Bring a new state to the file's: angles for quaternions, values and speeds, locks."""
     from ...state.state import State
 
@@ -271,5 +297,3 @@ def _prepare(model: Model, state: object, *, coordinates: list[Coordinate], lock
     model.matter.set_use_euler_angles(state, True)
     model.system.realize_model(state)
     set_defaults(state, model, coordinates, locked, couplers)
-
-

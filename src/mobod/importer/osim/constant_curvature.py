@@ -25,7 +25,8 @@ def transform(q: Any, parameters: Any) -> Any:
     sa, ca = sincos(q[0] + parameters[0])
     sb, cb = sincos(q[1] + parameters[1])
     R = mat33.mul(
-        rotation.about_x(q[0] + parameters[0]), mat33.mul(rotation.about_z(q[1] + parameters[1]), rotation.about_y(q[2] + parameters[2]))
+        rotation.about_x(q[0] + parameters[0]),
+        mat33.mul(rotation.about_z(q[1] + parameters[1]), rotation.about_y(q[2] + parameters[2])),
     )
     x, y, z = -1.0 * sb, ca * cb, sa * cb
     s2 = x * x + z * z

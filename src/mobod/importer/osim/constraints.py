@@ -27,7 +27,9 @@ def add_constraint(build: Builder, item: Item) -> None:
     maker = CONSTRAINTS.get(item.tag)
     item.is_read = True
     if maker is None:
-        build.lose(item, f"a constraint of a kind that is not known, {item.tag}, is left out; known are {', '.join(CONSTRAINTS)}")
+        build.lose(
+            item, f"a constraint of a kind that is not known, {item.tag}, is left out; known are {', '.join(CONSTRAINTS)}"
+        )
         return
     name = free_name(build.model, build.components.name_of(item))
     disabled = not item.flag("isEnforced", True)
@@ -36,7 +38,9 @@ def add_constraint(build: Builder, item: Item) -> None:
             build.model.constraints[name if number == 0 else f"{name}_{number}"] = made
     except (ModelError, ValueError, TypeError) as error:
         message = str(error)
-        raise ModelError(message if message.startswith(item.path) else f"{item.where}: {item.tag} {item.name!r}: {message}") from None
+        raise ModelError(
+            message if message.startswith(item.path) else f"{item.where}: {item.tag} {item.name!r}: {message}"
+        ) from None
 
 
 def _two(build: Builder, item: Item, first: str, second: str) -> tuple[tuple[MobilizedBody, Transform], ...]:
@@ -53,7 +57,12 @@ def _point(build: Builder, item: Item, name: str, disabled: bool) -> list[Constr
 def _told(build: Builder, item: Item, *frames: Transform) -> None:
     """OpenSim takes the points as stations of the bodies, whatever frames on these are named."""
     if any(np.any(np.asarray(X) != np.eye(4)) for X in frames):
-        build.report.append(item.note(f"{item.tag} {item.name!r} names frames that are off their bodies' origins: its points count from these origins, as in OpenSim"))
+        build.report.append(
+            item.note(
+                f"{item.tag} {item.name!r} names frames that are off their bodies' origins: its points count from "
+                "these origins, as in OpenSim"
+            )
+        )
 
 
 def _weld(build: Builder, item: Item, name: str, disabled: bool) -> list[Constraint]:
@@ -78,14 +87,19 @@ def _distance(build: Builder, item: Item, name: str, disabled: bool) -> list[Con
 
 
 def _coupler(build: Builder, item: Item, name: str, disabled: bool) -> list[Constraint]:
-    held = item.object("coupled_coordinates_function")
+    held = item.one_object("coupled_coordinates_function")
     if held is None:
         item.refuse(f"CoordinateCouplerConstraint {item.name!r} has no coupled_coordinates_function")
     function = scaled(make_function(held), item.number("scale_factor", 1.0))
-    independent = [coordinate_place(build, item, one) for one in item.list("independent_coordinate_names")]
+    independent = [coordinate_place(build, item, one) for one in item.word_list("independent_coordinate_names")]
     dependent = coordinate_place(build, item, item.text("dependent_coordinate_name"))
     made = DependentCoordinate(
-        build.model.matter, function, independent[: function.get_argument_size()], dependent, disabled_by_default=disabled, name=name
+        build.model.matter,
+        function,
+        independent[: function.get_argument_size()],
+        dependent,
+        disabled_by_default=disabled,
+        name=name,
     )
     if not disabled:
         build.couplers.append(made)
@@ -98,13 +112,12 @@ def coordinate_place(build: Builder, item: Item, name: str) -> tuple[MobilizedBo
     for one in build.coordinates:
         if one.name == last and one.mobod is not None:
             return one.mobod, one.which
-    item.refuse(
-        f"{item.tag} {item.name!r} names the coordinate {name!r}, and there is none; {suggest(last, [one.name for one in build.coordinates])}"
-    )
+    known = [one.name for one in build.coordinates]
+    item.refuse(f"{item.tag} {item.name!r} names the coordinate {name!r}, and there is none; {suggest(last, known)}")
 
 
 def _rolling(build: Builder, item: Item, name: str, disabled: bool) -> list[Constraint]:
-    """A point in a plane, no turn about its normal, and no slip in two directions: OpenSim starts with all four switched off."""
+    """A point in a plane, no turn about its normal, and no slip in two directions, all of them switched off at first."""
     (rolling, _), (surface, _) = _two(build, item, "rolling_body", "surface_body")
     normal, height = item.finite("surface_normal", (0.0, 1.0, 0.0)), item.number("surface_height", 0.0)
     for tag in ("friction_coefficient", "contact_radius"):
@@ -114,8 +127,8 @@ def _rolling(build: Builder, item: Item, name: str, disabled: bool) -> list[Cons
     switch = {"disabled_by_default": True}
     build.report.append(
         item.note(
-            f"RollingOnSurfaceConstraint {item.name!r} is four constraints, switched off in a new state as OpenSim has them; what "
-            "switches them on and off while forces push or pull is not simulated"
+            f"RollingOnSurfaceConstraint {item.name!r} is four constraints, switched off in a new state as OpenSim has them; "
+            "what switches them on and off while forces push or pull is not simulated"
         )
     )
     return [

@@ -76,7 +76,10 @@ class ContactShapes:
         last = named.rpartition("/")[2]
         shape = self.shapes.get(last)
         if shape is None:
-            owner.refuse(f"{owner.tag} {owner.name!r} names the contact shape {named!r}, and there is none; {suggest(last, list(self.shapes))}")
+            owner.refuse(
+                f"{owner.tag} {owner.name!r} names the contact shape {named!r}, and there is none; "
+                f"{suggest(last, list(self.shapes))}"
+            )
         return shape
 
 
@@ -88,7 +91,9 @@ def material_of(build: Builder, item: Item) -> contact.Material:
     made = contact.Material(**{**values, "dynamic_friction": min(static, dynamic)})
     if dynamic > static:
         object.__setattr__(made, "dynamic_friction", dynamic)
-        build.report.append(item.note(f"dynamic friction, {dynamic:g}, is more than static friction, {static:g}: both are taken as they are"))
+        build.report.append(
+            item.note(f"dynamic friction, {dynamic:g}, is more than static friction, {static:g}: both are taken as they are")
+        )
     return made
 
 
@@ -101,10 +106,10 @@ def listed_surfaces(build: Builder, item: Item, name: str, disabled: bool) -> li
     inner = None if groups is None else groups.find("objects")
     if groups is not None:
         groups.is_read = True
-    pairs = []
+    pairs: list[tuple[Shape, contact.Material | None]] = []
     for parameters in [] if inner is None else inner.children:
         parameters.is_read = True
-        shapes = [build.shapes.find(item, one) for one in parameters.list("geometry")]
+        shapes = [build.shapes.find(item, one) for one in parameters.word_list("geometry")]
         has_mesh = any(isinstance(one.geometry, contact.TriangleMesh) for one in shapes)
         if is_mesh and not has_mesh:
             parameters.read_all()
@@ -118,7 +123,9 @@ def listed_surfaces(build: Builder, item: Item, name: str, disabled: bool) -> li
         if shape.geometry is None:
             continue
         if not is_mesh and isinstance(shape.geometry, contact.TriangleMesh):
-            build.report.append(item.note(f"HuntCrossleyForce {item.name!r} leaves out the mesh {shape.item.name!r}, as OpenSim does"))
+            build.report.append(
+                item.note(f"HuntCrossleyForce {item.name!r} leaves out the mesh {shape.item.name!r}, as OpenSim does")
+            )
             continue
         placed.append((shape.body, contact.Surface(shape.geometry, made_of or usual), shape.X_BS))
     speed = item.number("transition_velocity", 0.01)
@@ -135,7 +142,9 @@ def smooth_sphere(build: Builder, item: Item, name: str, disabled: bool) -> list
     for tag in ("force_visualization_radius", "force_visualization_scale_factor"):
         item.find(tag)
     if not isinstance(sphere.geometry, contact.Sphere):
-        item.refuse(f"SmoothSphereHalfSpaceForce {item.name!r} takes a ContactSphere; {sphere.item.name!r} is a {sphere.item.tag}")
+        item.refuse(
+            f"SmoothSphereHalfSpaceForce {item.name!r} takes a ContactSphere; {sphere.item.name!r} is a {sphere.item.tag}"
+        )
     made = material_of(build, item)
     return [
         force.SmoothSphereHalfSpace(

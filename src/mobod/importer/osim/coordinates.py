@@ -57,7 +57,7 @@ def read_coordinate(item: Item | None, name: str, joint: str, motion: str) -> Co
     item.is_read = True
     item.find("motion_type")  # follows from the joint
     low, high = item.vector("range", (-10.0, 10.0)).tolist()
-    prescribed = item.object("prescribed_function")
+    prescribed = item.one_object("prescribed_function")
     made = None if prescribed is None else make_function(prescribed)
     return Coordinate(
         name,

@@ -1,13 +1,12 @@
 """A coordinate that is a function of others: OpenSim's CoordinateCouplerConstraint.
 
-    perr = f(q_1, ..., q_n) - q     verr = sum_i f_i q_dot_i - q_dot     aerr = the same of q_dot_dot, + sum_ij f_ij q_dot_i q_dot_j
+perr = f(q_1, ..., q_n) - q     verr = sum_i f_i q_dot_i - q_dot     aerr = the same of q_dot_dot, + sum_ij f_ij q_dot_i q_dot_j
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-
 
 from ...algebra.arrays import Array
 from ...algebra.scalar import load, one, store, zero
@@ -105,6 +104,7 @@ class DependentCoordinate(OnePosition):
     # ------------------------------------------------------------------------------------------ for the tree
 
     def check_coordinates(self, num_q: Sequence[int]) -> None:
+        """Refuse coordinates that are not there where quaternions have angles in their place."""
         for body, j in self.arguments:
             check_coordinate(self, body, j, num_q)
 
@@ -114,7 +114,6 @@ class DependentCoordinate(OnePosition):
         return [(self.function, range(len(self.arguments) - 1))]
 
     def pack_integers(self) -> list[int]:
+        """What `equations` reads."""
         places = [x for body, j in self.arguments for x in (self.constrained_mobilizers.index(body), j)]
         return [self.first_function, len(self.arguments) - 1, *places]
-
-

@@ -25,7 +25,9 @@ _TRUE, _FALSE = ("true", "t", "yes", "1"), ("false", "f", "no", "0")
 _BRACKETS = str.maketrans("()[]{},~", "        ")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?|nan", re.IGNORECASE)
 #: What says nothing about the mechanism.
-_ASIDE = frozenset({"groups", "defaults", "VisibleObject", "Appearance", "ModelVisualPreferences", "ModelDisplayHints"})
+_ASIDE = frozenset(
+    {"groups", "defaults", "VisibleObject", "Appearance", "FrameGeometry", "ModelVisualPreferences", "ModelDisplayHints"}
+)
 
 
 class Item:
@@ -94,7 +96,7 @@ class Item:
                 found += child.children if inner is None else inner.children
         return [item for item in found if item.tag not in ("objects", "groups")]
 
-    def object(self, tag: str) -> Item | None:
+    def one_object(self, tag: str) -> Item | None:
         """The one object that a property holds; it may stand in the property, or have its name."""
         held = self.objects(tag) or [child for child in self.children if child.name == tag and child.tag[:1].isupper()]
         return held[0] if held else None
@@ -108,7 +110,7 @@ class Item:
         child = self.find(tag)
         return default if child is None else " ".join(child.words)
 
-    def list(self, tag: str) -> list[str]:
+    def word_list(self, tag: str) -> list[str]:
         """A property that is a list of words."""
         child = self.find(tag)
         return [] if child is None else child.words
@@ -145,7 +147,9 @@ class Item:
             if _NUMBER.fullmatch(word) is None:
                 self.refuse(f"<{self.tag}> has {word!r}, which is no number")
         if count is not None and len(words) != count:
-            self.refuse(f"<{self.tag}> takes {count} number{'s' * (count != 1)}; it has {len(words)}: {self.element.text.strip()!r}")
+            self.refuse(
+                f"<{self.tag}> takes {count} number{'s' * (count != 1)}; it has {len(words)}: {self.element.text.strip()!r}"
+            )
         return np.array([float(word) for word in words])
 
     def finite(self, tag: str, default: tuple[float, ...]) -> Array:

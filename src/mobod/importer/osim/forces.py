@@ -47,14 +47,21 @@ def add_force(build: Builder, item: Item) -> None:
         made = maker(build, item, name, disabled)
     except (ModelError, ValueError, TypeError) as error:
         message = str(error)
-        raise ModelError(message if message.startswith(item.path) else f"{item.where}: {item.tag} {item.name!r}: {message}") from None
+        raise ModelError(
+            message if message.startswith(item.path) else f"{item.where}: {item.tag} {item.name!r}: {message}"
+        ) from None
     for one in made:
         if item.tag in ACTUATORS:
             build.model.actuators[name] = one
             for tag in _CONTROLS:
                 item.find(tag)
         else:
-            build.model.data.setdefault("forces", {})[name] = one  # type: ignore[index]
+            build.model.data.setdefault("forces", {})[name] = one
+
+
+def _options(disabled: bool, name: str) -> dict[str, Any]:
+    """What every force takes."""
+    return {"disabled_by_default": disabled, "name": name}
 
 
 def _free_name(build: Builder, name: str) -> str:
@@ -99,7 +106,9 @@ def _coordinate_formula(build: Builder, item: Item, name: str, disabled: bool) -
 def _coordinate_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
     mobod, which = coordinate_place(build, item, item.text("coordinate"))
     optimal = item.number("optimal_force", 1.0)
-    return [of_coordinate.CoordinateActuator(build.model.forces, mobod, which, optimal, disabled_by_default=disabled, name=name)]
+    return [
+        of_coordinate.CoordinateActuator(build.model.forces, mobod, which, optimal, disabled_by_default=disabled, name=name)
+    ]
 
 
 # ---------------------------------------------------------------------------------------------- bushings
@@ -111,7 +120,9 @@ def _bushing(build: Builder, item: Item, name: str, disabled: bool) -> list[Forc
     stiffness = np.concatenate([item.finite("rotational_stiffness", o), item.finite("translational_stiffness", o)])
     damping = np.concatenate([item.finite("rotational_damping", o), item.finite("translational_damping", o)])
     return [
-        force.LinearBushing(build.model.forces, body1, X1, body2, X2, stiffness, damping, disabled_by_default=disabled, name=name)
+        force.LinearBushing(
+            build.model.forces, body1, X1, body2, X2, stiffness, damping, disabled_by_default=disabled, name=name
+        )
     ]
 
 
@@ -140,9 +151,9 @@ def _two_points(build: Builder, item: Item, *sockets: str) -> list[Any]:
 
 
 def _point_spring(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
-    ends = _two_points(build, item, "body1", "body2")
+    b1, s1, b2, s2 = _two_points(build, item, "body1", "body2")
     stiffness, rest = item.number("stiffness", 1.0), item.number("rest_length", 0.0)
-    return [force.TwoPointLinearSpring(build.model.forces, *ends, stiffness, rest, disabled_by_default=disabled, name=name)]
+    return [force.TwoPointLinearSpring(build.model.forces, b1, s1, b2, s2, stiffness, rest, **_options(disabled, name))]
 
 
 def _ends_named(build: Builder, item: Item, bodies: tuple[str, str], points: tuple[str, str]) -> list[Any]:
@@ -154,18 +165,20 @@ def _ends_named(build: Builder, item: Item, bodies: tuple[str, str], points: tup
 
 
 def _point_formula(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
-    ends = _ends_named(build, item, ("body1", "body2"), ("point1", "point2"))
+    b1, s1, b2, s2 = _ends_named(build, item, ("body1", "body2"), ("point1", "point2"))
     formula = function.Expression(item.text("expression", "0.0"), ["d", "ddot"])
-    return [pulls.PointToPointFormula(build.model.forces, *ends, formula, disabled_by_default=disabled, name=name)]
+    return [pulls.PointToPointFormula(build.model.forces, b1, s1, b2, s2, formula, **_options(disabled, name))]
 
 
 def _point_to_point_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
     if item.flag("points_are_global", False):
-        build.lose(item, f"{item.tag} {item.name!r} is left out: its points are fixed in Ground, and act on bodies that move past them")
+        build.lose(
+            item, f"{item.tag} {item.name!r} is left out: its points are fixed in Ground, and act on bodies that move past them"
+        )
         return []
-    ends = _ends_named(build, item, ("bodyA", "bodyB"), ("pointA", "pointB"))
+    b1, s1, b2, s2 = _ends_named(build, item, ("bodyA", "bodyB"), ("pointA", "pointB"))
     optimal = item.number("optimal_force", 1.0)
-    return [pulls.PointToPointActuator(build.model.forces, *ends, optimal, disabled_by_default=disabled, name=name)]
+    return [pulls.PointToPointActuator(build.model.forces, b1, s1, b2, s2, optimal, **_options(disabled, name))]
 
 
 # ---------------------------------------------------------------------------------------------- along paths
@@ -192,14 +205,16 @@ def _path_spring(build: Builder, item: Item, name: str, disabled: bool) -> list[
     if points is None:
         return []
     if not all(value >= 0.0 for value in values):
-        item.refuse(f"PathSpring {item.name!r} needs resting_length, stiffness and dissipation, zero or more; they are {values}")
+        item.refuse(
+            f"PathSpring {item.name!r} needs resting_length, stiffness and dissipation, zero or more; they are {values}"
+        )
     return [paths.PathSpring(build.model.forces, points, *values, disabled_by_default=disabled, name=name)]
 
 
 def _ligament(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
     points = _straight(build, item, name)
     rest, strength = item.number("resting_length", 0.0), item.number("pcsa_force", 0.0)
-    held = item.object("force_length_curve")
+    held = item.one_object("force_length_curve")
     curve = function.SimmSpline(_LIGAMENT_X, _LIGAMENT_Y) if held is None else make_function(held)
     if points is None:
         return []

@@ -101,7 +101,8 @@ class Components:
         if found is None:
             names = [name for name, items in self._by_name.items() if any(item.tag in tags for item in items)]
             owner.refuse(
-                f"the {socket} of {owner.tag} {owner.name!r} is {named!r}, and there is none; {suggest(named.rpartition('/')[2], names)}"
+                f"the {socket} of {owner.tag} {owner.name!r} is {named!r}, and there is none; "
+                f"{suggest(named.rpartition('/')[2], names)}"
             )
         return found
 
@@ -174,7 +175,9 @@ class Components:
         self._open.pop()
         if any(body is not bodies[0] for body in bodies):
             frame.refuse(f"the stations of {frame.name!r} are on several bodies: {', '.join(b.name for b in bodies)}")
-        first, second = (_AXES.get(frame.text(tag, default).strip()) for tag, default in (("ab_axis", "+x"), ("ab_x_ac_axis", "+y")))
+        first, second = (
+            _AXES.get(frame.text(tag, default).strip()) for tag, default in (("ab_axis", "+x"), ("ab_x_ac_axis", "+y"))
+        )
         if first is None or second is None or first[0] == second[0]:
             frame.refuse(f"ab_axis and ab_x_ac_axis of {frame.name!r} must be two axes, such as +x and +y")
         ab, ac = points[1] - points[0], points[2] - points[0]

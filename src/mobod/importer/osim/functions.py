@@ -58,11 +58,8 @@ def _gcv_spline(item: Item) -> Function:
         item.refuse("a GCVSpline with weights that differ is not known")
     x, y = _points(item, 2)
     variance = item.number("error_variance", 0.0)
-    for tag in ("coefficients",):
-        item.find(tag)
-    if variance == 0.0:
-        return function.Spline(2 * half_order - 1, x, y)
-    return function.GCVSpline(x, y, degree=2 * half_order - 1, error_variance=None if variance < 0.0 else variance)
+    item.find("coefficients")  # those of the spline that the points make
+    return function.GCVSpline(2 * half_order - 1, x, y, variance)
 
 
 def _piecewise_linear(item: Item) -> Function:
@@ -92,7 +89,7 @@ def _sine(item: Item) -> Function:
 
 
 def _expression(item: Item) -> Function:
-    return function.Expression(item.text("expression", "0"), item.list("variables"))
+    return function.Expression(item.text("expression", "0"), item.word_list("variables"))
 
 
 def _multivariate(item: Item) -> Function:
@@ -103,7 +100,9 @@ def _multivariate(item: Item) -> Function:
         item.refuse(f"a polynomial of dimension {dimension} and order {order} is not known")
     powers = [p for p in np.ndindex(*[order + 1] * dimension) if sum(p) <= order]
     if len(powers) != len(coefficients):
-        item.refuse(f"a polynomial of dimension {dimension} and order {order} has {len(powers)} coefficients, not {len(coefficients)}")
+        item.refuse(
+            f"a polynomial of dimension {dimension} and order {order} has {len(powers)} coefficients, not {len(coefficients)}"
+        )
     names = [f"x{k}" for k in range(dimension)]
     terms = [
         "*".join([repr(c), *(f"{name}^{p}" for name, p in zip(names, power, strict=True) if p)])
@@ -115,7 +114,7 @@ def _multivariate(item: Item) -> Function:
 
 def _multiplier(item: Item) -> Function:
     """A scaled function of a kind that is linear in its numbers is of the same kind, which compiles nothing new."""
-    inner, scale = item.object("function"), item.number("scale", 1.0)
+    inner, scale = item.one_object("function"), item.number("scale", 1.0)
     if inner is None:
         item.refuse("a MultiplierFunction has no function to multiply")
     return scaled(make_function(inner), scale)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from .document import Item
 
-
 #: Joints that need not be free: OpenSim lets a body without mass end a branch there, where functions or constraints move it.
 NOT_FREE = ("WeldJoint", "CustomJoint")
 
@@ -81,11 +80,13 @@ class Tree:
             node = self.nodes[id(item)]
             joints = node.as_parent + node.as_child
             if mass == 0.0 and not joints:
-                item.refuse(f"body {item.name!r} has no mass and no joint, so nothing says how it moves; give it one of the two")
+                item.refuse(
+                    f"body {item.name!r} has no mass and no joint, so nothing says how it moves; give it one of the two"
+                )
             if mass == 0.0 and len(joints) == 1 and joints[0].item is not None and joints[0].item.tag not in NOT_FREE:
                 item.refuse(
-                    f"body {item.name!r} has no mass and ends a branch, where joint {joints[0].item.name!r} is free to move it: its "
-                    "acceleration is not determined; give it a mass, or weld it"
+                    f"body {item.name!r} has no mass and ends a branch, where joint {joints[0].item.name!r} is free to move it: "
+                    "its acceleration is not determined; give it a mass, or weld it"
                 )
 
     def _add(self, link: Link) -> None:
@@ -121,7 +122,11 @@ class Tree:
         """A body without mass must not end a branch: go on from it at once, to a body with mass if there is one."""
         while (node := self.mobilizers[-1].outboard).mass == 0.0:
             ways = [
-                max((link for link in links if not link.is_used and other(link).level < 0), key=lambda a: other(a).mass, default=None)
+                max(
+                    (link for link in links if not link.is_used and other(link).level < 0),
+                    key=lambda a: other(a).mass,
+                    default=None,
+                )
                 for links, other in ((node.as_parent, _child), (node.as_child, _parent))
             ]
             choice = None
@@ -131,8 +136,8 @@ class Tree:
             choice = choice or ways[0] or ways[1]
             if choice is None:
                 node.item.refuse(
-                    f"body {node.item.name!r} has no mass and ends a branch of the tree, where its joint is free to move it; give it "
-                    "a mass, or weld it"
+                    f"body {node.item.name!r} has no mass and ends a branch of the tree, where its joint is free to move it; give "
+                    "it a mass, or weld it"
                 )
             self._add(choice)
             added.add(id(choice))

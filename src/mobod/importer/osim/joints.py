@@ -58,7 +58,9 @@ def coordinates_of(joint: Item) -> list[Coordinate]:
         return _custom_coordinates(joint)
     items = joint.objects("coordinates")
     if len(items) > len(kind.motions):
-        items[len(kind.motions)].refuse(f"{joint.tag} {joint.name!r} has {len(kind.motions)} coordinate(s); it lists {len(items)}")
+        items[len(kind.motions)].refuse(
+            f"{joint.tag} {joint.name!r} has {len(kind.motions)} coordinate(s); it lists {len(items)}"
+        )
     found = []
     for k, motion in enumerate(kind.motions):
         item = items[k] if k < len(items) else None
@@ -106,7 +108,9 @@ def _constant_curvature(joint: Item, site: Site) -> Made:
 def _scapulothoracic(joint: Item, site: Site) -> Made:
     """An ellipsoid, a hinge about an axis tangent to it, and a weld to the scapula: two bodies without mass between."""
     if site.is_reversed:
-        joint.refuse(f"ScapulothoracicJoint {joint.name!r} hangs by its child, the scapula; it is known from the thorax on only")
+        joint.refuse(
+            f"ScapulothoracicJoint {joint.name!r} hangs by its child, the scapula; it is known from the thorax on only"
+        )
     radii = joint.finite("thoracic_ellipsoid_radii_x_y_z", (math.nan,) * 3)[[1, 0, 2]]
     origin = joint.finite("scapula_winging_axis_origin", (0.0, 0.0))
     winging = float(joint.finite("scapula_winging_axis_direction", (0.0,))[0])
@@ -148,7 +152,7 @@ def _axes_of(joint: Item) -> list[Axis]:
             continue
         item.is_read = True
         direction = tuple(item.finite("axis", usual).tolist())
-        axes.append(Axis(item, direction, item.list("coordinates"), item.object("function")))
+        axes.append(Axis(item, direction, item.word_list("coordinates"), item.one_object("function")))
     return axes
 
 
@@ -175,9 +179,10 @@ def _motion(axes: Sequence[Axis], name: str) -> str:
     """Whether a coordinate is an angle or a length: by axes along which it moves as it is, the last one counts."""
     motion = ""
     for k, axis in enumerate(axes):
-        if name in axis.coordinates and axis.function is not None:
-            slope = axis.function.many("coefficients")[:1] if axis.function.tag == "LinearFunction" else []
-            if axis.function.tag == "LinearFunction" and (len(slope) == 0 or abs(slope[0]) == 1.0):
+        if name in axis.coordinates:
+            one = axis.function
+            is_line = one is None or (one.tag == "LinearFunction" and abs([*one.many("coefficients").tolist(), 1.0][0]) == 1.0)
+            if is_line:
                 motion = ROTATIONAL if k < 3 else TRANSLATIONAL
             else:
                 motion = motion or COUPLED
@@ -204,7 +209,8 @@ def _function_of(joint: Item, axis: Axis, place: dict[str, int]) -> tuple[Functi
         return function.Constant(value, 0), []
     if size > len(places):
         axis.function.refuse(
-            f"{axis.function.tag} takes {size} coordinates; its axis of joint {joint.name!r} has {len(places)}: {axis.coordinates}"
+            f"{axis.function.tag} takes {size} coordinates; its axis of joint {joint.name!r} has {len(places)}: "
+            f"{', '.join(axis.coordinates)}"
         )
     return made, places[:size]
 

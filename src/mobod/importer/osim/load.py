@@ -14,9 +14,7 @@ from .upgrade import upgrade
 
 
 @named_arguments
-def load_osim(
-    path: str | os.PathLike[str], *, strict: bool = False, mesh_dirs: Sequence[str | os.PathLike[str]] = ()
-) -> Model:
+def load_osim(path: str | os.PathLike[str], *, strict: bool = False, mesh_dirs: Sequence[str | os.PathLike[str]] = ()) -> Model:
     """Build a multibody system from an OpenSim model file.
 
     Files of all versions from 1.6 on are read, and mean what they mean to OpenSim 4.6: the same coordinates, in the same order,

@@ -131,7 +131,7 @@ def keep_wraps(build: Builder) -> None:
 
 def read_path(build: Builder, item: Item) -> tuple[list[PathPoint], list[PathWrap]]:
     """Read the path of a muscle, spring or ligament."""
-    path = item.object("path") or item.find("GeometryPath")
+    path = item.one_object("path") or item.find("GeometryPath")
     if path is None:
         return [], []
     path.is_read = True
@@ -152,7 +152,7 @@ def _point(build: Builder, item: Item) -> PathPoint:
     item.is_read = True
     body, X_BF = build.frame(item, "parent_frame")
     if item.tag == "MovingPathPoint":
-        held = [item.object(f"{axis}_location") for axis in "xyz"]
+        held = [item.one_object(f"{axis}_location") for axis in "xyz"]
         item.find("location")
         coordinates = [item.text(f"socket_{axis}_coordinate").rpartition("/")[2] for axis in "xyz"]
         functions = [make_function(one) for one in held if one is not None]

@@ -385,12 +385,12 @@ def offset_frames(model: Element) -> None:
     for link in _members(model, "ConstraintSet", "ForceSet"):
         if link.tag in ("BushingForce", "ExpressionBasedBushingForce", "FunctionBasedBushingForce", "WeldConstraint"):
             for k in ("1", "2"):
-                body = _take(link, f"body_{k}")
+                given = _take(link, f"body_{k}")
                 where = _take(link, f"location_body_{k}"), _take(link, f"orientation_body_{k}")
-                if body is None:
+                if given is None:
                     continue
                 place = [np.zeros(3) if one is None else _numbers(one.text, 3) for one in where]
-                name = body.text.strip()
+                name = given.text.strip()
                 if any(np.any(p) for p in place):
                     _offset_frame(_list_of(link, "frames"), f"{name}_offset", _body_path(name), *place)
                     _add(link, f"socket_frame{k}", f"{name}_offset")
@@ -487,10 +487,10 @@ def reversed_joints(model: Element) -> None:
     """30514: a joint that was reversed has its frames the other way round."""
     for joint in _members(model, "JointSet"):
         given = _take(joint, "reverse")
-        parent, child = _child(joint, "socket_parent_frame"), _child(joint, "socket_child_frame")
-        for end in ("_connectee_name", ""):
-            parent = parent or _child(joint, "socket_parent_frame" + end)
-            child = child or _child(joint, "socket_child_frame" + end)
+        parent, child = (
+            _child(joint, f"socket_{which}_frame") or _child(joint, f"socket_{which}_frame_connectee_name")
+            for which in ("parent", "child")
+        )
         if given is not None and _is_true(given) and parent is not None and child is not None:
             parent.text, child.text = child.text, parent.text
 
