@@ -166,8 +166,8 @@ def _load_robot(path: Path, choices: Choices, settings: dict[str, Any]) -> Loade
     chosen = {name: value for name, value in asdict(choices).items() if value is not None and name not in floor}
     if choices.floor:
         chosen["collision"] = True
-    defaults = {"floating_base": bool(settings.get("floating_base", False)), "joint_damping": True, "joint_limits": True}
-    model = load_urdf(path, **{**defaults, **chosen})
+    model = load_urdf(path, **{"floating_base": bool(settings.get("floating_base", False)), **chosen})
+    placed = tuple(f"joint {name!r} starts at its limit" for name in settings.get("q", {}))
     loaded = Loaded(
         name=model.name,
         system=model.system,
@@ -175,7 +175,7 @@ def _load_robot(path: Path, choices: Choices, settings: dict[str, Any]) -> Loade
         coordinates=list(model.coordinates),
         speeds=list(model.speeds),
         time=float(settings.get("time", TIME)),
-        notes=[note for note in model.report if "is outside its limits" not in note],
+        notes=[note for note in model.report if not note.startswith(placed)],
     )
     for what, names in (("q", loaded.coordinates), ("u", loaded.speeds)):
         # with another base than the example is meant for, there is nothing to put the base's own values in

@@ -36,7 +36,9 @@ class Element:
         return (child for child in self.children if child.tag == tag)
 
 
-def read_xml(path: str | os.PathLike[str], *, with_text: bool = False, any_bytes: bool = False) -> Element:
+def read_xml(
+    path: str | os.PathLike[str], *, with_text: bool = False, any_bytes: bool = False, faults: list[str] | None = None
+) -> Element:
     """Read an XML file and return its root element.
 
     Parameters
@@ -47,6 +49,9 @@ def read_xml(path: str | os.PathLike[str], *, with_text: bool = False, any_bytes
         Whether the text between tags is kept.
     any_bytes : bool, default: False
         Whether a file that claims to be UTF-8 may hold other bytes; they are then read as Windows' Western characters.
+    faults : list of str, optional
+        Gets a sentence where something stands before the XML declaration, blank lines or a second byte order mark, which XML
+        does not allow. Without it such a file is refused.
 
     Returns
     -------
@@ -69,6 +74,8 @@ def read_xml(path: str | os.PathLike[str], *, with_text: bool = False, any_bytes
         raise ModelError(f"{name}: the file is larger than {MAX_BYTES >> 20} MiB")
     if not data.strip():
         raise ModelError(f"{name}: the file is empty")
+    if faults is not None:
+        data = _with_declaration_first(data, faults)
     encoding = None
     if any_bytes:
         data, encoding = _in_utf8(data)
@@ -85,6 +92,22 @@ def read_xml(path: str | os.PathLike[str], *, with_text: bool = False, any_bytes
         raise ModelError(f"{name}:1: the file's encoding cannot be read: {error}") from None
     assert builder.root is not None  # expat has found a root element, or has raised
     return builder.root
+
+
+#: A UTF-8 byte order mark, and what may be skipped before the XML declaration.
+_MARK = b"\xef\xbb\xbf"
+_BLANK = b" \t\r\n" + _MARK
+
+
+def _with_declaration_first(data: bytes, faults: list[str]) -> bytes:
+    """The same, without what must not stand before the XML declaration; lines keep their numbers."""
+    start = data.lstrip(_BLANK)
+    if not start.startswith(b"<?xml") or start == data.removeprefix(_MARK):
+        return data
+    lines = data[: len(data) - len(start)].count(b"\n")
+    faults.append(f"line {lines + 1}: something blank stands before the XML declaration; it is skipped")
+    declaration, end, rest = start.partition(b"?>")
+    return declaration + end + b"\n" * lines + rest
 
 
 def _in_utf8(data: bytes) -> tuple[bytes, str | None]:

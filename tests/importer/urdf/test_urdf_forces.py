@@ -30,15 +30,18 @@ def load(tmp_path):
     return load
 
 
-def test_nothing_resists_unless_it_is_asked_for(load):
+def test_what_the_file_says_resists_unless_it_is_told_not_to(load):
     model = load()
+    assert set(model.dampers) == {"shoulder", "wrist"} and set(model.stops) == {"shoulder", "slide", "wrist"}
+    model = load(joint_damping=False, joint_limits=False)
     assert model.dampers == {} and model.stops == {} and model.forces.get_num_forces() == 1
     assert "limits of 3 joints: kept as data, not simulated" in model.report
-    assert "damping or friction of 2 joints: kept as data, not simulated" in model.report
+    assert "damping of 2 joints: kept as data, not simulated" in model.report
+    assert "friction of 1 joint: kept as data, not simulated" in model.report
 
 
 def test_damping_takes_the_speed_of_its_joint(load):
-    model = load(joint_damping=True)
+    model = load(joint_limits=False)
     assert set(model.dampers) == {"shoulder", "wrist"} and model.stops == {}
     state = model.default_state()
     state.u = [2.0, 1.0, -3.0]
@@ -58,7 +61,8 @@ def test_a_stop_gives_way_a_little_to_the_effort(load):
         assert np.allclose(model.system.get_mobility_forces(state), force, rtol=1e-12, atol=1e-12)
     # without an effort, the weight of the two links that hang on it
     assert model.stops["slide"].get_default_stiffness() == pytest.approx(9.81 * 2.0 / 0.002)
-    assert any("joint 'slide' is outside its limits (0.1 to 0.4) at zero" in note for note in model.report)
+    assert "joint 'slide' starts at its limit, 0.1: zero is outside (0.1 to 0.4)" in model.report
+    assert model.default_state().q.tolist() == [0.0, 0.1, 0.0]
 
 
 def test_stops_are_as_hard_as_one_says(load):

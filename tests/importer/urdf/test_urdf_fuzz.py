@@ -80,6 +80,9 @@ def parse(data: bytes) -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # overflow in arithmetic is a check that is missing
                 warnings.filterwarnings("ignore", ".*joints that move no mass", UserWarning)
+                warnings.filterwarnings(
+                    "ignore", ".*no body has|.*should be three|.*has no <mass>|.*stands before", UserWarning
+                )
                 try:
                     model = mb.load_urdf(path, floating_base=floating_base)
                 except mb.ModelError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ...mobilizer import Weld
 from ...value import Transform
 from ...value.checks import suggest
 from ...value.stage import Stage
+from ..mesh_files import MeshFinder
 from .document import Box, Capsule, Collision, Cylinder, Mesh, Sphere, UrdfDocument
 from .mass import rotation_matrix
 
@@ -60,7 +60,13 @@ def check_meshes(meshes: str) -> str:
 
 
 def add_surfaces(
-    model: Model, document: UrdfDocument, welded: set[str], materials: Mapping[str, Any], meshes: str, exclude_overlapping: bool
+    model: Model,
+    document: UrdfDocument,
+    welded: set[str],
+    materials: Mapping[str, Any],
+    meshes: str,
+    exclude_overlapping: bool,
+    finder: MeshFinder,
 ) -> list[str]:
     """Give bodies the surfaces of their links' collision shapes, and the system contacts; what there is to report."""
     model.contacts = CompliantContactSubsystem(model.system)
@@ -71,7 +77,7 @@ def add_surfaces(
         # a body that is drawn already keeps its looks
         draws = not body.body.decorations
         for number, collision in enumerate(link.collisions):
-            shape = _shape_of(collision, Path(document.path), meshes, notes.append, name)
+            shape = _shape_of(collision, finder, meshes, notes.append, name)
             if shape is None:
                 continue
             own = collision.name or (name if len(link.collisions) == 1 else f"{name}[{number}]")
@@ -87,7 +93,9 @@ def add_surfaces(
     return report + (_exclude_overlapping(model) if exclude_overlapping else [])
 
 
-def _shape_of(collision: Collision, file: Path, meshes: str, note: Callable[[str], None], link: str) -> contact.Shape | None:
+def _shape_of(
+    collision: Collision, finder: MeshFinder, meshes: str, note: Callable[[str], None], link: str
+) -> contact.Shape | None:
     """The shape of contact; None, with a note, where there is none."""
     where = f"line {collision.line}: a collision shape of {link!r}"
     match collision.geometry:
@@ -100,7 +108,7 @@ def _shape_of(collision: Collision, file: Path, meshes: str, note: Callable[[str
         case Sphere(radius) if radius > 0.0:
             return contact.Sphere(radius)
         case Mesh(filename, scale) if meshes != "none":
-            found = find_mesh(file, filename)
+            found = finder.find(filename)
             if found is None:
                 note(f"{where} is left out: there is no file {filename!r}")
                 return None
@@ -121,25 +129,6 @@ def _shape_of(collision: Collision, file: Path, meshes: str, note: Callable[[str
             note(f"{where} is left out: it is a mesh")
         case _:
             note(f"{where} is left out: it has a size of zero")
-    return None
-
-
-def find_mesh(file: Path, name: str) -> Path | None:
-    """The file that a mesh's name stands for.
-
-    That is a path as it is, or from the URDF file's folder; of ``package://NAME/PATH`` the first NAME/PATH, or PATH in a folder
-    called NAME, from that folder upward.
-    """
-    folder = file.resolve().parent
-    _, is_package, path = name.partition("package://")
-    if not is_package:
-        path = name.removeprefix("file://")
-        return next((one for one in (folder / path,) if one.is_file()), None)
-    package, _, inside = path.partition("/")
-    for parent in (folder, *folder.parents):
-        for one in (parent / path, *([parent / inside] if parent.name == package else [])):
-            if one.is_file():
-                return one
     return None
 
 

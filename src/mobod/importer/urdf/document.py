@@ -44,7 +44,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Inertial:
-    """Mass, and inertia about the mass centre; `origin` is their frame in the link's frame."""
+    """Mass, and inertia about the mass centre; `origin` is their frame in the link's frame. The mass alone may be zero."""
 
     mass: float
     ixx: float
@@ -120,7 +120,7 @@ class Collision:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A body. `inertial` is None if the file gives none, or gives a mass of zero; collisions are there if asked for."""
+    """A body. `inertial` is None if the file gives none, or neither mass nor inertia."""
 
     name: str
     inertial: Inertial | None
@@ -178,6 +178,26 @@ class Joint:
 
 
 @dataclass(frozen=True, slots=True)
+class Actuator:
+    """A motor of a transmission: its rotor's inertia about its own axis, and its turns for one of the joint's."""
+
+    name: str
+    reduction: float = 1.0
+    rotor_inertia: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Transmission:
+    """Which actuators drive which joints; what its kind does with several of them is not of the format."""
+
+    name: str
+    type: str
+    joints: tuple[str, ...]
+    actuators: tuple[Actuator, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class UrdfDocument:
     """A URDF file whose every part has been checked by itself (not that they form a tree)."""
 
@@ -187,3 +207,6 @@ class UrdfDocument:
     joints: dict[str, Joint]
     notes: tuple[str, ...] = field(default=())
     """What was dropped or approximated in reading, a sentence each."""
+    transmissions: dict[str, Transmission] = field(default_factory=dict)
+    faults: tuple[str, ...] = field(default=())
+    """What is wrong with the file and was put up with: the first of the notes, and worth a warning."""

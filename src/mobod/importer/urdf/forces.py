@@ -7,6 +7,7 @@ Where the file has no effort, the weight of all that hangs on the joint stands f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from ...force import MobilityLinearDamper, MobilityLinearStop
@@ -43,19 +44,24 @@ def add_stops(
         joint = joints[name]
         if joint.limit is None or joint.type not in YIELD:
             continue
-        low, high = joint.limit.lower, joint.limit.upper
-        if low is None and high is None:
+        if joint.limit.lower is None and joint.limit.upper is None:
             continue
-        low, high = low or 0.0, high or 0.0  # URDF's defaults
+        low, high = find_bounds(joint)
         if not low < high:
             notes.append(f"line {joint.line}: joint {name!r} has limits that leave nothing between them, and has no stop")
             continue
         effort = joint.limit.effort or weights[name] * (ARM if joint.type == "revolute" else 1.0)
         k = effort / YIELD[joint.type] if stiffness is None else stiffness
         stops[name] = MobilityLinearStop(forces, body, 0, k, dissipation, low, high, name=f"stop of {name}")
-        if not low <= 0.0 <= high:
-            notes.append(f"joint {name!r} is outside its limits ({low:g} to {high:g}) at zero: give it a coordinate inside")
     return stops, notes
+
+
+def find_bounds(joint: Joint) -> tuple[float, float]:
+    """The range of a joint's coordinate; all numbers where it has no limits."""
+    limit = joint.limit
+    if joint.type not in YIELD or limit is None or (limit.lower is None and limit.upper is None):
+        return -math.inf, math.inf
+    return limit.lower or 0.0, limit.upper or 0.0  # URDF's defaults
 
 
 def _weights(bodies: Mapping[str, MobilizedBody]) -> dict[str, float]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,11 +27,12 @@ from ...function import Linear
 from ...mobilizer.base import MobilizedBody
 from ...system.matter import SimbodyMatterSubsystem
 from ...system.system import MultibodySystem
-from ...value import Inertia, MassProperties, Transform
+from ...value import MassProperties, Transform
 from ...value.attributes import named_arguments
+from ..mesh_files import MeshFinder, check_package_dirs
 from ..model import Model
 from .document import NUM_Q, NUM_U, Box, Cylinder, Joint, Mesh, Sphere, UrdfDocument, Visual
-from .forces import add_dampers, add_stops
+from .forces import add_dampers, add_stops, find_bounds
 from .mass import LinkMass, calc_link_masses, rotation_matrix
 from .massless import find_idle_joints
 from .reader import read_urdf
@@ -56,8 +57,11 @@ def load_urdf(
     *,
     floating_base: bool = False,
     gravity: ArrayLike = (0.0, 0.0, -9.81),
-    joint_damping: bool = False,
-    joint_limits: bool = False,
+    strict: bool = False,
+    package_dirs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    joint_damping: bool = True,
+    joint_limits: bool = True,
+    joint_friction: bool = False,
     stop_stiffness: float | None = None,
     stop_dissipation: float = 1.0,
     mimic: bool = True,
@@ -80,11 +84,20 @@ def load_urdf(
         Whether the root link is free to move; it is welded to Ground otherwise.
     gravity : (3,) array_like, default: (0, 0, -9.81)
         Acceleration of free fall in Ground, length/time^2. URDF files have none.
-    joint_damping : bool, default: False
+    strict : bool, default: False
+        Whether what is wrong with the file, and put up with otherwise, is an error: inertias that no body has, missing mesh
+        files, an ``<inertial>`` without ``<mass>``, a mesh's scale of four numbers, blank lines before the XML declaration.
+    package_dirs : path or sequence of paths, optional
+        Folders in which ``package://NAME/...`` is looked for first, each the package's own or one that holds it. Then come the
+        folders above the file, and those of the environment's ``ROS_PACKAGE_PATH`` and ``AMENT_PREFIX_PATH``.
+    joint_damping : bool, default: True
         Whether joints with ``<dynamics damping="...">`` have a `force.MobilityLinearDamper`. Without it, and without stops,
         what moves is the bare mechanism, which gravity alone pulls at.
-    joint_limits : bool, default: False
-        Whether revolute and prismatic joints with limits have a `force.MobilityLinearStop`.
+    joint_limits : bool, default: True
+        Whether revolute and prismatic joints with limits have a `force.MobilityLinearStop`. One that zero is outside of is at
+        its limit in `Model.default_state`.
+    joint_friction : bool, default: False
+        Whether joints with ``<dynamics friction="...">`` have a `force.MobilityDryFriction`.
     stop_stiffness : float, optional
         Of all stops, force*length/angle or force/length. Unless given, such that a stop gives way to the joint's greatest
         effort by 0.02 rad or 2 mm.
@@ -102,8 +115,7 @@ def load_urdf(
     link_materials : dict of str to contact.Material, optional
         Of some links' surfaces, by the name of the link.
     collision_meshes : {"hull", "mesh", "none"}
-        What becomes of collision meshes: their convex hulls, the meshes themselves, or nothing. Files are looked for as they
-        are named, and those of ``package://NAME`` in the folders above the file.
+        What becomes of collision meshes: their convex hulls, the meshes themselves, or nothing.
     exclude_overlapping : bool, default: True
         Whether links whose surfaces overlap at the default pose are told not to touch; the report names them.
 
@@ -126,17 +138,20 @@ def load_urdf(
     -----
     UserWarning
         Joints that move no mass, such as those of massless leaves, have no equation of motion; they
-        are welded.
+        are welded. Inertias that no body has (a principal moment above the sum of the other two, by more than 1 %) are
+        used as they are; one warning names all links that have them. One more names all other faults of the file.
 
     Notes
     -----
-    Joint friction is kept as data in `Model.joints`, and so are limits and damping, which are simulated where that is
-    asked for.
+    Limits, damping and friction are in `Model.joints` as data too, transmissions in ``Model.data["transmissions"]``. What these
+    say of rotors (``<drake:rotor_inertia>`` and ``<drake:gear_ratio>``, or ``<mechanicalReduction>``) is in the mass matrix: a
+    joint with one actuator has its rotor's inertia times the square of the reduction.
 
     A link without mass is welded only if dynamics asks for it: inside a chain, as in a ball joint
-    made of three hinges, it needs none. An inertia that no body can have (a principal moment above
-    the sum of the other two, by more than 1 %) is refused, unless the links to which the link is
-    fixed make it up: dynamics sees only their sum.
+    made of three hinges, it needs none. One with an inertia and no mass keeps it, counted with the link to which it is
+    fixed; where it can move, a mass of a millionth of a millionth of its inertia stands for none.
+
+    Meshes are drawn (STL, OBJ, DAE, VTP, and what trimesh reads), in the colours of the URDF file, or else their own.
 
     Examples
     --------
@@ -148,7 +163,8 @@ def load_urdf(
     >>> state = model.default_state()
     >>> state.upd_q()[model.coordinates["panda_joint4"]] = -2.0
     """
-    document = read_urdf(path, collisions=bool(collision))
+    document = read_urdf(path, collisions=bool(collision), strict=bool(strict))
+    finder = MeshFinder(path, check_package_dirs(package_dirs))
     materials: dict[str, contact.Material] = {}
     if collision:
         from . import collisions
@@ -156,7 +172,8 @@ def load_urdf(
         collisions.check_meshes(collision_meshes)
         materials = collisions.check_materials(collision_material, link_materials, document.links)
     tree = build_tree(document)
-    masses, mass_notes = calc_link_masses(document, tree)
+    masses, mass_notes, impossible = calc_link_masses(document, tree)
+    mass_notes += _put_up_with(document, impossible, bool(strict))
     idle, base_moves_mass = find_idle_joints(tree, masses)
     if floating_base and not base_moves_mass:
         raise ModelError(
@@ -166,31 +183,78 @@ def load_urdf(
         )
     if idle:
         names = ", ".join(repr(joint.name) for joint in idle)
-        warnings.warn(f"{document.path}: joints that move no mass are welded: {names}", stacklevel=2)
+        warnings.warn(f"{document.path}: joints that move no mass are welded: {names}", stacklevel=3)
     report = [
         *document.notes,
         *mass_notes,
-        *_notes_on_joints(document, idle, joint_damping, joint_limits),
+        *_notes_on_joints(document, idle, joint_damping, joint_limits, joint_friction),
         *_notes_on_mimicry(document, idle, mimic),
-        *_notes_on_meshes(document),
+        *_notes_on_meshes(document, finder, bool(strict)),
     ]
-    built = _Builder(document, tree, masses, {joint.name for joint in idle})
-    model = built.build(floating_base, gravity, report, mimic)
+    built = _Builder(document, tree, masses, {joint.name for joint in idle}, finder)
+    model = built.build(floating_base, gravity, report, mimic, joint_limits)
     moving = {joint.name: model.bodies[link] for link, joint in tree.moving_order if joint.name in model.coordinates}
+    model.report += _add_rotors(document, moving)
     if joint_damping:
         model.dampers |= add_dampers(model.forces, document.joints, moving)
-        model.report.append(f"damping of {_plural(len(model.dampers), 'joint', 'joints')}: simulated")
+        if model.dampers:
+            model.report.append(f"damping of {_plural(len(model.dampers), 'joint', 'joints')}: simulated")
     if joint_limits:
         stops, notes = add_stops(model.forces, document.joints, moving, stop_stiffness, stop_dissipation)
         model.stops |= stops
-        model.report += [f"limits of {_plural(len(stops), 'joint', 'joints')}: simulated, as compliant stops", *notes]
+        if stops:
+            model.report.append(f"limits of {_plural(len(stops), 'joint', 'joints')}: simulated, as compliant stops")
+        model.report += notes
     if collision:
         welded = {joint.name for joint in idle}
-        model.report += collisions.add_surfaces(model, document, welded, materials, collision_meshes, bool(exclude_overlapping))
+        model.report += collisions.add_surfaces(
+            model, document, welded, materials, collision_meshes, bool(exclude_overlapping), finder
+        )
     return model
 
 
-def _notes_on_joints(document: UrdfDocument, idle: list[Joint], damping: bool, limits: bool) -> list[str]:
+def _add_rotors(document: UrdfDocument, moving: Mapping[str, MobilizedBody]) -> list[str]:
+    """Add what transmissions say of rotors to the inertia of joints of one coordinate; what there is to report."""
+    inertias: dict[str, float] = {}
+    notes = []
+    for transmission in document.transmissions.values():
+        reflected = sum(actuator.rotor_inertia * actuator.reduction**2 for actuator in transmission.actuators)
+        if reflected == 0.0:
+            continue
+        joint = transmission.joints[0] if len(transmission.joints) == 1 else ""
+        if joint not in moving or moving[joint].facts.num_u != 1:
+            notes.append(
+                f"line {transmission.line}: the rotors of transmission {transmission.name!r} are left out: it is not of one "
+                "joint that moves about or along one axis"
+            )
+            continue
+        inertias[joint] = inertias.get(joint, 0.0) + reflected
+    for name, inertia in inertias.items():
+        moving[name].set_default_rotor_inertia(inertia)
+    if inertias:
+        notes.append(f"rotors of {_plural(len(inertias), 'joint', 'joints')}: in the mass matrix")
+    return notes
+
+
+def _put_up_with(document: UrdfDocument, impossible: list[str], strict: bool) -> list[str]:
+    """Warn of inertias that no body has, and of what else is wrong with the file; what there is to report on the former."""
+    level = 4  # of whoever calls load_urdf, which is wrapped
+    if impossible:
+        links = "; ".join(impossible)
+        rule = "each has to be positive and at most the sum of the other two"
+        many = len(impossible) > 1
+        what = f"{len(impossible)} links have inertias that no body has" if many else "a link has an inertia that no body has"
+        if strict:
+            raise ModelError(f"{document.path}: {what}: {links}; {rule}")
+        warnings.warn(
+            f"{document.path}: {what}; {'they are' if many else 'it is'} kept as in the file: {links}", stacklevel=level
+        )
+    if document.faults:
+        warnings.warn(f"{document.path}: {'; '.join(document.faults)}", stacklevel=level)
+    return [f"{one}: no body has such an inertia; it is kept as it is" for one in impossible]
+
+
+def _notes_on_joints(document: UrdfDocument, idle: list[Joint], damping: bool, limits: bool, friction: bool) -> list[str]:
     notes = [
         f"line {joint.line}: joint {joint.name!r} moves no mass ({joint.child!r} and what hangs "
         "on it do not resist it) and is welded"
@@ -200,10 +264,8 @@ def _notes_on_joints(document: UrdfDocument, idle: list[Joint], damping: bool, l
     movable = [joint for joint in document.joints.values() if joint.type != "fixed" and joint.name not in welded]
     for what, count in (
         ("limits", 0 if limits else sum(joint.limit is not None for joint in movable)),
-        (
-            "friction" if damping else "damping or friction",
-            sum((0.0 if damping else joint.dynamics.damping) + joint.dynamics.friction > 0.0 for joint in movable),
-        ),
+        ("damping", 0 if damping else sum(joint.dynamics.damping > 0.0 for joint in movable)),
+        ("friction", 0 if friction else sum(joint.dynamics.friction > 0.0 for joint in movable)),
     ):
         if count:
             notes.append(f"{what} of {_plural(count, 'joint', 'joints')}: kept as data, not simulated")
@@ -247,10 +309,21 @@ def _notes_on_mimicry(document: UrdfDocument, idle: list[Joint], mimic: bool) ->
     return notes
 
 
-def _notes_on_meshes(document: UrdfDocument) -> list[str]:
-    visuals = [visual for link in document.links.values() for visual in link.visuals]
-    meshes = sum(isinstance(visual.geometry, Mesh) for visual in visuals)
-    return [f"{_plural(meshes, 'mesh', 'meshes')}: kept as data, not drawn"] if meshes else []
+def _notes_on_meshes(document: UrdfDocument, finder: MeshFinder, strict: bool) -> list[str]:
+    """Say which meshes to draw are not there, once each."""
+    missing: dict[str, list[int]] = {}
+    for link in document.links.values():
+        for visual in link.visuals:
+            if isinstance(visual.geometry, Mesh) and finder.find(visual.geometry.filename) is None:
+                missing.setdefault(visual.geometry.filename, []).append(visual.line)
+    if missing and strict:
+        name, lines = next(iter(missing.items()))
+        raise ModelError(f"{document.path}:{lines[0]}: there is no mesh file {name!r}; package_dirs says where packages are")
+    return [
+        f"line {lines[0]}: there is no mesh file {name!r}; it is not drawn"
+        + (f" ({len(lines)} times)" if len(lines) > 1 else "")
+        for name, lines in missing.items()
+    ]
 
 
 def _plural(count: int, one: str, many: str) -> str:
@@ -260,7 +333,10 @@ def _plural(count: int, one: str, many: str) -> str:
 class _Builder:
     """Makes the bodies of one file, parents first."""
 
-    def __init__(self, document: UrdfDocument, tree: UrdfTree, masses: dict[str, LinkMass], welded: set[str]) -> None:
+    def __init__(
+        self, document: UrdfDocument, tree: UrdfTree, masses: dict[str, LinkMass], welded: set[str], finder: MeshFinder
+    ) -> None:
+        self.finder = finder
         self.document = document
         self.tree = tree
         self.masses = masses
@@ -272,7 +348,7 @@ class _Builder:
         self.coordinates: dict[str, int] = {}
         self.speeds: dict[str, int] = {}
 
-    def build(self, floating_base: bool, gravity: ArrayLike, report: list[str], mimic: bool) -> Model:
+    def build(self, floating_base: bool, gravity: ArrayLike, report: list[str], mimic: bool, limits: bool) -> Model:
         root = self.tree.root
         kind = mobilizer.Free if floating_base else mobilizer.Weld
         self.bodies[root] = kind(self.matter.ground, self.body_of(root), name=self.body_name(root))
@@ -284,6 +360,8 @@ class _Builder:
             self.bodies[link].joint_name = joint.name
             if joint.name not in self.welded:
                 self.name_coordinates(joint.name, joint.type)
+        if limits:
+            report += self.put_inside(mimic)
         if mimic:
             self.couple()
         return Model(
@@ -297,6 +375,12 @@ class _Builder:
             speeds=self.speeds,
             links=self.document.links,
             joints=self.document.joints,
+            angles={
+                name
+                for name in self.coordinates
+                if (of := self.document.joints.get(name)) and of.type in ("revolute", "continuous")
+            },
+            data={"transmissions": self.document.transmissions} if self.document.transmissions else {},
             root=root,
             report=report,
         )
@@ -304,12 +388,16 @@ class _Builder:
     def body_of(self, link: str) -> body.Body:
         mass = self.masses[link]
         part: body.Body
-        if mass.mass == 0.0:
-            part = body.Massless()
+        if mass.mass > 0.0:
+            # trusted: it may be that of no body, which has been said
+            part = body.Rigid(MassProperties.trusted(mass.mass, mass.com.copy(), mass.inertia))
+        elif mass.central_inertia.any():
+            tensor = mass.central_inertia.copy()
+            part = body.Rigid(MassProperties.trusted(_NO_MASS * float(np.abs(tensor).max()), np.zeros(3), tensor))
         else:
-            part = body.Rigid(MassProperties(mass.mass, mass.com, Inertia(mass.inertia)))
+            part = body.Massless()
         for visual in self.document.links[link].visuals:
-            shape = _decoration_of(visual)
+            shape = _decoration_of(visual, self.finder)
             if shape is not None:
                 R = rotation_matrix(visual.origin.rpy)
                 if isinstance(visual.geometry, Cylinder):
@@ -335,6 +423,19 @@ class _Builder:
         X_PF, X_BM = _transform(R_PJ @ A, p_PJ), _transform(A, np.zeros(3))
         return kind(parent, part, X_PF=X_PF, X_BM=X_BM, name=name)
 
+    def put_inside(self, mimic: bool) -> list[str]:
+        """Start joints that have zero outside their limits at these, lest stops throw them out with a bang; what to report."""
+        notes = []
+        for joint in self.document.joints.values():
+            if (mimic and joint.mimic is not None) or joint.name in self.welded:
+                continue
+            low, high = find_bounds(joint)
+            if low < high and not low <= 0.0 <= high:
+                inside = low if low > 0.0 else high
+                self.bodies[joint.child].set_default_q([inside])
+                notes.append(f"joint {joint.name!r} starts at its limit, {inside:g}: zero is outside ({low:g} to {high:g})")
+        return notes
+
     def couple(self) -> None:
         """Make a constraint of each joint that mimics another: q = multiplier * (the other's q) + offset."""
         for joint in self.document.joints.values():
@@ -352,12 +453,13 @@ class _Builder:
             own.set_default_q([self.where_mimicked(joint)])
 
     def where_mimicked(self, joint: Joint) -> float:
-        """Return the coordinate of a joint where all that mimic none are at zero; mimicry has no loops."""
+        """Return the coordinate of a joint where all that mimic none are at their defaults; mimicry has no loops."""
         row = []
         while joint.mimic is not None and joint.name not in self.welded and joint.type in _OF_ONE:
             row.append(joint.mimic)
             joint = self.document.joints[joint.mimic.joint]
-        where = 0.0
+        one = joint.type in _OF_ONE and joint.name not in self.welded
+        where = float(self.bodies[joint.child].get_default_q()) if one else 0.0
         for mimic in reversed(row):
             where = mimic.multiplier * where + mimic.offset
         return where
@@ -380,8 +482,12 @@ def _transform(R: Array, p: Array) -> Transform:
 _Y_TO_Z = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 
-def _decoration_of(visual: Visual) -> decoration.Decoration | None:
-    """Return what to draw: nothing for a mesh, whose file may be anywhere, or a size of zero."""
+#: What stands for the mass of an inertia without, in kg for each kg m^2: too little to be seen beside any length of a robot.
+_NO_MASS = 1e-12
+
+
+def _decoration_of(visual: Visual, finder: MeshFinder) -> decoration.Decoration | None:
+    """Return what to draw: nothing for a mesh whose file is not there, or a size of zero."""
     color, opacity = (None, 1.0) if visual.rgba is None else (visual.rgba[:3], visual.rgba[3])
     match visual.geometry:
         case Box(size) if min(size) > 0.0:
@@ -391,6 +497,8 @@ def _decoration_of(visual: Visual) -> decoration.Decoration | None:
             return decoration.Cylinder(radius, 0.5 * length, color=color, opacity=opacity)
         case Sphere(radius) if radius > 0.0:
             return decoration.Sphere(radius, color=color, opacity=opacity)
+        case Mesh(filename, scale) if all(scale) and (found := finder.find(filename)) is not None:
+            return decoration.MeshFile(found, color=color, opacity=opacity, scale=scale)
         case _:
             return None
 

@@ -68,10 +68,11 @@ def find_idle_joints(tree: UrdfTree, masses: dict[str, LinkMass]) -> tuple[list[
 
 def _own_free_motions(mass: LinkMass) -> Array:
     """N of a link by itself; columns are (angular velocity, velocity of the origin)."""
-    if mass.mass == 0.0:
-        return np.eye(6)
     moments, axes = np.linalg.eigh(mass.central_inertia)
-    turns = axes[:, moments <= 1e-12 * max(float(moments[2]), 0.0)]
+    # negative ones, which no body has, are not zero either
+    turns = axes[:, np.abs(moments) <= 1e-12 * np.abs(moments).max()]
+    if mass.mass == 0.0:  # an inertia by itself resists turns alone
+        return np.eye(6)[:, 3:] if turns.shape[1] == 0 else np.hstack([np.eye(6)[:, 3:], np.vstack([turns, 0.0 * turns])])
     if turns.shape[1] == 0:
         return _SOLID
     return _orthonormal(np.vstack([turns, np.cross(mass.com, turns, axisa=0, axisb=0, axisc=0)]))

@@ -1,8 +1,9 @@
 """From a URDF file to a `UrdfDocument`: all numbers checked, every error with its line.
 
 Strict where a guess could change the motion (names, numbers, types, references), lenient where it
-cannot: what does not matter to dynamics (collision shapes, Gazebo's and controllers' elements,
-unknown shapes) is left out, and a note says so.
+cannot: what does not matter to dynamics (Gazebo's and controllers' elements, unknown shapes) is left
+out, and a note says so. Faults that published files have and that leave no doubt of what was meant
+(an <inertial> without <mass>, a mesh's scale of four numbers) are put up with, unless it is to be strict.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import NoReturn, TypeVar, cast, get_args
 from ...errors import ModelError
 from ..xml_element import Element, read_xml
 from .document import (
+    Actuator,
     Box,
     Capsule,
     Collision,
@@ -33,6 +35,7 @@ from .document import (
     Mimic,
     Origin,
     Sphere,
+    Transmission,
     UrdfDocument,
     Vector3,
     Visual,
@@ -49,7 +52,7 @@ Named = TypeVar("Named", Link, Joint)
 Rgba = tuple[float, float, float, float]
 
 
-def read_urdf(path: str | os.PathLike[str], *, collisions: bool = False) -> UrdfDocument:
+def read_urdf(path: str | os.PathLike[str], *, collisions: bool = False, strict: bool = False) -> UrdfDocument:
     """Read a URDF file.
 
     Parameters
@@ -57,7 +60,9 @@ def read_urdf(path: str | os.PathLike[str], *, collisions: bool = False) -> Urdf
     path : str or path-like
         The file.
     collisions : bool, default: False
-        Whether collision shapes are read; they are left out, and not looked at, otherwise.
+        Whether collision shapes matter: one that is wrong is an error then, and left out otherwise.
+    strict : bool, default: False
+        Whether faults that are put up with otherwise are errors.
 
     Returns
     -------
@@ -72,34 +77,45 @@ def read_urdf(path: str | os.PathLike[str], *, collisions: bool = False) -> Urdf
         The file is not XML, not URDF, or a part of it is wrong. The message starts with the path
         and line.
     """
-    return _Reader(os.fspath(path), collisions).read(path)
+    return _Reader(os.fspath(path), collisions, strict).read(path)
 
 
 class _Reader:
     """Reads one file; collects notes on the way."""
 
-    def __init__(self, path: str, collisions: bool = False) -> None:
+    def __init__(self, path: str, collisions: bool = False, strict: bool = False) -> None:
         self.path = path
         self.collisions = collisions
+        self.strict = strict
         self.notes: list[str] = []
+        self.faults: list[str] = []
         self.dropped: dict[str, list[int]] = {}  # what was left out -> the lines it was on
         self.materials: dict[str, Rgba] = {}
 
     def read(self, path: str | os.PathLike[str]) -> UrdfDocument:
-        root = read_xml(path)
+        root = read_xml(path, with_text=True, faults=self.faults)
+        if self.faults and self.strict:
+            raise ModelError(f"{self.path}:1: {self.faults[0].partition(': ')[2]}")
         self.check_is_urdf(root)
         self.materials = self.read_materials(root)
         links = self.by_name("link", [self.read_link(e) for e in root.find_all("link")])
         joints = self.by_name("joint", [self.read_joint(e) for e in root.find_all("joint")])
         if not links:
             self.fail(root, "the robot has no links")
+        if "world" not in links and any(joint.parent == "world" for joint in joints.values()):
+            # Drake's convention, which other readers share: the world needs no <link>
+            line = next(joint.line for joint in joints.values() if joint.parent == "world")
+            links["world"] = Link("world", None, (), line)
+            self.notes.append(f"line {line}: there is no link 'world', to which joints are fixed: it is added, without mass")
         for joint in joints.values():
             self.check_ends(joint, links)
         joints = {name: self.with_known_mimic(joint, joints) for name, joint in joints.items()}
         self.check_mimic_loops(joints)
-        self.drop_others(root, {"link", "joint", "material"})
+        transmissions = self.read_transmissions(root, joints)
+        self.drop_others(root, {"link", "joint", "material", "transmission"})
         name = root.attributes.get("name", "").strip() or Path(self.path).stem
-        return UrdfDocument(self.path, name, links, joints, (*self.notes, *self.notes_on_dropped()))
+        notes = (*self.faults, *self.notes, *self.notes_on_dropped())
+        return UrdfDocument(self.path, name, links, joints, notes, transmissions, tuple(self.faults))
 
     # Errors and notes
 
@@ -109,6 +125,12 @@ class _Reader:
 
     def note(self, where: Element, text: str) -> None:
         self.notes.append(f"line {where.line}: {text}")
+
+    def fault(self, where: Element, problem: str, remedy: str) -> None:
+        """Put up with what is wrong and leaves no doubt of what was meant; refuse it if strict."""
+        if self.strict:
+            self.fail(where, problem)
+        self.faults.append(f"line {where.line}: {problem}; {remedy}")
 
     def drop(self, where: Element, what: str) -> None:
         self.dropped.setdefault(what, []).append(where.line)
@@ -199,12 +221,7 @@ class _Reader:
     def read_link(self, element: Element) -> Link:
         name = self.read_name(element)
         self.drop_others(element, {"inertial", "visual", "collision"})
-        collisions = []
-        for collision in element.find_all("collision"):
-            if self.collisions:
-                collisions.append(self.read_collision(collision, name))
-            else:
-                self.drop(collision, "<collision>")
+        collisions = [self.read_collision(e, name) for e in element.find_all("collision")]
         inertial = self.first(element, "inertial", f"link {name!r}")
         visuals = [self.read_visual(e, name) for e in element.find_all("visual")]
         return Link(
@@ -218,10 +235,12 @@ class _Reader:
     def read_inertial(self, element: Element, link: str) -> Inertial | None:
         whose = f"link {link!r}: inertial"
         mass_element = self.first(element, "mass", whose)
+        mass = 0.0
         if mass_element is None:
-            self.fail(element, f"{whose} has no <mass>")
-        mass = self.number(mass_element, "value", f"{whose}: mass")
-        if mass < 0.0:
+            self.fault(element, f"{whose} has no <mass>", "its mass is zero")
+        else:
+            mass = self.number(mass_element, "value", f"{whose}: mass")
+        if mass_element is not None and mass < 0.0:
             self.fail(mass_element, f"{whose}: mass is negative ({mass:g})")
         origin = self.read_origin(element, whose)
         moments = dict.fromkeys(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), 0.0)
@@ -234,10 +253,10 @@ class _Reader:
             if missing:
                 self.note(inertia, f"{whose}: {', '.join(missing)} not given, taken as zero")
         if mass < _SMALLEST_MASS:
-            if any(moments.values()):
-                self.note(element, f"{whose}: an inertia without a mass is ignored; the link is massless")
-            return None
-        if inertia is None:
+            if not any(moments.values()):
+                return None
+            mass = 0.0
+        elif inertia is None:
             self.note(element, f"{whose} has no <inertia>; the link is a point mass")
         return Inertial(mass=mass, origin=origin, line=element.line, **moments)
 
@@ -252,6 +271,15 @@ class _Reader:
         return Visual(geometry, origin, self.read_color(element), element.line)
 
     def read_collision(self, element: Element, link: str) -> Collision | None:
+        try:
+            return self.read_sound_collision(element, link)
+        except ModelError as error:
+            if self.collisions or self.strict:
+                raise
+            self.notes.append(f"line {str(error).removeprefix(self.path).removeprefix(':')}; it is left out")
+            return None
+
+    def read_sound_collision(self, element: Element, link: str) -> Collision | None:
         whose = f"link {link!r}: collision"
         origin = self.read_origin(element, whose)
         container = self.first(element, "geometry", whose)
@@ -281,7 +309,19 @@ class _Reader:
         return None
 
     def read_scale(self, mesh: Element, whose: str) -> Vector3:
-        return self.vector(mesh, "scale", whose) if "scale" in mesh.attributes else (1.0, 1.0, 1.0)
+        if "scale" not in mesh.attributes:
+            return (1.0, 1.0, 1.0)
+        words = mesh.attributes["scale"].split()
+        if len(words) == 1:
+            factor = self.number(mesh, "scale", whose)
+            self.fault(mesh, f"{whose}: scale={_shorten(words[0])} should be three numbers, not 1", "it is that of all axes")
+            return (factor, factor, factor)
+        if len(words) > 3:
+            shown = _shorten(mesh.attributes["scale"])
+            self.fault(mesh, f"{whose}: scale={shown} should be three numbers, not {len(words)}", "the first three are used")
+            x, y, z = (self.to_float(mesh, "scale", word, mesh.attributes["scale"], whose) for word in words[:3])
+            return x, y, z
+        return self.vector(mesh, "scale", whose)
 
     # Materials
 
@@ -392,6 +432,51 @@ class _Reader:
             key: self.number(element, key, f"{whose}: mimic") for key in ("multiplier", "offset") if key in element.attributes
         }
         return Mimic(other, **values)
+
+    # Transmissions
+
+    def read_transmissions(self, root: Element, joints: dict[str, Joint]) -> dict[str, Transmission]:
+        """Read those that name joints there are; others, and all else in them, say nothing of the motion."""
+        found: dict[str, Transmission] = {}
+        for element in root.find_all("transmission"):
+            name = element.attributes.get("name", "").strip() or f"transmission on line {element.line}"
+            if name in found:
+                self.note(element, f"another transmission is named {name!r}; this one is ignored")
+                continue
+            kind = element.attributes.get("type", "") or next((e.text.strip() for e in element.find_all("type")), "")
+            names = [e.attributes.get("name", "").strip() for e in element.find_all("joint")]
+            missing = [one for one in names if one not in joints]
+            if missing:
+                self.note(element, f"transmission {name!r} is of {missing[0]!r}, and there is no such joint; it is ignored")
+                continue
+            given = [self.of_text(e, "mechanicalReduction") for e in (element, *element.find_all("joint"))]
+            default = next((one for one in given if one is not None), None)
+            actuators = [self.read_actuator(e, name, default) for e in element.find_all("actuator")]
+            found[name] = Transmission(name, kind.strip(), tuple(names), tuple(actuators), element.line)
+        return found
+
+    def read_actuator(self, element: Element, transmission: str, default: float | None) -> Actuator:
+        name = element.attributes.get("name", "").strip() or transmission
+        ratio = self.first_given(element, "drake:gear_ratio", "gear_ratio", "gearRatio", "mechanicalReduction")
+        inertia = self.first_given(element, "drake:rotor_inertia", "rotor_inertia", "rotorInertia", "motorInertia")
+        if inertia is not None and inertia < 0.0:
+            self.fail(element, f"transmission {transmission!r}: the rotor inertia of {name!r} is negative ({inertia:g})")
+        ratio = default if ratio is None else ratio
+        return Actuator(name, 1.0 if ratio is None else ratio, inertia or 0.0)
+
+    def first_given(self, element: Element, *tags: str) -> float | None:
+        """Read the first of these elements that is there."""
+        values = (self.of_text(element, tag) for tag in tags)
+        return next((value for value in values if value is not None), None)
+
+    def of_text(self, element: Element, tag: str) -> float | None:
+        """Read the number in an element, or in its attribute value; a note, and None, where it is none."""
+        for child in element.find_all(tag):
+            word = child.attributes.get("value", child.text).strip()
+            if _NUMBER.fullmatch(word) and abs(float(word)) <= _LARGEST:
+                return float(word)
+            self.note(child, f"<{tag}> is {_shorten(word)}, which is not a number; it is ignored")
+        return None
 
     # Pieces
 
