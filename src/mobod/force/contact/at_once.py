@@ -13,9 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.lanes import any_above
 from ...algebra.memory import add_spatial, load3, load9, load_spatial
-from ...algebra.scalar import bare, load, num_lanes, sqrt, store, where
+from ...algebra.scalar import any_not_finite, load, num_lanes, sqrt, store, where
 from ...compiling import generic
 from ...contact.access import DIMENSIONS, MATERIAL
 from ...contact.shape import BRICK, CAPSULE, HALF_SPACE, SPHERE
@@ -28,6 +27,7 @@ from .law import DISSIPATED, TRANSITION_VELOCITY, mixed_or_zero, step5
 OF_ONE, OF_EIGHT = 1, 2
 #: More spheres than these are searched state by state: here each two of them are looked at.
 MOST_SPHERES = 64
+_INFINITE = float("inf")
 
 
 def is_at_once(low: int, high: int) -> bool:
@@ -38,7 +38,7 @@ def is_at_once(low: int, high: int) -> bool:
 @generic
 def some_touch(x: Any) -> bool:
     """Whether a depth is above zero, or no number, in any state."""
-    return any_above(bare(where(x <= 0.0, 0.0 * x, x)), 0.0)
+    return any_not_finite(where(x <= 0.0, 0.0 * x, x + _INFINITE))
 
 
 @generic
