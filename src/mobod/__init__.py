@@ -17,6 +17,7 @@ from ._version import __version__
 if TYPE_CHECKING:  # what checkers and editors see; at run time a name is imported when it is first used
     from . import (
         assembler,
+        biomechanics,
         body,
         constraint,
         contact,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         motion,
     )
     from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
+    from .biomechanics import inverse_dynamics, inverse_kinematics
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
@@ -107,6 +109,7 @@ __all__ = [
     "UnitInertia",
     "__version__",
     "assembler",
+    "biomechanics",
     "body",
     "constraint",
     "contact",
@@ -116,6 +119,8 @@ __all__ = [
     "force",
     "function",
     "integrator",
+    "inverse_dynamics",
+    "inverse_kinematics",
     "load",
     "load_mjcf",
     "load_urdf",
@@ -133,6 +138,7 @@ __all__ = [
 #: Where the names are that are no module.
 _WHERE = {
     "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
+    "biomechanics": "inverse_dynamics inverse_kinematics",
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
