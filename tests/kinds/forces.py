@@ -238,6 +238,53 @@ FORCES = Records(
         reference=SIMBODY,
     ),
     Force(
+        kind=F.MobilityPolynomialSpring,
+        elements=[lambda model, v: F.MobilityPolynomialSpring(model.forces, model.pin, 0, 3.0, 1.0, 2.0, 0.1)],
+        parameters={"stiffness": 3.5, "quadratic_stiffness": -0.4, "cubic_stiffness": 0.3, "rest_value": 0.2},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="MuJoCo, in test_joint_springs.py",
+    ),
+    Force(
+        kind=F.MobilityPolynomialDamper,
+        elements=[lambda model, v: F.MobilityPolynomialDamper(model.forces, model.free, 2, 0.3, 0.2, 0.1)],
+        parameters={"damping": 3.0, "quadratic_damping": 0.4, "cubic_damping": 0.3},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="MuJoCo, in test_joint_springs.py",
+    ),
+    Force(
+        kind=F.MobilityOrientationSpring,
+        elements=[
+            lambda model, v: F.MobilityOrientationSpring(
+                model.forces,
+                model.free,
+                3.0,
+                mb.Rotation.about_axis(0.4, (1, 2, 3)),
+                quadratic_stiffness=0.5,
+                cubic_stiffness=0.2,
+            )
+        ],
+        parameters={
+            "stiffness": 3.5,
+            "quadratic_stiffness": 0.4,
+            "cubic_stiffness": 0.3,
+            "rest_rotation": mb.Rotation.about_axis(0.3, "x"),
+        },
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="MuJoCo, in test_joint_springs.py",
+    ),
+    Force(
         kind=F.MobilityDryFriction,
         elements=[
             lambda model, v: F.MobilityDryFriction(

@@ -23,6 +23,9 @@ from .mobility_dry_friction import MobilityDryFriction
 from .mobility_linear_damper import MobilityLinearDamper
 from .mobility_linear_spring import MobilityLinearSpring
 from .mobility_linear_stop import MobilityLinearStop
+from .mobility_orientation_spring import MobilityOrientationSpring
+from .mobility_polynomial_damper import MobilityPolynomialDamper
+from .mobility_polynomial_spring import MobilityPolynomialSpring
 from .smooth_sphere_half_space import SmoothSphereHalfSpace
 from .thermostat import Thermostat
 from .transmission_spring import TransmissionSpring
@@ -45,6 +48,9 @@ KINDS: tuple[type[Force], ...] = (
     MobilityLinearDamper,
     MobilityConstantForce,
     MobilityLinearStop,
+    MobilityPolynomialSpring,
+    MobilityPolynomialDamper,
+    MobilityOrientationSpring,
     MobilityDiscreteForce,
     MobilityDryFriction,
     DiscreteForces,
@@ -85,6 +91,9 @@ __all__ = [
     "MobilityLinearDamper",
     "MobilityLinearSpring",
     "MobilityLinearStop",
+    "MobilityOrientationSpring",
+    "MobilityPolynomialDamper",
+    "MobilityPolynomialSpring",
     "SmoothSphereHalfSpace",
     "Thermostat",
     "TransmissionSpring",
