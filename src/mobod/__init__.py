@@ -17,6 +17,7 @@ from ._version import __version__
 if TYPE_CHECKING:  # what checkers and editors see; at run time a name is imported when it is first used
     from . import (
         assembler,
+        biomechanics,
         body,
         constraint,
         contact,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         motion,
     )
     from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
+    from .biomechanics import inverse_dynamics, inverse_kinematics
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
@@ -40,7 +42,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .force.contact.subsystem import CompliantContactSubsystem
     from .force.subsystem import GeneralForceSubsystem
     from .function import Function
-    from .importer import Model, load, load_mjcf, load_urdf
+    from .importer import Model, load, load_mjcf, load_osim, load_urdf
     from .integrator import Integrator
     from .linear.equilibrium import find_equilibrium
     from .linear.linear_system import LinearSystem
@@ -113,6 +115,7 @@ __all__ = [
     "UnitInertia",
     "__version__",
     "assembler",
+    "biomechanics",
     "body",
     "constraint",
     "contact",
@@ -124,9 +127,12 @@ __all__ = [
     "force",
     "function",
     "integrator",
+    "inverse_dynamics",
+    "inverse_kinematics",
     "linearize",
     "load",
     "load_mjcf",
+    "load_osim",
     "load_urdf",
     "measure",
     "mobilizer",
@@ -142,6 +148,7 @@ __all__ = [
 #: Where the names are that are no module.
 _WHERE = {
     "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
+    "biomechanics": "inverse_dynamics inverse_kinematics",
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
@@ -151,7 +158,7 @@ _WHERE = {
     "force.contact.subsystem": "CompliantContactSubsystem",
     "force.subsystem": "GeneralForceSubsystem",
     "function": "Function",
-    "importer": "Model load load_mjcf load_urdf",
+    "importer": "Model load load_mjcf load_osim load_urdf",
     "integrator": "Integrator",
     "linear.equilibrium": "find_equilibrium",
     "linear.linear_system": "LinearSystem",
