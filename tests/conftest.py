@@ -84,8 +84,19 @@ class Make:
             **self.settings(kind),
         )
 
-    def tree(self, n=None, kinds=mb.mobilizer.KINDS, *, gravity=True, chain=False, massless=False, direction=None):
-        """A random tree of *n* bodies of the first *n* kinds; unless n is given, of one body of every kind."""
+    def rotors(self, bodies):
+        """Random rotor inertias for these, of a body's size, one in three of them zero."""
+        for body in bodies:
+            n = body.facts.num_u
+            body.set_default_rotor_inertia(self.rng.uniform(0.0, 2.0, n) * (self.rng.random(n) < 0.67))
+
+    def tree(
+        self, n=None, kinds=mb.mobilizer.KINDS, *, gravity=True, chain=False, massless=False, direction=None, rotors=False
+    ):
+        """A random tree of *n* bodies of the first *n* kinds; unless n is given, of one body of every kind.
+
+        *rotors*: half of the bodies have rotor inertia.
+        """
         n = len(kinds) if n is None else n
         system = mb.MultibodySystem("random tree")
         model = Model(system, mb.SimbodyMatterSubsystem(system), self.rng)
@@ -109,6 +120,8 @@ class Make:
             children = [order[c] for c in range(n) if parents[c] == b + 1]
             body = mb.body.Massless() if massless and kind in light and sturdy & set(children) else None
             self.mobilized_body(kind, model.bodies[parent], body=body, direction=direction)
+        if rotors:
+            self.rotors(model.bodies[1::2])
         return model.made()
 
 

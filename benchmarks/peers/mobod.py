@@ -111,7 +111,8 @@ class Mobod(Engine):
         super().__init__(model)
         self.mb, _ = _import()
         if model.urdf and not self.missing("load_urdf"):  # as a user gets it, by its own parser
-            loaded = self.mb.load_urdf(model.urdf, floating_base=model.floating_base, gravity=model.gravity)
+            bare = {"joint_damping": False, "joint_limits": False}  # the peers have neither
+            loaded = self.mb.load_urdf(model.urdf, floating_base=model.floating_base, gravity=model.gravity, **bare)
             self.system = loaded.system
             add_forces(model, loaded.forces, [loaded.matter.ground, *self._bodies_of_robot(loaded)])
             self.state = self.system.realize_topology()

@@ -17,6 +17,7 @@ from ._version import __version__
 if TYPE_CHECKING:  # what checkers and editors see; at run time a name is imported when it is first used
     from . import (
         assembler,
+        biomechanics,
         body,
         constraint,
         contact,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         motion,
     )
     from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
+    from .biomechanics import inverse_dynamics, inverse_kinematics
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
@@ -40,12 +42,17 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .force.contact.subsystem import CompliantContactSubsystem
     from .force.subsystem import GeneralForceSubsystem
     from .function import Function
-    from .importer import Model, load, load_urdf
+    from .importer import Model, load, load_mjcf, load_osim, load_urdf
     from .integrator import Integrator
+    from .linear.equilibrium import find_equilibrium
+    from .linear.linear_system import LinearSystem
+    from .linear.linearize import linearize
+    from .linear.periodic_orbit import PeriodicOrbit, find_periodic_orbit
     from .measure.base import Measure
     from .mobilizer.base import Direction, MobilizedBody
     from .mobilizer.base import MobilizedBody as Mobod
     from .motion.base import Motion
+    from .motion_data import Table, read_c3d, read_sto, read_trc, write_sto, write_trc
     from .simulation.checkpoint import CheckpointError
     from .simulation.simulate import simulate
     from .simulation.step_status import StepStatus
@@ -77,6 +84,7 @@ __all__ = [
     "GeneralForceSubsystem",
     "Inertia",
     "Integrator",
+    "LinearSystem",
     "LocalEnergyMinimizer",
     "MassProperties",
     "Measure",
@@ -88,6 +96,7 @@ __all__ = [
     "Motion",
     "MultibodySystem",
     "ObservedPointFitter",
+    "PeriodicOrbit",
     "Rotation",
     "SimbodyMatterSubsystem",
     "SpatialInertia",
@@ -97,6 +106,7 @@ __all__ = [
     "StateLimitedFriction",
     "StepStatus",
     "Subsystem",
+    "Table",
     "TimeStepper",
     "TopologyError",
     "Trajectory",
@@ -105,26 +115,40 @@ __all__ = [
     "UnitInertia",
     "__version__",
     "assembler",
+    "biomechanics",
     "body",
     "constraint",
     "contact",
     "decoration",
     "event",
     "examples",
+    "find_equilibrium",
+    "find_periodic_orbit",
     "force",
     "function",
     "integrator",
+    "inverse_dynamics",
+    "inverse_kinematics",
+    "linearize",
     "load",
+    "load_mjcf",
+    "load_osim",
     "load_urdf",
     "measure",
     "mobilizer",
     "motion",
+    "read_c3d",
+    "read_sto",
+    "read_trc",
     "simulate",
+    "write_sto",
+    "write_trc",
 ]
 
 #: Where the names are that are no module.
 _WHERE = {
     "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
+    "biomechanics": "inverse_dynamics inverse_kinematics",
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
@@ -134,11 +158,16 @@ _WHERE = {
     "force.contact.subsystem": "CompliantContactSubsystem",
     "force.subsystem": "GeneralForceSubsystem",
     "function": "Function",
-    "importer": "Model load load_urdf",
+    "importer": "Model load load_mjcf load_osim load_urdf",
     "integrator": "Integrator",
+    "linear.equilibrium": "find_equilibrium",
+    "linear.linear_system": "LinearSystem",
+    "linear.linearize": "linearize",
+    "linear.periodic_orbit": "PeriodicOrbit find_periodic_orbit",
     "measure.base": "Measure",
     "mobilizer.base": "Direction MobilizedBody",
     "motion.base": "Motion",
+    "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
     "simulation.simulate": "simulate",
     "simulation.step_status": "StepStatus",

@@ -56,6 +56,7 @@ VECTORS = [
     (vec3.scale, (0, 3), lambda s, a: [s * a]),
     (vec3.add_scaled, (3, 0, 3), lambda a, s, b: [a + s * b]),
     (vec3.dot, (3, 3), lambda a, b: [a @ b]),
+    (vec3.add_dot, (0, 3, 3), lambda x, a, b: [x + a @ b]),
     (vec3.cross, (3, 3), lambda a, b: [np.cross(a, b)]),
     (mat33.mul_vec, (9, 3), lambda A, v: [A.reshape(3, 3) @ v]),
     (mat33.transpose_mul_vec, (9, 3), lambda A, v: [A.reshape(3, 3).T @ v]),
@@ -176,27 +177,27 @@ def positive_definite(rng):
 
 
 def test_freeing_directions_is_the_schur_complement(rng):
-    """One to six directions, one after the other, against P - P H (H^T P H)^-1 H^T P; the gains too, in every form."""
+    """One to six directions, one after the other, against P - P H (H^T P H + R)^-1 H^T P; the gains too."""
     for n in range(1, 7):
         P = np.array([positive_definite(rng) for _ in range(8)])
         # orthonormal columns: no pivot h^T P h is then below P's smallest eigenvalue, a half
-        H = np.linalg.qr(rng.normal(size=(8, 6, n)))[0]
+        H, R = np.linalg.qr(rng.normal(size=(8, 6, n)))[0], rng.uniform(0.0, 1.0, (8, n))
         data = np.array([np.concatenate([np.ravel(x) for x in unpacked(p)]) for p in P]).T
         for _, form in three_forms.FORMS.items():
             rows = data
             for i in range(n):
-                given_now = np.vstack([rows, H[:, :, i].T])
-                result = form(articulated.eliminate, (6, 9, 6, 3, 3), given_now)
+                given_now = np.vstack([rows, H[:, :, i].T, R[:, i]])
+                result = form(articulated.eliminate, (6, 9, 6, 3, 3, 0), given_now)
                 before = [whole(c[:6], c[6:15], c[15:]) for c in rows.T]
                 rows = result[:21]
                 for case in range(8):
                     h, p = H[case, :, i], before[case]
-                    d = h @ p @ h
+                    d = h @ p @ h + R[case, i]
                     assert np.allclose(result[21:27, case], p @ h / d, rtol=0, atol=1e-10)
                     assert np.isclose(result[27, case], 1.0 / d, rtol=1e-9)
             for case in range(8):
-                p, h = P[case], H[case]
-                schur = p - p @ h @ np.linalg.solve(h.T @ p @ h, h.T @ p)
+                p, h, r = P[case], H[case], np.diag(R[case])
+                schur = p - p @ h @ np.linalg.solve(h.T @ p @ h + r, h.T @ p)
                 # roundings of P, times its condition of at most a few hundred
                 assert np.allclose(
                     whole(rows[:6, case], rows[6:15, case], rows[15:, case]), schur, rtol=0, atol=1e-8 * np.abs(p).max()
@@ -205,7 +206,7 @@ def test_freeing_directions_is_the_schur_complement(rng):
 
 def test_a_freed_direction_takes_no_force(rng):
     P, h = positive_definite(rng), rng.normal(size=6)
-    J, F, M, *_ = articulated.eliminate(*(tuple(np.ravel(x)) for x in unpacked(P)), tuple(h[:3]), tuple(h[3:]))
+    J, F, M, *_ = articulated.eliminate(*(tuple(np.ravel(x)) for x in unpacked(P)), tuple(h[:3]), tuple(h[3:]), 0.0)
     assert np.allclose(whole(J, F, M) @ h, 0.0, atol=1e-12 * np.abs(P).max() * np.abs(h).max())
 
 
@@ -218,7 +219,7 @@ def test_all_rotations_freed_at_once_are_three_directions_freed_in_turn(rng):
     assert np.isclose(d_inverse, 1.0 / np.linalg.det(full(J)), rtol=1e-12)
     J2, F2, M2 = J, F, M
     for h in rng.normal(size=(3, 3)):
-        J2, F2, M2, *_ = articulated.eliminate(J2, F2, M2, tuple(h), (0.0, 0.0, 0.0))
+        J2, F2, M2, *_ = articulated.eliminate(J2, F2, M2, tuple(h), (0.0, 0.0, 0.0), 0.0)
     P = np.abs(whole(J, F, M)).max()
     assert np.allclose(left, M2, atol=1e-10 * P)  # three random directions lose some digits
     assert np.allclose(J2, 0.0, atol=1e-10 * P) and np.allclose(F2, 0.0, atol=1e-10 * P)
@@ -227,11 +228,12 @@ def test_all_rotations_freed_at_once_are_three_directions_freed_in_turn(rng):
 def test_two_directions_freed_at_once_are_both_freed_in_turn(rng):
     J, F, M = (tuple(np.ravel(x)) for x in unpacked(positive_definite(rng)))
     h, k = np.linalg.qr(rng.normal(size=(6, 2)))[0].T
-    *left, first, second = articulated.eliminate_two(J, F, M, tuple(h[:3]), tuple(h[3:]), tuple(k[:3]), tuple(k[3:]))
-    *rest, gw, gv, d_inverse = articulated.eliminate(J, F, M, tuple(h[:3]), tuple(h[3:]))
+    sides = tuple(h[:3]), tuple(h[3:]), tuple(k[:3]), tuple(k[3:])
+    *left, first, second = articulated.eliminate_two(J, F, M, *sides, 0.3, 0.7)
+    *rest, gw, gv, d_inverse = articulated.eliminate(J, F, M, tuple(h[:3]), tuple(h[3:]), 0.3)
     for found, expected in zip(first, (gw, gv, d_inverse), strict=True):
         assert np.allclose(found, expected, rtol=1e-12)
-    *rest, gw, gv, d_inverse = articulated.eliminate(*rest, tuple(k[:3]), tuple(k[3:]))
+    *rest, gw, gv, d_inverse = articulated.eliminate(*rest, tuple(k[:3]), tuple(k[3:]), 0.7)
     for found, expected in zip(second, (gw, gv, d_inverse), strict=True):
         assert np.allclose(found, expected, rtol=1e-10)
     assert np.allclose(whole(*left), whole(*rest), atol=1e-11 * np.abs(whole(J, F, M)).max())
@@ -243,7 +245,7 @@ def test_three_slides_freed_at_once_are_three_directions_freed_in_turn(rng):
     left, *found = articulated.eliminate_slides(J, F, M, *axes)
     rest = J, F, M
     for axis, (gw, gv, d_inverse) in zip(axes, found, strict=True):
-        *rest, pw, pv, e_inverse = articulated.eliminate(*rest, (0.0, 0.0, 0.0), axis)
+        *rest, pw, pv, e_inverse = articulated.eliminate(*rest, (0.0, 0.0, 0.0), axis, 0.0)
         assert np.allclose(gw, pw, rtol=1e-10) and np.allclose(gv, pv, rtol=1e-10) and np.isclose(d_inverse, e_inverse)
     size = np.abs(whole(J, F, M)).max()
     assert np.allclose(left, rest[0], atol=1e-11 * size)

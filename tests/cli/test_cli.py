@@ -253,7 +253,7 @@ def test_a_wrong_python_file_is_named_with_the_line(error, tmp_path, content, me
     [
         ("robot.urdf", "<robot", "robot.urdf"),
         ("robot.urdf.xacro", "<robot/>", "is a template; make a URDF file of it: xacro"),
-        ("robot.sdf", "<sdf/>", "MODEL must end in .urdf or .py"),
+        ("robot.txt", "<sdf/>", "MODEL must end in .urdf"),
     ],
 )
 def test_a_wrong_file_is_named(error, tmp_path, name, content, message):
@@ -383,8 +383,9 @@ def test_joints_are_damped_and_stop_at_their_limits_unless_told_otherwise(simula
 
 def test_joints_start_inside_their_limits(capsys):
     assert main(["simulate", "panda", "--time", "0.01", "--floating-base", "--quiet"]) == 0
-    robot = mb.load_urdf(EXAMPLES / "panda.urdf", joint_limits=True)
-    assert any("'panda_joint4' is outside its limits" in note for note in robot.report)
+    robot = mb.load_urdf(EXAMPLES / "panda.urdf")
+    assert any(note.startswith("joint 'panda_joint4' starts at its limit") for note in robot.report)
+    assert robot.default_state().q[robot.coordinates["panda_joint4"]] < 0.0
 
 
 def test_interrupting_is_no_error(monkeypatch, capsys):

@@ -38,6 +38,42 @@ def splines(rng):
     ]
 
 
+def simm_splines(rng):
+    """One of two points, which is straight, one of three, and one of a repeated point, beside the usual one."""
+    x = np.cumsum(rng.uniform(0.3, 1.0, 8)) - 3.0
+    twice = np.insert(x, 4, x[4])
+    return [fn.SimmSpline(one, rng.normal(size=len(one))) for one in (x, x[:2], x[:3], x[:4], twice)]
+
+
+def gcv_splines(rng):
+    x = np.cumsum(rng.uniform(0.3, 1.0, 10)) - 3.5
+    found = [fn.GCVSpline(degree, x, rng.normal(size=10), 0.05) for degree in (1, 3, 5, 7)]
+    return [*found, fn.GCVSpline(5, x, np.sin(x) + 0.1 * rng.normal(size=10), -1.0)]
+
+
+def expressions(rng):
+    a, b = rng.uniform(0.3, 1.0, 2).tolist()
+    return [
+        fn.Expression(f"{a} * sin(x)^3 + exp(-{b} * x^2)"),
+        fn.Expression("a * tanh(y) - x * cube(y) / 9; a = 2 * atan(x)", ["x", "y"]),
+    ]
+
+
+def of_points(kind, least):
+    def samples(rng):
+        x = np.cumsum(rng.uniform(0.3, 1.0, 7)) - 2.5
+        return [kind(x[:n], rng.normal(size=n)) for n in (least, 7)]
+
+    return samples
+
+
+def multiples(rng):
+    x = np.cumsum(rng.uniform(0.3, 1.0, 7)) - 2.5
+    cores = [fn.Linear(rng.normal(size=3)), fn.Sinusoid(*rng.normal(size=3)), fn.SimmSpline(x, rng.normal(size=7))]
+    cores.append(fn.Multiplier(fn.Polynomial(rng.normal(size=4)), 0.6))
+    return [fn.Multiplier(core, rng.normal()) for core in cores]
+
+
 FUNCTIONS = Records(
     "function",
     Function(kind=fn.Constant, samples=lambda rng: [fn.Constant(rng.normal(), n) for n in (0, 3)], joints=None),
@@ -50,6 +86,12 @@ FUNCTIONS = Records(
         joints=lambda f: [f._x0, f._x1],
     ),
     Function(kind=fn.Spline, samples=splines, joints=lambda f: f._x),
+    Function(kind=fn.SimmSpline, samples=simm_splines, joints=lambda f: f._x),
+    Function(kind=fn.GCVSpline, samples=gcv_splines, joints=lambda f: f._x),
+    Function(kind=fn.Expression, samples=expressions, joints=None),
+    Function(kind=fn.PiecewiseLinear, samples=of_points(fn.PiecewiseLinear, 2), joints=lambda f: f._x),
+    Function(kind=fn.PiecewiseConstant, samples=of_points(fn.PiecewiseConstant, 1), joints=lambda f: f._x),
+    Function(kind=fn.Multiplier, samples=multiples, joints=lambda f: getattr(f._function, "_x", [9.0])),
 )
 
 

@@ -25,7 +25,8 @@ FORWARD, REVERSE = mb.Direction
 def model(request, make):
     """A random tree of every kind under gravity, realized."""
     direction, angles = request.param
-    tree = make.tree(len(mb.mobilizer.KINDS) + 2, direction={"forward": FORWARD, "reverse": REVERSE}.get(direction))
+    n, mixed = len(mb.mobilizer.KINDS) + 2, direction == "mixed"
+    tree = make.tree(n, direction={"forward": FORWARD, "reverse": REVERSE}.get(direction), rotors=mixed)
     if angles == "euler":
         tree.matter.set_use_euler_angles(tree.state, True)
         tree.system.realize_model(tree.state)

@@ -27,6 +27,8 @@ def model(request, make):
     model = make.tree(0)
     for b in range(int(make.rng.integers(15, 20))):
         make.mobilized_body(kinds[b % len(kinds)], model.bodies[shape(make.rng, b)])
+    if len(kinds) > 1:
+        make.rotors(model.bodies[1::2])
     model.made()
     model.randomize(mb.Stage.POSITION)
     return model

@@ -118,7 +118,7 @@ def test_every_kernel_of_the_tree_is_compared():
 @pytest.fixture(params=["quaternions", "euler"])
 def eight(request, make):
     """Eight random states of a tree of all kinds: their records, realized, and the record in lanes, not realized."""
-    model = make.tree()
+    model = make.tree(rotors=request.param == "euler")
     state = model.state
     if request.param == "euler":
         model.matter.set_use_euler_angles(state, True)

@@ -17,7 +17,8 @@ SHAPES = ["mixed", "euler", "chain", "massless"]
 @pytest.fixture(params=SHAPES)
 def model(request, make):
     """A random tree of every kind, realized to ACCELERATION."""
-    tree = make.tree(chain=request.param == "chain", massless=request.param == "massless")
+    chain = request.param == "chain"
+    tree = make.tree(chain=chain, massless=request.param == "massless", rotors=chain)
     if request.param == "euler":
         tree.matter.set_use_euler_angles(tree.state, True)
         tree.system.realize_model(tree.state)
@@ -322,6 +323,7 @@ def test_articulated_inertia_is_composite_with_outboard_mobilities_condensed(mod
             shift[3:, :3] = -cross_matrix(r)  # w x r
             B = np.hstack([shift, J[part.get_mobilized_body_index()][:, columns]])
             A += B.T @ part.calc_body_spatial_inertia_matrix_in_ground(state) @ B
+        A[6:, 6:] += np.diag([r for part in outboard for r in np.atleast_1d(part.get_rotor_inertia(state))])
         P = A[:6, :6] - A[:6, 6:] @ np.linalg.solve(A[6:, 6:], A[6:, :6]) if columns else A
         close(np.asarray(matter.get_articulated_body_inertia(state, body)), P, 1e-9)  # a dense solve on the other side
 

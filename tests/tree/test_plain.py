@@ -18,7 +18,7 @@ SHAPES = [(f"{name}{shape}", name, shape) for name in DIRECTIONS for shape in ("
 def model(request, make):
     """A random tree of every kind, realized, under gravity and random forces on bodies and mobilities."""
     _, direction, shape = request.param
-    model = make.tree(chain=shape == "-chain", direction=DIRECTIONS[direction])
+    model = make.tree(chain=shape == "-chain", direction=DIRECTIONS[direction], rotors=shape in ("-chain", "-prescribed"))
     state, matter = model.state, model.matter
     if shape == "-euler":
         matter.set_use_euler_angles(state, True)

@@ -49,15 +49,15 @@ def add(J: Any, F: Any, M: Any, J2: Any, F2: Any, M2: Any) -> Any:
 
 # fmt: off
 @generic
-def eliminate(J: Any, F: Any, M: Any, hw: Any, hv: Any) -> Any:
-    """Eliminate one mobility h = (hw; hv): P - P h h^T P / d with d = h^T P h, then the gain P h / d, and 1 / d.
+def eliminate(J: Any, F: Any, M: Any, hw: Any, hv: Any, rotor: Any) -> Any:
+    """Eliminate one mobility h = (hw; hv): P - P h h^T P / d with d = h^T P h + rotor, then the gain P h / d, and 1 / d.
 
     n mobilities are eliminated one after the other, each from the P that the last has left: an LDL factorisation of D = H^T P
-    H, column by column, without D or L. It takes 207 multiplications for three mobilities where a block factorisation takes
-    253. The outward pass goes through the mobilities in the opposite order.
+    H + rotors, column by column, without D or L. It takes 207 multiplications for three mobilities where a block factorisation
+    takes 253. The outward pass goes through the mobilities in the opposite order.
     """
     pw, pv = mul_vec(J, F, M, hw, hv)
-    d_inverse = 1.0 / (vec3.dot(hw, pw) + vec3.dot(hv, pv))
+    d_inverse = 1.0 / (vec3.add_dot(rotor, hw, pw) + vec3.dot(hv, pv))
     gw, gv = vec3.scale(d_inverse, pw), vec3.scale(d_inverse, pv)
     J = (J[0] - gw[0] * pw[0], J[1] - gw[1] * pw[1], J[2] - gw[2] * pw[2],
          J[3] - gw[0] * pw[1], J[4] - gw[0] * pw[2], J[5] - gw[1] * pw[2])
@@ -70,16 +70,16 @@ def eliminate(J: Any, F: Any, M: Any, hw: Any, hv: Any) -> Any:
 
 
 @generic
-def eliminate_two(J: Any, F: Any, M: Any, hw: Any, hv: Any, kw: Any, kv: Any) -> Any:
+def eliminate_two(J: Any, F: Any, M: Any, hw: Any, hv: Any, kw: Any, kv: Any, h_rotor: Any, k_rotor: Any) -> Any:
     """`eliminate` h and then k: the new P, then gain and 1 / d of h, then of k.
 
     In two thirds of the time, which is that of operations that wait for each other: both products with P and both divisions go
-    side by side, since k^T P k after h is eliminated is (h^T P h k^T P k - (h^T P k)^2) / h^T P h.
+    side by side, since with d = h^T P h + rotor and e likewise that of k, e after h is eliminated is (d e - (h^T P k)^2) / d.
     """
     pw, pv = mul_vec(J, F, M, hw, hv)
     rw, rv = mul_vec(J, F, M, kw, kv)
-    d, c = vec3.dot(hw, pw) + vec3.dot(hv, pv), vec3.dot(kw, pw) + vec3.dot(kv, pv)
-    e = vec3.dot(kw, rw) + vec3.dot(kv, rv)
+    d, c = vec3.add_dot(h_rotor, hw, pw) + vec3.dot(hv, pv), vec3.dot(kw, pw) + vec3.dot(kv, pv)
+    e = vec3.add_dot(k_rotor, kw, rw) + vec3.dot(kv, rv)
     d_inverse, e_inverse = 1.0 / d, d / (d * e - c * c)
     gw, gv = vec3.scale(d_inverse, pw), vec3.scale(d_inverse, pv)
     rw, rv = vec3.add_scaled(rw, -c, gw), vec3.add_scaled(rv, -c, gv)

@@ -42,6 +42,12 @@ def dot(a: Any, b: Any) -> Any:
 
 
 @generic
+def add_dot(x: Any, a: Any, b: Any) -> Any:
+    """x + a.b, as three fused multiply-adds, which take no longer than a.b."""
+    return x + a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@generic
 def cross(a: Any, b: Any) -> Any:
     """The cross product."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]

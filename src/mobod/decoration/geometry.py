@@ -8,6 +8,7 @@ nothing here knows of a drawing library. Shapes, their frames and their defaults
 from __future__ import annotations
 
 import copy
+import math
 import operator
 import os
 from collections.abc import Callable, Iterable
@@ -25,7 +26,8 @@ from ..value import checks
 from ..value.attributes import Sealed
 from ..value.frames import frame_or_none
 from ..value.transform import Transform
-from .mesh_file import read_mesh, triangulate
+from .collada_file import Part
+from .mesh_file import read_parts, triangulate
 
 Rgb: TypeAlias = tuple[float, float, float]
 T = TypeVar("T")
@@ -259,6 +261,21 @@ class Decoration(Sealed):
             self.X @ (line * self.scale) for line in self._calc_lines(checks.positive("resolution", resolution, ValueError))
         ]
 
+    def calc_colors(self, resolution: float = 1.0) -> Array | None:
+        """Calculate the colours that triangles have of their own, where `color` is None.
+
+        Parameters
+        ----------
+        resolution : float, default 1
+            The same as for `calc_mesh`.
+
+        Returns
+        -------
+        (nt, 4) array or None
+            Red, green, blue and opacity of each triangle, NaN where one has none; None where no triangle has any.
+        """
+        return None
+
     @property
     def is_closed(self) -> bool:
         """Whether the surface encloses a volume, so that the inside of its faces is never seen."""
@@ -483,13 +500,16 @@ class Mesh(Decoration):
 
 @dataclass(eq=False)
 class MeshFile(Decoration):
-    """A surface in a file, read when it is first drawn: STL, OBJ and VTP; others, such as PLY, need the package trimesh."""
+    """A surface in a file, read when it is first drawn: STL, OBJ, VTP and DAE; others, such as PLY, need the package trimesh.
+
+    Unless it is given a color, parts of a DAE file are drawn in their own.
+    """
 
     path: Field[str | Path, Path] = Field(_path)
 
     def accept(self, name: str, value: Any) -> None:
         if name == "path":
-            self._mesh: tuple[Array, Indices] | None = None
+            self._parts: list[Part] | None = None
 
     @property
     def is_closed(self) -> bool:
@@ -497,9 +517,22 @@ class MeshFile(Decoration):
         return False
 
     def _calc_mesh(self, resolution: float) -> tuple[Array, Indices]:
-        if self._mesh is None:
-            self._mesh = read_mesh(self.path)
-        return self._mesh
+        parts = self._read()
+        if len(parts) == 1:
+            return parts[0].vertices, parts[0].triangles
+        first = np.cumsum([0, *(len(part.vertices) for part in parts)])
+        triangles = [start + part.triangles for start, part in zip(first, parts, strict=False)]
+        return np.concatenate([part.vertices for part in parts]), np.concatenate(triangles)
+
+    def calc_colors(self, resolution: float = 1.0) -> Array | None:
+        counts = [len(part.triangles) for part in self._read()]
+        colors = [part.rgba or (math.nan,) * 4 for part in self._read()]
+        return None if all(part.rgba is None for part in self._read()) else np.repeat(colors, counts, axis=0)
+
+    def _read(self) -> list[Part]:
+        if self._parts is None:
+            self._parts = read_parts(self.path)
+        return self._parts
 
 
 # Columns are the directions of a profile's radius and of its axis, and the third that makes them right-handed

@@ -1,7 +1,7 @@
-"""Surfaces in files: STL, OBJ and VTP read here, any other format by the package trimesh.
+"""Surfaces in files: STL, OBJ, VTP and COLLADA read here, any other format by the package trimesh.
 
 STL: http://www.fabbers.com/tech/STL_Format; OBJ: Wavefront's, of which vertices and faces count; VTP: VTK's XML PolyData, of
-which numbers written as text are read.
+which numbers written as text are read; COLLADA: see `collada_file`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array, Indices
+from .collada_file import Part, read_collada
 
 #: One triangle of a binary STL file.
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
@@ -24,7 +26,7 @@ def read_mesh(path: Path) -> tuple[Array, Indices]:
     Parameters
     ----------
     path : Path
-        ``.stl``, ``.obj`` and ``.vtp``; other formats need the package trimesh.
+        ``.stl``, ``.obj``, ``.vtp`` and ``.dae``; other formats need the package trimesh.
 
     Returns
     -------
@@ -41,17 +43,44 @@ def read_mesh(path: Path) -> tuple[Array, Indices]:
     ImportError
         If trimesh is needed and not installed.
     """
-    reader = {".stl": _read_stl, ".obj": _read_obj, ".vtp": _read_vtp}.get(path.suffix.lower(), _read_with_trimesh)
+    parts = read_parts(path)
+    if len(parts) == 1:
+        return parts[0].vertices, parts[0].triangles
+    first = np.cumsum([0, *(len(part.vertices) for part in parts)])
+    triangles = [start + part.triangles for start, part in zip(first, parts, strict=False)]
+    return np.concatenate([part.vertices for part in parts]), np.concatenate(triangles)
+
+
+def read_parts(path: Path) -> list[Part]:
+    """Read a surface as parts of one colour each; errors are those of `read_mesh`.
+
+    Returns
+    -------
+    list of Part
+        Their vertices, triangles and colour: that of COLLADA materials; None in other formats.
+    """
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; a mesh is a file, such as part.stl")
+    if path.suffix.lower() == ".dae":
+        parts = read_collada(path)
+        if not parts:
+            raise ValueError(f"{path} has no faces")
+        for part in parts:
+            _check(path, part.vertices, part.triangles)
+        return parts
+    reader = {".stl": _read_stl, ".obj": _read_obj, ".vtp": _read_vtp}.get(path.suffix.lower(), _read_with_trimesh)
     vertices, triangles = reader(path)
+    _check(path, vertices, triangles)
+    return [Part(vertices, triangles, None)]
+
+
+def _check(path: Path, vertices: Array, triangles: Indices) -> None:
     if len(triangles) == 0:
         raise ValueError(f"{path} has no faces")
     if triangles.min() < 0 or triangles.max() >= len(vertices):
         raise ValueError(f"{path} has a face with a vertex that is not there")
     if not np.isfinite(vertices).all():
         raise ValueError(f"{path} has vertices that are not finite")
-    return vertices, triangles
 
 
 def triangulate(faces: Iterable[Iterable[int]]) -> Indices:
@@ -149,11 +178,11 @@ def _read_with_trimesh(path: Path) -> tuple[Array, Indices]:
     try:
         import trimesh  # type: ignore[import-not-found, unused-ignore]
     except ImportError as error:
-        raise ImportError(f"reading the mesh {path} needs trimesh: pip install trimesh; STL, OBJ and VTP do not") from error
+        raise ImportError(f"reading the mesh {path} needs trimesh: pip install trimesh; STL, OBJ, VTP, DAE do not") from error
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
     try:
-        mesh = trimesh.load(path, force="mesh")
+        mesh: Any = trimesh.load(path, force="mesh")
     except Exception as error:  # its readers raise whatever they come upon
         raise ValueError(f"trimesh cannot read {path}: {error!r}") from error
     return np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)

@@ -76,7 +76,7 @@ class OwnValues(States):
             return
         scratch, changed, of_subsystems = template.copy(), {}, dict(self._of_subsystems)
         copied = set()
-        shortcuts = {name: np.ones(template.tree.nb, np.int64) for name in SHORTCUTS}
+        shortcuts = {name: np.full(template.tree.nb, -1) for name in SHORTCUTS}
         for i, value in enumerate(each):
             if template.resources is not None:
                 scratch = template.copy()

@@ -56,12 +56,15 @@ def momentum(model: Any, b: int) -> Any:
 
 @generic
 def twice_kinetic_energy(model: Any) -> Any:
-    """2 KE, of the bodies."""
+    """2 KE, of the bodies and the rotors."""
     total = zero(load(model.time, 0, 0))
     for b in range(1, model.nb):
         w, v = load_spatial(model.V_GB, b)
         h, p = momentum(model, b)
         total = total + vec3.dot(w, h) + vec3.dot(v, p)
+    for i in range(model.nu):
+        u = load(model.u, i, 0)
+        total = total + load(model.rotor_inertia, i, 0) * u * u
     return total
 
 
@@ -85,7 +88,7 @@ def add(model: Any, integers: int, numbers: int, z: int) -> None:
     energy = o
     for b in range(model.nb):
         store_spatial(model.work_F, b, (o, o, o), (o, o, o))
-    for b in range(model.nb - 1, 0, -1):  # M u = J^T of the bodies' momenta
+    for b in range(model.nb - 1, 0, -1):  # M u = J^T of the bodies' momenta, and the rotors'
         h, p = momentum(model, b)
         w, v = load_spatial(model.V_GB, b)
         energy = energy + vec3.dot(w, h) + vec3.dot(v, p)
@@ -93,7 +96,10 @@ def add(model: Any, integers: int, numbers: int, z: int) -> None:
         h, p = vec3.add(h, ht), vec3.add(p, pt)
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
             hw, hv = load_spatial(model.H, i)
-            along = vec3.dot(hw, h) + vec3.dot(hv, p)
+            u = load(model.u, i, 0)
+            spin = load(model.rotor_inertia, i, 0) * u
+            along = vec3.dot(hw, h) + vec3.dot(hv, p) + spin
+            energy = energy + spin * u
             store(model.mobility_forces, i, 0, load(model.mobility_forces, i, 0) - c0 * along)
         h, p = spatial.shift_force(h, p, load3(model.p_PB_G, b, 0))
         add_spatial(model.work_F, model.parent[b], h, p)

@@ -7,15 +7,40 @@ from ..value.attributes import explain_names
 from .base import Function
 from .constant import Constant
 from .custom import Custom
+from .expression import Expression
+from .gcv_spline import GCVSpline
 from .linear import Linear
+from .multiplier import Multiplier
+from .piecewise_constant import PiecewiseConstant
+from .piecewise_linear import PiecewiseLinear
 from .polynomial import Polynomial
+from .simm_spline import SimmSpline
 from .sinusoid import Sinusoid
 from .spline import Spline
 from .step import Step
 
 #: The kinds that compiled code can evaluate, for tests that hold for all of them.
-KINDS = (Constant, Linear, Polynomial, Sinusoid, Step, Spline)
+KINDS = (
+    *(Constant, Linear, Polynomial, Sinusoid, Step, Spline, SimmSpline, GCVSpline, PiecewiseLinear, PiecewiseConstant),
+    *(Expression, Multiplier),
+)
 
-__all__ = ["KINDS", "Constant", "Custom", "Function", "Linear", "Polynomial", "Sinusoid", "Spline", "Step"]
+__all__ = [
+    "KINDS",
+    "Constant",
+    "Custom",
+    "Expression",
+    "Function",
+    "GCVSpline",
+    "Linear",
+    "Multiplier",
+    "PiecewiseConstant",
+    "PiecewiseLinear",
+    "Polynomial",
+    "SimmSpline",
+    "Sinusoid",
+    "Spline",
+    "Step",
+]
 
 explain_names(__name__)

@@ -38,7 +38,9 @@ def of_one_argument(jet: Callable[..., Any]) -> Routine:
 
     What `FunctionKind.pack` gives begins in *integers* at i, in *numbers* at n.
     """
-    return routine_of_kind(_of_one_argument, jet)
+    made = routine_of_kind(_of_one_argument, jet)
+    _jets[made] = jet, _multiple_of_one_argument, ()
+    return made
 
 
 def _of_one_argument(jet: Callable[..., Any]) -> Callable[..., int]:
@@ -59,7 +61,9 @@ def of_arguments(count: int, jet: Callable[..., Any]) -> Routine:
 
     The arguments and their rates are tuples, and so are the gradient and its rate; the rest is as of one argument.
     """
-    return routine_of_kind(partial(_of_arguments, count), jet, shape=count)
+    made = routine_of_kind(partial(_of_arguments, count), jet, shape=count)
+    _jets[made] = jet, partial(_multiple_of_arguments, count), count
+    return made
 
 
 def _of_arguments(count: int, jet: Callable[..., Any]) -> Callable[..., int]:
@@ -76,6 +80,50 @@ def _of_arguments(count: int, jet: Callable[..., Any]) -> Callable[..., int]:
         return 0
 
     return function
+
+
+def multiple(routine: Routine) -> Routine:
+    """The routine of a number times a kind's function, of which *routine* is; the number stands before the kind's own."""
+    jet, make, shape = _jets[routine]
+    if routine not in _multiples:
+        _multiples[routine] = routine_of_kind(make, jet, shape=shape)
+    return _multiples[routine]
+
+
+def _multiple_of_one_argument(jet: Callable[..., Any]) -> Callable[..., int]:
+    def multiple(model: Any, f: int, what: int) -> int:
+        i, n, x = model.function_first_integer[f], model.function_first_number[f], load(model.arguments, 0, 0)
+        scale = load(model.function_numbers, n, 0)
+        value, slope, bend = jet(model.function_integers, i, model.function_numbers, n + 1, x)
+        store(model.function_value, 0, 0, scale * value)
+        store(model.function_gradient, 0, 0, scale * slope)
+        if what == WITH_RATES:
+            store(model.function_gradient_rate, 0, 0, scale * bend * load(model.argument_rates, 0, 0))
+        return 0
+
+    return multiple
+
+
+def _multiple_of_arguments(count: int, jet: Callable[..., Any]) -> Callable[..., int]:
+    load_all = numbers(count)
+    store_all = unrolled("field, y, s", *(f"store(field, {k}, 0, s * y[{k}])" for k in range(count)))
+
+    def multiple(model: Any, f: int, what: int) -> int:
+        x, rates = load_all(model.arguments, 0), load_all(model.argument_rates, 0)
+        i, n = model.function_first_integer[f], model.function_first_number[f]
+        scale = load(model.function_numbers, n, 0)
+        value, slopes, slope_rates = jet(model.function_integers, i, model.function_numbers, n + 1, x, rates)
+        store(model.function_value, 0, 0, scale * value)
+        store_all(model.function_gradient, slopes, scale)
+        store_all(model.function_gradient_rate, slope_rates, scale)
+        return 0
+
+    return multiple
+
+
+#: Of each kind's routine: its jet, and what makes the routine of its multiples, for which shape.
+_jets: dict[Routine, tuple[Callable[..., Any], Callable[..., Any], Any]] = {}
+_multiples: dict[Routine, Routine] = {}
 
 
 # ---------------------------------------------------------------------------------------------- for kernels

@@ -10,52 +10,21 @@ Between x_j and x_(j+1): f = c0 (x - x_j)^k + ... + c_k, one piece; one more on 
 
 from __future__ import annotations
 
-import bisect
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ..algebra.scalar import load, where, zero
-from ..compiling import generic
 from ..errors import ModelError
-from ..value import checks
-from ._routine import of_one_argument
-from .base import Univariate
+from ._piecewise import Piecewise, read_points
 
 DEGREES = (1, 3, 5, 7)
 #: How often residuals are interpolated: rounding makes them large for unevenly spaced points and high degrees.
 REFINEMENTS = 2
 
 
-@generic
-def _pick(numbers: Any, breaks: int, entries: int, pieces: int, x: Any) -> Any:
-    """The entry of the piece that x is in: the last one that starts at or before x, else the first."""
-    entry = zero(x) + load(numbers, entries, 0)
-    for j in range(1, pieces):
-        entry = where(x >= load(numbers, breaks + j, 0), load(numbers, entries + j, 0), entry)
-    return entry
-
-
-@generic
-def jet(integers: Any, i: int, numbers: Any, n: int, x: Any) -> Any:
-    """f, f', f''. Integers: coefficients of a piece, and how many pieces.
-
-    Numbers: where each piece starts (the first one's end), then the pieces' coefficients, power by power.
-    """
-    size, pieces = integers[i], integers[i + 1]
-    t = x - _pick(numbers, n, n, pieces, x)
-    f, slope, half_bend = zero(x), zero(x), zero(x)
-    for j in range(size):
-        half_bend = half_bend * t + slope
-        slope = slope * t + f
-        f = f * t + _pick(numbers, n, n + (j + 1) * pieces, pieces, x)
-    return f, slope, 2.0 * half_bend
-
-
-class Spline(Univariate):
+class Spline(Piecewise):
     """The natural spline through given points.
 
     Parameters
@@ -82,52 +51,19 @@ class Spline(Univariate):
     array([ 0. ,  1. , -1.5])
     """
 
-    routine = of_one_argument(jet)
+    pack = Piecewise.pack
     _names = ("degree", "x", "y")
     _degree: int
-    _x: Array
-    _y: Array
-    _starts: Array  # of the pieces; the first one, which is left of all points, counts from the first point
-    _table: Array  # (degree + 1, pieces), the highest power first
 
     def __init__(self, degree: int, x: ArrayLike, y: ArrayLike) -> None:
         if isinstance(degree, bool) or degree not in DEGREES:
             raise ValueError(f"the degree of a Spline must be 1, 3, 5 or 7; it is {degree!r}")
-        points = checks.numbers("x of a Spline", x)
-        least = max(2, (degree + 1) // 2)
-        if points.ndim != 1 or len(points) < least:
-            raise ValueError(
-                f"x of a Spline of degree {degree} must be a list of {least} or more numbers; it has the shape {points.shape}"
-            )
-        points = checks.array("x of a Spline", points, points.shape)
-        values = checks.array("y of a Spline, one for each x,", y, points.shape)
-        backward = np.flatnonzero(np.diff(points) <= 0.0)
-        if len(backward):
-            j = int(backward[0])
-            raise ModelError(
-                f"x of a Spline must increase; x[{j}] is {float(points[j])!r} and x[{j + 1}] is {float(points[j + 1])!r}: "
-                "sort the points, and leave out those that come twice"
-            )
+        points, values = read_points("Spline", x, y, max(2, (degree + 1) // 2), of=f" of degree {degree}")
         starts = np.concatenate([points[:1], points])
-        self._keep(degree=int(degree), x=points, y=values, starts=starts, table=_pieces(int(degree), points, values))
-
-    def get_max_derivative_order(self) -> int:
-        """The degree; the derivative of that order jumps at the points."""
-        return self._degree
-
-    def _at(self, order: int, x: Any) -> Any:
-        piece = bisect.bisect_right(self._x, x) if isinstance(x, float) else np.searchsorted(self._x, x, side="right")
-        t = x - self._starts[piece]
-        f = 0.0 * t
-        for power, c in zip(range(self._degree, order - 1, -1), self._table, strict=False):
-            f = f * t + math.perm(power, order) * c[piece]
-        return f
-
-    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
-        return [self._degree + 1, len(self._starts)], [*self._starts.tolist(), *self._table.ravel().tolist()]
+        self._keep(degree=int(degree), x=points, y=values, starts=starts, table=natural_pieces(int(degree), points, values))
 
 
-def _pieces(degree: int, x: Array, y: Array) -> Array:
+def natural_pieces(degree: int, x: Array, y: Array) -> Array:
     """Coefficients (degree + 1, n + 1) of the natural spline's pieces, those outside included."""
     from scipy.interpolate import BSpline, PPoly, make_interp_spline
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..system.matter import SimbodyMatterSubsystem
     from ..system.system import MultibodySystem
     from ..value import Transform
-    from .urdf_document import Joint, Link
+    from .urdf.document import Joint, Link
 
 
 @dataclass(eq=False, kw_only=True)

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 Gravity: TypeAlias = tuple[float, float, float]
 #: How long is simulated if neither the user nor the example says.
 TIME = 10.0
+#: Of bundled examples.
+_ENDINGS = (".py", ".urdf", ".osim", ".sdf", ".mjcf")
 EXAMPLES = Path(__file__).parent.parent / "examples"
-URDF = (".urdf", ".xml")
 
 
 @dataclass
@@ -80,7 +81,7 @@ def list_examples() -> None:
 
 def find_examples() -> dict[str, Path]:
     """Find the bundled examples: the file of each, by name."""
-    files = [path for path in EXAMPLES.iterdir() if path.suffix in (".py", ".urdf") and path.stem[0] != "_"]
+    files = [path for path in EXAMPLES.iterdir() if path.suffix in _ENDINGS and path.stem[0] != "_"]
     return {path.stem: path for path in files}
 
 
@@ -125,7 +126,7 @@ def load_model(model: str, choices: Choices) -> Loaded:
             raise CommandError(f"--{name.replace('_', '-')} is of a floor, and there is none; ask for it by --floor")
     path = Path(model)
     examples = find_examples()
-    name = path.name.removesuffix(".urdf").removesuffix(".py")
+    name = path.stem if path.suffix in _ENDINGS else path.name
     if not path.is_file() and path.parent == Path() and name in examples:
         path = examples[name]
     if path.is_dir():
@@ -141,11 +142,17 @@ def load_model(model: str, choices: Choices) -> Loaded:
                     f"--{flag} is for URDF files; a Python file builds the {_BUILDS.get(what.name, flag)} it wants"
                 )
         return _load_python(path, choices.gravity)
-    if extension in URDF:
-        return _load_robot(path, choices, read_settings(path) if path.parent == EXAMPLES else {})
     if extension == ".xacro":
         raise CommandError(f"{model} is a template; make a URDF file of it: xacro {model} > {path.stem}.urdf")
-    raise CommandError(f"{model}: MODEL must end in .urdf or .py, or be a run file, .toml")
+    from .formats import FORMATS, find_format
+
+    known = [suffix for format in FORMATS for suffix in format.suffixes]
+    if extension not in (*known, ".xml"):
+        raise CommandError(f"{model}: MODEL must end in {', '.join(known)} or .py, or be a run file, .toml")
+    settings = read_settings(path) if path.parent == EXAMPLES else {}
+    if find_format(path).name == "URDF":
+        return _load_robot(path, choices, settings)
+    return _load_any(path, choices, settings)
 
 
 _BUILDS = {"floating_base": "base that", "joint_damping": "dampers that", "joint_limits": "stops that"}
@@ -159,8 +166,8 @@ def _load_robot(path: Path, choices: Choices, settings: dict[str, Any]) -> Loade
     chosen = {name: value for name, value in asdict(choices).items() if value is not None and name not in floor}
     if choices.floor:
         chosen["collision"] = True
-    defaults = {"floating_base": bool(settings.get("floating_base", False)), "joint_damping": True, "joint_limits": True}
-    model = load_urdf(path, **{**defaults, **chosen})
+    model = load_urdf(path, **{"floating_base": bool(settings.get("floating_base", False)), **chosen})
+    placed = tuple(f"joint {name!r} starts at its limit" for name in settings.get("q", {}))
     loaded = Loaded(
         name=model.name,
         system=model.system,
@@ -168,7 +175,7 @@ def _load_robot(path: Path, choices: Choices, settings: dict[str, Any]) -> Loade
         coordinates=list(model.coordinates),
         speeds=list(model.speeds),
         time=float(settings.get("time", TIME)),
-        notes=[note for note in model.report if "is outside its limits" not in note],
+        notes=[note for note in model.report if not note.startswith(placed)],
     )
     for what, names in (("q", loaded.coordinates), ("u", loaded.speeds)):
         # with another base than the example is meant for, there is nothing to put the base's own values in
@@ -176,6 +183,22 @@ def _load_robot(path: Path, choices: Choices, settings: dict[str, Any]) -> Loade
         assign(loaded.state, what, names, values.items())
     _put_inside(model, loaded)
     return loaded
+
+
+def _load_any(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
+    """A model of a format whose files say all that there is to choose, but for gravity and a floor."""
+    from .formats import find_format, load
+
+    for name in (what.name for what in fields(choices)):
+        if name not in _OF_ALL and getattr(choices, name) is not None:
+            flag = name.replace("_", "-")
+            raise CommandError(f"--{flag} is for URDF files; {find_format(path).name} files say it themselves")
+    model = load(path)
+    state = model.default_state()
+    if choices.gravity is not None:
+        state = _set_gravity(model.system, state, choices.gravity)
+    names = list(model.coordinates), list(model.speeds)
+    return Loaded(model.name, model.system, state, *names, float(settings.get("time", TIME)), notes=list(model.report))
 
 
 def _put_inside(model: Model, loaded: Loaded) -> None:
@@ -245,7 +268,7 @@ def put_floor(loaded: Loaded, choices: Choices) -> None:
     if not choices.floor:
         return
     from .floor import add_floor
-    from .urdf_collisions import MATERIAL
+    from .urdf.collisions import MATERIAL
 
     changes = {"stiffness": choices.floor_stiffness, "static_friction": choices.floor_friction}
     changes["dynamic_friction"] = choices.floor_friction

@@ -28,24 +28,35 @@ class Element:
     attributes: dict[str, str]
     line: int
     children: list[Element] = field(default_factory=list)
+    #: The characters directly in it, apart from its children's; empty unless `read_xml` was asked for them.
+    text: str = ""
 
     def find_all(self, tag: str) -> Iterator[Element]:
         """Yield the children of this name, in the order of the file."""
         return (child for child in self.children if child.tag == tag)
 
 
-def read_xml(path: str | os.PathLike[str]) -> Element:
+def read_xml(
+    path: str | os.PathLike[str], *, with_text: bool = False, any_bytes: bool = False, faults: list[str] | None = None
+) -> Element:
     """Read an XML file and return its root element.
 
     Parameters
     ----------
     path : str or path-like
         The file.
+    with_text : bool, default: False
+        Whether the text between tags is kept.
+    any_bytes : bool, default: False
+        Whether a file that claims to be UTF-8 may hold other bytes; they are then read as Windows' Western characters.
+    faults : list of str, optional
+        Gets a sentence where something stands before the XML declaration, blank lines or a second byte order mark, which XML
+        does not allow. Without it such a file is refused.
 
     Returns
     -------
     Element
-        The root, with the whole tree below it. Text between tags and comments are not kept.
+        The root, with the whole tree below it. Comments are not kept.
 
     Raises
     ------
@@ -63,7 +74,12 @@ def read_xml(path: str | os.PathLike[str]) -> Element:
         raise ModelError(f"{name}: the file is larger than {MAX_BYTES >> 20} MiB")
     if not data.strip():
         raise ModelError(f"{name}: the file is empty")
-    builder = _TreeBuilder(name)
+    if faults is not None:
+        data = _with_declaration_first(data, faults)
+    encoding = None
+    if any_bytes:
+        data, encoding = _in_utf8(data)
+    builder = _TreeBuilder(name, with_text, encoding)
     try:
         builder.parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -78,15 +94,47 @@ def read_xml(path: str | os.PathLike[str]) -> Element:
     return builder.root
 
 
+#: A UTF-8 byte order mark, and what may be skipped before the XML declaration.
+_MARK = b"\xef\xbb\xbf"
+_BLANK = b" \t\r\n" + _MARK
+
+
+def _with_declaration_first(data: bytes, faults: list[str]) -> bytes:
+    """The same, without what must not stand before the XML declaration; lines keep their numbers."""
+    start = data.lstrip(_BLANK)
+    if not start.startswith(b"<?xml") or start == data.removeprefix(_MARK):
+        return data
+    lines = data[: len(data) - len(start)].count(b"\n")
+    faults.append(f"line {lines + 1}: something blank stands before the XML declaration; it is skipped")
+    declaration, end, rest = start.partition(b"?>")
+    return declaration + end + b"\n" * lines + rest
+
+
+def _in_utf8(data: bytes) -> tuple[bytes, str | None]:
+    """Bytes that are UTF-8, and the encoding to be taken for granted, if any."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data, None  # UTF-16, which its first bytes say
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        if b"utf-8" not in data[:200].lower() and b"encoding" in data[:200]:
+            return data, None  # another encoding, which the declaration names
+        return data.decode("cp1252", errors="replace").encode("utf-8"), "utf-8"
+    return data, None
+
+
 class _TreeBuilder:
     """Expat's handlers, and the tree that they build."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, with_text: bool, encoding: str | None) -> None:
         self.name = name
         self.root: Element | None = None
         self.open: list[Element] = []
         self.count = 0
-        self.parser = expat.ParserCreate()
+        self.parser = expat.ParserCreate(encoding)
+        if with_text:
+            self.parser.buffer_text = True
+            self.parser.CharacterDataHandler = self.character_data
         self.parser.StartElementHandler = self.start_element
         self.parser.EndElementHandler = self.end_element
         self.parser.StartDoctypeDeclHandler = self.start_doctype
@@ -107,6 +155,9 @@ class _TreeBuilder:
 
     def end_element(self, tag: str) -> None:
         self.open.pop()
+
+    def character_data(self, text: str) -> None:
+        self.open[-1].text += text
 
     def start_doctype(self, name: str, system_id: str | None, public_id: str | None, subset: bool) -> None:
         raise ModelError(

@@ -10,7 +10,7 @@ A new kind is a file beside this one (see CONTRIBUTING.md). It provides
 3. its name in ``__init__.py``.
 
 The public methods of one body are in further files, each with a class that the next is derived from: `locking`, `coordinates`,
-`fitting`, `kinematics`, `inertia`, `distances`, `loads`.
+`fitting`, `kinematics`, `inertia`, `rotor_inertia`, `distances`, `loads`.
 
 The few kinds that nearly every mechanism is made of have a number ``KIND`` and a branch in ``_dispatch.py``, not a routine.
 """
@@ -81,7 +81,7 @@ class MobilizedBody(Loads):
 
     INNER = frozenset(
         """
-        acceleration_in_ground calc_decorations default_lock_level default_q depth driver facts first_function
+        acceleration_in_ground calc_decorations default_lock_level default_q default_rotors depth driver facts first_function
         ground_spatial_inertia inboard_decorations instance_changed interpreter is_of_users_functions joint_name
         keeps_rates_of_columns location_in motion_methods moving_in_ground not_finite outboard_decorations own_pose
         pack_choices pack_parameters packed_default_q pose_in_f pose_in_ground q_slice realized rotation_in_ground singularity
@@ -123,7 +123,7 @@ class MobilizedBody(Loads):
         self._direction = direction
         self.body = body.copy()
         self.parent = parent
-        self.default_q = self._initial_q()
+        self.default_q, self.default_rotors = self._initial_q(), np.zeros(self.facts.num_u)
         self.inboard_decorations: list[tuple[Transform, Any]] = []
         self.outboard_decorations: list[tuple[Transform, Any]] = []
         self.matter = parent.matter
@@ -202,7 +202,8 @@ class MobilizedBody(Loads):
     def clone_for_new_parent(self, parent: MobilizedBody) -> MobilizedBody:
         """A new body of the same kind and settings on another parent, whose system it joins, under a name of its own.
 
-        Its default q, default lock and decorations are copied too; its motion is not. `TopologyError` for Ground.
+        Its default q, default lock, rotor inertia and decorations are copied too; its motion is not. `TopologyError` for
+        Ground.
         """
         return self._clone(parent, self._settings())
 
@@ -210,6 +211,7 @@ class MobilizedBody(Loads):
         other = type(self)(parent, self.body, X_PF=self._X_PF, X_BM=self._X_BM, direction=self._direction, **settings)
         other.default_q = self.default_q.copy()
         other.default_lock_level = self.default_lock_level
+        other.default_rotors = self.default_rotors
         other.inboard_decorations = [(X, own_copy(geometry)) for X, geometry in self.inboard_decorations]
         other.outboard_decorations = [(X, own_copy(geometry)) for X, geometry in self.outboard_decorations]
         return other

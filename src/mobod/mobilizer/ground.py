@@ -26,7 +26,7 @@ class Ground(MobilizedBody):
         self._direction = Direction.FORWARD
         self.body = GroundBody()
         self.parent = None
-        self.default_q = self._initial_q()
+        self.default_q = self.default_rotors = self._initial_q()
         self.inboard_decorations: list[tuple[Transform, Any]] = []
         self.outboard_decorations: list[tuple[Transform, Any]] = []
         self.matter = matter

@@ -105,6 +105,7 @@ class Record(RecordBase):
     form_of_X_FM = index("nb", "form of X_FM: `position.ANY`, `TURN`, `SLIDE` or `NONE`")
     plain_outboard = index("nb", "1 where X_BM is the identity")
     massless = index("nb", "1 where mass and inertia are zero: their rows in G stay at zero")
+    rotorless = index("nb", "1 where no mobility has rotor inertia: what that makes simpler may be used")
     is_last_child = index("nb", "1 on the child of highest index of each parent: an inward sweep comes to it first")
     has_children = index("nb", "1 where some body is outboard of this one")
     # places number the mobilities depth first, a body's in falling order: the places of a body's outboard subtree are a run
@@ -124,6 +125,7 @@ class Record(RecordBase):
     mass = parameter("nb", 1, "mass")
     com = parameter("nb", 3, "mass center from B's origin, in B")
     inertia = parameter("nb", 6, "inertia about B's origin, in B")
+    rotor_inertia = parameter("nu", 1, "what is added to the diagonal element of M")
     parameters = parameter("parameters_size", 1, "numbers of the mobilizers' kinds: a pitch, radii, axes")
     particle_mass = parameter("num_particles", 1, "mass of each particle")
     # ---- forces: each element has a run in two pools. First come ng gravities, then nr runs of elements with one routine, the
@@ -273,7 +275,7 @@ class Record(RecordBase):
     composite = state("nb", 10, "composite-rigid-body inertia: mass, first moment, inertia about B's origin, in G")
     articulated = state("nb", 21, "sum of children's phi P+ phi^T; P where prescribed > ZERO or STORED_INERTIAS holds")
     gain = state("nu", 6, "P h / d of each mobility, with P as earlier mobilities left it; of a block see block_elimination")
-    d_inverse = state("nu", 1, "1 / (h^T P h); of a block 1 / determinant")
+    d_inverse = state("nu", 1, "1 / (h^T P h + rotor inertia); of a block 1 / determinant")
     # ---- forces
     body_forces = state("nb", 6, "applied forces on B at its origin, in G")
     mobility_forces = state("nu", 1, "applied generalized forces")
@@ -339,8 +341,9 @@ class Record(RecordBase):
 
 #: Fields of numbers: a state may own a copy, and each lane of an Ensemble a value of its own.
 PARAMETERS = tuple(field.name for field in layout.fields.values() if field.what == "parameter")
-#: Flags of work that kernels can leave out; zero is always right.
-SHORTCUTS = ("plain_outboard", "massless")
+#: Flags of work that kernels can leave out, and `elimination`; zero is always right, and of this one ONE_BY_ONE. Bits that the
+#: values of some states have in common are right for all of them.
+SHORTCUTS = ("plain_outboard", "massless", "rotorless", "elimination")
 #: The fields that `grouped` gives.
 GROUPED = (
     *("num_groups", "group_first", "group_end", "group_constraints", "group_first_row", "group_num_rows", "group_num_speeds"),
@@ -350,7 +353,7 @@ GROUPED = (
 #: Fields of the tree that Instance variables change: a state may own copies of them.
 INSTANCE_FIELDS = (
     *PARAMETERS,
-    *("force_enabled", "force_integers", "elimination", "prescribed", "lock_level", "prescribed_level", "motion_enabled"),
+    *("force_enabled", "force_integers", "prescribed", "lock_level", "prescribed_level", "motion_enabled"),
     *("constraint_enabled", "constraint_integers", *GROUPED),
     *SHORTCUTS,
 )

@@ -61,8 +61,9 @@ class OwnParameters(Weights):
         *asked*: the level of a custom motion is evaluated, when the state reaches INSTANCE; the stage stays.
         """
         b, tree = mobod.index, self.tree
-        lock, on = int(self.field("lock_level")[b]), bool(self.field("motion_enabled")[b])
-        found = tree.how_prescribed(mobod, lock, on, self if asked else None)  # type: ignore[arg-type]  # which it is a part of
+        lock, on, rotorless = (int(self.field(name)[b]) for name in ("lock_level", "motion_enabled", "rotorless"))
+        state: Any = self if asked else None  # which it is a part of
+        found = tree.how_prescribed(mobod, lock, bool(on), bool(rotorless), state)
         for name, value in found.items():
             if self.field(name)[b] != value:
                 stage = self.stage_number

@@ -56,11 +56,12 @@ class Explaining(HasTopology):
         self._check_quaternions(state)
         loose = np.flatnonzero(~np.isfinite(record.d_inverse[:, 0]) & (of_mobility == SOLVED))
         if len(loose):
-            i = int(loose[-1])
-            b = int(np.searchsorted(state.tree.first_u, i, side="right")) - 1
+            b = int(np.searchsorted(state.tree.first_u, loose[-1], side="right")) - 1
+            i = int(loose[loose >= state.tree.first_u[b]][0])  # eliminated first, and what follows is not finite for it
             raise ModelError(
                 f"mobility {i - state.tree.first_u[b]} of {matter.body_list[b].name!r} has no inertia to move: the body "
-                "and all that hangs on it is massless, or turns about a line without inertia. Give it mass, or weld it"
+                "and all that hangs on it is massless, or turns about a line without inertia. Give it mass or rotor inertia, "
+                "or weld it"
             )
         for body in matter.body_list:
             k = state.tree.first_u[body.index]

@@ -1,11 +1,11 @@
 """Articulated-body inertias of bodies and their outboard subtrees, tip to base. Needs positions.
 
-    P = M_B + sum over children of phi P+ phi^T        P+ = P - P H D^-1 H^T P,  D = H^T P H
+    P = M_B + sum over children of phi P+ phi^T        P+ = P - P H D^-1 H^T P,  D = H^T P H + rotor inertias
 
 Source: Featherstone 2008, section 7; Jain 2011, section 6. Mobilities are eliminated one by one
 (`algebra.articulated.eliminate`) or as a block (`block_elimination`); the fields `gain` and `d_inverse` keep what the passes of
-`acceleration` need. Six mobilities leave nothing: P+ is zero. What is stored of a body is the sum over its children; see
-`store_inertias` for P itself.
+`acceleration` need. Six mobilities without rotor inertia leave nothing: P+ is zero. With rotor inertia P+ has no such form, and
+mobilities are eliminated one by one. What is stored of a body is the sum over its children; see `store_inertias` for P itself.
 """
 
 from typing import Any
@@ -31,7 +31,9 @@ def _keep(model: Record, i: int, gw: Any, gv: Any, d_inverse: Any) -> None:
 @generic
 def _free_one(model: Record, i: int, J: Any, F: Any, M: Any) -> Any:
     """Eliminate mobility i."""
-    J, F, M, gw, gv, d_inverse = articulated.eliminate(J, F, M, load3(model.H, i, 0), load3(model.H, i, 3))
+    J, F, M, gw, gv, d_inverse = articulated.eliminate(
+        J, F, M, load3(model.H, i, 0), load3(model.H, i, 3), load(model.rotor_inertia, i, 0)
+    )
     _keep(model, i, gw, gv, d_inverse)
     return J, F, M
 
@@ -41,7 +43,9 @@ def _free_two(model: Record, i: int, J: Any, F: Any, M: Any) -> Any:
     """Eliminate mobilities i and i + 1."""
     hw, hv = load_spatial(model.H, i)
     kw, kv = load_spatial(model.H, i + 1)
-    J, F, M, (gw, gv, d_inverse), (lw, lv, e_inverse) = articulated.eliminate_two(J, F, M, hw, hv, kw, kv)
+    J, F, M, (gw, gv, d_inverse), (lw, lv, e_inverse) = articulated.eliminate_two(
+        J, F, M, hw, hv, kw, kv, load(model.rotor_inertia, i, 0), load(model.rotor_inertia, i + 1, 0)
+    )
     _keep(model, i, gw, gv, d_inverse)
     _keep(model, i + 1, lw, lv, e_inverse)
     return J, F, M
@@ -81,17 +85,18 @@ def step(model: Record, b: int) -> None:
     if n == 1:  # the loop below passes its 21 numbers through memory
         J, F, M = _free_one(model, first, J, F, M)
     else:
-        i, end = first, first + n - 3 * model.slides[b]
+        slides = model.slides[b] * model.rotorless[b]
+        i, end = first, first + n - 3 * slides
         while i + 1 < end:
             J, F, M = _free_two(model, i, J, F, M)
             i += 2
         if i < end:
             J, F, M = _free_one(model, i, J, F, M)
-        if model.slides[b] == 1:
+        if slides == 1:
             _step_of_slides(model, b, i, J, F, M)
             return
     if p > 0:
-        if n < 6:
+        if n < 6 or model.rotorless[b] == 0:
             if n == 0 and model.has_children[b] == 0:
                 J, F, M = of_shifted_body(model, b)
             else:
@@ -170,13 +175,14 @@ def store_inertias(block: Any) -> None:
         first, n = model.first_u[b], model.num_u[b]
         if model.elimination[b] == NONE:
             J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))
-        elif n == 6:
+        elif n == 6 and model.rotorless[b] == 1:
             J, F, M = nothing(J[0])
         elif model.elimination[b] >= BALL:
             J, F, M = articulated.shift_linear(block_elimination.eliminate(model, b, J, F, M), _to_outboard_frame(model, b))
         else:
             for i in range(first, first + n):
-                J, F, M, _, _, _ = articulated.eliminate(J, F, M, load3(model.H, i, 0), load3(model.H, i, 3))
+                rotor = load(model.rotor_inertia, i, 0)
+                J, F, M, _, _, _ = articulated.eliminate(J, F, M, load3(model.H, i, 0), load3(model.H, i, 3), rotor)
             J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))
         if model.is_last_child[b] == 0:
             J2, F2, M2 = articulated.load_articulated(model.articulated, p)

@@ -25,19 +25,20 @@ from ..compiling import generic
 from ..mobilizer._access import put3, vector3
 from ..state.fields import Record
 
-# Values of the field `elimination`: how an articulated inertia is freed of a mobilizer's mobilities.
+# Values of the field `elimination`: how an articulated inertia is freed of a mobilizer's mobilities. All but NONE are odd:
+# what a body's own has in common with ONE_BY_ONE, bit by bit, is ONE_BY_ONE: always right, and shared by states that differ.
 #: Not at all: udot is prescribed, see `prescribed_mobilities`.
 NONE = 0
 #: One by one, see `algebra.articulated.eliminate`.
 ONE_BY_ONE = 1
 #: As a block, this and all that follow: three rotations about the axes of F, W = R_GF, as a Ball has.
-BALL = 2
+BALL = 3
 #: Six, about the axes of F and along them, L = 0, as a Free has.
-FREE = 3
+FREE = 5
 #: Three rotations about M's origin, about any axes.
-GENERAL_BALL = 4
+GENERAL_BALL = 7
 #: Six: three that turn M about any axes and may move its origin, then three that only move its origin.
-GENERAL_FREE = 5
+GENERAL_FREE = 9
 
 #: Three unit axes with a determinant below this are taken for dependent: some tens of roundings.
 DEPENDENT = 1e-14

@@ -1,6 +1,6 @@
 """The mass matrix, explicit, in O(n times depth). Needs positions.
 
-    M[i, j] = H_i^T phi M_C H_j        for j on the body of i or outboard of it
+    M[i, j] = H_i^T phi M_C H_j        for j on the body of i or outboard of it; and the rotor inertia of i, where j = i
 
 Column j begins as the force for a unit acceleration of mobility j, M_C H_j, and is shifted inward from body to body, where
 H_i^T of it is M[i, j]. All columns are swept at once, see `matrix_sweep`. Source: the composite rigid body algorithm,
@@ -44,6 +44,8 @@ def step(model: Record, b: int, shift: int, flat: Any, wide: Any) -> None:
         place = top - 1 - (i - first)
         for k in range(i, end_u):
             store(flat, RESULTS + top - 1 - (k - first), place, _along(model, k, torque, force))
+        diagonal = load(flat, RESULTS + place, place) + load(model.rotor_inertia, i, 0)
+        store(flat, RESULTS + place, place, diagonal)
         if not on_ground:
             torque, force = spatial.shift_force(torque, force, r)
             matrix_sweep.begin_column(flat, wide, shift, place, torque, force)
@@ -57,7 +59,7 @@ def step_of_one(model: Record, b: int, shift: int, wide: Any) -> None:
     w, v = load_spatial(model.H, i)
     r = load3(model.p_PB_G, b, 0)
     t, f = spatial.mul_inertia(m, mc, inertia, w, v)
-    diagonal = vec3.dot(w, t) + vec3.dot(v, f)
+    diagonal = vec3.dot(w, t) + vec3.dot(v, f) + load(model.rotor_inertia, i, 0)
     t, f = spatial.shift_force(t, f, r)
     begin = place >> shift
     for jb in range(begin, matrix_sweep.numbers_until(end, shift)):

@@ -79,6 +79,13 @@ def inertia_times(model: Record, b: int, w: Any, v: Any) -> Any:
 
 
 @generic
+def add_rotors(model: Record, a: Any, f: Any) -> None:
+    """Add the rotor inertias times a to f."""
+    for i in range(model.nu):
+        store(f, i, 0, load(f, i, 0) + load(model.rotor_inertia, i, 0) * load(a, i, 0))
+
+
+@generic
 def clear(rows: Any, n: int) -> None:
     """n rows of six zeros."""
     for b in range(n):

@@ -1,6 +1,6 @@
 """Products with the mass matrix and its inverse, in O(n). Need positions.
 
-    M a = J^T M_B J a         an outward and an inward sweep
+    M a = J^T M_B J a + R a   an outward and an inward sweep; R has the rotor inertias
     M^-1 f                    the passes of `acceleration` at rest, of the free mobilities
 
 The matrices themselves are in `explicit_mass_matrix` and `inverse_mass_matrix`.
@@ -28,6 +28,7 @@ def multiply_by_m(block: Any, a: Any, f: Any) -> None:
         torque, force = jacobian_sweeps.inertia_times(model, b, w, v)
         store_spatial(model.work_F, b, torque, force)
     jacobian_sweeps.inward(model, model.work_F, f)
+    jacobian_sweeps.add_rotors(model, a, f)
 
 
 @generic

@@ -50,12 +50,16 @@ def calc_momentum(block: Any, out: Any) -> None:
 
 @generic
 def kinetic_energy(model: Record) -> Any:
-    """Half the sum of V_GB^T M_B V_GB, and of m v.v over the particles."""
+    """Half the sum of V_GB^T M_B V_GB, of rotor inertia u^2 over the mobilities, and of m v.v over the particles."""
     energy = zero(load(model.p_GB, 0, 0))
     for b in range(1, model.nb):
         w, v = load_spatial(model.V_GB, b)
         h, p = jacobian_sweeps.inertia_times(model, b, w, v)
         energy = energy + 0.5 * (vec3.dot(w, h) + vec3.dot(v, p))
+        if model.rotorless[b] == 0:
+            for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+                u = load(model.u, i, 0)
+                energy = energy + 0.5 * (load(model.rotor_inertia, i, 0) * u * u)
     return particles.add_kinetic_energy(model, energy)
 
 

@@ -41,11 +41,12 @@ class Link(NamedTuple):
     com: Array  # (3,): from B's origin, in B
     inertia: Array  # (3, 3): about B's origin, in B
     u: Array  # (nu,)
+    rotors: Array  # (nu,): rotor inertia of each mobility
 
 
 def links(bodies: Sequence[MobilizedBody], state: State) -> list[Link]:
     """All bodies, Ground first, each after its parent. Needs ACCELERATION: the bias is A_FM - H_FM udot."""
-    found = [Link(0, *(np.eye(4),) * 3, np.zeros((6, 0)), np.zeros(6), 0.0, np.zeros(3), np.zeros((3, 3)), np.zeros(0))]
+    found = [Link(0, *(np.eye(4),) * 3, np.zeros((6, 0)), np.zeros(6), 0.0, np.zeros(3), np.zeros((3, 3)), *(np.zeros(0),) * 2)]
     for body in bodies[1:]:
         first, nu = body.get_first_u_index(state), body.get_num_u(state)
         H = np.array([body.get_h_fm_col(state, i).ravel() for i in range(nu)]).reshape(nu, 6).T
@@ -63,6 +64,7 @@ def links(bodies: Sequence[MobilizedBody], state: State) -> list[Link]:
                 mass.com,
                 np.asarray(mass.inertia),
                 state.u[first : first + nu],
+                np.reshape(body.get_rotor_inertia(state), nu),
             )
         )
     return found
@@ -152,8 +154,8 @@ def articulated_inertias(
 ) -> tuple[list[Array], list[Array], list[Array]]:
     """P, D and G of each body.
 
-    P = M + sum over children of phi P+ phi^T, with D = H^T P H, G = P H D^-1 and P+ = (1 - G H^T) P: the
-    inertia that the parent feels of a body that is free to move along H. Where udot is *prescribed*, P+ = P.
+    P = M + sum over children of phi P+ phi^T, with D = H^T P H + R, G = P H D^-1 and P+ = (1 - G H^T) P: the inertia that
+    the parent feels of a body that is free to move along H against its rotors R. Where udot is *prescribed*, P+ = P.
     """
     P = [body.M.copy() for body in bodies]
     D: list[Any] = [np.zeros((0, 0)) for _ in bodies]
@@ -161,7 +163,7 @@ def articulated_inertias(
     for b in range(len(tree) - 1, 0, -1):
         H, P_plus = bodies[b].H, P[b]
         if b not in prescribed:
-            D[b] = H.T @ P[b] @ H
+            D[b] = H.T @ P[b] @ H + np.diag(tree[b].rotors)
             G[b] = np.linalg.solve(D[b], H.T @ P[b]).T
             P_plus = P[b] - G[b] @ H.T @ P[b]
         P[tree[b].parent] += bodies[b].phi @ P_plus @ bodies[b].phi.T
@@ -205,7 +207,10 @@ def accelerations(
 def inverse_dynamics(
     tree: list[Link], bodies: list[Body], applied: tuple[list[Array], list[Array]], udot: list[Array]
 ) -> list[Array]:
-    """Forces on the mobilities that, with those applied, give *udot*: H^T of the sum of M A + b - F outboard, less f."""
+    """Forces on the mobilities that, with those applied, give *udot*.
+
+    H^T of M A + b - F summed outboard, plus R udot, less f.
+    """
     (F, f), (_, a, b) = applied, velocities(tree, bodies)
     A, force = [np.zeros(6)], [np.zeros(6)]
     for k in range(1, len(tree)):
@@ -213,7 +218,7 @@ def inverse_dynamics(
         force.append(bodies[k].M @ A[k] + b[k] - F[k])
     residual = [np.zeros(0) for _ in tree]
     for k in range(len(tree) - 1, 0, -1):
-        residual[k] = bodies[k].H.T @ force[k] - f[k]
+        residual[k] = bodies[k].H.T @ force[k] + tree[k].rotors * udot[k] - f[k]
         force[tree[k].parent] += bodies[k].phi @ force[k]
     return residual
 
@@ -222,7 +227,7 @@ def mass_matrix(tree: list[Link], bodies: list[Body]) -> list[list[Array]]:
     """The mass matrix by blocks, M[i][j] of bodies i and j: H_i^T phi ... phi M_C H_j for j outboard of i, or j = i.
 
     M_C = M + sum over children of phi M_C phi^T is the composite-rigid-body inertia. Blocks of bodies neither of which is
-    outboard of the other are zero.
+    outboard of the other are zero. Rotor inertias are added to the diagonal.
     """
     nu = [len(link.u) for link in tree]
     composite = [body.M.copy() for body in bodies]
@@ -233,5 +238,6 @@ def mass_matrix(tree: list[Link], bodies: list[Body]) -> list[list[Array]]:
             matrix[i][j] = bodies[i].H.T @ force
             matrix[j][i] = matrix[i][j].T
             force, i = bodies[i].phi @ force, tree[i].parent
+        matrix[j][j] += np.diag(tree[j].rotors)
         composite[tree[j].parent] += bodies[j].phi @ composite[j] @ bodies[j].phi.T
     return matrix

@@ -124,7 +124,7 @@ class Tree:
         angle_runs = sorted({i // LANES * LANES for i in pins})
 
         unit_columns = [_unit_columns(body) for body in bodies]
-        #: The field `elimination` of mobilizers where no motion is prescribed.
+        #: The field `elimination` of mobilizers without rotor inertia where no motion is prescribed.
         self.elimination_if_free = [_elimination(body, columns) for body, columns in zip(bodies, unit_columns, strict=True)]
         #: Whether some mobilizer has angles about M's origin, whose axes, and with them the mass matrix, can become singular.
         self.turns = any(e in (GENERAL_BALL, GENERAL_FREE) for e in self.elimination_if_free)
@@ -177,9 +177,11 @@ class Tree:
             "motion": [0] * self.nb,
             "first_motion_number": _starts([len(run) for run in motion_numbers]),
         }
+        rotors = [body.default_rotors for body in bodies]
+        integers["rotorless"] = [int(not own.any()) for own in rotors]
         for b, body in enumerate(bodies):
             lock, on = integers["lock_level"][b], bool(integers["motion_enabled"][b])
-            for name, value in self.how_prescribed(body, lock, on, None).items():
+            for name, value in self.how_prescribed(body, lock, on, bool(integers["rotorless"][b]), None).items():
                 integers[name].append(value)
         #: Of each body as the tree was built; a `Body` can be changed afterwards, which the tree does not notice.
         self.mass_properties = [body.body.get_default_rigid_body_mass_properties() for body in bodies]
@@ -193,6 +195,7 @@ class Tree:
             "mass": [[m.mass] for m in self.mass_properties],
             "com": [np.asarray(m.com) for m in self.mass_properties],
             "inertia": [_six(np.asarray(m.inertia)) for m in self.mass_properties],
+            "rotor_inertia": np.concatenate(rotors).reshape(-1, 1),
             "parameters": np.array([x for run in parameters for x in run], np.float64).reshape(-1, 1),
             "force_numbers": np.array([x for force in forces for x in force.numbers], np.float64).reshape(-1, 1),
             "function_numbers": np.array(function_numbers, np.float64).reshape(-1, 1),
@@ -307,8 +310,8 @@ class Tree:
                 columns = body.facts.hinge(tuple(body.default_q.tolist()))
                 self.constant_columns.append((b, "H_MF" if reverse[b] else "H_FM", columns))
 
-    def how_prescribed(self, body: Any, lock: int, motion_is_on: bool, state: State | None) -> dict[str, int]:
-        """The fields `elimination`, `prescribed` and `prescribed_level` of a body, by its lock and its motion.
+    def how_prescribed(self, body: Any, lock: int, motion_is_on: bool, rotorless: bool, state: State | None) -> dict[str, int]:
+        """The fields `elimination`, `prescribed` and `prescribed_level` of a body, by its lock, its motion and its rotors.
 
         *lock* is the level of the lock plus 1, or 0. A custom motion, without a state, prescribes nothing.
         As no routine is to be called for it, its level is below 0: minus the number of levels that are not integrated.
@@ -325,7 +328,7 @@ class Tree:
                 prescribed = FROM_MOTION
             elif methods[2] is not Method.FREE:
                 prescribed = ZERO
-        elimination = NONE if prescribed else self.elimination_if_free[body.index]
+        elimination = NONE if prescribed else self.elimination_if_free[body.index] if rotorless else ONE_BY_ONE
         return {"elimination": elimination, "prescribed": prescribed, "prescribed_level": level}
 
     def take_measures(

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import decoration
-from ..algebra.arrays import Array
+from ..algebra.arrays import Array, Indices
 from ..decoration.geometry import Plane as PlaneDecoration
 from ..integrator.base import _callers_level
 
@@ -221,6 +221,10 @@ class ShapeMaker:
         except (ImportError, OSError, ValueError) as error:  # a mesh file that cannot be read: the body is drawn as a stick
             self._unreadable[id(geometry)] = f"{self._links[body].name!r} cannot be read: {error}"
             return
+        colors = geometry.calc_colors(resolution) if geometry.color is None else None
+        if colors is not None and geometry.representation == "surface":
+            self._add_colored(body, geometry, _move(X_BD, vertices), triangles, colors, color)
+            return
         if len(triangles) > FINE:
             vertices, triangles = _coarsen(vertices, triangles)
         points = _move(X_BD, vertices)
@@ -238,6 +242,19 @@ class ShapeMaker:
             width = geometry.line_width or (DOT if isinstance(geometry, decoration.Point) else 1.5)
             style = AXES[number] if axes else color, width, geometry.opacity
             self.segments += [Segment((body, body), pair, *style) for pair in ends]
+
+    def _add_colored(
+        self, body: int, geometry: decoration.Decoration, points: Array, triangles: Indices, colors: Array, otherwise: Rgb
+    ) -> None:
+        """Add faces that have colours of their own, those of one colour together."""
+        kinds, which = np.unique(np.nan_to_num(colors, nan=-1.0), axis=0, return_inverse=True)
+        for number, (red, green, blue, opacity) in enumerate(kinds.tolist()):
+            used, index = np.unique(triangles[which.ravel() == number], return_inverse=True)
+            own, faces = points[used], np.asarray(index, np.int64).reshape(-1, 3)
+            if len(faces) > FINE:
+                own, faces = _coarsen(own, faces)
+            color, seen = (otherwise, 1.0) if red < 0.0 else ((red, green, blue), opacity)
+            self.faces.append(Faces(body, own[faces], color, seen * geometry.opacity, geometry.is_closed))
 
     def _draw_joint(self, body: int, link: Link) -> None:
         if not 1 <= link.nu <= 3:

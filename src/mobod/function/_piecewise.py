@@ -1,0 +1,95 @@
+"""Functions made of pieces, each a polynomial: what splines and piecewise functions share.
+
+In the piece that starts at s_j: f = c0 (x - s_j)^k + ... + ck. A first piece is left of all points and counts from the first.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..algebra.arrays import Array, ArrayLike
+from ..algebra.scalar import load, where, zero
+from ..compiling import generic
+from ..errors import ModelError
+from ..value import checks
+from ._routine import of_one_argument
+from .base import Univariate
+
+
+@generic
+def _pick(numbers: Any, breaks: int, entries: int, pieces: int, x: Any) -> Any:
+    """The entry of the piece that x is in: the last one that starts at or before x, else the first."""
+    entry = zero(x) + load(numbers, entries, 0)
+    for j in range(1, pieces):
+        entry = where(x >= load(numbers, breaks + j, 0), load(numbers, entries + j, 0), entry)
+    return entry
+
+
+@generic
+def jet(integers: Any, i: int, numbers: Any, n: int, x: Any) -> Any:
+    """f, f', f''. Integers: coefficients of a piece, and how many pieces.
+
+    Numbers: where each piece starts (the first one's end), then the pieces' coefficients, power by power.
+    """
+    size, pieces = integers[i], integers[i + 1]
+    t = x - _pick(numbers, n, n, pieces, x)
+    f, slope, half_bend = zero(x), zero(x), zero(x)
+    for j in range(size):
+        half_bend = half_bend * t + slope
+        slope = slope * t + f
+        f = f * t + _pick(numbers, n, n + (j + 1) * pieces, pieces, x)
+    return f, slope, 2.0 * half_bend
+
+
+class Piecewise(Univariate):
+    """A kind that is made of polynomials; its constructor keeps x, y, where the pieces start, and their table."""
+
+    routine = of_one_argument(jet)
+    _x: Array
+    _y: Array
+    _starts: Array  # of the pieces; the first one, which is left of all points, counts from the first point
+    _table: Array  # (degree + 1, pieces), the highest power first
+
+    def get_max_derivative_order(self) -> int:
+        """The degree of the pieces; the derivative of that order jumps at the points."""
+        return len(self._table) - 1
+
+    def _at(self, order: int, x: Any) -> Any:
+        # the first piece ends where the second starts
+        piece = (
+            bisect.bisect_right(self._starts[1:], x) if isinstance(x, float) else np.searchsorted(self._starts[1:], x, "right")
+        )
+        t = x - self._starts[piece]
+        f = 0.0 * t
+        for power, c in zip(range(len(self._table) - 1, order - 1, -1), self._table, strict=False):
+            f = f * t + math.perm(power, order) * c[piece]
+        return f
+
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return [len(self._table), len(self._starts)], [*self._starts.tolist(), *self._table.ravel().tolist()]
+
+
+def read_points(
+    kind: str, x: ArrayLike, y: ArrayLike, least: int, *, of: str = "", may_repeat: bool = False
+) -> tuple[Array, Array]:
+    """The points of a *kind*, copies: at least *least*, x increasing, or where it *may_repeat*, not decreasing."""
+    points = checks.numbers(f"x of a {kind}", x)
+    if points.ndim != 1 or len(points) < least:
+        raise ValueError(f"x of a {kind}{of} must be a list of {least} or more numbers; it has the shape {points.shape}")
+    points = checks.array(f"x of a {kind}", points, points.shape)
+    values = checks.array(f"y of a {kind}, one for each x,", y, points.shape)
+    steps = np.diff(points)
+    backward = np.flatnonzero(steps < 0.0 if may_repeat else steps <= 0.0)
+    if len(backward):
+        j = int(backward[0])
+        advice = "sort the points" if may_repeat else "sort the points, and leave out those that come twice"
+        raise ModelError(
+            f"x of a {kind} must {'not decrease' if may_repeat else 'increase'}; x[{j}] is {float(points[j])!r} and "
+            f"x[{j + 1}] is {float(points[j + 1])!r}: {advice}"
+        )
+    return points, values
