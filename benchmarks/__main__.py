@@ -23,6 +23,7 @@ from . import (
     particles,
     python_overhead,
     simulation,
+    stepping,
     stiff,
     tracking,
 )
@@ -43,6 +44,7 @@ BENCHMARKS = {
     "contact": contact,
     "memory": memory,
     "particles": particles,
+    "stepping": stepping,
     "stiff": stiff,
     "tracking": tracking,
 }
