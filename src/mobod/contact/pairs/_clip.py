@@ -80,7 +80,7 @@ def downhill(d: Any) -> Any:
 
 @generic
 def clip_polygon(model: Any, core: Any, which: int, n: int, lane: int) -> Any:
-    """Cut the polygon of n corners along the edges of a face: its columns then, how many corners it has, and the face's area."""
+    """Cut the polygon of n corners along a face's edges: its columns then, how many corners it has, and the face's area."""
     rows, flat = model.contact_point, (1.0, 0.0)
     here, there = FORCE, FORCE + 4
     sides = num_corners(model, core, which)

@@ -58,9 +58,7 @@ def points(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb:
         first = what == FACE_A
         Q, q = _relative(Ra if first else Rb, pa if first else pb, Rb if first else Ra, pb if first else pa)
         face, R, p, near = f if first else g, Ra if first else Rb, pa if first else pb, g[4] if first else f[4]
-        count = bearing(
-            model, pair, lane, face, R, p, A if first else B, B if first else A, Q, q, 1.0 if first else -1.0, near
-        )
+        count = bearing(model, pair, lane, face, R, p, A if first else B, B if first else A, Q, q, 1.0 if first else -1.0, near)
         if count > 0:
             return count
     n = (n[0] + zero, n[1] + zero, n[2] + zero)
