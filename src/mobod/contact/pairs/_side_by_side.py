@@ -1,7 +1,7 @@
 """Cylinders side by side touch along a line: at both ends of the piece along which they are, as two corners.
 
 The way across from the first axis to the second, at t along the first, is w(t) = w_0 + t delta; depth = r1 + r2 - |w|. Where
-the axes cross at an angle, so that the middle is much deeper than the ends, the one point of the crossing is for others to find.
+the axes cross at an angle, the middle much deeper than the ends, the one point of the crossing is for others to find.
 """
 
 from __future__ import annotations
