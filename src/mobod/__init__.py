@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .force.contact.subsystem import CompliantContactSubsystem
     from .force.subsystem import GeneralForceSubsystem
     from .function import Function
-    from .importer import Model, load, load_mjcf, load_urdf
+    from .importer import Model, load, load_mjcf, load_osim, load_urdf
     from .integrator import Integrator
     from .measure.base import Measure
     from .mobilizer.base import Direction, MobilizedBody
@@ -123,6 +123,7 @@ __all__ = [
     "inverse_kinematics",
     "load",
     "load_mjcf",
+    "load_osim",
     "load_urdf",
     "measure",
     "mobilizer",
@@ -148,7 +149,7 @@ _WHERE = {
     "force.contact.subsystem": "CompliantContactSubsystem",
     "force.subsystem": "GeneralForceSubsystem",
     "function": "Function",
-    "importer": "Model load load_mjcf load_urdf",
+    "importer": "Model load load_mjcf load_osim load_urdf",
     "integrator": "Integrator",
     "measure.base": "Measure",
     "mobilizer.base": "Direction MobilizedBody",

@@ -9,6 +9,7 @@
 from .formats import load
 from .mjcf import load_mjcf
 from .model import Model
+from .osim import load_osim
 from .urdf import load_urdf
 
-__all__ = ["Model", "load", "load_mjcf", "load_urdf"]
+__all__ = ["Model", "load", "load_mjcf", "load_osim", "load_urdf"]
