@@ -6,7 +6,6 @@ import sys
 import tempfile
 
 import numpy as np
-
 from osim_cases import CASES, EFFORTS
 
 HERE = pathlib.Path(__file__).parent

@@ -1,5 +1,7 @@
 """Small OpenSim models, each of one subject, written as text in the format of today or an old one."""
 
+# ruff: noqa: E501
+
 BODY = """
 <Body name="{name}"><mass>{mass}</mass><mass_center>{com}</mass_center><inertia>{inertia}</inertia></Body>"""
 FRAME = """<PhysicalOffsetFrame name="{name}"><socket_parent>{parent}</socket_parent>
@@ -169,7 +171,7 @@ def frames():
 <socket_origin_point>/po</socket_origin_point></StationDefinedFrame>"""
     bodies = body("a", 0, "0 0 0", "0 0 0 0 0 0") + body("b") + body("c")
     made = joint("UniversalJoint", "hip", "ground", "a", ["h0", "h1"]) + joint("PinJoint", "turn", "a", "b", ["t"])
-    made += f"""<PinJoint name="last"><socket_parent_frame>/bodyset/b</socket_parent_frame>
+    made += """<PinJoint name="last"><socket_parent_frame>/bodyset/b</socket_parent_frame>
 <socket_child_frame>/bodyset/c</socket_child_frame><coordinates><Coordinate name="l"/></coordinates></PinJoint>"""
     markers = MARKER.format(name="m", body="/through", at="0.1 0.2 0.3")
     return model("frames", bodies, made, markers=markers, components=chain + stations + through)
