@@ -25,7 +25,10 @@ class Format(NamedTuple):
 
 
 #: Those that can be read; a new one is a line here.
-FORMATS = (Format("URDF", "urdf", "load_urdf", (".urdf",), ("robot",)),)
+FORMATS = (
+    Format("URDF", "urdf", "load_urdf", (".urdf",), ("robot",)),
+    Format("SDF", "sdf", "load_sdf", (".sdf", ".world"), ("sdf", "gazebo")),
+)
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> Model:
@@ -36,7 +39,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Model:
     path : str or path-like
         The file. Its ending says which format it has; where that is ``.xml``, its root element does.
     **options
-        Of the format's own reader: `load_urdf`.
+        Of the format's own reader: `load_urdf`, `load_sdf`.
 
     Returns
     -------

@@ -93,9 +93,9 @@ def calc_link_masses(document: UrdfDocument, tree: UrdfTree) -> LinkMasses:
         inertial = document.links[link].inertial
         assert inertial is not None
         moments: Array = np.linalg.eigvalsh(own[link].central_inertia).astype(np.float64, copy=False)
-        defect = _defect(moments)
+        defect = defect_of(moments)
         if defect > ROUNDING:
-            impossible.append(f"line {inertial.line}: link {link!r}, with principal moments {_show(moments)}")
+            impossible.append(f"line {inertial.line}: link {link!r}, with principal moments {show_moments(moments)}")
         elif defect > 1e-6:
             notes.append(
                 f"line {inertial.line}: the inertia of link {link!r} misses that of a body by {100 * defect:.2g} %, as by "
@@ -147,7 +147,8 @@ def _find_suspects(masses: dict[str, LinkMass]) -> list[str]:
     return [name for name, bad in zip(names, excess > 1e-9 * scale, strict=True) if bad]
 
 
-def _defect(moments: Array) -> float:
+def defect_of(moments: Array) -> float:
+    """By how much the largest principal moment is above the sum of the others, as a part of the largest."""
     scale = float(np.abs(moments).max())
     return float(moments[2] - moments[1] - moments[0]) / scale if scale > 0.0 else 0.0
 
@@ -157,5 +158,6 @@ def _point_inertia(mass: float, p: Array) -> Array:
     return tensor
 
 
-def _show(moments: Array) -> str:
+def show_moments(moments: Array) -> str:
+    """Write them for a sentence."""
     return ", ".join(f"{moment:.4g}" for moment in moments)
