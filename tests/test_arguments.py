@@ -94,6 +94,32 @@ TABLE = {
         lambda p: {"forces": p.forces, "mobod": p.pin, "which_q": 0},
         {"stiffness": 2.0, "rest_value": -1.0},
     ),
+    "MobilityPolynomialSpring": (
+        F.MobilityPolynomialSpring,
+        lambda p: {"forces": p.forces, "mobod": p.pin, "which_q": 0},
+        {"stiffness": 2.0, "quadratic_stiffness": -1.0, "cubic_stiffness": 3.0, "rest_value": 0.1},
+    ),
+    "MobilityPolynomialDamper": (
+        F.MobilityPolynomialDamper,
+        lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0},
+        {"damping": 2.0, "quadratic_damping": 1.0, "cubic_damping": 3.0},
+    ),
+    "MobilityOrientationSpring": (
+        F.MobilityOrientationSpring,
+        lambda p: {"forces": p.forces, "mobod": p.free},
+        {"stiffness": 2.0, "rest_rotation": np.eye(3), "quadratic_stiffness": 1.0, "cubic_stiffness": 3.0},
+    ),
+    "MobilityDryFriction": (
+        F.MobilityDryFriction,
+        lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0},
+        {
+            "friction_force": 2.0,
+            "static_friction_ratio": 1.5,
+            "viscous_friction": 0.1,
+            "deflection": 0.1,
+            "transition_velocity": 0.2,
+        },
+    ),
     "MobilityLinearDamper": (
         F.MobilityLinearDamper,
         lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0},

@@ -40,12 +40,13 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .force.contact.subsystem import CompliantContactSubsystem
     from .force.subsystem import GeneralForceSubsystem
     from .function import Function
-    from .importer import Model, load, load_urdf
+    from .importer import Model, load, load_mjcf, load_urdf
     from .integrator import Integrator
     from .measure.base import Measure
     from .mobilizer.base import Direction, MobilizedBody
     from .mobilizer.base import MobilizedBody as Mobod
     from .motion.base import Motion
+    from .motion_data import Table, read_c3d, read_sto, read_trc, write_sto, write_trc
     from .simulation.checkpoint import CheckpointError
     from .simulation.simulate import simulate
     from .simulation.step_status import StepStatus
@@ -97,6 +98,7 @@ __all__ = [
     "StateLimitedFriction",
     "StepStatus",
     "Subsystem",
+    "Table",
     "TimeStepper",
     "TopologyError",
     "Trajectory",
@@ -115,11 +117,17 @@ __all__ = [
     "function",
     "integrator",
     "load",
+    "load_mjcf",
     "load_urdf",
     "measure",
     "mobilizer",
     "motion",
+    "read_c3d",
+    "read_sto",
+    "read_trc",
     "simulate",
+    "write_sto",
+    "write_trc",
 ]
 
 #: Where the names are that are no module.
@@ -134,11 +142,12 @@ _WHERE = {
     "force.contact.subsystem": "CompliantContactSubsystem",
     "force.subsystem": "GeneralForceSubsystem",
     "function": "Function",
-    "importer": "Model load load_urdf",
+    "importer": "Model load load_mjcf load_urdf",
     "integrator": "Integrator",
     "measure.base": "Measure",
     "mobilizer.base": "Direction MobilizedBody",
     "motion.base": "Motion",
+    "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
     "simulation.simulate": "simulate",
     "simulation.step_status": "StepStatus",

@@ -70,6 +70,12 @@ def octahedron():
     return C.TriangleMesh(2.0 * np.array(vertices, float), [*upper, *((b, a, 5) for a, b, _ in upper)])
 
 
+def straight_path(model, v):
+    """Two branches, the second behind a pulley."""
+    first = [(model.bodies[0], v()), (model.bodies[1], v()), (model.free, v())]
+    return F.transmission.StraightPath(model.forces, [(first, 1.0), ([(model.free, v()), (model.pin, v())], 2.0)])
+
+
 SIX = np.arange(1.0, 7.0)
 RUBBER = mb.contact.Material(20.0, 0.4, static_friction=0.9, dynamic_friction=0.6, viscous_friction=0.1)
 SMOOTH = {"constant_contact_force": 0.01, "hertz_smoothing": 2.0, "hunt_crossley_smoothing": 3.0}
@@ -232,6 +238,84 @@ FORCES = Records(
         reference=SIMBODY,
     ),
     Force(
+        kind=F.MobilityPolynomialSpring,
+        elements=[lambda model, v: F.MobilityPolynomialSpring(model.forces, model.pin, 0, 3.0, 1.0, 2.0, 0.1)],
+        parameters={"stiffness": 3.5, "quadratic_stiffness": -0.4, "cubic_stiffness": 0.3, "rest_value": 0.2},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="MuJoCo, in test_joint_springs.py",
+    ),
+    Force(
+        kind=F.MobilityPolynomialDamper,
+        elements=[lambda model, v: F.MobilityPolynomialDamper(model.forces, model.free, 2, 0.3, 0.2, 0.1)],
+        parameters={"damping": 3.0, "quadratic_damping": 0.4, "cubic_damping": 0.3},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="MuJoCo, in test_joint_springs.py",
+    ),
+    Force(
+        kind=F.MobilityOrientationSpring,
+        elements=[
+            lambda model, v: F.MobilityOrientationSpring(
+                model.forces,
+                model.free,
+                3.0,
+                mb.Rotation.about_axis(0.4, (1, 2, 3)),
+                quadratic_stiffness=0.5,
+                cubic_stiffness=0.2,
+            )
+        ],
+        parameters={
+            "stiffness": 3.5,
+            "quadratic_stiffness": 0.4,
+            "cubic_stiffness": 0.3,
+            "rest_rotation": mb.Rotation.about_axis(0.3, "x"),
+        },
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="MuJoCo, in test_joint_springs.py",
+    ),
+    Force(
+        kind=F.MobilityDryFriction,
+        elements=[
+            lambda model, v: F.MobilityDryFriction(
+                model.forces,
+                model.free,
+                1,
+                2.0,
+                static_friction_ratio=1.5,
+                viscous_friction=0.3,
+                deflection=0.4,
+                transition_velocity=0.4,
+            ),
+            lambda model, v: F.MobilityDryFriction(
+                model.forces, model.pin, 0, 2.0, static_friction_ratio=1.5, friction="stribeck", transition_velocity=0.4
+            ),
+        ],
+        parameters={
+            "friction_force": 3.0,
+            "static_friction_ratio": 1.2,
+            "viscous_friction": 0.5,
+            "deflection": 0.1,
+            "transition_velocity": 0.7,
+        },
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="closed forms and balances, in test_dry_friction.py",
+    ),
+    Force(
         kind=F.DiscreteForces,
         elements=[lambda model, v: F.DiscreteForces(model.forces, model.matter)],
         parameters={},
@@ -261,6 +345,118 @@ FORCES = Records(
         feeds=False,
         begin=None,
         reference=SIMBODY,
+    ),
+    Force(
+        kind=F.Actuator,
+        elements=[
+            lambda model, v: F.Actuator(
+                model.forces,
+                F.transmission.Coordinates(model.forces, [(model.pin, 0, 1.2), (model.pin, 0, 0.4)], ratio=0.8),
+                gain=(3.0, 0.4, -0.2),
+                bias=v(),
+                default=0.7,
+                force_range=(-30.0, 30.0),
+            ),
+            lambda model, v: F.Actuator(
+                model.forces, straight_path(model, v), gain=(3.0, 0.0, 0.0), dynamics="filter", time_constant=0.3, default=0.5
+            ),
+            lambda model, v: F.Actuator(
+                model.forces,
+                F.transmission.BodyWrench(model.forces, model.free, frame(v), force=v(), torque=v(), torque_in_ground=True),
+                default=0.6,
+            ),
+            lambda model, v: F.Actuator(
+                model.forces,
+                F.transmission.RelativePose(
+                    model.forces, model.free, model.bodies[2], frame(v), frame(v), translation=v(), rotation=v()
+                ),
+                bias=v(),
+            ),
+            lambda model, v: F.Actuator(
+                model.forces,
+                F.transmission.SliderCrank(model.forces, model.pin, model.bodies[3], frame(v), frame(v), rod_length=9.0),
+                bias=v(),
+            ),
+        ],
+        parameters={"gain": (1, 2, 3), "bias": (3, 2, 1)},
+        apart={"control": "test_actuator"},
+        falls_to=Stage.MODEL,
+        conservative=False,
+        feeds=False,
+        begin=None,
+        reference="MuJoCo, in tests/importer/mjcf",
+    ),
+    Force(
+        kind=F.TransmissionSpring,
+        elements=[
+            lambda model, v: F.TransmissionSpring(
+                model.forces,
+                F.transmission.Coordinates(model.forces, [(model.pin, 0, 1.2), (model.pin, 0, 0.4)]),
+                stiffness=3.0,
+                damping=0.4,
+                higher_stiffness=(0.3, 0.2),
+                higher_damping=(0.1, 0.3),
+            ),
+            lambda model, v: F.TransmissionSpring(
+                model.forces, straight_path(model, v), stiffness=4.0, damping=0.3, rest_range=(1.0, 2.0)
+            ),
+        ],
+        parameters={"stiffness": 3.5, "damping": 0.6},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="MuJoCo, in tests/importer/mjcf",
+    ),
+    Force(
+        kind=F.GravityCompensation,
+        elements=[lambda model, v: F.GravityCompensation(model.forces, {model.pin: 1.0, model.free: 0.4}, v())],
+        parameters={"gravity_vector": (1, 2, 3)},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="MuJoCo, in tests/importer/mjcf",
+    ),
+    Force(
+        kind=F.BoxDrag,
+        elements=[
+            lambda model, v: F.BoxDrag(
+                model.forces, model.free, (0.3, 0.5, 0.7), frame(v), viscosity=0.3, density=0.8, wind=v()
+            )
+        ],
+        parameters={"viscosity": 0.5, "density": 1.5, "wind": (1, 2, 3)},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=True,
+        begin=None,
+        reference="MuJoCo, in tests/importer/mjcf",
+    ),
+    Force(
+        kind=F.EllipsoidDrag,
+        elements=[
+            lambda model, v: F.EllipsoidDrag(
+                model.forces,
+                model.free,
+                (0.3, 0.5, 0.7),
+                frame(v),
+                virtual_masses=(0.1, 0.2, 0.3),
+                virtual_inertias=(0.3, 0.2, 0.1),
+                viscosity=0.3,
+                density=0.8,
+                wind=v(),
+            )
+        ],
+        parameters={"viscosity": 0.5, "density": 1.5, "wind": (1, 2, 3)},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=True,
+        begin=None,
+        reference="MuJoCo, in tests/importer/mjcf",
     ),
     Force(
         kind=F.Thermostat,

@@ -9,7 +9,7 @@ Source: Diebel 2006, section 6, with the angular velocity in the outer frame.
 from typing import Any
 
 from ..compiling import generic
-from .scalar import sincos, sqrt
+from .scalar import atan2, one, sincos, sqrt, where
 
 
 @generic
@@ -91,3 +91,35 @@ def normalize(q: Any) -> Any:
     """q / |q|."""
     s = 1.0 / sqrt(norm_squared(q))
     return s * q[0], s * q[1], s * q[2], s * q[3]
+
+
+@generic
+def from_rotation(R: Any) -> Any:
+    """The quaternion of a rotation, with w zero or more.
+
+    By the largest of its components, so that no digits are lost. Source: Shepperd 1978, J. Guidance and Control 1, 223.
+    """
+    a, b, c, d, e, f, g, h, k = R
+    tt, xx, yy, zz = 1.0 + a + e + k, 1.0 + a - e - k, 1.0 - a + e - k, 1.0 - a - e + k  # four times the squares
+    wx, wy, wz, xy, xz, yz = h - f, c - g, d - b, b + d, c + g, f + h  # four times the products
+    upper, lower = where(tt > xx, tt, xx), where(yy > zz, yy, zz)
+    first, third, lead = upper > lower, yy > zz, tt > xx
+    w = where(first, where(lead, tt, wx), where(third, wy, wz))
+    x = where(first, where(lead, wx, xx), where(third, xy, xz))
+    y = where(first, where(lead, wy, xy), where(third, yy, yz))
+    z = where(first, where(lead, wz, xz), where(third, yz, zz))
+    s = where(w < 0.0, -one(w), one(w)) / sqrt(w * w + x * x + y * y + z * z)
+    return s * w, s * x, s * y, s * z
+
+
+@generic
+def to_rotation_vector(q: Any) -> Any:
+    """Axis times angle, which is at most pi, of a quaternion of length 1 with w zero or more."""
+    w, x, y, z = q
+    ss = x * x + y * y + z * z
+    small = ss < 1e-6
+    t = ss / where(small, w * w, one(w))
+    s = sqrt(where(small, one(ss), ss))
+    # the series of 2 atan(s / w) / s, whose next term is below a rounding
+    a = where(small, 2.0 * (1.0 - t * (1.0 / 3.0 - t * (0.2 - t / 7.0))) / where(small, w, one(w)), 2.0 * atan2(s, w) / s)
+    return a * x, a * y, a * z

@@ -9,7 +9,7 @@ from ..algebra.record import attach, call_routine
 from ..algebra.scalar import gather, load, scatter, store
 from ..compiling import compiled, generic
 from ..state.fields import Record
-from ..state.validity import ARTICULATED, NO_RATES, POSITIONS, UNCHECKED, VELOCITIES
+from ..state.validity import ARTICULATED, FORCES, NO_RATES, POSITIONS, UNCHECKED, VELOCITIES
 from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix, jacobian, mass_matrix
 from .batch import fill
 
@@ -106,6 +106,19 @@ def calc_residual_force(
         take(udot, 8 * g, udot8)
         inverse_dynamics.calc_residual_force(model, f8, F8, udot8, residual8)
         put(residual8, 8 * g, residual)
+
+
+@compiled
+def calc_inverse_dynamics(
+    block: Any, address: int, begin: int, end: int, states: Any, udot: Any, udot8: Any, missing8: Any, missing: Any
+) -> None:
+    """What is missing for udot, with the forces of all elements."""
+    model = attach(block)
+    for g in range(begin, end):
+        realize(model, address, POSITIONS | VELOCITIES | FORCES, 8 * g, states)
+        take(udot, 8 * g, udot8)
+        inverse_dynamics.calc_missing_force(model, address, FORCES, udot8, missing8)
+        put(missing8, 8 * g, missing)
 
 
 @compiled

@@ -230,6 +230,32 @@ class Operators(OnManifold):
             alone=lambda state, given: matter.calc_residual_force_ignoring_constraints(state, *given),
         )
 
+    def calc_inverse_dynamics(self, u_dot: npt.ArrayLike) -> Array:
+        """The generalized forces of every state ``(n, nu)`` that are missing for *u_dot*, with all that acts. Needs VELOCITY.
+
+        M u_dot + inertial forces - applied forces, gravity and all other elements included; forces of constraints, locks and
+        motions are among what is missing. See `MultibodySystem.calc_inverse_dynamics`.
+
+        Parameters
+        ----------
+        u_dot : (n, nu) array_like
+            Of every state, or ``(nu,)`` for all.
+
+        Raises
+        ------
+        ValueError
+            If *u_dot* has another shape.
+        """
+        nu = self._template.tree.nu
+        return self._operate(
+            "calc_inverse_dynamics",
+            Stage.VELOCITY,
+            batch_operators.calc_inverse_dynamics,
+            {"udot": self._rows("u_dot", u_dot, (nu,))},
+            (nu,),
+            alone=lambda state, given: self._system.calc_inverse_dynamics(state, *given),
+        )
+
     def multiply_by_station_jacobian(self, on_body_b: Any, station_p_in_b: npt.ArrayLike, u: npt.ArrayLike) -> Array:
         """Velocities of stations that speeds *u* would give, of every state ``(n, nt, 3)``. Needs POSITION.
 

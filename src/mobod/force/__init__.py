@@ -1,25 +1,34 @@
 """The kinds of force, one a file. `mobod.Force` is their base class."""
 
 from ..value.attributes import explain_names
+from . import transmission
 from ._custom_compiled import CompiledFunctions
+from .actuator import Actuator
 from .base import Force
 from .constant_force import ConstantForce
 from .constant_torque import ConstantTorque
 from .custom import Custom, CustomImplementation
 from .discrete_forces import DiscreteForces
+from .drag import BoxDrag, EllipsoidDrag
 from .elastic_foundation import ElasticFoundation
 from .exponential_spring import ExponentialSpring
 from .global_damper import GlobalDamper
 from .gravity import Gravity
+from .gravity_compensation import GravityCompensation
 from .hunt_crossley import HuntCrossley
 from .linear_bushing import LinearBushing
 from .mobility_constant_force import MobilityConstantForce
 from .mobility_discrete_force import MobilityDiscreteForce
+from .mobility_dry_friction import MobilityDryFriction
 from .mobility_linear_damper import MobilityLinearDamper
 from .mobility_linear_spring import MobilityLinearSpring
 from .mobility_linear_stop import MobilityLinearStop
+from .mobility_orientation_spring import MobilityOrientationSpring
+from .mobility_polynomial_damper import MobilityPolynomialDamper
+from .mobility_polynomial_spring import MobilityPolynomialSpring
 from .smooth_sphere_half_space import SmoothSphereHalfSpace
 from .thermostat import Thermostat
+from .transmission_spring import TransmissionSpring
 from .two_point_constant_force import TwoPointConstantForce
 from .two_point_linear_damper import TwoPointLinearDamper
 from .two_point_linear_spring import TwoPointLinearSpring
@@ -39,7 +48,11 @@ KINDS: tuple[type[Force], ...] = (
     MobilityLinearDamper,
     MobilityConstantForce,
     MobilityLinearStop,
+    MobilityPolynomialSpring,
+    MobilityPolynomialDamper,
+    MobilityOrientationSpring,
     MobilityDiscreteForce,
+    MobilityDryFriction,
     DiscreteForces,
     LinearBushing,
     Thermostat,
@@ -47,10 +60,17 @@ KINDS: tuple[type[Force], ...] = (
     ExponentialSpring,
     HuntCrossley,
     ElasticFoundation,
+    Actuator,
+    TransmissionSpring,
+    GravityCompensation,
+    BoxDrag,
+    EllipsoidDrag,
 )
 
 __all__ = [
     "KINDS",
+    "Actuator",
+    "BoxDrag",
     "CompiledFunctions",
     "ConstantForce",
     "ConstantTorque",
@@ -58,22 +78,30 @@ __all__ = [
     "CustomImplementation",
     "DiscreteForces",
     "ElasticFoundation",
+    "EllipsoidDrag",
     "ExponentialSpring",
     "GlobalDamper",
     "Gravity",
+    "GravityCompensation",
     "HuntCrossley",
     "LinearBushing",
     "MobilityConstantForce",
     "MobilityDiscreteForce",
+    "MobilityDryFriction",
     "MobilityLinearDamper",
     "MobilityLinearSpring",
     "MobilityLinearStop",
+    "MobilityOrientationSpring",
+    "MobilityPolynomialDamper",
+    "MobilityPolynomialSpring",
     "SmoothSphereHalfSpace",
     "Thermostat",
+    "TransmissionSpring",
     "TwoPointConstantForce",
     "TwoPointLinearDamper",
     "TwoPointLinearSpring",
     "UniformGravity",
+    "transmission",
 ]
 
 explain_names(__name__)

@@ -7,7 +7,8 @@
 """
 
 from .formats import load
+from .mjcf import load_mjcf
 from .model import Model
 from .urdf import load_urdf
 
-__all__ = ["Model", "load", "load_urdf"]
+__all__ = ["Model", "load", "load_mjcf", "load_urdf"]

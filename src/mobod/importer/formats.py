@@ -28,6 +28,7 @@ class Format(NamedTuple):
 FORMATS = (
     Format("URDF", "urdf", "load_urdf", (".urdf",), ("robot",)),
     Format("SDF", "sdf", "load_sdf", (".sdf", ".world"), ("sdf", "gazebo")),
+    Format("MJCF", "mjcf", "load_mjcf", (".mjcf",), ("mujoco", "mujocoinclude")),
 )
 
 
@@ -39,7 +40,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Model:
     path : str or path-like
         The file. Its ending says which format it has; where that is ``.xml``, its root element does.
     **options
-        Of the format's own reader: `load_urdf`, `load_sdf`.
+        Of the format's own reader: `load_urdf`, `load_sdf`, `load_mjcf`.
 
     Returns
     -------

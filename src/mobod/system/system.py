@@ -1,6 +1,6 @@
 """MultibodySystem: the subsystems that make a mechanism, and the realization of its states.
 
-It is made of parts: `parts`, `events`, `topology`, `explanation`, `realization`, `manifold`.
+It is made of parts: `parts`, `events`, `topology`, `explanation`, `realization`, `manifold`, `derivatives`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..state.subsystem import Subsystem
 from ..tree import momentum
 from ..tree.tree import Tree
 from ..value.stage import Stage
-from .manifold import OnManifold
+from .derivatives import Differentiable
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .matter import SimbodyMatterSubsystem
 
 
-class MultibodySystem(OnManifold):
+class MultibodySystem(Differentiable):
     """Matter, forces and other subsystems of a mechanism. They join the system when they are made; then it makes states.
 
     Parameters

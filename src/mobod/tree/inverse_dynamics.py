@@ -9,11 +9,13 @@ from typing import Any
 
 from ..algebra import spatial, vec3
 from ..algebra.memory import load3, load_spatial, store_spatial
-from ..algebra.record import attach
+from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
 from ..state.fields import Record
+from ..state.validity import FORCES, KEPT_FORCES
 from . import jacobian_sweeps
+from .realize import DONE
 
 
 @generic
@@ -52,6 +54,17 @@ def calc_whole_force(block: Any, udot: Any, residual: Any) -> None:
     """residual = M udot + J^T F0: no applied forces, and no zeros to pass for them."""
     model = attach(block)
     _residual(model, False, model.own_u_dot, model.work_A, udot, residual)
+
+
+@compiled
+def calc_missing_force(block: Any, address: int, valid: int, udot: Any, residual: Any) -> int:
+    """residual = M udot + J^T (F0 - F) - f of the system's own forces, computed by `realize.advance` unless *valid*."""
+    model = attach(block)
+    status = DONE
+    if valid & FORCES == 0:
+        status = call_routine(address, model, valid, FORCES | KEPT_FORCES)
+    _residual(model, True, model.mobility_forces, model.body_forces, udot, residual)
+    return status
 
 
 @compiled

@@ -67,6 +67,14 @@ def positive(what: str, value: Any, error: type[ValueError] = ModelError) -> flo
     return x
 
 
+def one_or_more(what: str, value: Any, error: type[ValueError] = ModelError) -> float:
+    """A finite number, 1 or more."""
+    x = finite(what, value, error)
+    if x < 1.0:
+        raise error(f"{what} has to be 1 or more, got {value!r}")
+    return x
+
+
 def between(what: str, value: Any, least: float, most: float, error: type[ValueError] = ModelError) -> float:
     """A number in a range, ends included."""
     x = finite(what, value, error)

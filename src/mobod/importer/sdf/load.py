@@ -36,7 +36,7 @@ from ..mesh_files import check_package_dirs
 from ..model import Model
 from ..parts import make_body, plural, rotation_taking
 from ..urdf.document import Box, Capsule, Cylinder, Mesh, Sphere
-from ..urdf.forces import ARM, GRAVITY
+from ..urdf.forces import ARM, GRAVITY, SLIP
 from ..urdf.mass import ROUNDING, LinkMass, defect_of, show_moments
 from .document import Axis, Cone, Ellipsoid, Joint, Plane, Pose, Scope, SdfDocument, Shape
 from .frames import Body, Frames
@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 _GRAVITY = (0.0, 0.0, -9.8)
 #: How far a stop gives way to the greatest effort: angle, length.
 _YIELD_ANGLE, _YIELD_LENGTH = 0.02, 0.002
+#: How far dry friction gives way before it slides, likewise.
+_SLIP_ANGLE, _SLIP_LENGTH = SLIP["revolute"], SLIP["prismatic"]
 
 
 @named_arguments
@@ -524,6 +526,11 @@ class _Builder:
                 model.dampers[name] = force.MobilityLinearDamper(
                     self.forces, one.mobod, one.which, axis.damping, name=f"damping of {name}"
                 )
+            if friction and axis.friction > 0.0:
+                deflection = _SLIP_ANGLE if one.angular else _SLIP_LENGTH
+                model.frictions[name] = force.MobilityDryFriction(
+                    self.forces, one.mobod, one.which, axis.friction, deflection=deflection, name=f"friction of {name}"
+                )
             if limits and (np.isfinite(axis.lower) or np.isfinite(axis.upper)):
                 if not axis.lower < axis.upper:
                     place = self.shorten(str(one.joint.place))
@@ -546,7 +553,11 @@ class _Builder:
                     axis.upper,
                     name=f"stop of {name}",
                 )
-        for what, number in (("springs", len(model.springs)), ("damping", len(model.dampers))):
+        for what, number in (
+            ("springs", len(model.springs)),
+            ("damping", len(model.dampers)),
+            ("friction", len(model.frictions)),
+        ):
             if number:
                 self.report.append(f"{what} of {plural(number, 'axis', 'axes')}: simulated")
         if model.stops:

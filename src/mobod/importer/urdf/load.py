@@ -33,7 +33,7 @@ from ..mesh_files import MeshFinder, check_package_dirs
 from ..model import Model
 from ..parts import make_body, plural, rotation_taking
 from .document import NUM_Q, NUM_U, Box, Cylinder, Joint, Mesh, Sphere, UrdfDocument, Visual
-from .forces import add_dampers, add_stops, find_bounds
+from .forces import add_dampers, add_frictions, add_stops, find_bounds
 from .mass import LinkMass, calc_link_masses, rotation_matrix
 from .massless import find_idle_joints
 from .reader import read_urdf
@@ -200,6 +200,10 @@ def load_urdf(
         model.dampers |= add_dampers(model.forces, document.joints, moving)
         if model.dampers:
             model.report.append(f"damping of {plural(len(model.dampers), 'joint', 'joints')}: simulated")
+    if joint_friction:
+        model.frictions |= add_frictions(model.forces, document.joints, moving)
+        if model.frictions:
+            model.report.append(f"friction of {plural(len(model.frictions), 'joint', 'joints')}: simulated")
     if joint_limits:
         stops, notes = add_stops(model.forces, document.joints, moving, stop_stiffness, stop_dissipation)
         model.stops |= stops

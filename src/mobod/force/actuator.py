@@ -1,0 +1,289 @@
+"""Actuator: a force through a transmission, of a control, the transmission's length l and its speed v.
+
+c = control, kept within its range   a = c, or a variable z of the actuator: z_dot = c, or z_dot = (c - z) / tau
+f = gain a + bias   gain = g0 + g1 l + g2 v   bias = b0 + b1 l + b2 v   kept within its range
+What acts is f, kept within what the joint or the rope can take.
+
+A motor has gain (g0, 0, 0); a position servo gain (k, 0, 0) and bias (0, -k, -d), so that f = k (c - l) - d v; a velocity servo
+gain (d, 0, 0) and bias (0, 0, -d); a damper gain (0, 0, -1). The law is that of MuJoCo's actuators with affine gain and bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import ArrayLike
+from ..algebra.scalar import load, store, where
+from ..compiling import Routine, generic
+from ..errors import ModelError
+from ..state import parameters
+from ..value import checks
+from ..value.stage import Stage
+from ._pools import number, numbers3
+from ._routine import by_address
+from .base import Force
+from .transmission.base import Functions, Transmission, check_transmission
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from .subsystem import GeneralForceSubsystem
+
+#: What z is, the element's first integer.
+NONE, INTEGRATOR, FILTER = 0, 1, 2
+_DYNAMICS = {None: NONE, "integrator": INTEGRATOR, "filter": FILTER}
+#: Numbers: the control, gain, bias, ranges of the control, of the force, of z and of what acts, tau, the period, then the
+#: ratio.
+GAIN, BIAS, CONTROL_RANGE, FORCE_RANGE, Z_RANGE, APPLIED_RANGE, TAU, PERIOD, RATIO = 1, 4, 7, 9, 11, 13, 15, 16, 17
+
+
+@generic
+def within(model: Any, x: int, value: Any) -> Any:
+    """A value, kept between the two numbers at x."""
+    low, high = number(model, x), number(model, x + 1)
+    return where(value < low, low, where(value > high, high, value))
+
+
+@generic
+def nearest(model: Any, x: int, value: Any, length: Any) -> Any:
+    """Of the values that are a period apart, the one that is nearest to the length; two periods away at most."""
+    period = number(model, x + PERIOD)
+    for _ in range(2):
+        off = value - length
+        value = where(off > 0.5 * period, value - period, where(off < -0.5 * period, value + period, value))
+    return value
+
+
+@generic
+def control(model: Any, x: int) -> Any:
+    """The control within its range."""
+    return within(model, x + CONTROL_RANGE, number(model, x))
+
+
+@generic
+def law(model: Any, x: int, a: Any, length: Any, speed: Any) -> Any:
+    """f."""
+    g, b = numbers3(model, x + GAIN), numbers3(model, x + BIAS)
+    a = nearest(model, x, a, length)
+    f = (g[0] + g[1] * length + g[2] * speed) * a + b[0] + b[1] * length + b[2] * speed
+    return within(model, x + FORCE_RANGE, f)
+
+
+@generic
+def rate(model: Any, i: int, x: int, z: int) -> Any:
+    """z_dot, which takes z no further from its range."""
+    c, a = control(model, x), load(model.z, z, 0)
+    filtered = (c - a) / number(model, x + TAU)
+    f = c if model.force_integers[i] == INTEGRATOR else filtered
+    o = 0.0 * f
+    f = where(a >= number(model, x + Z_RANGE + 1), where(f > 0.0, o, f), f)
+    return where(a <= number(model, x + Z_RANGE), where(f < 0.0, o, f), f)
+
+
+def _make(functions: Functions, with_z: bool) -> Callable[..., Any]:
+    length, speed, apply = functions
+
+    @generic
+    def add(model: Any, i: int, x: int) -> None:
+        ratio = number(model, x + RATIO)
+        own_length, own_speed = ratio * length(model, i + 1, x + RATIO + 1), ratio * speed(model, i + 1, x + RATIO + 1)
+        f = law(model, x, control(model, x), own_length, own_speed)
+        apply(model, i + 1, x + RATIO + 1, ratio * within(model, x + APPLIED_RANGE, f))
+
+    @generic
+    def add_with_z(model: Any, i: int, x: int, z: int) -> None:
+        ratio = number(model, x + RATIO)
+        own_length, own_speed = ratio * length(model, i + 1, x + RATIO + 1), ratio * speed(model, i + 1, x + RATIO + 1)
+        f = law(model, x, load(model.z, z, 0), own_length, own_speed)
+        apply(model, i + 1, x + RATIO + 1, ratio * within(model, x + APPLIED_RANGE, f))
+        store(model.z_dot, z, 0, rate(model, i, x, z))
+
+    made = add_with_z if with_z else add
+    made.__module__, made.__qualname__ = length.__module__, f"actuator.{made.__name__}"
+    return made
+
+
+_routines: dict[tuple[Functions, bool], Routine] = {}
+
+
+def _routine_of(functions: Functions, with_z: bool) -> Routine:
+    """The routine of a kind of transmission: compiled when a model first has an actuator with it."""
+    key = functions, with_z
+    if key not in _routines:
+        _routines[key] = by_address(_make(functions, with_z), with_z=with_z)
+    return _routines[key]
+
+
+class Actuator(Force):
+    """A motor, a servo, a cylinder: a force through a transmission, of a control that a program sets in the state.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What it joins.
+    transmission : force.transmission.Transmission
+        What it acts through: `transmission.Coordinates` of one joint, say.
+    gain, bias : (3,) array_like
+        f = gain . (1, l, v) a + bias . (1, l, v), with l and v the transmission's length and speed. Unless given, the force
+        is the control.
+    default : float
+        The control in a default state.
+    control_range, force_range : (float, float)
+        What control and force are kept within; infinite where there is no bound.
+    dynamics : {None, "integrator", "filter"}
+        Whether a is the control, its integral z, or what follows it: z_dot = (control - z) / time_constant.
+    time_constant : float
+        Of the filter, above zero.
+    activation_range : (float, float)
+        What z does not leave.
+    applied_range : (float, float)
+        What the force is kept within where it acts: what a joint or a rope can take. `calc_force` is the force before.
+    period : float, optional
+        Of a length that is an angle: of the controls a period apart, the one that is nearest to the length counts.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the forces; one is made where none is given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the transmission is none, or a number not finite.
+    ModelError
+        If a range is not in order, the dynamics unknown, or the time constant not above zero.
+    TopologyError
+        If the transmission is made of bodies of another system.
+
+    Examples
+    --------
+    A position servo on a joint:
+
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> forces, upper = system.get_subsystem(1), system.matter.bodies[1]
+    >>> joint = mb.force.transmission.Coordinates(forces, [(upper, 0, 1.0)])
+    >>> servo = mb.force.Actuator(forces, joint, gain=(100, 0, 0), bias=(0, -100, -5), force_range=(-20, 20))
+    >>> state = system.realize_topology()
+    >>> servo.set_control(state, 0.1)
+    >>> system.realize(state)
+    >>> servo.calc_force(state)
+    10.0
+    """
+
+    INNER = frozenset({"num_z"})
+    reads_positions_only = False
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        transmission: Transmission,
+        *,
+        gain: ArrayLike = (1.0, 0.0, 0.0),
+        bias: ArrayLike = (0.0, 0.0, 0.0),
+        default: float = 0.0,
+        control_range: tuple[float, float] = (-np.inf, np.inf),
+        force_range: tuple[float, float] = (-np.inf, np.inf),
+        dynamics: str | None = None,
+        time_constant: float = 1.0,
+        activation_range: tuple[float, float] = (-np.inf, np.inf),
+        applied_range: tuple[float, float] = (-np.inf, np.inf),
+        period: float | None = None,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        whose = "an Actuator" if name is None else repr(name)
+        numbers = self.declared(name, default=default, gain=gain, bias=bias)
+        ranges = {"control_range": control_range, "force_range": force_range, "activation_range": activation_range}
+        ranges["applied_range"] = applied_range
+        for what, bounds in ranges.items():
+            numbers += checked_range(f"{what} of {whose}", bounds)
+        if dynamics not in _DYNAMICS:
+            raise ModelError(f"dynamics of {whose} is None, 'integrator' or 'filter', not {dynamics!r}")
+        numbers.append(checks.positive(f"time_constant of {whose}", time_constant))
+        numbers.append(np.inf if period is None else checks.positive(f"period of {whose}", period))
+        through = check_transmission(forces, transmission)
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self._transmission, self._dynamics = through, _DYNAMICS[dynamics]
+        self.default_integers = [self._dynamics, *through.integers]
+        self.default_numbers = [*numbers, *through.numbers]
+
+    get_default_control, set_default_control, get_control, set_control = parameters.scalar(
+        "control", "", checks.finite, "the control", given_as="default", invalidates=Stage.DYNAMICS
+    ).accessors()
+    get_default_gain, set_default_gain, get_gain, set_gain = parameters.vector(
+        "gain", "", "what a unit of control gives: constant, by length, by speed"
+    ).accessors()
+    get_default_bias, set_default_bias, get_bias, set_bias = parameters.vector(
+        "bias", "", "the force without control: constant, by length, by speed"
+    ).accessors()
+
+    # of an actuator whose force is its control, the control is its effort
+    get_effort, set_effort = get_control, set_control
+
+    @property
+    def routine(self) -> Routine:  # type: ignore[override]
+        """What computes it."""
+        return _routine_of(self._transmission.FUNCTIONS, self._dynamics != NONE)
+
+    @property
+    def num_z(self) -> int:  # type: ignore[override]
+        """One where it has dynamics."""
+        return int(self._dynamics != NONE)
+
+    @property
+    def reads_z(self) -> bool:  # type: ignore[override]
+        """Whether it has dynamics."""
+        return self._dynamics != NONE
+
+    def get_transmission(self) -> Transmission:
+        """What it acts through."""
+        return self._transmission
+
+    def get_activation(self, state: State) -> float | None:
+        """Its z in this state, None where it has no dynamics. Needs MODEL."""
+        self._check(state, "get_activation")
+        return float(state.z_values[self.first_z]) if self.num_z else None
+
+    def set_activation(self, state: State, value: float) -> None:
+        """Set its z in this state; `ModelError` where it has no dynamics. Needs MODEL."""
+        self._check(state, "set_activation")
+        if not self.num_z:
+            raise ModelError(f"{self!r} has no dynamics, and so no activation; set_control(state, value) sets its control")
+        state.upd_z()[self.first_z] = checks.finite(f"activation of {self._name!r}", value)
+
+    def calc_length(self, state: State) -> float:
+        """The transmission's length. Needs POSITION."""
+        return float(self._own(state, "calc_length", Stage.POSITION, 0))
+
+    def calc_speed(self, state: State) -> float:
+        """The transmission's speed. Needs VELOCITY."""
+        return float(self._own(state, "calc_speed", Stage.VELOCITY, 1))
+
+    def calc_force(self, state: State) -> float:
+        """The force along the transmission; zero where it is disabled. Needs VELOCITY."""
+        length, speed = self.calc_length(state), self.calc_speed(state)
+        if self.is_disabled(state):
+            return 0.0
+        x = self.span[2]
+        a = control(state.record, x) if not self.num_z else state.z_values[self.first_z]
+        return float(law(state.record, x, a, length, speed))
+
+    def _own(self, state: State, asked: str, stage: Stage, which: int) -> Any:
+        self._check(state, asked)
+        if state.stage_number < stage:
+            state.refuse(asked, stage)
+        i, _, x, _ = self.span
+        return number(state.record, x + RATIO) * self._transmission.FUNCTIONS[which](state.record, i + 1, x + RATIO + 1)
+
+
+def checked_range(what: str, bounds: tuple[float, float]) -> list[float]:
+    """Two numbers in order, infinite where there is no bound; `ModelError` otherwise."""
+    low, high = (checks.number(what, bound) for bound in bounds)
+    if not low <= high or low == np.inf or high == -np.inf:
+        raise ModelError(f"{what} has to be two numbers in order, infinite where there is no bound; got {low} and {high}")
+    return [low, high]
+
+
+__all__ = ["Actuator"]

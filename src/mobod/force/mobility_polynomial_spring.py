@@ -1,0 +1,114 @@
+"""MobilityPolynomialSpring: a spring on one coordinate of a mobilizer that grows stiffer, or softer, as it is stretched.
+
+x = q - q0   f_q = -(k0 + k1 x + k2 x^2) x   PE = k0 x^2 / 2 + k1 x^3 / 3 + k2 x^4 / 4
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..compiling import generic
+from ..state import parameters
+from ..value.checks import finite
+from ._coordinate import OnCoordinate, coordinate, push
+from ._polynomial import energy_at, stiffness
+from ._pools import number
+from ._routine import by_address
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+    from .subsystem import GeneralForceSubsystem
+
+
+@generic
+def add(model: Any, integers: int, numbers: int) -> None:
+    """Numbers: k0, k1, k2, q0."""
+    x = coordinate(model, integers) - number(model, numbers + 3)
+    push(model, integers, -stiffness(model, numbers, x) * x)
+
+
+@generic
+def energy(model: Any, integers: int, numbers: int) -> Any:
+    """k0 x^2 / 2 + k1 x^3 / 3 + k2 x^4 / 4."""
+    return energy_at(model, numbers, coordinate(model, integers) - number(model, numbers + 3))
+
+
+run = by_address(add, energy)
+
+
+class MobilityPolynomialSpring(OnCoordinate):
+    """A spring on one coordinate of a mobilizer whose force is a cubic polynomial: MJCF's ``stiffness`` of three numbers.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What it joins.
+    mobod : MobilizedBody
+        Whose mobilizer it acts on.
+    which_q : int
+        The number of the coordinate among the mobilizer's, from 0.
+    stiffness, quadratic_stiffness, cubic_stiffness : float
+        Of the stretch, its square and its cube, with their signs: generalized force by coordinate, by its square, by its cube.
+        A spring that is the same to both sides has no quadratic one.
+    rest_value : float
+        The coordinate at which there is no force.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the forces; one is made where none is given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the body is none, the number of the coordinate no integer, or a number not finite.
+    IndexError
+        If the mobilizer has no such coordinate.
+    TopologyError
+        If the body belongs to another system.
+
+    Notes
+    -----
+    Coordinates with rates that are not speeds are treated as by `MobilityLinearSpring`. No coefficient has to be positive, and
+    such a spring may push away from its rest.
+    """
+
+    routine = run
+    reads_positions_only = True
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        mobod: MobilizedBody,
+        which_q: int,
+        stiffness: float,
+        quadratic_stiffness: float,
+        cubic_stiffness: float,
+        rest_value: float,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        coefficients = {"quadratic_stiffness": quadratic_stiffness, "cubic_stiffness": cubic_stiffness}
+        own = {"stiffness": stiffness, **coefficients, "rest_value": rest_value}
+        self._connect(forces, mobod, which_q, disabled_by_default, name, **own)
+
+    get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
+        "stiffness", "generalized force by coordinate", finite, "the stiffness"
+    ).accessors()
+    (
+        get_default_quadratic_stiffness,
+        set_default_quadratic_stiffness,
+        get_quadratic_stiffness,
+        set_quadratic_stiffness,
+    ) = parameters.scalar(
+        "quadratic_stiffness", "generalized force by coordinate^2", finite, "the force by the stretch squared"
+    ).accessors()
+    get_default_cubic_stiffness, set_default_cubic_stiffness, get_cubic_stiffness, set_cubic_stiffness = parameters.scalar(
+        "cubic_stiffness", "generalized force by coordinate^3", finite, "the force by the stretch cubed"
+    ).accessors()
+    get_default_rest_value, set_default_rest_value, get_rest_value, set_rest_value = parameters.scalar(
+        "rest_value", "angle or length", finite, "the coordinate at which there is no force"
+    ).accessors()
+
+
+__all__ = ["MobilityPolynomialSpring"]

@@ -1,0 +1,193 @@
+"""TransmissionSpring: a spring and a damper along a transmission: on a joint, a tendon, between two frames.
+
+x = l - high where l > high, l - low where l < low, else 0       v the transmission's speed
+f = -x (k + k1 x + k2 x^2) - v (d + d1 |v| + d2 v^2)       PE = x^2 (k/2 + k1 x/3 + k2 x^2/4)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import ArrayLike
+from ..algebra.scalar import where, zero
+from ..compiling import Routine, generic
+from ..state import parameters
+from ..value import checks
+from ..value.stage import Stage
+from ._pools import number
+from ._routine import by_address
+from .actuator import checked_range
+from .base import Force
+from .transmission.base import Functions, Transmission, check_transmission
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from .subsystem import GeneralForceSubsystem
+
+#: Numbers: k, d, then the two bounds of rest, k1 and k2, d1 and d2, then the ratio.
+STIFFNESS, DAMPING, REST, HIGHER_STIFFNESS, HIGHER_DAMPING, RATIO = 0, 1, 2, 4, 6, 8
+
+
+@generic
+def stretch(model: Any, x: int, length: Any) -> Any:
+    """x."""
+    low, high = number(model, x + REST), number(model, x + REST + 1)
+    return where(length > high, length - high, where(length < low, length - low, zero(length)))
+
+
+@generic
+def spring(model: Any, x: int, s: Any) -> Any:
+    """The spring's force."""
+    k1, k2 = number(model, x + HIGHER_STIFFNESS), number(model, x + HIGHER_STIFFNESS + 1)
+    return -s * (number(model, x + STIFFNESS) + s * (k1 + s * k2))
+
+
+@generic
+def drag(model: Any, x: int, v: Any) -> Any:
+    """The damper's force."""
+    size = where(v < 0.0, -v, v)
+    d1, d2 = number(model, x + HIGHER_DAMPING), number(model, x + HIGHER_DAMPING + 1)
+    return -v * (number(model, x + DAMPING) + size * (d1 + size * d2))
+
+
+@generic
+def stored(model: Any, x: int, s: Any) -> Any:
+    """PE."""
+    k1, k2 = number(model, x + HIGHER_STIFFNESS), number(model, x + HIGHER_STIFFNESS + 1)
+    return s * s * (0.5 * number(model, x + STIFFNESS) + s * (k1 / 3.0 + s * 0.25 * k2))
+
+
+def _make(functions: Functions) -> tuple[Any, Any, Any]:
+    length, speed, apply = functions
+
+    @generic
+    def add(model: Any, i: int, x: int) -> None:
+        ratio = number(model, x + RATIO)
+        s = stretch(model, x, ratio * length(model, i, x + RATIO + 1))
+        v = ratio * speed(model, i, x + RATIO + 1)
+        apply(model, i, x + RATIO + 1, ratio * (spring(model, x, s) + drag(model, x, v)))
+
+    @generic
+    def energy(model: Any, i: int, x: int) -> Any:
+        return stored(model, x, stretch(model, x, number(model, x + RATIO) * length(model, i, x + RATIO + 1)))
+
+    @generic
+    def power(model: Any, i: int, x: int) -> Any:
+        v = number(model, x + RATIO) * speed(model, i, x + RATIO + 1)
+        return -drag(model, x, v) * v
+
+    for made in (add, energy, power):
+        made.__module__, made.__qualname__ = length.__module__, f"spring.{made.__name__}"
+    return add, energy, power
+
+
+_routines: dict[Functions, Routine] = {}
+
+
+def _routine_of(functions: Functions) -> Routine:
+    """The routine of a kind of transmission: compiled when a model first has a spring along it."""
+    if functions not in _routines:
+        _routines[functions] = by_address(*_make(functions))
+    return _routines[functions]
+
+
+class TransmissionSpring(Force):
+    """A spring and a damper along a transmission: an elastic tendon, a spring between coupled joints.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What it joins.
+    transmission : force.transmission.Transmission
+        Whose length it is about.
+    stiffness, damping : float
+        Force by length, and by speed; any sign.
+    rest_range : (float, float)
+        Lengths at which the spring is slack; the same number twice for one that never is.
+    higher_stiffness, higher_damping : (2,) array_like
+        k1 and k2, d1 and d2: see Notes.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the forces; one is made where none is given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the transmission is none, or a number not finite.
+    ModelError
+        If the range is not in order.
+    TopologyError
+        If the transmission is made of bodies of another system.
+
+    Notes
+    -----
+    With x the stretch beyond the range and v the speed, f = -x (k + k1 x + k2 x^2) - v (d + d1 abs(v) + d2 v^2), MuJoCo's
+    law of springs and dampers.
+    """
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        transmission: Transmission,
+        *,
+        stiffness: float = 0.0,
+        damping: float = 0.0,
+        rest_range: tuple[float, float] = (0.0, 0.0),
+        higher_stiffness: ArrayLike = (0.0, 0.0),
+        higher_damping: ArrayLike = (0.0, 0.0),
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        whose = "a TransmissionSpring" if name is None else repr(name)
+        numbers = self.declared(name, stiffness=stiffness, damping=damping)
+        numbers += checked_range(f"rest_range of {whose}", rest_range)
+        for what, pair in (("higher_stiffness", higher_stiffness), ("higher_damping", higher_damping)):
+            numbers += checks.array(f"{what} of {whose}", pair, (2,)).tolist()
+        through = check_transmission(forces, transmission)
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self._transmission = through
+        self.default_integers, self.default_numbers = list(through.integers), [*numbers, *through.numbers]
+
+    get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
+        "stiffness", "force/length", checks.finite, "the stiffness"
+    ).accessors()
+    get_default_damping, set_default_damping, get_damping, set_damping = parameters.scalar(
+        "damping", "force*time/length", checks.finite, "the damping"
+    ).accessors()
+
+    @property
+    def routine(self) -> Routine:  # type: ignore[override]
+        """What computes it."""
+        return _routine_of(self._transmission.FUNCTIONS)
+
+    def get_transmission(self) -> Transmission:
+        """What it acts through."""
+        return self._transmission
+
+    def calc_length(self, state: State) -> float:
+        """The transmission's length. Needs POSITION."""
+        return float(self._own(state, "calc_length", Stage.POSITION, 0))
+
+    def calc_speed(self, state: State) -> float:
+        """The transmission's speed. Needs VELOCITY."""
+        return float(self._own(state, "calc_speed", Stage.VELOCITY, 1))
+
+    def calc_force(self, state: State) -> float:
+        """The force along the transmission; zero where it is disabled. Needs VELOCITY."""
+        length, speed, x = self.calc_length(state), self.calc_speed(state), self.span[2]
+        if self.is_disabled(state):
+            return 0.0
+        return float(spring(state.record, x, stretch(state.record, x, np.float64(length))) + drag(state.record, x, speed))
+
+    def _own(self, state: State, asked: str, stage: Stage, which: int) -> Any:
+        self._check(state, asked)
+        if state.stage_number < stage:
+            state.refuse(asked, stage)
+        i, _, x, _ = self.span
+        return number(state.record, x + RATIO) * self._transmission.FUNCTIONS[which](state.record, i, x + RATIO + 1)
+
+
+__all__ = ["TransmissionSpring"]

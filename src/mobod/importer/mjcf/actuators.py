@@ -1,0 +1,244 @@
+"""Actuators: `force.Actuator` each, through what they act on.
+
+| transmission | becomes |
+| --- | --- |
+| joint, jointinparent: hinge or slide | `transmission.Coordinates` |
+| the same: ball | `transmission.RelativePose` of the joint's frames |
+| the same: free | `transmission.BodyWrench` |
+| tendon | the tendon's, times the gear |
+| site | `transmission.BodyWrench`; with a reference site `transmission.RelativePose` |
+| slidercrank | `transmission.SliderCrank` |
+
+Muscles are data; adhesion, DC motors, PID controllers, three-way servos, delays, users' laws and plugins are reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import force
+from ...algebra.arrays import Array, ArrayLike
+from ...force import transmission
+from ...value.checks import shaped
+from .bodies import BALL, FREE, Tree
+from .sites import Placed
+from .source import Source
+from .tendons import Tendons
+
+if TYPE_CHECKING:
+    from ...state.state import State
+    from ..model import Model
+
+
+class Controls:
+    """All controls of a file at once, in MuJoCo's order: ``model.data["controls"]``.
+
+    ``set_controls(state, ctrl)`` is MuJoCo's ``data.ctrl[:] = ctrl``; controls of actuators that are not simulated are kept
+    nowhere.
+    """
+
+    def __init__(self, places: Sequence[int], elements: Sequence[force.Actuator], count: int) -> None:
+        self._places, self._elements = np.array(places, int), list(elements)
+        self.num_controls = count
+
+    def _numbers(self) -> Array:
+        return np.array([element.span[2] for element in self._elements], int)
+
+    def set_controls(self, state: State, ctrl: ArrayLike) -> None:
+        """Set all controls ``(nu,)`` in a state, which falls to VELOCITY at most. Needs MODEL."""
+        values = shaped("ctrl", ctrl, (self.num_controls,))
+        if self._elements:
+            self._elements[0].get_control(state)  # refuses a state of another system
+            state.own_numbers()[self._numbers()] = values[self._places]
+
+    def get_controls(self, state: State) -> Array:
+        """All controls ``(nu,)``; zero of actuators that are not simulated. Needs MODEL."""
+        ctrl = np.zeros(self.num_controls)
+        for place, element in zip(self._places.tolist(), self._elements, strict=True):
+            ctrl[place] = element.get_control(state)
+        return ctrl
+
+
+class Actuators:
+    """Makes the actuators of a file."""
+
+    def __init__(self, source: Source, tree: Tree, sites: list[Placed], tendons: Tendons, model: Model) -> None:
+        self.source, self.tree, self.sites, self.tendons, self.model = source, tree, sites, tendons, model
+        self.activations: list[tuple[int, force.Actuator]] = []
+        m = source.m
+        places: list[int] = []
+        elements: list[force.Actuator] = []
+        for a in range(m.nactuator):
+            name = source.actuators[a]
+            why = self.why_not(a)
+            if why is not None:
+                source.note(f"actuator {name!r} is not simulated: {why}")
+                kept = {field: np.array(getattr(m, f"actuator_{field}")[a]) for field in _KEPT}
+                if why == _MUSCLE:
+                    model.muscles[name] = kept | {"tendon or joint": self.target(a), "lengthrange": self.out("lengthrange", a)}
+                else:
+                    model.data.setdefault("actuators", {})[name] = kept
+                continue
+            element = self.make(a, name)
+            model.actuators[name] = element
+            places.append(int(m.actuator_ctrladr[a]))
+            elements.append(element)
+            if element.num_z:
+                self.activations.append((int(m.actuator_actadr[a]), element))
+        model.data["controls"] = Controls(places, elements, int(m.nu))
+
+    def out(self, field: str, a: int) -> Any:
+        """What an actuator has for its output."""
+        m = self.source.m
+        return np.array(getattr(m, f"actuator_{field}")[m.actuator_outadr[a]])
+
+    def target(self, a: int) -> str:
+        """The name of the joint or tendon it acts on."""
+        m, trn = self.source.m, self.source.mujoco.mjtTrn
+        names = self.source.tendons if m.actuator_trntype[a] == trn.mjTRN_TENDON else self.source.joints
+        number = int(m.actuator_trnid[a, 0])
+        return names[number] if number < len(names) else ""
+
+    def why_not(self, a: int) -> str | None:
+        """Why it cannot be simulated; None if it can."""
+        m, mj = self.source.m, self.source.mujoco
+        gain, bias, dynamics, trn = m.actuator_gaintype[a], m.actuator_biastype[a], m.actuator_dyntype[a], m.actuator_trntype[a]
+        if m.actuator_plugin[a] >= 0:
+            return "it is a plugin's"
+        if gain == mj.mjtGain.mjGAIN_MUSCLE or bias == mj.mjtBias.mjBIAS_MUSCLE or dynamics == mj.mjtDyn.mjDYN_MUSCLE:
+            return _MUSCLE
+        if trn == mj.mjtTrn.mjTRN_BODY:
+            return "it is adhesion"
+        known = {
+            "gain": ("FIXED", "AFFINE"),
+            "bias": ("NONE", "AFFINE"),
+            "dyn": ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT"),
+        }
+        for what, own in (("gain", gain), ("bias", bias), ("dyn", dynamics)):
+            kinds = getattr(mj, f"mjt{what.capitalize()}")
+            if own not in [int(getattr(kinds, f"mj{what.upper()}_{one}")) for one in known[what]]:
+                return f"its {what}type is {str(kinds(int(own))).rpartition('_')[2].lower()}"
+        if trn not in (int(getattr(mj.mjtTrn, f"mjTRN_{one}")) for one in _TRANSMISSIONS):
+            return "its transmission is not known"
+        if m.actuator_outnum[a] != 1 or m.actuator_ctrlnum[a] != 1:
+            return "it has several controls or outputs"
+        return None
+
+    def through(self, a: int) -> transmission.Transmission:
+        """What it acts through."""
+        m, trn, forces = self.source.m, self.source.mujoco.mjtTrn, self.model.forces
+        kind, (one, other), gear = int(m.actuator_trntype[a]), m.actuator_trnid[a].tolist(), self.out("gear", a)
+        if kind == trn.mjTRN_TENDON:
+            return self.tendons.path(one, float(gear[0]))
+        if kind == trn.mjTRN_SLIDERCRANK:
+            (crank, X), (slider, Y) = self.sites[one], self.sites[other]
+            rod = float(self.out("cranklength", a))
+            return transmission.SliderCrank(forces, crank, slider, X, Y, rod_length=rod, ratio=float(gear[0]))
+        if kind == trn.mjTRN_SITE:
+            body, X = self.sites[one]
+            if other < 0:
+                return transmission.BodyWrench(forces, body, X, force=gear[:3], torque=gear[3:])
+            reference, Y = self.sites[other]
+            return transmission.RelativePose(forces, body, reference, X, Y, translation=gear[:3], rotation=gear[3:])
+        joint = self.tree.joints[one]
+        in_parent, mobod = kind == trn.mjTRN_JOINTINPARENT, joint.mobod
+        if joint.kind == FREE:
+            return transmission.BodyWrench(
+                forces, mobod, force=gear[:3], torque=gear[3:], force_in_ground=True, torque_in_ground=in_parent
+            )
+        if joint.kind == BALL:
+            M, F = mobod.get_default_outboard_frame(), mobod.get_default_inboard_frame()
+            parent = mobod.get_parent_mobilized_body()
+            return transmission.RelativePose(forces, mobod, parent, M, F, rotation=gear[:3], rotation_in_frame=not in_parent)
+        return transmission.Coordinates(forces, [(mobod, 0, 1.0)], ratio=float(gear[0]))
+
+    def make(self, a: int, name: str) -> force.Actuator:
+        """The element."""
+        m, mj, note = self.source.m, self.source.mujoco, self.source.note
+        affine_gain = m.actuator_gaintype[a] == mj.mjtGain.mjGAIN_AFFINE
+        gain = np.array(m.actuator_gainprm[a, :3]) if affine_gain else np.array([m.actuator_gainprm[a, 0], 0.0, 0.0])
+        has_bias = m.actuator_biastype[a] == mj.mjtBias.mjBIAS_AFFINE
+        bias = np.array(m.actuator_biasprm[a, :3]) if has_bias else np.zeros(3)
+        dyn = int(m.actuator_dyntype[a])
+        dynamics = None if dyn == mj.mjtDyn.mjDYN_NONE else "integrator" if dyn == mj.mjtDyn.mjDYN_INTEGRATOR else "filter"
+        clamped = m.actuator_ctrllimited[m.actuator_ctrladr[a]] and not self.source.disabled("CLAMPCTRL")
+        if m.actuator_delay[a]:
+            note(f"actuator {name!r}: its delay of {m.actuator_delay[a]:g} is left out")
+        if m.actuator_actearly[a]:
+            note(f"actuator {name!r}: actearly is left out, which is about MuJoCo's steps")
+        off = self.source.disabled("ACTUATION") or (
+            0 <= m.actuator_group[a] < 31 and bool(m.opt.disableactuator & (1 << int(m.actuator_group[a])))
+        )
+        if off:
+            note(f"actuator {name!r}: switched off in the file; enable(state) switches it on")
+        own = self.source.m.actuator_ctrlrange[m.actuator_ctrladr[a]]
+        return force.Actuator(
+            self.model.forces,
+            self.through(a),
+            gain=gain,
+            bias=bias,
+            control_range=_bounds(own, clamped),
+            force_range=_bounds(m.actuator_forcerange[a], m.actuator_forcelimited[a]),
+            applied_range=self.applied_range(a, name),
+            dynamics=dynamics,
+            time_constant=max(float(m.actuator_dynprm[a, 0]), 1e-15) if dynamics == "filter" else 1.0,
+            activation_range=_bounds(m.actuator_actrange[a], m.actuator_actlimited[a]),
+            period=self.period(a, gain, bias, affine_gain, has_bias, dynamics),
+            disabled_by_default=off,
+            name=name,
+        )
+
+    def period(self, a: int, gain: Array, bias: Array, affine: bool, biased: bool, dynamics: str | None) -> float | None:
+        """Of a servo on an angle of three dimensions: the set-point that is nearest to it counts."""
+        m, trn = self.source.m, self.source.mujoco.mjtTrn
+        if affine or not biased or gain[0] != -bias[1] or dynamics == "filter" or not gain[0]:
+            return None
+        kind, (one, other), gear = int(m.actuator_trntype[a]), m.actuator_trnid[a].tolist(), self.out("gear", a)
+        size = 0.0
+        if kind == trn.mjTRN_SITE and other >= 0 and not gear[:3].any():
+            size = float(np.linalg.norm(gear[3:]))
+        elif kind in (trn.mjTRN_JOINT, trn.mjTRN_JOINTINPARENT) and self.tree.joints[one].kind == BALL:
+            size = float(np.linalg.norm(gear[:3]))
+        return 2.0 * np.pi * size or None
+
+    def applied_range(self, a: int, name: str) -> tuple[float, float]:
+        """That of the joint or tendon, where no other actuator shares it."""
+        m, trn = self.source.m, self.source.mujoco.mjtTrn
+        low, high = -np.inf, np.inf
+        kind, target = int(m.actuator_trntype[a]), int(m.actuator_trnid[a, 0])
+        on_joint = kind in (trn.mjTRN_JOINT, trn.mjTRN_JOINTINPARENT)
+        if kind == trn.mjTRN_TENDON:
+            limited, bounds, gear = m.tendon_actfrclimited[target], m.tendon_actfrcrange[target], 1.0
+        elif on_joint and self.tree.joints[target].kind not in (FREE, BALL):
+            limited, bounds = m.jnt_actfrclimited[target], m.jnt_actfrcrange[target]
+            gear = float(self.out("gear", a)[0])
+        else:
+            return low, high
+        if not limited or not gear:
+            return low, high
+        what = "joint" if on_joint else "tendon"
+        same = [
+            other
+            for other in range(m.nactuator)
+            if m.actuator_trnid[other, 0] == target and (int(m.actuator_trntype[other]) == trn.mjTRN_TENDON) == (not on_joint)
+        ]
+        if len(same) > 1:
+            self.source.note(f"actuator {name!r}: the limit of the sum of all actuators' forces on its {what} is left out")
+            return low, high
+        low, high = sorted((float(bounds[0]) / gear, float(bounds[1]) / gear))
+        return low, high
+
+
+def _bounds(pair: Any, limited: Any) -> tuple[float, float]:
+    return (float(pair[0]), float(pair[1])) if limited else (-np.inf, np.inf)
+
+
+_TRANSMISSIONS = ("JOINT", "JOINTINPARENT", "SLIDERCRANK", "TENDON", "SITE")
+_MUSCLE = "it is a muscle, kept as data"
+#: What is kept of an actuator that is not simulated.
+_KEPT = ("trntype", "dyntype", "gaintype", "biastype", "trnid", "dynprm", "gainprm", "biasprm", "forcerange")
+
+__all__ = ["Actuators", "Controls"]

@@ -1,0 +1,140 @@
+"""Equality constraints: hard, where MuJoCo's give way.
+
+| MuJoCo's | becomes |
+| --- | --- |
+| connect, by bodies or sites | `constraint.Ball` |
+| weld, by bodies or sites | `constraint.Weld` |
+| joint | `constraint.CoordinateCoupler` of a polynomial, or `constraint.ConstantCoordinate` |
+| tendon, of fixed tendons | `constraint.CoordinateCoupler` |
+| tendon, one of two sites alone | `constraint.Rod` |
+
+Other tendons', and those of flexes, are reported.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import constraint
+from ...function import Expression, Linear
+from ...function.expression import MOST_VARIABLES
+from ...value import Transform
+from .bodies import BALL, FREE, Tree
+from .polynomial_equality import PolynomialEquality
+from .sites import Placed
+from .source import Source, listed, plural, rotation_of
+
+if TYPE_CHECKING:
+    from ...constraint.base import Constraint
+    from ..model import Model
+
+
+def add_constraints(source: Source, tree: Tree, sites: list[Placed], model: Model) -> None:
+    """A constraint each; those that the file switches off are, and so are all where it disables equality."""
+    m = source.m
+    maker = _Maker(source, tree, sites, model)
+    made, off = [], []
+    for e, name in enumerate(source.equalities):
+        disabled = not m.eq_active0[e] or source.disabled("EQUALITY")
+        found = maker.make(e, name, disabled)
+        if isinstance(found, str):
+            source.note(f"equality {name!r} is left out: {found}")
+            continue
+        model.constraints[name] = found
+        made.append(name)
+        if disabled:
+            off.append(name)
+    if made:
+        source.note(f"{plural(len(made), 'equality', 'equalities')} {listed(made)}: hard constraints, where MuJoCo's are soft")
+    if off:
+        source.note(f"{plural(len(off), 'equality', 'equalities')} {listed(off)}: switched off, as the file says")
+
+
+class _Maker:
+    def __init__(self, source: Source, tree: Tree, sites: list[Placed], model: Model) -> None:
+        self.source, self.tree, self.sites, self.model = source, tree, sites, model
+
+    def make(self, e: int, name: str, disabled: bool) -> Constraint | str:
+        """The constraint; or why there is none."""
+        m, kinds = self.source.m, self.source.mujoco.mjtEq
+        kind, data = int(m.eq_type[e]), np.array(m.eq_data[e])
+        options: dict[str, Any] = {"disabled_by_default": disabled, "name": name}
+        if kind == kinds.mjEQ_CONNECT:
+            (one, X), (other, Y) = self.ends(e, data[:3], data[3:6])
+            return constraint.Ball(one, X.p, other, Y.p, **options)
+        if kind == kinds.mjEQ_WELD:
+            (one, X), (other, Y) = self.ends(e, data[3:6], data[:3], data[6:10])
+            return constraint.Weld(one, X, other, Y, **options)
+        if kind == kinds.mjEQ_JOINT:
+            return self.of_joints(e, data, options)
+        if kind == kinds.mjEQ_TENDON:
+            return self.of_tendons(e, data, options)
+        return f"its kind, {str(kinds(kind)).rpartition('_')[2].lower()}, has no counterpart"
+
+    def ends(self, e: int, p: Any, q: Any, relative: Any = None) -> tuple[Placed, Placed]:
+        """Two frames that coincide where the constraint holds."""
+        m = self.source.m
+        one, other = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+        if m.eq_objtype[e] == self.source.mujoco.mjtObj.mjOBJ_SITE:
+            return self.sites[one], self.sites[other]
+        R = np.eye(3) if relative is None else rotation_of(relative / np.linalg.norm(relative))
+        bodies = self.tree.bodies
+        return (bodies[one], Transform.trusted(R, p)), (bodies[other], Transform.trusted(np.eye(3), q))
+
+    def of_joints(self, e: int, data: Any, options: dict[str, Any]) -> Constraint | str:
+        m = self.source.m
+        joints = [self.tree.joints[k] for k in (int(m.eq_obj1id[e]), int(m.eq_obj2id[e])) if k >= 0]
+        if any(joint.kind in (FREE, BALL) for joint in joints):
+            return "it is of a joint of several coordinates"
+        references = [float(m.qpos0[joint.qpos]) for joint in joints]
+        first = joints[0].mobod
+        if len(joints) == 1:
+            return constraint.ConstantCoordinate(first, 0, references[0] + float(data[0]), **options)
+        # in powers of the second coordinate itself
+        shifted = np.poly1d([1.0, -references[1]])
+        c = np.atleast_1d((np.poly1d(data[4::-1])(shifted) + references[0]).coeffs)
+        pair = [first, joints[1].mobod]
+        function = Linear([1.0, *(-c[::-1][1:2]), -c[-1]]) if len(c) == 2 else PolynomialEquality(c)
+        if len(c) == 1:
+            return constraint.ConstantCoordinate(first, 0, float(c[0]), **options)
+        return constraint.CoordinateCoupler(self.model.matter, function, pair, [0, 0], **options)
+
+    def of_tendons(self, e: int, data: Any, options: dict[str, Any]) -> Constraint | str:
+        """Of the sums of joints: l1 - l1_0 = P(l2 - l2_0)."""
+        m, kinds = self.source.m, self.source.mujoco.mjtWrap
+        tendons = [k for k in (int(m.eq_obj1id[e]), int(m.eq_obj2id[e])) if k >= 0]
+        rest = [float(m.tendon_length0[t]) for t in tendons]
+        paths = [range(int(m.tendon_adr[t]), int(m.tendon_adr[t] + m.tendon_num[t])) for t in tendons]
+        if any(m.wrap_type[path[0]] != kinds.mjWRAP_JOINT for path in paths):
+            only = paths[0]
+            if len(tendons) == 1 and len(only) == 2 and all(m.wrap_type[k] == kinds.mjWRAP_SITE for k in only):
+                (one, X), (other, Y) = (self.sites[m.wrap_objid[k]] for k in only)
+                return constraint.Rod(one, X.p, other, Y.p, rest[0] + float(data[0]), **options)
+            return "it is of a path's length"
+        coefficients: dict[tuple[int, int], float] = {}
+        for which, path in enumerate(paths):
+            for k in path:
+                key = which, int(m.wrap_objid[k])
+                coefficients[key] = coefficients.get(key, 0.0) + float(m.wrap_prm[k])
+        mobods = [self.tree.joints[j].mobod for _, j in coefficients]
+        c = data[:5] if len(tendons) == 2 else np.array([data[0], 0.0, 0.0, 0.0, 0.0])
+        function: Any
+        if not c[2:].any():
+            constant = -rest[0] - c[0] + (c[1] * rest[1] if len(tendons) == 2 else 0.0)
+            function = Linear([*(k if which == 0 else -c[1] * k for (which, _), k in coefficients.items()), constant])
+        elif len(mobods) > MOST_VARIABLES:
+            return f"a polynomial of more than {MOST_VARIABLES} joints"
+        else:
+            names = [f"q{k}" for k in range(len(mobods))]
+            of = [
+                " + ".join(
+                    f"{k!r} * {name}" for name, ((own, _), k) in zip(names, coefficients.items(), strict=True) if own == which
+                )
+                for which in (0, 1)
+            ]
+            powers = " + ".join(f"{float(k)!r} * x^{n}" for n, k in enumerate(c.tolist()) if n > 0)
+            text = f"y - ({float(c[0])!r} + {powers}); y = {of[0]} - ({rest[0]!r}); x = {of[1]} - ({rest[1]!r})"
+            function = Expression(text, names)
+        return constraint.CoordinateCoupler(self.model.matter, function, mobods, [0] * len(mobods), **options)

@@ -1,0 +1,146 @@
+"""A system from an MJCF file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import force
+from ...force.subsystem import GeneralForceSubsystem
+from ...system.matter import SimbodyMatterSubsystem
+from ...system.system import MultibodySystem
+from ...value import checks
+from ..model import Model
+from . import fluid, limits, options, passive
+from .actuators import Actuators
+from .bodies import Tree
+from .compiled import compile_file
+from .conversion import Conversion
+from .equality import add_constraints
+from .geoms import add_decorations
+from .keyframes import add_keyframes
+from .sensors import add_sensors
+from .sites import find_sites
+from .tendons import Tendons
+
+if TYPE_CHECKING:
+    from ... import contact
+
+
+def load_mjcf(
+    path: str | os.PathLike[str],
+    *,
+    strict: bool = False,
+    joint_friction: bool = True,
+    joint_limits: bool = True,
+    stop_stiffness: float | None = None,
+    stop_dissipation: float = 1.0,
+    collision: bool = False,
+    collision_material: contact.Material | None = None,
+) -> Model:
+    """Build a multibody system from an MJCF file, the format of MuJoCo.
+
+    MuJoCo's own package parses and compiles the file, so that defaults, includes, attachments, replicas, frames and inertias
+    from geoms are as MuJoCo has them: ``pip install mobod[mjcf]``.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    strict : bool, default: False
+        Refuse a file that names files which cannot be found, or has inertias that no body has. Otherwise balls stand for
+        missing meshes, such inertias are kept as they are, and the report says so.
+    joint_friction : bool, default: True
+        Whether dry friction (frictionloss) is simulated, by a `force.MobilityDryFriction` each, found in `Model.frictions`.
+    joint_limits : bool, default: True
+        Whether limits of joints and tendons are simulated, by compliant stops, found in `Model.stops`.
+    stop_stiffness : float, optional
+        Of all stops, force*length/angle or force/length. Unless given, that of MuJoCo's constraint: the square of the frequency
+        of its solref, times the inertia that the limit feels at qpos0.
+    stop_dissipation : float, default: 1
+        Of all stops, see `force.MobilityLinearStop`.
+    collision : bool, default: False
+        Whether geoms become surfaces of contact, and the system has a `CompliantContactSubsystem`, found in `Model.contacts`.
+        What may touch is as the file says: contype, conaffinity, exclusions and pairs.
+    collision_material : contact.Material, optional
+        Of all surfaces; unless given a stiff one with each geom's sliding friction.
+
+    Returns
+    -------
+    Model
+        The system with the file's names, and a report on what was dropped or approximated. Sites are `Model.frames`. In
+        `Model.data` there are further "mujoco", a `Conversion` of states to MuJoCo's numbers and back; "controls", which sets
+        all controls at once; "tendons" and "sensors" by name; "gravity_compensation" and "drag"; "ranges" of limited joints;
+        "options".
+
+    Raises
+    ------
+    ImportError
+        If MuJoCo's package is not installed.
+    OSError
+        The file cannot be opened.
+    ModelError
+        The file is malformed; the message starts with the path and the line, where MuJoCo says it.
+
+    Notes
+    -----
+    q of hinges and slides are MuJoCo's qpos, their reference included, and `Model.default_state` is qpos0. A body with several
+    joints is a chain of mobilizers on massless bodies. Equality constraints are hard, where MuJoCo's are soft. Elements that
+    are left out are in the report.
+
+    Examples
+    --------
+    >>> model = mb.load_mjcf("robot.xml")  # doctest: +SKIP
+    >>> state = model.default_state()  # doctest: +SKIP
+    >>> model.actuators["elbow"].set_control(state, 0.5)  # doctest: +SKIP
+    """
+    stiffness = None if stop_stiffness is None else checks.not_negative("stop_stiffness", stop_stiffness)
+    dissipation = checks.not_negative("stop_dissipation", stop_dissipation)
+    source = compile_file(path, bool(strict))
+    m = source.m
+    system = MultibodySystem()
+    matter = SimbodyMatterSubsystem(system)
+    forces = GeneralForceSubsystem(system)
+    gravity = np.zeros(3) if source.disabled("GRAVITY") else np.array(m.opt.gravity)
+    tree = Tree(source, matter)
+    coordinates, speeds, angles = tree.name_coordinates()
+    data: dict[str, Any] = {"options": options.kept(source)}
+    model = Model(
+        name=source.spec.modelname,
+        system=system,
+        matter=matter,
+        forces=forces,
+        gravity=force.Gravity(forces, matter, gravity),
+        bodies=dict(zip(source.bodies[1:], tree.bodies[1:], strict=True)),
+        coordinates=coordinates,
+        speeds=speeds,
+        angles=angles,
+        report=source.report,
+        data=data,
+    )
+    sites = find_sites(source, tree)
+    model.frames |= dict(zip(source.sites, sites, strict=True))
+    add_decorations(source, tree)
+    passive.add_joint_forces(source, tree, model)
+    passive.add_gravity_compensation(source, tree, model)
+    fluid.add_drag(source, tree, model)
+    if joint_friction:
+        limits.add_friction(source, tree, model)
+    elif np.any(m.dof_frictionloss):
+        source.note("frictionloss of joints: not simulated, as was asked")
+    limits.add_stops(source, tree, model, bool(joint_limits), stiffness, dissipation)
+    tendons = Tendons(source, tree, sites, model)
+    tendons.add_forces(bool(joint_limits), stiffness)
+    actuators = Actuators(source, tree, sites, tendons, model)
+    data["mujoco"] = Conversion(model, tree.joints, actuators.activations, m.nq, m.nv)
+    add_constraints(source, tree, sites, model)
+    add_keyframes(source, tree, model)
+    add_sensors(source, tree, sites, model)
+    if collision:
+        from .collision import add_surfaces
+
+        add_surfaces(source, tree, model, collision_material)
+    options.report(source)
+    return model

@@ -1,0 +1,70 @@
+"""What the file says of MuJoCo's solver, and elements without a counterpart: reported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .source import Source, plural
+
+#: What is said of an option, and what it is unless the file says otherwise.
+_OPTIONS = {
+    "timestep": 0.002,
+    "integrator": 0,
+    "cone": 0,
+    "solver": 2,
+    "iterations": 100,
+    "tolerance": 1e-8,
+    "noslip_iterations": 0,
+    "impratio": 1.0,
+}
+#: Features whose switching off needs no word, since nothing here depends on it.
+_SILENT = {"WARMSTART", "FILTERPARENT", "REFSAFE", "SENSOR", "MIDPHASE", "NATIVECCD", "ISLAND", "EULERDAMP", "AUTORESET"}
+#: Those that are followed.
+_FOLLOWED = {"GRAVITY", "SPRING", "DAMPER", "ACTUATION", "CLAMPCTRL", "EQUALITY", "LIMIT", "FRICTIONLOSS", "CONTACT"}
+#: Elements that have no counterpart, by MuJoCo's count of them.
+_ELEMENTS = {"flex": "nflex", "skin": "nskin", "plugin": "nplugin", "height field": "nhfield"}
+
+
+def report(source: Source) -> None:
+    """Every option that is not as MuJoCo has it unless told, and every feature that is switched off."""
+    m, mujoco = source.m, source.mujoco
+    said = [
+        f"{name} {_word(mujoco, name, getattr(m.opt, name))}" for name, usual in _OPTIONS.items() if _differs(m, name, usual)
+    ]
+    if said:
+        source.note(f"options of MuJoCo's solver, kept as data: {', '.join(said)}")
+    for name, member in mujoco.mjtDisableBit.__members__.items():
+        flag = name.removeprefix("mjDSBL_")
+        if flag not in ("mjNDISABLE",) and member.value and m.opt.disableflags & int(member) and flag not in _SILENT:
+            what = "followed" if flag in _FOLLOWED else "not simulated"
+            source.note(f"flag {flag.lower()} is disabled in the file: {what}")
+    for name, member in mujoco.mjtEnableBit.__members__.items():
+        if m.opt.enableflags & int(member) and name.startswith("mjENBL_"):
+            source.note(f"flag {name.removeprefix('mjENBL_').lower()} is enabled in the file: not simulated")
+    for what, count in _ELEMENTS.items():
+        number = int(getattr(m, count, 0))
+        if number and what not in ("height field",):
+            source.note(f"{plural(number, what, what + ('es' if what == 'flex' else 's'))}: not simulated")
+    for field, what in (("jnt_springyield", "joint"), ("tendon_springyield", "tendon")):
+        if np.any(getattr(m, field, 0.0)):
+            source.note(f"springyield of {what}s: springs stay elastic")
+
+
+def _differs(m: Any, name: str, usual: float) -> bool:
+    return bool(getattr(m.opt, name) != usual)
+
+
+def _word(mujoco: Any, name: str, value: Any) -> str:
+    kinds = {"integrator": "mjtIntegrator", "cone": "mjtCone", "solver": "mjtSolver"}
+    if name in kinds:
+        return str(getattr(mujoco, kinds[name])(int(value))).rpartition("_")[2].lower()
+    return f"{value:g}"
+
+
+def kept(source: Source) -> dict[str, Any]:
+    """The options as data."""
+    opt = source.m.opt
+    names = [*_OPTIONS, "wind", "magnetic", "density", "viscosity", "disableflags", "enableflags"]
+    return {name: np.array(getattr(opt, name)) if np.ndim(getattr(opt, name)) else getattr(opt, name) for name in names}

@@ -1,0 +1,122 @@
+"""What joints and gravity compensation push with by themselves: MuJoCo's passive forces, but those of tendons and fluids.
+
+| of a joint | becomes |
+| --- | --- |
+| stiffness of a hinge or slide | `force.MobilityLinearSpring` |
+| stiffness of a ball | three `force.TransmissionSpring` of its rotation vector, about the axes of the body: f = -k theta |
+| stiffness of a free joint | likewise, and three of its place |
+| damping | `force.MobilityLinearDamper` of each speed |
+| terms of higher powers | `force.TransmissionSpring`; of the stiffness of balls and free joints left out, and reported |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import force
+from ...force import transmission
+from ...value import Transform
+from .bodies import BALL, FREE, Joint, Tree
+from .source import Source, rotation_of
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+_AXES = np.eye(3)
+
+
+def add_joint_forces(source: Source, tree: Tree, model: Model) -> None:
+    """Springs, dampers and armature of all joints."""
+    m = source.m
+    springs, dampers = not source.disabled("SPRING"), not source.disabled("DAMPER")
+    stiffness, k_poly = m.jnt_stiffness.tolist(), np.array(m.jnt_stiffnesspoly)
+    damping, d_poly = m.dof_damping.tolist(), np.array(m.dof_dampingpoly)
+    armature = m.dof_armature.tolist()
+    shared = m.jnt_actuatorid.tolist()
+    for j, joint in enumerate(tree.joints):
+        i = joint.dof
+        d, dp, a = damping[i], d_poly[i], armature[i]
+        if shared[j] != -1:
+            d += float(source.inherited("damping", "joint", j))
+            dp = dp + source.inherited("dampingpoly", "joint", j)
+            a += float(source.inherited("armature", "joint", j))
+        if a:
+            joint.mobod.set_default_rotor_inertia(np.full(joint.mobod.facts.num_u, a) if joint.kind in (FREE, BALL) else a)
+        if springs and (stiffness[j] or k_poly[j].any()):
+            _add_spring(source, model, joint, stiffness[j], k_poly[j])
+        if dampers and (d or dp.any()):
+            _add_damper(model, joint, d, dp)
+
+
+def _add_spring(source: Source, model: Model, joint: Joint, k: float, poly: Any) -> None:
+    forces, mobod, rest = model.forces, joint.mobod, source.m.qpos_spring[joint.qpos :]
+    name = f"{joint.name} spring"
+    if joint.kind not in (FREE, BALL):
+        at = float(rest[0])
+        if poly.any() or k < 0.0:
+            own = transmission.Coordinates(forces, [(mobod, 0, 1.0)])
+            spring: Any = force.TransmissionSpring(
+                forces, own, stiffness=k, rest_range=(at, at), higher_stiffness=poly, name=name
+            )
+        else:
+            spring = force.MobilityLinearSpring(forces, mobod, 0, k, at, name=name)
+        model.springs[joint.name] = spring
+        return
+    if poly.any():
+        source.note(f"joint {joint.name!r}: the higher terms of its stiffness are left out")
+    shift = 3 if joint.kind == FREE else 0
+    parent, M = mobod.get_parent_mobilized_body(), mobod.get_default_outboard_frame()
+    F = mobod.get_default_inboard_frame() @ Transform.trusted(rotation_of(rest[shift : shift + 4]), np.zeros(3))
+    for k_axis, axis in enumerate(_AXES):
+        about = transmission.RelativePose(forces, mobod, parent, M, F, rotation=axis)
+        own_name = f"{joint.name}[{k_axis}]"
+        model.springs[own_name] = force.TransmissionSpring(forces, about, stiffness=k, name=f"{own_name} spring")
+        if joint.kind == FREE:
+            along = transmission.RelativePose(forces, mobod, parent, M, translation=axis)
+            own_name, at = f"{joint.name}[{3 + k_axis}]", float(rest[k_axis])
+            model.springs[own_name] = force.TransmissionSpring(
+                forces, along, stiffness=k, rest_range=(at, at), name=f"{own_name} spring"
+            )
+
+
+def _add_damper(model: Model, joint: Joint, d: float, poly: Any) -> None:
+    forces, mobod = model.forces, joint.mobod
+    n = mobod.facts.num_u
+    for which in range(n):
+        own = joint.name if n == 1 else f"{joint.name}[{which}]"
+        if not poly.any() and d >= 0.0:
+            model.dampers[own] = force.MobilityLinearDamper(forces, mobod, which, d, name=f"{own} damper")
+            continue
+        axis = _AXES[which % 3]
+        through: transmission.Transmission
+        if n == 1:
+            through = transmission.Coordinates(forces, [(mobod, 0, 1.0)])
+        elif which < 3:  # of the angular velocity in the body
+            M, F = mobod.get_default_outboard_frame(), mobod.get_default_inboard_frame()
+            through = transmission.RelativePose(
+                forces, mobod, mobod.get_parent_mobilized_body(), M, F, rotation=axis, rotation_in_frame=True
+            )
+        else:
+            through = transmission.BodyWrench(forces, mobod, force=axis, force_in_ground=True)
+        model.dampers[own] = force.TransmissionSpring(
+            forces, through, damping=d, higher_damping=poly, rest_range=(-np.inf, np.inf), name=f"{own} damper"
+        )
+
+
+def add_gravity_compensation(source: Source, tree: Tree, model: Model) -> None:
+    """One element for all bodies that say so."""
+    m = source.m
+    chosen = np.flatnonzero(np.array(m.body_gravcomp)).tolist()
+    if not chosen or source.disabled("GRAVITY") or not np.any(m.opt.gravity):
+        return
+    fractions = {tree.bodies[b]: float(m.body_gravcomp[b]) for b in chosen if b > 0}
+    model.data["gravity_compensation"] = force.GravityCompensation(
+        model.forces, fractions, np.array(m.opt.gravity), name="gravity compensation"
+    )
+    count = int(np.count_nonzero(m.jnt_actgravcomp))
+    if count:
+        source.note(
+            f"actuatorgravcomp of {count} joints: gravity compensation acts beside the actuators, outside of their limits"
+        )

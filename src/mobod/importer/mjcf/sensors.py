@@ -1,0 +1,228 @@
+"""Sensors as measures: ``model.data["sensors"]``, by name; what has no counterpart is reported.
+
+Values are MuJoCo's, before noise, delay and cutoff. ``framelinacc``, ``accelerometer`` and forces are those of mobod's own
+accelerations: constraints and contacts are hard, or materials, where MuJoCo's are soft.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import measure
+from ...algebra.arrays import Array
+from ...value import Transform
+from ...value.stage import Stage
+from .bodies import Tree
+from .sites import Placed
+from .source import Source, listed, plural, rotation_of
+
+if TYPE_CHECKING:
+    from ...state.state import State
+    from ..model import Model
+
+Reading = Callable[["State"], Any]
+
+
+class SensorReading(measure.CustomImplementation):
+    """What a sensor reads, as a function of a state."""
+
+    def __init__(self, read: Reading, stage: Stage) -> None:
+        self._read, self._stage = read, stage
+
+    def get_depends_on_stage(self, deriv_order: int) -> Stage:
+        """What the reading needs."""
+        return self._stage
+
+    def get_num_cache_entries(self) -> int:
+        """None: a control that a program sets would not invalidate them."""
+        return 0
+
+    def calc_cached_value(self, state: State, deriv_order: int) -> Any:
+        """The reading."""
+        return self._read(state)
+
+    def get_uncached_value(self, state: State, deriv_order: int) -> Any:
+        """The reading."""
+        return self._read(state)
+
+
+def add_sensors(source: Source, tree: Tree, sites: list[Placed], model: Model) -> None:
+    """A measure each."""
+    m = source.m
+    if not m.nsensor:
+        return
+    maker = _Maker(source, tree, sites, model)
+    found: dict[str, measure.Custom | Any] = {}
+    left: dict[str, list[str]] = {}
+    for s, name in enumerate(source.sensors):
+        kind = str(source.mujoco.mjtSensor(int(m.sensor_type[s]))).rpartition("mjSENS_")[2].lower()
+        made = maker.make(s, kind)
+        if made is None:
+            left.setdefault(kind, []).append(name)
+            continue
+        read, stage, size = made
+        shape = () if size == 1 else (size,)
+        found[name] = measure.Custom(model.matter, SensorReading(read, stage), shape=shape, name=f"sensor {name}")
+    model.data["sensors"] = found
+    for kind, names in left.items():
+        source.note(
+            f"{plural(len(names), f'sensor of the kind {kind}', f'sensors of the kind {kind}')} {listed(names)}: left out"
+        )
+
+
+class _Maker:
+    def __init__(self, source: Source, tree: Tree, sites: list[Placed], model: Model) -> None:
+        self.source, self.tree, self.sites, self.model = source, tree, sites, model
+
+    def make(self, s: int, kind: str) -> tuple[Reading, Stage, int] | None:
+        """The reading, the stage it needs, and how many numbers it is; None where there is no counterpart."""
+        m = self.source.m
+        number, size = int(m.sensor_objid[s]), int(m.sensor_dim[s])
+        simple = self.of_joints(kind, number)
+        if simple is None:
+            simple = self.of_frames(s, kind, number)
+        return None if simple is None else (*simple, size)
+
+    def of_joints(self, kind: str, number: int) -> tuple[Reading, Stage] | None:
+        """Of joints, tendons, actuators, and of the whole."""
+        model, source = self.model, self.source
+        if kind in ("jointpos", "jointvel", "ballquat", "ballangvel"):
+            joint = self.tree.joints[number]
+            if kind == "jointpos":
+                return (lambda state: state.q_values[joint.q]), Stage.MODEL
+            if kind == "jointvel":
+                return (lambda state: state.u_values[joint.u]), Stage.MODEL
+            convert = model.data["mujoco"]
+            if kind == "ballquat":
+                return (lambda state: _unit(convert.get_qpos(state)[joint.qpos : joint.qpos + 4])), Stage.MODEL
+            return (lambda state: convert.get_qvel(state)[joint.dof : joint.dof + 3]), Stage.MODEL
+        if kind in ("tendonpos", "tendonvel"):
+            tendon = model.data["tendons"][source.tendons[number]]
+            return (tendon.calc_length, Stage.POSITION) if kind == "tendonpos" else (tendon.calc_speed, Stage.VELOCITY)
+        if kind in ("actuatorpos", "actuatorvel", "actuatorfrc"):
+            element = model.actuators.get(source.actuators[number])
+            if element is None:
+                return None
+            if kind == "actuatorfrc":
+                return element.calc_force, Stage.VELOCITY
+            return (element.calc_length, Stage.POSITION) if kind == "actuatorpos" else (element.calc_speed, Stage.VELOCITY)
+        if kind == "clock":
+            return (lambda state: state.time), Stage.MODEL
+        if kind == "e_kinetic":
+            return model.system.calc_kinetic_energy, Stage.VELOCITY
+        return None
+
+    def placed(self, s: int, what: str, number: int) -> Placed | None:
+        """The body and the frame of what a sensor is on; None of a kind without."""
+        m, kinds = self.source.m, self.source.mujoco.mjtObj
+        kind, bodies = int(getattr(m, f"sensor_{what}type")[s]), self.tree.bodies
+        if kind == kinds.mjOBJ_SITE:
+            return self.sites[number]
+        if kind == kinds.mjOBJ_XBODY:
+            return bodies[number], Transform()
+        if kind == kinds.mjOBJ_BODY:
+            R = rotation_of(m.body_iquat[number])
+            return bodies[number], Transform.trusted(R, np.array(m.body_ipos[number]))
+        if kind == kinds.mjOBJ_GEOM:
+            R = rotation_of(m.geom_quat[number])
+            return bodies[int(m.geom_bodyid[number])], Transform.trusted(R, np.array(m.geom_pos[number]))
+        return None
+
+    def of_frames(self, s: int, kind: str, number: int) -> tuple[Reading, Stage] | None:
+        """Of a frame on a body, in Ground or in another frame."""
+        m = self.source.m
+        if kind in ("subtreecom", "subtreelinvel"):
+            return self.of_subtree(kind, number)
+        place = self.placed(s, "obj", number)
+        if place is None:
+            return None
+        body, X = place
+        reference = int(m.sensor_refid[s])
+        if reference >= 0:
+            other = self.placed(s, "ref", reference)
+            return None if other is None else _relative(kind, place, other)
+        gravity, magnetic = np.array(self.model.gravity.get_default_gravity_vector()), np.array(m.opt.magnetic)
+
+        def R(state: State) -> Array:
+            return np.asarray(body.get_body_rotation(state)) @ np.asarray(X.R)
+
+        axes = {"framexaxis": 0, "frameyaxis": 1, "framezaxis": 2}
+        if kind in axes:
+            return (lambda state: R(state)[:, axes[kind]]), Stage.POSITION
+        table: dict[str, tuple[Reading, Stage]] = {
+            "framepos": (lambda state: body.find_station_location_in_ground(state, X.p), Stage.POSITION),
+            "framequat": (lambda state: _quaternion(R(state)), Stage.POSITION),
+            "framelinvel": (lambda state: body.find_station_velocity_in_ground(state, X.p), Stage.VELOCITY),
+            "frameangvel": (body.get_body_angular_velocity, Stage.VELOCITY),
+            "framelinacc": (
+                lambda state: body.find_station_acceleration_in_ground(state, X.p) - gravity,
+                Stage.ACCELERATION,
+            ),
+            "frameangacc": (body.get_body_angular_acceleration, Stage.ACCELERATION),
+            "velocimeter": (lambda state: body.find_station_velocity_in_ground(state, X.p) @ R(state), Stage.VELOCITY),
+            "gyro": (lambda state: body.get_body_angular_velocity(state) @ R(state), Stage.VELOCITY),
+            "accelerometer": (
+                lambda state: (body.find_station_acceleration_in_ground(state, X.p) - gravity) @ R(state),
+                Stage.ACCELERATION,
+            ),
+            "magnetometer": (lambda state: magnetic @ R(state), Stage.POSITION),
+        }
+        return table.get(kind)
+
+    def of_subtree(self, kind: str, number: int) -> tuple[Reading, Stage]:
+        """Of a body and all that hang on it."""
+        m, inside = self.source.m, {number}
+        for b in range(number + 1, m.nbody):
+            if int(m.body_parentid[b]) in inside:
+                inside.add(b)
+        bodies = [self.tree.bodies[b] for b in sorted(inside) if b > 0]
+        masses = np.array([m.body_mass[b] for b in sorted(inside) if b > 0], float)
+        stations = [np.array(m.body_ipos[b]) for b in sorted(inside) if b > 0]
+        weights = masses / masses.sum() if masses.sum() else masses
+        asked = "find_station_location_in_ground" if kind == "subtreecom" else "find_station_velocity_in_ground"
+
+        def read(state: State) -> Array:
+            return weights @ np.array([getattr(body, asked)(state, p) for body, p in zip(bodies, stations, strict=True)])
+
+        return read, Stage.POSITION if kind == "subtreecom" else Stage.VELOCITY
+
+
+def _relative(kind: str, place: Placed, other: Placed) -> tuple[Reading, Stage] | None:
+    """A frame in another: its place, its axes, its velocity as seen from there."""
+    (body, X), (reference, Y) = place, other
+
+    def pose(state: State) -> tuple[Array, Array]:
+        X_RS = ~(reference.get_body_transform(state) @ Y) @ (body.get_body_transform(state) @ X)
+        return np.asarray(X_RS.R), np.asarray(X_RS.p)
+
+    def linear(state: State) -> Array:
+        v = reference.get_body_rotation(state) @ body.find_station_velocity_in_another_body(state, X.p, reference)
+        return np.asarray(v) @ (np.asarray(reference.get_body_rotation(state)) @ np.asarray(Y.R))
+
+    def angular(state: State) -> Array:
+        w = body.get_body_angular_velocity(state) - reference.get_body_angular_velocity(state)
+        return np.asarray(w) @ (np.asarray(reference.get_body_rotation(state)) @ np.asarray(Y.R))
+
+    axes = {"framexaxis": 0, "frameyaxis": 1, "framezaxis": 2}
+    if kind in axes:
+        return (lambda state: pose(state)[0][:, axes[kind]]), Stage.POSITION
+    table: dict[str, tuple[Reading, Stage]] = {
+        "framepos": (lambda state: pose(state)[1], Stage.POSITION),
+        "framequat": (lambda state: _quaternion(pose(state)[0]), Stage.POSITION),
+        "framelinvel": (linear, Stage.VELOCITY),
+        "frameangvel": (angular, Stage.VELOCITY),
+    }
+    return table.get(kind)
+
+
+def _unit(q: Array) -> Array:
+    return q / np.linalg.norm(q)
+
+
+def _quaternion(R: Array) -> Array:
+    from ...value import Rotation
+
+    return np.asarray(Rotation.trusted(R).to_quaternion())

@@ -1,0 +1,148 @@
+"""What MuJoCo made of a file, and the names in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...algebra.arrays import Array
+
+
+@dataclass(eq=False)
+class Source:
+    """A compiled file.
+
+    Attributes
+    ----------
+    path : str
+    mujoco : module
+    spec : mujoco.MjSpec
+        What the file says.
+    m : mujoco.MjModel
+        What MuJoCo computes with.
+    report : list of str
+        What is dropped or approximated, a sentence each; every topic adds its own.
+    stand_ins : set of str
+        Names of the geoms that stand for missing meshes.
+    """
+
+    path: str
+    mujoco: Any
+    spec: Any
+    m: Any
+    report: list[str] = field(default_factory=list)
+    stand_ins: set[str] = field(default_factory=set)
+
+    def note(self, sentence: str) -> None:
+        """Add to the report."""
+        self.report.append(sentence)
+
+    @cached_property
+    def _text(self) -> bytes:
+        return bytes(self.m.names)
+
+    def _names(self, addresses: Iterable[int], stem: str) -> list[str]:
+        text, names = self._text, []
+        for number, start in enumerate(addresses):
+            name = text[start : text.index(b"\0", start)].decode("utf-8", "replace")
+            names.append(name or f"{stem}{number}")
+        return names
+
+    @cached_property
+    def bodies(self) -> list[str]:
+        """Names of the bodies by id; ``body<id>`` where there is none."""
+        return self._names(self.m.name_bodyadr, "body")
+
+    @cached_property
+    def joints(self) -> list[str]:
+        """Names of the joints by id: that of the body, with a number where it has several, where there is none."""
+        m, names = self.m, self._names(self.m.name_jntadr, "\0")
+        taken = set(names)
+        for j, name in enumerate(names):
+            if name[0] != "\0":
+                continue
+            b = int(m.jnt_bodyid[j])
+            own = self.bodies[b] if m.body_jntnum[b] == 1 else f"{self.bodies[b]}_joint{j - int(m.body_jntadr[b])}"
+            while own in taken:
+                own += "_joint"
+            names[j] = own
+            taken.add(own)
+        return names
+
+    @cached_property
+    def geoms(self) -> list[str]:
+        """Names of the geoms by id; ``geom<id>`` where there is none."""
+        return self._names(self.m.name_geomadr, "geom")
+
+    @cached_property
+    def sites(self) -> list[str]:
+        """Names of the sites by id; ``site<id>`` where there is none."""
+        return self._names(self.m.name_siteadr, "site")
+
+    @cached_property
+    def tendons(self) -> list[str]:
+        """Names of the tendons by id; ``tendon<id>`` where there is none."""
+        return self._names(self.m.name_tendonadr, "tendon")
+
+    @cached_property
+    def actuators(self) -> list[str]:
+        """Names of the actuators by id; ``actuator<id>`` where there is none."""
+        return self._names(self.m.name_actuatoradr, "actuator")
+
+    @cached_property
+    def equalities(self) -> list[str]:
+        """Names of the equality constraints by id; ``equality<id>`` where there is none."""
+        return self._names(self.m.name_eqadr, "equality")
+
+    @cached_property
+    def sensors(self) -> list[str]:
+        """Names of the sensors by id; ``sensor<id>`` where there is none."""
+        return self._names(self.m.name_sensoradr, "sensor")
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """Names of the keyframes by id; ``key<id>`` where there is none."""
+        return self._names(self.m.name_keyadr, "key")
+
+    def disabled(self, flag: str) -> bool:
+        """Whether the file disables a feature, such as GRAVITY."""
+        return bool(self.m.opt.disableflags & getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{flag}"))
+
+    def inherited(self, what: str, of: str, number: int) -> Any:
+        """What the actuators of a joint or a tendon add to its damping, its polynomial or its armature: gear^2 times theirs."""
+        m, trn = self.m, self.mujoco.mjtTrn
+        values = np.asarray(getattr(m, f"actuator_{what}"))
+        total = np.zeros(values.shape[1:])
+        kinds = (trn.mjTRN_JOINT, trn.mjTRN_JOINTINPARENT) if of == "joint" else (trn.mjTRN_TENDON,)
+        for a in np.flatnonzero(values.reshape(len(values), -1).any(axis=1)).tolist():
+            if m.actuator_trnid[a, 0] == number and m.actuator_trntype[a] in [int(kind) for kind in kinds]:
+                total = total + m.actuator_gear[m.actuator_outadr[a], 0] ** 2 * values[a]
+        return total
+
+
+def rotation_of(quaternion: Any) -> Array:
+    """The matrix of a unit quaternion (w, x, y, z)."""
+    w, x, y, z = (float(c) for c in quaternion)
+    return np.array(
+        [
+            [w * w + x * x - y * y - z * z, 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+            [2.0 * (x * y + w * z), w * w - x * x + y * y - z * z, 2.0 * (y * z - w * x)],
+            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z],
+        ]
+    )
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    """A count and its noun."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def listed(names: Iterable[str], most: int = 6) -> str:
+    """Names, so many that a line holds them."""
+    all_of_them = list(names)
+    shown = ", ".join(repr(name) for name in all_of_them[:most])
+    return shown if len(all_of_them) <= most else f"{shown} and {len(all_of_them) - most} more"

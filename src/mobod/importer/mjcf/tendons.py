@@ -1,0 +1,101 @@
+"""Tendons: transmissions, with springs, dampers and limits.
+
+A fixed tendon is `force.transmission.Coordinates`, a spatial one a `force.transmission.StraightPath`, by name in
+``model.data["tendons"]``. Around a wrapping geom a path runs straight, and the report says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import force
+from ...force import transmission
+from .bodies import Tree
+from .limits import stiffness_of
+from .sites import Placed
+from .source import Source, listed, plural
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+
+class Tendons:
+    """The tendons of a file."""
+
+    def __init__(self, source: Source, tree: Tree, sites: list[Placed], model: Model) -> None:
+        self.source, self.tree, self.sites, self.model = source, tree, sites, model
+        self.wrapping: list[str] = []
+        model.data["tendons"] = self.by_name = {name: self.path(t, 1.0) for t, name in enumerate(source.tendons)}
+        if self.wrapping:
+            source.note(
+                f"{plural(len(self.wrapping), 'tendon')} {listed(self.wrapping)}: wrapping around geoms is not simulated; "
+                "the path runs straight from site to site"
+            )
+
+    def path(self, t: int, ratio: float) -> transmission.Transmission:
+        """A transmission of tendon *t*."""
+        m, kinds = self.source.m, self.source.mujoco.mjtWrap
+        first, count = int(m.tendon_adr[t]), int(m.tendon_num[t])
+        objects = range(first, first + count)
+        kind, number, parameter = m.wrap_type, m.wrap_objid, m.wrap_prm
+        forces = self.model.forces
+        if kind[first] == kinds.mjWRAP_JOINT:
+            terms = [(self.tree.joints[number[k]].mobod, 0, float(parameter[k])) for k in objects]
+            return transmission.Coordinates(forces, terms, ratio=ratio)
+        branches: list[tuple[list[Any], float]] = [([], 1.0)]
+        for k in objects:
+            if kind[k] == kinds.mjWRAP_PULLEY:
+                branches.append(([], float(parameter[k])))
+            elif kind[k] == kinds.mjWRAP_SITE:
+                body, X = self.sites[number[k]]
+                branches[-1][0].append((body, X.p))
+            elif self.source.tendons[t] not in self.wrapping:
+                self.wrapping.append(self.source.tendons[t])
+        return transmission.StraightPath(forces, [branch for branch in branches if len(branch[0]) > 1], ratio=ratio)
+
+    def add_forces(self, limits: bool, stiffness: float | None) -> None:
+        """Springs and dampers; limits as springs beyond them, where they are asked for; the rest is reported."""
+        source, model, m = self.source, self.model, self.source.m
+        springs, dampers = not source.disabled("SPRING"), not source.disabled("DAMPER")
+        left: dict[str, list[str]] = {}
+        for t, name in enumerate(source.tendons):
+            k = float(m.tendon_stiffness[t]) if springs else 0.0
+            k_poly = np.array(m.tendon_stiffnesspoly[t]) if springs else np.zeros(2)
+            d, d_poly, armature = float(m.tendon_damping[t]), np.array(m.tendon_dampingpoly[t]), float(m.tendon_armature[t])
+            if m.tendon_actuatorid[t] != -1:
+                d += float(source.inherited("damping", "tendon", t))
+                d_poly = d_poly + source.inherited("dampingpoly", "tendon", t)
+                armature += float(source.inherited("armature", "tendon", t))
+            if not dampers:
+                d, d_poly = 0.0, np.zeros(2)
+            if k or d or k_poly.any() or d_poly.any():
+                low, high = (float(bound) for bound in m.tendon_lengthspring[t])
+                spring = force.TransmissionSpring(
+                    model.forces,
+                    self.by_name[name],
+                    stiffness=k,
+                    damping=d,
+                    rest_range=(low, high),
+                    higher_stiffness=k_poly,
+                    higher_damping=d_poly,
+                    name=f"{name} spring",
+                )
+                (model.springs if k or k_poly.any() else model.dampers)[name] = spring
+            if m.tendon_limited[t]:
+                if limits:
+                    bounds = (float(m.tendon_range[t, 0]), float(m.tendon_range[t, 1]))
+                    stops: dict[str, Any] = model.stops
+                    own = stiffness_of(m.tendon_solref_lim[t], m.tendon_invweight0[t]) if stiffness is None else stiffness
+                    stops[name] = force.TransmissionSpring(
+                        model.forces, self.by_name[name], stiffness=own, rest_range=bounds, name=f"{name} limits"
+                    )
+                else:
+                    left.setdefault("limits", []).append(name)
+            if m.tendon_frictionloss[t]:
+                left.setdefault("frictionloss", []).append(name)
+            if armature:
+                left.setdefault("armature", []).append(name)
+        for what, names in left.items():
+            source.note(f"{what} of {plural(len(names), 'tendon')} {listed(names)}: not simulated")

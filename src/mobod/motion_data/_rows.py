@@ -1,0 +1,93 @@
+"""Rows of numbers in text, quickly: the whole text in one go where every row is whole, else row by row, to say which is not."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from ..algebra.arrays import Array
+
+TAB, NEWLINE = 9, 10
+
+
+def read_text(path: Path) -> str:
+    """The text of a file: bytes that are no UTF-8 as Latin-1, a mark at its beginning dropped, lines ending in newlines."""
+    raw = path.read_bytes()
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = raw.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def parse(path: Path, text: str, width: int, first_line: int, what: str) -> Array:
+    """Rows of *width* numbers each; a field that is empty between tabs, or ``NaN`` in any writing, is NaN.
+
+    Parameters
+    ----------
+    path : Path
+        For messages.
+    text : str
+        The rows; blank lines and those that begin with # do not count.
+    width : int
+    first_line : int
+        The number, from 1, that the first line of *text* has in its file.
+    what : str
+        What a row is, for messages.
+    """
+    found = _at_once(text, width)
+    return _row_by_row(path, text, width, first_line, what) if found is None else found
+
+
+def _at_once(text: str, width: int) -> Array | None:
+    """All rows, if each has so many fields and all are numbers."""
+    if "\t\t" in text or "#" in text or "\t\n" in text:
+        return None
+    data = np.frombuffer(text.strip("\n").encode(), np.uint8)
+    ends = np.flatnonzero(data == NEWLINE)
+    tabs = np.flatnonzero(data == TAB)
+    if len(tabs):
+        bounds = np.concatenate([[-1], ends, [len(data)]])
+        counts = np.diff(np.searchsorted(tabs, bounds))
+        if not (counts == width - 1).all():
+            return None
+    elif width > 1:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            flat = np.fromstring(text, sep=" ")
+        except (DeprecationWarning, ValueError):
+            return None
+    return flat.reshape(-1, width) if flat.size == (len(ends) + 1) * width else None
+
+
+def _row_by_row(path: Path, text: str, width: int, first_line: int, what: str) -> Array:
+    rows = []
+    for line, row in enumerate(text.split("\n"), first_line):
+        content = row.partition("#")[0].strip(" \n")
+        if not content.strip():
+            continue
+        fields = [field.strip() for field in content.split("\t")] if "\t" in content else content.split()
+        while len(fields) > width and not fields[-1]:
+            fields.pop()
+        if len(fields) != width and "\t" in content and len(content.split()) == width:
+            fields = content.split()  # tabs and spaces mixed
+        if len(fields) != width:
+            raise ValueError(f"{path}, line {line}: {what} has {width} numbers, this one {len(fields)}: the row is torn")
+        try:
+            rows.append([float(field) if field else np.nan for field in fields])
+        except ValueError:
+            bad = next(field for field in fields if field and not _is_number(field))
+            raise ValueError(f"{path}, line {line}: {bad!r} is no number") from None
+    return np.array(rows).reshape(len(rows), width)
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True

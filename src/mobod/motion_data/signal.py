@@ -1,0 +1,102 @@
+"""What is done to the columns of tables: interpolation, filters, gaps. A gap of one number is one of its whole column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+
+#: How uneven times may be, as a part of their step, for a filter; files write them with three to six decimals.
+UNEVEN = 0.05
+
+
+def even_step(time: Array) -> float:
+    """The step of evenly spaced times."""
+    if len(time) < 2:
+        raise ValueError(f"a filter needs rows at even times; there are {len(time)}")
+    step = float((time[-1] - time[0]) / (len(time) - 1))
+    worst = float(np.abs(np.diff(time) - step).max())
+    if worst > UNEVEN * step:
+        raise ValueError(
+            f"a filter needs evenly spaced rows; steps here are off {step:g} by up to {worst:g}: resample first, "
+            "table.resampled(rate=...)"
+        )
+    return step
+
+
+def stretches(there: Any) -> Iterator[slice]:
+    """The runs of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], there.astype(np.int8), [0]])))
+    for first, end in zip(edges[::2], edges[1::2], strict=True):
+        yield slice(int(first), int(end))
+
+
+def butterworth(step: float, cutoff: float, order: int) -> Callable[[Array], Array]:
+    """A filter of columns, forward and backward."""
+    if order not in (2, 4, 6, 8, 10, 12):
+        raise ValueError(f"the order of a filter that runs both ways is even, 2 to 12, half of it each way; it is {order!r}")
+    from scipy.signal import butter, sosfiltfilt
+
+    half = order // 2
+    each = cutoff / (np.sqrt(2.0) - 1.0) ** (0.5 / half)
+    if not 0.0 < each < 0.5 / step:
+        raise ValueError(
+            f"the cutoff has to be above 0 and, for {1.0 / step:g} rows a second, below {0.5 / step * cutoff / each:g}"
+            if cutoff > 0.0
+            else f"the cutoff has to be above 0, not {cutoff!r}"
+        )
+    sections = butter(half, each, fs=1.0 / step, output="sos")
+    pad = 3 * (2 * len(sections) + 1 - min((sections[:, 2] == 0).sum(), (sections[:, 5] == 0).sum()))
+
+    def filtered(column: Array) -> Array:
+        result = column.copy()
+        for run in stretches(present(column)):
+            if run.stop - run.start > pad:
+                result[run] = sosfiltfilt(sections, column[run], axis=0)
+        return result
+
+    return filtered
+
+
+def present(column: Array) -> Any:
+    """At which times all numbers of a column are there."""
+    return np.isfinite(column.reshape(len(column), -1)).all(axis=1)
+
+
+def interpolated(time: Array, column: Array, at: Array, degree: int) -> Array:
+    """The column at other times; gaps where one of the neighbours is one."""
+    if degree not in (1, 3, 5):
+        raise ValueError(f"the degree of interpolation is 1, 3 or 5; it is {degree!r}")
+    from scipy.interpolate import make_interp_spline
+
+    result = np.full((len(at), *column.shape[1:]), np.nan)
+    slack = 1e-9 * (time[-1] - time[0]) / max(1, len(time) - 1)
+    for run in stretches(present(column)):
+        t = time[run]
+        inside = (at >= t[0] - slack) & (at <= t[-1] + slack)
+        if inside.any():
+            fit = min(degree, len(t) - 1)
+            fit -= 1 - fit % 2 if fit else 0
+            result[inside] = (
+                make_interp_spline(t, column[run], fit)(np.clip(at[inside], t[0], t[-1])) if fit > 0 else column[run]
+            )
+    return result
+
+
+def filled(time: Array, column: Array, longest: float) -> Array:
+    """The column with gaps filled that are not longer, nor at an end."""
+    there = present(column)
+    if there.all() or there.sum() < 2:
+        return column
+    from scipy.interpolate import make_interp_spline
+
+    known = np.flatnonzero(there)
+    through = make_interp_spline(time[known], column[known], min(3, len(known) - 1) // 2 * 2 + 1 if len(known) > 3 else 1)
+    result = column.copy()
+    for gap in stretches(~there):
+        if gap.start > 0 and gap.stop < len(time) and time[gap.stop] - time[gap.start - 1] <= longest:
+            result[gap] = through(time[gap])
+    return result

@@ -1,0 +1,181 @@
+"""STO and MOT: OpenSim's files of columns over time.
+
+A header of lines, most of them ``key=value``, up to ``endheader``; a row of labels, ``time`` first; rows of numbers. Version 3
+knows elements of several numbers, ``DataType=Vec3``, separated by commas. SIMM's old header has ``datacolumns 5`` and the like.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..value.files import as_path, written
+from ._rows import parse, read_text
+from .labels import distinct, is_angle
+from .table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+#: What the elements of each type are: how many numbers in the file, and the shape in a table.
+TYPES: dict[str, tuple[int, tuple[int, ...]]] = {
+    "double": (1, ()),
+    "vec3": (3, (3,)),
+    "unitvec3": (3, (3,)),
+    "quaternion": (4, (4,)),
+    "vec6": (6, (2, 3)),
+    "spatialvec": (6, (2, 3)),
+}
+NAMES = {(): "double", (3,): "Vec3", (4,): "Quaternion", (2, 3): "SpatialVec"}
+
+
+def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
+    """Read a storage file, ``.sto`` or ``.mot``: coordinates, speeds, forces, orientations.
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
+    model : Model, optional
+        Says which columns are angles, where the file is in degrees: those of its `angles`. Without one, all are but those
+        whose labels look like translations, forces, moments or points: ``*_tx``, ``*_vx``, ``*_px``, ``*force*``, ...
+
+    Returns
+    -------
+    Table
+        Angles in radians. Columns ``(nt,)``; of the types Vec3, Quaternion and SpatialVec ``(nt, 3)``, ``(nt, 4)``,
+        ``(nt, 2, 3)``.
+
+    Raises
+    ------
+    ValueError
+        If ``endheader`` or the labels are missing, or a row is torn; the message has file and line.
+
+    Notes
+    -----
+    A label that comes twice (files of several force plates have such) gets ``_2`` and so on; `Table.report` says so.
+    """
+    path = as_path("path", path)
+    text = read_text(path)
+    header, labels_at, start = _header(path, text)
+    keys = {key.lower(): value for key, value in header.items()}
+    kind = keys.get("datatype", "double").lower()
+    if kind not in TYPES:
+        raise ValueError(f"{path}: the DataType {header.get('DataType', kind)!r} is unknown; known are {', '.join(TYPES)}")
+    line = text.count("\n", 0, labels_at) + 1
+    labels = _split(text[labels_at:start].rstrip("\n"))
+    if not labels or labels[0].lower() != "time":
+        raise ValueError(f"{path}, line {line}: the first column is time, not {(labels or [''])[0]!r}")
+    width, shape = TYPES[kind]
+    rows = _rows(path, text[start:], width, len(labels) - 1, line + 1)
+    report: list[str] = []
+    for key in ("nrows", "datarows"):
+        if keys.get(key, "").isdigit() and int(keys[key]) != len(rows):
+            report.append(f"the header says that there are {keys[key]} rows; there are {len(rows)}.")
+    names = distinct(labels[1:], report)
+    columns = {name: rows[:, 1 + width * k : 1 + width * (k + 1)].reshape(len(rows), *shape) for k, name in enumerate(names)}
+    if keys.get("indegrees", "no").lower() in ("yes", "true", "1"):
+        angles: Collection[str] | None = None if model is None else model.angles
+        known = () if model is None else model.coordinates
+        columns = {n: np.deg2rad(c) if is_angle(n, angles, known) else c for n, c in columns.items()}
+    try:
+        return Table(rows[:, 0], columns, name=header.get("name", path.stem), metadata=header, report=report)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _header(path: Path, text: str) -> tuple[dict[str, str], int, int]:
+    """What the header says, where the row of labels begins, and where the numbers do."""
+    header: dict[str, str] = {}
+    at, line = 0, 0
+    while True:
+        end = text.find("\n", at)
+        if end < 0 and not text[at:].strip():
+            raise ValueError(f"{path}, line {line or 1}: endheader is missing: the header has no end")
+        row = text[at : end if end >= 0 else len(text)].strip()
+        at, line = (end + 1 if end >= 0 else len(text)), line + 1
+        word = row.split(None, 1)
+        if row.lower() == "endheader":
+            break
+        if "=" in row:
+            key, _, value = row.partition("=")
+            header[key.strip()] = value.strip()
+        elif word and word[0].lower() in ("name", "datacolumns", "datarows", "range", "otherdata"):
+            header[word[0]] = word[1] if len(word) > 1 else ""
+        elif line == 1:
+            header["name"] = row
+        elif word and word[0].lower() == "time":
+            raise ValueError(f"{path}, line {line}: endheader is missing before the labels")
+    while True:  # blank lines before the labels
+        end = text.find("\n", at)
+        if end < 0:
+            raise ValueError(f"{path}, line {line + 1}: the labels of the columns are missing after endheader")
+        if text[at:end].strip():
+            return header, at, end + 1
+        at, line = end + 1, line + 1
+
+
+def _split(row: str) -> list[str]:
+    fields = [field.strip() for field in (row.split("\t") if "\t" in row else row.split())]
+    while fields and not fields[-1]:
+        fields.pop()
+    return fields
+
+
+def _rows(path: Path, text: str, width: int, columns: int, first_line: int) -> Array:
+    """Numbers (rows, 1 + width columns)."""
+    what = f"a row of time and {columns} columns"
+    if width == 1:
+        return parse(path, text, 1 + columns, first_line, what)
+    for line, row in enumerate(text.split("\n"), first_line):
+        commas = row.count(",")
+        if row.strip() and commas != columns * (width - 1):
+            raise ValueError(
+                f"{path}, line {line}: {what} of {width} numbers each has {columns * (width - 1)} commas, this one {commas}: "
+                "the row is torn"
+            )
+    return parse(path, text.replace(",", "\t"), 1 + width * columns, first_line, what)
+
+
+def write_sto(path: str | os.PathLike[str], table: Table, *, degrees: bool = False, model: Any = None) -> None:
+    """Write a table to a storage file, ``.sto`` or ``.mot``.
+
+    Parameters
+    ----------
+    path : path
+        Of the file; it takes the place of an old one when it is complete.
+    table : Table
+        Of columns of one type.
+    degrees : bool
+        Whether angles are written in degrees: the columns that `read_sto` would take for such.
+    model : Model, optional
+        Says which they are.
+    """
+    path = as_path("path", path)
+    shapes = {table[label].shape[1:] for label in table.labels} or {()}
+    if len(shapes) > 1:
+        raise ValueError(
+            f"a storage file has columns of one type; these have {', '.join(sorted(NAMES[s] for s in shapes))}: "
+            "write them one by one, table.only(labels)"
+        )
+    (shape,) = shapes
+    n = len(table.labels)
+    angles = None if model is None else model.angles
+    known = () if model is None else model.coordinates
+    columns = [
+        np.rad2deg(table[label]) if degrees and shape == () and is_angle(label, angles, known) else table[label]
+        for label in table.labels
+    ]
+    kind = NAMES[shape]
+    lines = [table.name or path.stem]
+    lines += ["version=1", f"nRows={len(table)}", f"nColumns={n + 1}"] if shape == () else [f"DataType={kind}", "version=3"]
+    lines += [f"inDegrees={'yes' if degrees else 'no'}", "endheader", "\t".join(["time", *table.labels])]
+    numbers = np.stack(columns, axis=1).reshape(len(table), n, -1) if n else np.zeros((len(table), 0, 1))
+    for time, row in zip(table.time.tolist(), numbers.tolist(), strict=True):
+        lines.append("\t".join([repr(time), *(",".join(map(repr, element)) for element in row)]))
+    with written(path) as beside:
+        Path(beside).write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -1,0 +1,185 @@
+"""Inverse dynamics with all that acts, and the derivatives of inverse and forward dynamics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..algebra.arrays import Array, ArrayLike
+from ..state import validity
+from ..tree import inverse_dynamics
+from ..tree import realize as _realize
+from ..value.stage import Stage
+from . import differences, tangents
+from .falling import Sweep, sweep_for
+from .manifold import OnManifold
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+_empty = np.empty
+_FORCES, _KEPT = validity.FORCES, validity.FORCES | validity.KEPT_FORCES
+
+
+class ForwardDynamicsDerivatives(NamedTuple):
+    """Derivatives of ``u_dot``: by q in its tangent, u, z, generalized forces on the mobilities, and time."""
+
+    q: Array
+    u: Array
+    z: Array
+    mobility_forces: Array
+    time: Array
+
+
+class InverseDynamicsDerivatives(NamedTuple):
+    """Derivatives of `MultibodySystem.calc_inverse_dynamics`: by q in its tangent, u, and u_dot, which is M."""
+
+    q: Array
+    u: Array
+    u_dot: Array
+
+
+class Differentiable(OnManifold):
+    """The part of `MultibodySystem` that has inverse dynamics and derivatives."""
+
+    def calc_inverse_dynamics(self, state: State, u_dot: ArrayLike) -> Array:
+        """What is missing for *u_dot*: M u_dot + inertial forces - applied forces ``(nu,)``. Needs VELOCITY.
+
+        All elements that are enabled are among the applied forces, gravity included; forces of constraints, locks and motions
+        are not: they are among what is missing. Applied forces that are not known yet are computed.
+
+        Parameters
+        ----------
+        state : State
+        u_dot : (nu,) array_like
+
+        Returns
+        -------
+        (nu,) array
+            Generalized forces, one a mobility.
+
+        Raises
+        ------
+        StageError
+            If the state is below VELOCITY.
+        ValueError
+            If *u_dot* has another shape.
+
+        See Also
+        --------
+        SimbodyMatterSubsystem.calc_residual_force_ignoring_constraints : the same of forces given by the caller alone.
+
+        Notes
+        -----
+        In O(n). Source: Luh, Walker and Paul 1980; Featherstone 2008, section 5.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> system.realize(state)
+        >>> abs(system.calc_inverse_dynamics(state, state.u_dot)).max() < 1e-12
+        np.True_
+        """
+        matter = self.get_matter_subsystem()
+        block = matter.velocities(state, "calc_inverse_dynamics")
+        u_dot = matter.mobility_vector(state, "u_dot", u_dot)
+        valid = state.valid
+        if self.is_interpreted and not valid & _FORCES:
+            state = state.copy()
+            self.realize(state, Stage.DYNAMICS)
+            block, valid = state.block, state.valid
+        missing, kernel = _empty(state.tree.nu), inverse_dynamics.calc_missing_force
+        address = self._address if valid & _FORCES or self._address else _realize.advance.address()
+        status = (kernel.code or kernel.code_for(block, address, valid, u_dot, missing))(block, address, valid, u_dot, missing)
+        if status:
+            self.explain(state, status)
+        state.valid = valid | _KEPT if not valid & _FORCES else valid
+        return missing
+
+    def calc_inverse_dynamics_derivatives(self, state: State, u_dot: ArrayLike) -> InverseDynamicsDerivatives:
+        """Derivatives of `calc_inverse_dynamics` at *u_dot*, by q in its tangent, u and u_dot. Needs VELOCITY.
+
+        Column k by q is the rate along q + h N e_k, quaternions normalized: a displacement by speed k. Exact, but for parts
+        that users have written in Python, which take differences: a warning says so once.
+
+        Parameters
+        ----------
+        state : State
+        u_dot : (nu,) array_like
+
+        Returns
+        -------
+        named tuple ``(q, u, u_dot)`` of ``(nu, nu)`` arrays
+            The last is the mass matrix, rotor inertias included.
+
+        Raises
+        ------
+        StageError
+            If the state is below VELOCITY.
+        ValueError
+            If *u_dot* has another shape.
+
+        Notes
+        -----
+        In O(n times depth) where gravity is all that acts, otherwise eight columns in O(n) by dual numbers. Source: Carpentier
+        and Mansard 2018; Singh, Russell and Wensing 2022.
+        """
+        matter = self.get_matter_subsystem()
+        matter.velocities(state, "calc_inverse_dynamics_derivatives")
+        given = matter.mobility_vector(state, "u_dot", u_dot)
+        if self.is_interpreted:
+            by_q, by_u = differences.of_inverse_dynamics(self, state, given)
+        else:
+            sweep = sweep_for(self, state)
+            if sweep is not None:
+                by_q, by_u = sweep.residual(state, given, matter.calc_body_acceleration_from_u_dot(state, given))
+            else:
+                found = tangents.of_residual(self, state, given, None)
+                by_q, by_u = found.residual_by("q"), found.residual_by("u")
+        return InverseDynamicsDerivatives(by_q, by_u, matter.calc_m(state))
+
+    def calc_forward_dynamics_derivatives(self, state: State) -> ForwardDynamicsDerivatives:
+        """Derivatives of ``state.u_dot`` by q in its tangent, u, z, mobility forces and time. Needs ACCELERATION.
+
+        Those of what `realize` writes, as a function of each, the others held; nothing is projected or prescribed on the way.
+        All elements, constraints, locks and motions are in. Exact, but for parts that users have written in Python, which take
+        differences: a warning says so once.
+
+        Parameters
+        ----------
+        state : State
+
+        Returns
+        -------
+        named tuple ``(q, u, z, mobility_forces, time)``
+            ``(nu, nu)``, ``(nu, nu)``, ``(nu, nz)``, ``(nu, nu)``, ``(nu,)``. Column k by q is the rate along q + h N e_k,
+            quaternions normalized: a displacement by speed k.
+
+        Raises
+        ------
+        StageError
+            If the state is below ACCELERATION.
+
+        Notes
+        -----
+        d(udot) = -M^-1 d(residual) at the solved udot; with constraints also d(lambda) = (G M^-1 G^T)^+ (d(aerr) - G M^-1
+        d(residual)). Along the manifold of the constraints these are the derivatives of the motion; where equations are
+        redundant, only those along it are defined. Rows of locked and prescribed mobilities do not depend on forces; their
+        columns are as though they were held or driven elsewhere. Source: Carpentier and Mansard 2018; Jain 2011.
+        """
+        matter = self.get_matter_subsystem()
+        matter.accelerations(state, "calc_forward_dynamics_derivatives")
+        tree = state.tree
+        if self.is_interpreted:
+            return ForwardDynamicsDerivatives(*differences.of_forward_dynamics(self, state))
+        sweep = sweep_for(self, state)
+        if sweep is not None:
+            by_q, by_u, M_inv = sweep.accelerations(state)
+            return ForwardDynamicsDerivatives(by_q, by_u, np.zeros((tree.nu, len(state.z_view))), M_inv, np.zeros(tree.nu))
+        found = tangents.of_residual(self, state, state.u_dot_view[: tree.nu], state.record.multiplier)
+        return ForwardDynamicsDerivatives(*tangents.solved(self, state, found))
+
+
+__all__ = ["Differentiable", "ForwardDynamicsDerivatives", "InverseDynamicsDerivatives", "Sweep"]

@@ -1,0 +1,82 @@
+"""Derivatives by differences, for systems with parts that users have written in Python."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..value.stage import Stage
+from . import tangents
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+#: The step of central differences of fourth order: truncation and rounding are both near 1e-11 of derivatives of order one.
+STEP = 5e-4
+
+
+def _note(system: Any) -> None:
+    warnings.warn(
+        f"{system!r} has parts written in Python, so that its derivatives are differences, exact to about 1e-8; parts given as "
+        "compiled= functions are differentiated exactly",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _along(f: Callable[[float], Array]) -> Array:
+    """df/dh at 0."""
+    h = STEP
+    return (8.0 * (f(h) - f(-h)) - (f(2.0 * h) - f(-2.0 * h))) / (12.0 * h)
+
+
+def _columns(state: State, names: tuple[str, ...], value: Callable[[State], Array]) -> list[Array]:
+    """The derivatives of a value of a state by q in its tangent, u, z, and time."""
+    tree, N, found = state.tree, tangents.displacements(state), []
+    directions = {"q": N.T, "u": np.eye(tree.nu), "z": np.eye(len(state.z_view)), "time": np.ones((1, 1))}
+    for name in names:
+        columns = []
+        for direction in directions[name]:
+
+            def moved(h: float, name: str = name, direction: Array = direction) -> Array:
+                other = state.copy()
+                if name == "time":
+                    other.time = state.time + h
+                else:
+                    values = getattr(other, f"{name}_values").copy()
+                    values[: len(direction)] += h * direction
+                    setattr(other, name, values)
+                return value(other)
+
+            columns.append(_along(moved))
+        found.append(np.array(columns).T.reshape(tree.nu, len(columns)))
+    return found
+
+
+def of_inverse_dynamics(system: Any, state: State, u_dot: Array) -> list[Array]:
+    """Derivatives of what is missing for *u_dot*, by q and u."""
+    _note(system)
+
+    def missing(other: State) -> Array:
+        system.realize(other, Stage.DYNAMICS)
+        return np.array(system.calc_inverse_dynamics(other, u_dot))
+
+    return _columns(state, ("q", "u"), missing)
+
+
+def of_forward_dynamics(system: Any, state: State) -> tuple[Array, Array, Array, Array, Array]:
+    """Derivatives of u_dot by q, u, z, mobility forces and time."""
+    _note(system)
+
+    def u_dot(other: State) -> Array:
+        system.realize(other)
+        return np.array(other.u_dot_view[: state.tree.nu])
+
+    by_q, by_u, by_z, by_time = _columns(state, ("q", "u", "z", "time"), u_dot)
+    nothing = tangents.Tangents(state.tree)
+    by_forces = tangents.solved(system, state, nothing)[3]
+    return by_q, by_u, by_z, by_forces, by_time[:, 0]

@@ -1,0 +1,178 @@
+"""Derivatives of the equations of motion by dual numbers: of every compiled kind of part, eight columns a pass in O(n)."""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..algebra.record import TANGENTS
+from ..state import validity
+from ..state.fields import INSTANCE_FIELDS, REMEMBERED
+from ..tree import constraint_operators, rates, residual_tangents
+from ..tree import realize as _realize
+from ..tree.prescribed_mobilities import FROM_MOTION
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from ..tree.tree import Tree
+    from .manifold import OnManifold
+
+#: Records of Duals that are not in use, by tree: making one takes longer than filling it.
+_RECORDS: weakref.WeakKeyDictionary[Tree, list[Any]] = weakref.WeakKeyDictionary()
+
+
+@contextlib.contextmanager
+def record_at(state: State) -> Iterator[Any]:
+    """A record of Duals at the state's variables and parameters, without tangents, for the time of this context."""
+    tree, source = state.tree, state.record
+    pool = _RECORDS.setdefault(tree, [])
+    record = pool.pop() if pool else tree.new_record(with_tangents=True)
+    for name in INSTANCE_FIELDS:
+        record.share(name, getattr(source, name))
+    for name in ("time", "q", "u", "z", "particle_location", "particle_velocity", *REMEMBERED):
+        target = getattr(record, name)
+        target[:] = getattr(source, name)[: len(target.values)]
+    yield record
+    pool.append(record)
+
+
+def displacements(state: State) -> Array:
+    """N of the matter's mobilizers ``(nq, nu)``: column k is q_dot of a unit of speed k. Needs positions."""
+    tree = state.tree
+    N = np.zeros((tree.nq, tree.nu))
+    out = np.zeros(len(state.q_view))
+    u = np.zeros(len(state.u_view))
+    num_u, first_u = np.array(tree.num_u), np.array(tree.first_u)
+    body_of_q = np.repeat(np.arange(tree.nb), tree.num_q)
+    for k in range(max(tree.num_u, default=0)):
+        u[:] = 0.0
+        u[first_u[num_u > k] + k] = 1.0
+        rates.multiply_by_n(state.block, False, u, out)
+        has = np.flatnonzero(num_u[body_of_q] > k)
+        N[has, first_u[body_of_q[has]] + k] = out[has]
+    return N
+
+
+class Tangents:
+    """Derivatives, a column a direction: those by q, u, z, then time.
+
+    Attributes
+    ----------
+    residual : (nu, columns) array
+    errors : (rows, columns) array
+        Of the constraints' acceleration errors, by the kernels' rows.
+    known : (nu, columns) array
+        Of the udot that compiled motions prescribe.
+    q_dot, z_dot : (nq, columns), (nz, columns) arrays
+        Of N u, and of the rates of the forces' z.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        nu, nz = tree.nu, tree.nz
+        self.places = {"q": slice(0, nu), "u": slice(nu, 2 * nu), "z": slice(2 * nu, 2 * nu + nz)}
+        self.places["time"] = slice(2 * nu + nz, 2 * nu + nz + 1)
+        n = 2 * nu + nz + 1
+        self.residual, self.known = np.zeros((nu, n)), np.zeros((nu, n))
+        self.errors = np.zeros((tree.counts["num_rows"], n))
+        self.q_dot, self.z_dot = np.zeros((tree.nq, n)), np.zeros((nz, n))
+
+    def residual_by(self, name: str) -> Array:
+        """The columns of one variable."""
+        return self.residual[:, self.places[name]]
+
+
+def of_residual(system: OnManifold, state: State, u_dot: Array, multipliers: Array | None) -> Tangents:
+    """Derivatives of residual and errors at *u_dot* and *multipliers*; without these, of the tree alone. Needs positions."""
+    tree = state.tree
+    found, N = Tangents(tree), displacements(state)
+    n = found.residual.shape[1]
+    directions = {name: np.zeros((size, n)) for name, size in (("q", tree.nq), ("u", tree.nu), ("z", tree.nz), ("time", 1))}
+    directions["q"][:, found.places["q"]] = N
+    for name in ("u", "z", "time"):
+        directions[name][:, found.places[name]] = np.eye(len(directions[name]))
+    address = _realize.advance.address(with_tangents=True)
+    constrained = multipliers is not None and tree.counts["nc"] > 0
+    with record_at(state) as record:
+        record.u_dot[: tree.nu, 0] = u_dot
+        if constrained:
+            record.multiplier[:] = multipliers
+        for first in range(0, n, TANGENTS):
+            columns = slice(first, min(first + TANGENTS, n))
+            count = columns.stop - first
+            for name, columns_of in directions.items():
+                field = getattr(record, name).tangents
+                field[:] = 0.0
+                field[: len(columns_of), 0, :count] = columns_of[:, columns]
+            status = residual_tangents.calc_residual(record, address, constrained)
+            if status:
+                system.explain(state, status)
+            found.residual[:, columns] = record.work_u.tangents[: tree.nu, 0, :count]
+            found.known[:, columns] = record.known_u_dot.tangents[: tree.nu, 0, :count]
+            found.q_dot[:, columns] = record.q_dot.tangents[: tree.nq, 0, :count]
+            found.z_dot[:, columns] = record.z_dot.tangents[: tree.nz, 0, :count]
+            if constrained:
+                found.errors[:, columns] = record.row_work.tangents[:, 0, :count]
+    return found
+
+
+def solved(system: OnManifold, state: State, found: Tangents) -> tuple[Array, Array, Array, Array, Array]:
+    """Derivatives of u_dot by q, u, z, mobility forces and time, from those of the residual and the errors."""
+    matter, tree = system.get_matter_subsystem(), state.tree
+    nu = tree.nu
+    residual, errors = found.residual, found.errors
+    M_inv = matter.calc_m_inv(state)
+    known = np.repeat(state.field("prescribed") == FROM_MOTION, tree.num_u)[:, None] * found.known
+    if known.any():
+        residual = residual + matter.calc_m(state) @ known
+    rates = np.hstack([known - M_inv @ residual, M_inv])
+    rows = matter.rows_in_use(state) if tree.counts["nc"] else np.zeros(0, np.int64)
+    if len(rows):
+        G = matter.explicit_g(state)
+        missing = G @ rates
+        missing[:, : errors.shape[1]] += errors
+        missing[np.setdiff1d(np.arange(len(missing)), rows)] = 0.0
+        multipliers = np.zeros_like(missing)
+        for k in range(missing.shape[1]):
+            x = missing[:, k].copy()
+            constraint_operators.solve(state.block, x)
+            multipliers[rows, k] = x[rows]
+        rates -= M_inv @ (G.T @ multipliers)
+    of = found.places
+    return (
+        rates[:, of["q"]],
+        rates[:, of["u"]],
+        rates[:, of["z"]],
+        rates[:, -nu:] if nu else rates[:, :0],
+        rates[:, of["time"]][:, 0],
+    )
+
+
+def bends(state: State) -> Array:
+    """The numbers of `inverse_dynamics_derivatives` for columns that depend on q. Needs positions."""
+    tree = state.tree
+    num_u, first_u = np.array(tree.num_u), np.array(tree.first_u)
+    body_of_u = np.repeat(np.arange(tree.nb), num_u)
+    N, u = displacements(state), np.arange(tree.nu)
+    own = u - first_u[body_of_u]  # its place among the body's
+    found = np.zeros((tree.nu, 8, 6))
+    address = _realize.advance.address(with_tangents=True)
+    with record_at(state) as record:
+        record.q.tangents[:] = record.u.tangents[:] = 0.0
+        q, k = np.nonzero(N)
+        record.q.tangents[q, 0, own[k]] = N[q, k]
+        _realize.realize(record, address, 0, validity.KINEMATICS)
+        of_columns, of_rates = record.H_FM.tangents, record.bias_FM.tangents
+        for j in range(6):
+            has = np.flatnonzero(num_u[body_of_u] > j)
+            found[has, j] = of_columns[first_u[body_of_u[has]] + j, :, own[has]]
+        found[:, 6] = of_rates[body_of_u, :, own]
+        record.q.tangents[:] = 0.0
+        record.u.tangents[u, 0, own] = 1.0
+        _realize.realize(record, address, 0, validity.KINEMATICS)
+        found[:, 7] = record.bias_FM.tangents[body_of_u, :, own]
+    return found.reshape(tree.nu, 48)

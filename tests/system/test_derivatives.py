@@ -1,0 +1,284 @@
+"""Inverse dynamics with all that acts, and derivatives of both dynamics: of every kind of mobilizer, force and constraint.
+
+Against differences of fourth order at 1e-7 of the largest entry: their truncation and rounding, times the derivatives of trees
+whose mass matrices have conditions of 1e3.
+"""
+
+import warnings
+from importlib.resources import as_file, files
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from kinds.constraints import OF_BODIES, Pair, Tree
+from kinds.forces import FORCES, elements, tree
+from mobod import Stage
+
+DIFFERENCE = 1e-7
+
+
+def steps_of_speeds(state):
+    """N of every mobilizer, a column a speed."""
+    matter = state.system.matter
+    return np.array([matter.multiply_by_n(state, False, e) for e in np.eye(len(state.u))]).T
+
+
+def at(state, stage=Stage.ACCELERATION, **values):
+    """A state with other values, quaternions normalized."""
+    other = state.copy()
+    for name, value in values.items():
+        setattr(other, name, value)
+    state.system.normalize_quaternions(other)
+    state.system.realize(other, stage)
+    return other
+
+
+def columns(state, f, derivative, names=("q", "u", "z", "time")):
+    """Differences of f(state) by each variable."""
+    N, found = steps_of_speeds(state), {}
+    steps = {"q": N.T, "u": np.eye(len(state.u)), "z": np.eye(len(state.z)), "time": [1.0]}
+    for name in names:
+        here = getattr(state, name)
+        each = [derivative(lambda h, d=d, n=name, x=here: f({n: x + h * d})) for d in steps[name]]
+        found[name] = np.array(each).T.reshape(len(state.u), len(each))
+    found["time"] = found["time"][:, 0] if "time" in found else None
+    return found
+
+
+def assert_forward(state, close, derivative):
+    found = state.system.calc_forward_dynamics_derivatives(state)
+    expected = columns(state, lambda values: np.array(at(state, **values).u_dot), derivative)
+    for name, value in expected.items():
+        close(getattr(found, name), value, DIFFERENCE)
+    matter, system = state.system.matter, state.system
+    f, F = system.get_mobility_forces(state), system.get_rigid_body_forces(state)
+    others = [matter.calc_acceleration(state, f + e, F)[0] for e in np.eye(len(state.u))]
+    close(found.mobility_forces, np.array(others).T - matter.calc_acceleration(state, f, F)[0][:, None], 1e-9)
+    return found
+
+
+def assert_inverse(state, rng, close, derivative):
+    u_dot = rng.normal(size=len(state.u))
+    found = state.system.calc_inverse_dynamics_derivatives(state, u_dot)
+
+    def missing(values):
+        return state.system.calc_inverse_dynamics(at(state, Stage.VELOCITY, **values), u_dot)
+
+    expected = columns(state, missing, derivative, ("q", "u"))
+    close(found.q, expected["q"], DIFFERENCE)
+    close(found.u, expected["u"], DIFFERENCE)
+    assert np.array_equal(found.u_dot, state.system.matter.calc_m(state))
+
+
+@pytest.mark.parametrize("angles", ["quaternions", "euler"])
+def test_every_kind_of_mobilizer_under_gravity(make, close, derivative, angles):
+    """Forward and reversed, with rotors, some of them locked: the one sweep."""
+    model = make.tree(rotors=True)
+    state = model.state
+    if angles == "euler":
+        model.matter.set_use_euler_angles(state, True)
+        model.system.realize_model(state)
+    model.randomize(Stage.MODEL)
+    model.bodies[3].lock(state)
+    locked = model.bodies[5]
+    locked.lock_at(state, make.vector(locked.get_num_u(state)), mb.Motion.Level.ACCELERATION)
+    model.system.realize(state)
+    found = assert_forward(state, close, derivative)
+    assert not found.time.any() and not found.mobility_forces[locked.u_slice(state)].any()
+    assert_inverse(state, make.rng, close, derivative)
+
+
+def test_every_kind_of_force(make, close, derivative):
+    """All in one tree: by dual numbers."""
+    model = tree(make)
+    made = elements(model)
+    model.made()
+    state = model.randomize(Stage.MODEL)
+    for force in made:
+        if FORCES[type(force)].begin:
+            FORCES[type(force)].begin(force, state, make.rng)
+    state.z = make.rng.normal(size=len(state.z))
+    model.system.realize(state)
+    assert_forward(state, close, derivative)
+    assert_inverse(state, make.rng, close, derivative)
+
+
+@pytest.mark.parametrize("name", OF_BODIES)
+def test_every_kind_of_constraint(name, make, close, derivative):
+    """Off the manifold: the derivatives of what is realized there."""
+    pair = Pair(make, name)
+    assert_forward(pair.randomize(), close, derivative)
+
+
+def test_constraints_of_coordinates_and_of_time(make, close, derivative):
+    assert_forward(Tree().randomize(make), close, derivative)
+
+
+def test_redundant_constraints_along_the_motion(make, close, derivative):
+    """A ball and socket given twice: the rate of u_dot along the motion is that of the derivatives."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, make.vector(size=9.0))
+    base = make.mobilized_body(mb.mobilizer.Universal, matter.ground)
+    left, right = make.mobilized_body(mb.mobilizer.Free, base), make.mobilized_body(mb.mobilizer.Bushing, base)
+    stations = make.vector(), make.vector()
+    for _ in range(2):
+        mb.constraint.Ball(left, stations[0], right, stations[1])
+    state = system.realize_topology()
+    state.q, state.u = make.vector(len(state.q), 0.5), make.vector(len(state.u))
+    system.project(state, 1e-13)
+    system.realize(state)
+    found = system.calc_forward_dynamics_derivatives(state)
+
+    def later(h):
+        other = state.copy()
+        other.q, other.u = state.q + h * state.q_dot + 0.5 * h * h * state.q_dot_dot, state.u + h * state.u_dot
+        system.project(other, 1e-13)
+        system.realize(other)
+        return np.array(other.u_dot)
+
+    close(found.q @ state.u + found.u @ state.u_dot, derivative(later, 1e-3), 1e-5)
+
+
+@pytest.mark.parametrize("level", list(mb.Motion.Level)[1:4])
+def test_motions_depend_on_time(make, close, derivative, level):
+    model = make.tree(6, [mb.mobilizer.Free, mb.mobilizer.Pin, mb.mobilizer.Universal])
+    moved = next(body for body in model.bodies if type(body).__name__ == "Universal")
+    mb.motion.Sinusoid(moved, level, 0.8, 2.0, 0.3)
+    model.made()
+    state = model.randomize(Stage.MODEL)
+    state.time = 0.4
+    model.system.realize(state)
+    found = assert_forward(state, close, derivative)
+    assert found.time.any() and not found.mobility_forces[moved.u_slice(state)].any()
+
+
+def test_parts_in_python_are_differentiated_by_differences_with_a_note(make, close, derivative):
+    class Spring(mb.force.CustomImplementation):
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            mobility_forces -= 3.0 * state.u + np.sin(state.time)
+
+    model = make.tree(4)
+    mb.force.Custom(model.forces, Spring())
+    model.made()
+    state = model.randomize()
+    with pytest.warns(UserWarning, match="parts written in Python"):
+        found = model.system.calc_forward_dynamics_derivatives(state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = columns(state, lambda values: np.array(at(state, **values).u_dot), derivative)
+        for name, value in expected.items():
+            close(getattr(found, name), value, DIFFERENCE)
+        assert_inverse(at(state, Stage.VELOCITY), make.rng, close, derivative)
+        close(found.mobility_forces, model.matter.calc_m_inv(state), 1e-9)
+
+
+def test_parameters_of_a_states_own(make, close, derivative):
+    """A gravity that is switched off, and another frame."""
+    model = make.tree(5)
+    state = model.state
+    model.gravity.disable(state)
+    model.bodies[2].set_inboard_frame(state, make.frame())
+    model.randomize()
+    assert_forward(state, close, derivative)
+
+
+def test_inverse_dynamics_has_all_that_acts_and_leaves_the_stage(make, close):
+    model = tree(make)
+    elements(model)
+    model.made()
+    state = model.randomize(Stage.VELOCITY)
+    u_dot = make.rng.normal(size=len(state.u))
+    missing = model.system.calc_inverse_dynamics(state, u_dot)
+    assert state.stage == Stage.VELOCITY
+    model.system.realize(state)
+    f, F = model.system.get_mobility_forces(state), model.system.get_rigid_body_forces(state)
+    close(missing, model.matter.calc_residual_force_ignoring_constraints(state, f, F, u_dot), 1e-13)
+    close(model.system.calc_inverse_dynamics(state, state.u_dot), np.zeros(len(u_dot)), 1e-9, np.abs(missing).max())
+    state.u = 2.0 * state.u  # forces of positions have been kept
+    model.system.realize(state)
+    close(model.system.calc_inverse_dynamics(state, state.u_dot), np.zeros(len(u_dot)), 1e-9, np.abs(missing).max())
+
+
+def test_inverse_dynamics_of_an_ensemble(make, close):
+    model = tree(make)
+    elements(model)
+    model.made()
+    ensemble = mb.Ensemble(model.system, 11, state=model.state)
+    states = [model.randomize(Stage.VELOCITY, state=model.state.copy()) for _ in range(11)]
+    ensemble.q, ensemble.u = [s.q for s in states], [s.u for s in states]
+    ensemble.realize(Stage.VELOCITY)
+    u_dot = make.rng.normal(size=(11, len(model.state.u)))
+    expected = [model.system.calc_inverse_dynamics(s, a) for s, a in zip(states, u_dot, strict=True)]
+    close(ensemble.calc_inverse_dynamics(u_dot), expected, 1e-10)
+    with pytest.raises(ValueError, match="u_dot has shape"):
+        ensemble.calc_inverse_dynamics(u_dot[:, 1:])
+
+
+def test_bad_input(make):
+    model = make.tree(3)
+    state, system = model.state, model.system
+    model.randomize(Stage.POSITION)
+    with pytest.raises(mb.StageError, match="needs Stage"):
+        system.calc_inverse_dynamics(state, np.zeros(len(state.u)))
+    system.realize(state, Stage.VELOCITY)
+    with pytest.raises(mb.StageError, match="needs Stage"):
+        system.calc_forward_dynamics_derivatives(state)
+    for call in (system.calc_inverse_dynamics, system.calc_inverse_dynamics_derivatives):
+        with pytest.raises(ValueError, match="u_dot has shape"):
+            call(state, np.zeros(len(state.u) + 1))
+    with pytest.raises(mb.TopologyError):
+        make.tree(3).system.calc_inverse_dynamics(state, np.zeros(len(state.u)))
+
+
+def test_without_mobilities():
+    system = mb.MultibodySystem()
+    mb.SimbodyMatterSubsystem(system)
+    state = system.realize_topology()
+    system.realize(state)
+    assert system.calc_forward_dynamics_derivatives(state).q.shape == (0, 0)
+    assert system.calc_inverse_dynamics_derivatives(state, []).u.shape == (0, 0)
+
+
+@pytest.mark.parametrize(("name", "floating"), [("panda", False), ("g1", False), ("g1", True)])
+def test_robots_are_pinocchios(name, floating, rng, close):
+    """Derivatives of ABA and RNEA; the base at rest, so that its coordinates, in the base's frame there, convert simply."""
+    pin = pytest.importorskip("pinocchio")
+    with as_file(files("mobod.examples") / f"{name}.urdf") as path, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        robot = mb.load_urdf(path, floating_base=floating)
+        peer = pin.buildModelFromUrdf(str(path), *([pin.JointModelFreeFlyer()] if floating else []))
+    data, first = peer.createData(), 6 if floating else 0
+    joints = [peer.joints[peer.getJointId(joint)] for joint in list(robot.speeds)[first:]]
+    state = robot.default_state()
+    q, u = rng.uniform(-1, 1, len(state.q)), rng.uniform(-2, 2, len(state.u))
+    theirs, T = pin.neutral(peer), np.zeros((peer.nv, peer.nv))
+    if floating:
+        q[:4] /= np.linalg.norm(q[:4])
+        u[:6] = 0.0
+        theirs[:7] = [*q[4:7], *q[1:4], q[0]]
+        R = np.asarray(mb.Rotation.from_quaternion(q[:4]))
+        T[:3, 3:6] = T[3:6, :3] = R.T
+    for i, joint in enumerate(joints):
+        theirs[joint.idx_q] = q[first + floating + i]
+        T[joint.idx_v, first + i] = 1.0
+    state.q, state.u = q, u
+    robot.system.realize(state)
+    ours = robot.system.calc_forward_dynamics_derivatives(state)
+    by_q, by_v, by_tau = pin.computeABADerivatives(peer, data, theirs, T @ u, np.zeros(peer.nv))
+    back = np.linalg.inv(T)
+    expected, turned = back @ by_q @ T, np.zeros((peer.nv, peer.nv))
+    for k in range(3 if floating else 0):  # components in the base's frame turn with it
+        turned[:3, k], turned[3:6, k] = np.cross(np.eye(3)[k], state.u_dot[:3]), np.cross(np.eye(3)[k], state.u_dot[3:6])
+    close(ours.q, expected + turned, 1e-8)
+    close(ours.u, back @ by_v @ T, 1e-8)
+    by_tau = np.triu(by_tau) + np.triu(by_tau, 1).T
+    close(ours.mobility_forces, back @ by_tau @ back.T, 1e-8)
+    if not floating:
+        u_dot = rng.normal(size=len(u))
+        found = robot.system.calc_inverse_dynamics_derivatives(state, u_dot)
+        by_q, by_v, by_a = pin.computeRNEADerivatives(peer, data, theirs, T @ u, T @ u_dot)
+        close(found.q, T.T @ by_q @ T, 1e-8)
+        close(found.u, T.T @ by_v @ T, 1e-8)
+        close(found.u_dot, T.T @ (np.triu(by_a) + np.triu(by_a, 1).T) @ T, 1e-8)
