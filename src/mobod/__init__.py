@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .force.contact.subsystem import CompliantContactSubsystem
     from .force.subsystem import GeneralForceSubsystem
     from .function import Function
-    from .importer import Model, load, load_mjcf, load_urdf
+    from .importer import Model, load, load_mjcf, load_sdf, load_urdf
     from .integrator import Integrator
     from .measure.base import Measure
     from .mobilizer.base import Direction, MobilizedBody
@@ -118,6 +118,7 @@ __all__ = [
     "integrator",
     "load",
     "load_mjcf",
+    "load_sdf",
     "load_urdf",
     "measure",
     "mobilizer",
@@ -142,7 +143,7 @@ _WHERE = {
     "force.contact.subsystem": "CompliantContactSubsystem",
     "force.subsystem": "GeneralForceSubsystem",
     "function": "Function",
-    "importer": "Model load load_mjcf load_urdf",
+    "importer": "Model load load_mjcf load_sdf load_urdf",
     "integrator": "Integrator",
     "measure.base": "Measure",
     "mobilizer.base": "Direction MobilizedBody",

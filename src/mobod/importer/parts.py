@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .. import body
 from ..algebra.arrays import Array
 from ..value import MassProperties
-from .urdf.mass import LinkMass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkMass:
+    """Mass, mass centre, and inertia about the mass centre, in the link's frame; any of them may be zero."""
+
+    mass: float
+    com: Array
+    central_inertia: Array
+
+    @property
+    def inertia(self) -> Array:
+        """Inertia about the origin of the link's frame."""
+        return self.central_inertia + _point_inertia(self.mass, self.com)
+
+
+MASSLESS = LinkMass(0.0, np.zeros(3), np.zeros((3, 3)))
+
+
+def _point_inertia(mass: float, p: Array) -> Array:
+    tensor: Array = mass * (float(p @ p) * np.eye(3) - np.outer(p, p))
+    return tensor
+
 
 #: What stands for the mass of an inertia without, in kg for each kg m^2: too little to be seen beside any length of a robot.
 _NO_MASS = 1e-12

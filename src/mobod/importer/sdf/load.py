@@ -34,10 +34,10 @@ from ...value import Rotation, Transform
 from ...value.attributes import named_arguments
 from ..mesh_files import check_package_dirs
 from ..model import Model
-from ..parts import make_body, plural, rotation_taking
+from ..parts import LinkMass, make_body, plural, rotation_taking
 from ..urdf.document import Box, Capsule, Cylinder, Mesh, Sphere
 from ..urdf.forces import ARM, GRAVITY, SLIP
-from ..urdf.mass import ROUNDING, LinkMass, defect_of, show_moments
+from ..urdf.mass import ROUNDING, defect_of, show_moments
 from .document import Axis, Cone, Ellipsoid, Joint, Plane, Pose, Scope, SdfDocument, Shape
 from .frames import Body, Frames
 from .graph import Branch, Edge, all_scopes, build_graph, is_static, link_of

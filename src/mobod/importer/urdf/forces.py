@@ -36,7 +36,7 @@ def add_dampers(
 def add_frictions(
     forces: GeneralForceSubsystem, joints: Mapping[str, Joint], bodies: Mapping[str, MobilizedBody]
 ) -> dict[str, MobilityDryFriction]:
-    """Dry friction for each joint of one coordinate that says so, by the joint's name; *bodies* are those that move, by joint."""
+    """Dry friction for each joint of one coordinate that says so, by the joint's name; *bodies* are those that move."""
     return {
         name: MobilityDryFriction(
             forces, body, 0, joints[name].dynamics.friction, deflection=SLIP[joints[name].type], name=f"friction of {name}"

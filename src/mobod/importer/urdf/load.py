@@ -31,10 +31,10 @@ from ...value import Transform
 from ...value.attributes import named_arguments
 from ..mesh_files import MeshFinder, check_package_dirs
 from ..model import Model
-from ..parts import make_body, plural, rotation_taking
+from ..parts import LinkMass, make_body, plural, rotation_taking
 from .document import NUM_Q, NUM_U, Box, Cylinder, Joint, Mesh, Sphere, UrdfDocument, Visual
 from .forces import add_dampers, add_frictions, add_stops, find_bounds
-from .mass import LinkMass, calc_link_masses, rotation_matrix
+from .mass import calc_link_masses, rotation_matrix
 from .massless import find_idle_joints
 from .reader import read_urdf
 from .tree import UrdfTree, build_tree
