@@ -17,6 +17,7 @@ from ._version import __version__
 if TYPE_CHECKING:  # what checkers and editors see; at run time a name is imported when it is first used
     from . import (
         assembler,
+        biomechanics,
         body,
         constraint,
         contact,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         motion,
     )
     from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
+    from .biomechanics import inverse_dynamics, inverse_kinematics
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
@@ -40,7 +42,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .force.contact.subsystem import CompliantContactSubsystem
     from .force.subsystem import GeneralForceSubsystem
     from .function import Function
-    from .importer import Model, load, load_mjcf, load_sdf, load_urdf
+    from .importer import Model, load, load_mjcf, load_osim, load_sdf, load_urdf
     from .integrator import Integrator
     from .measure.base import Measure
     from .mobilizer.base import Direction, MobilizedBody
@@ -107,6 +109,7 @@ __all__ = [
     "UnitInertia",
     "__version__",
     "assembler",
+    "biomechanics",
     "body",
     "constraint",
     "contact",
@@ -116,8 +119,11 @@ __all__ = [
     "force",
     "function",
     "integrator",
+    "inverse_dynamics",
+    "inverse_kinematics",
     "load",
     "load_mjcf",
+    "load_osim",
     "load_sdf",
     "load_urdf",
     "measure",
@@ -134,6 +140,7 @@ __all__ = [
 #: Where the names are that are no module.
 _WHERE = {
     "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
+    "biomechanics": "inverse_dynamics inverse_kinematics",
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
@@ -143,7 +150,7 @@ _WHERE = {
     "force.contact.subsystem": "CompliantContactSubsystem",
     "force.subsystem": "GeneralForceSubsystem",
     "function": "Function",
-    "importer": "Model load load_mjcf load_sdf load_urdf",
+    "importer": "Model load load_mjcf load_osim load_sdf load_urdf",
     "integrator": "Integrator",
     "measure.base": "Measure",
     "mobilizer.base": "Direction MobilizedBody",

@@ -34,7 +34,7 @@ def moving(rng):
     """The table and the ball pressed into the floor, and sliding."""
     system, contacts, table, ball, state = make_table()
     table.set_q_to_fit_transform(state, mb.Transform(mb.Rotation.about_axis(0.003, rng.normal(size=3)), (1.0, 2.0, 0.147)))
-    state.u = 0.3 * rng.normal(size=len(state.u))
+    state.u = 0.05 * rng.normal(size=len(state.u))  # slow enough for no point to part faster than the material
     system.realize(state, mb.Stage.DYNAMICS)
     return system, contacts, table, ball, state
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import mobod as mb
 from mobod.importer.floor import add_floor
 
-DAMPING = 1.0  # of every joint
+DAMPING = 0.1  # of every joint; more would be the stiffest thing of the light ones, feet and hands
 PUSH = 0.3  # speed forward at the start
 #: A pose with bent knees, soles on the floor.
 POSE = {"hip_pitch": -0.3, "knee": 0.6, "ankle_pitch": -0.3}

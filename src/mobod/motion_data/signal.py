@@ -61,6 +61,33 @@ def butterworth(step: float, cutoff: float, order: int) -> Callable[[Array], Arr
     return filtered
 
 
+def filtered_as_opensim(time: Array, rows: Array, cutoff: float) -> tuple[Array, Array]:
+    """Times and rows as OpenSim's tools filter them: turned over at both ends, resampled, low-passed forward and backward.
+
+    Half of the rows are added at either end, reflected in the end's point; uneven steps are resampled at the shortest one by
+    natural splines of degree 5; a Butterworth filter of order 3 runs both ways, its first three numbers those of the signal.
+    """
+    from scipy.interpolate import make_interp_spline
+    from scipy.signal import butter, lfilter, lfiltic
+
+    n = len(time) // 2
+    time, rows = (np.concatenate([2.0 * x[0] - x[n:0:-1], x, 2.0 * x[-1] - x[-2 : -n - 2 : -1]]) for x in (time, rows))
+    steps = np.diff(time)
+    step = float(steps.min())
+    if (time[-1] - time[0]) / len(steps) - step > np.finfo(float).eps:
+        ends = [(order, np.zeros(rows.shape[1])) for order in (3, 4)]
+        count = int(np.floor((time[-1] - time[0]) / step + 1e-9)) + 1
+        at = np.append(time[0] + step * np.arange(count), [])
+        rows, time = make_interp_spline(time, rows, 5, bc_type=(ends, ends))(at), at
+    b, a = butter(3, min(cutoff, 0.49 / step), fs=1.0 / step)
+
+    def passed(column: Array) -> Array:
+        start = lfiltic(b, a, column[2::-1], column[2::-1])
+        return np.concatenate([column[:3], lfilter(b, a, column[3:], zi=start)[0]])
+
+    return time, np.stack([passed(passed(column)[::-1])[::-1] for column in rows.T], axis=1)
+
+
 def present(column: Array) -> Any:
     """At which times all numbers of a column are there."""
     return np.isfinite(column.reshape(len(column), -1)).all(axis=1)

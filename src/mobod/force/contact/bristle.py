@@ -1,13 +1,15 @@
 """Friction that sticks: an elastic bristle at each point of contact, which slides when it is bent too far.
 
     z   deflection: tangential displacement of the second surface from the first since they have stuck    s = v_t   slip
-    k = f_e / x    d = mu_s f / v_t    r = f (mu(s) + mu_v s)
+    k = f_e / x    d = min(mu_s f / v_t, k tau)    r = f (mu(s) + mu_v s)
 
     f_t = -(k z + d s)  if that is less than r: sticking;   else r along it, and z = (-f_t - d s) / k, at most mu(s) f / k long
 
 mu(s) is mu_s up to the transition velocity v_t, and then Stribeck's. At rest z carries the load and nothing creeps. This is the
 elasto-plastic law of Dupont, Hayward, Armstrong and Altpeter (2002, IEEE Trans. Autom. Control 47, 787), with a sharp
-threshold, its differential equation solved exactly over a step in which all slip has one direction.
+threshold, its differential equation solved exactly over a step in which all slip has one direction. tau, the time in which a
+bent bristle straightens, bounds the damping where a small part of a heavy body is pressed on, a robot's foot as it lands:
+without it d over the part's mass is the stiffest thing of all.
 
 **What is remembered.** At the end of each accepted step: for each point, by its pair and feature, where it was on both bodies,
 which way the normal pointed, and z. Within a step, z is that plus the displacement of these two places since: a function of q,
@@ -23,7 +25,8 @@ point that is new, or was gone at the end of a step, begins with z = 0.
 The energy of the bristles, at most mu_s^2 f x / 2, is not part of the potential energy: the power that friction takes counts as
 dissipated, also what bristles give back. So the balance of energy closes, and that power may be below zero for a while.
 
-The rows are a hash table with open addressing (Knuth, The Art of Computer Programming 3, 6.4); keys are above zero.
+Rows are in the order in which points were evaluated, up to the first whose key is zero; that order changes little from one
+evaluation to the next, so that a point is looked for where the last one was found.
 """
 
 from __future__ import annotations
@@ -40,41 +43,54 @@ from .. import _routine
 _KEY, _PLACE1, _PLACE2, _NORMAL1, _NORMAL2, _BENT = 0, 1, 4, 7, 10, 13
 #: Rows of a table a surface, and at least; a table is enlarged by Python when it is full.
 ROWS_A_SURFACE, LEAST_ROWS = 16, 64
+#: Columns of contact_sum: how many points the present evaluation has noted, and where the next one is looked for.
+_COUNT, _HINT = 28, 29
 
 
 @generic
 def clear_bristles(model: Any, lane: int) -> None:
     """Forget the points of the last evaluation."""
-    for row in range(model.bristle_rows):
-        store_lane(model.bristle_now, row, _KEY, lane, 0.0)
+    store_lane(model.bristle_now, 0, _KEY, lane, 0.0)
+    store_lane(model.contact_sum, 0, _COUNT, lane, 0.0)
+    store_lane(model.contact_sum, 0, _HINT, lane, 0.0)
 
 
 @generic
 def finish_bristles(model: Any) -> None:
     """At the end of a step: what the evaluation there has found is to be remembered."""
-    for row in range(model.bristle_rows):
-        for column in range(16):
-            store(model.bristle_next, row, column, load(model.bristle_now, row, column))
+    _copy(model.bristle_now, model.bristle_next, model.bristle_rows)
 
 
 @generic
 def begin_bristles(model: Any) -> None:
     """At the beginning of a step: it is remembered from now on."""
-    for row in range(model.bristle_rows):
-        for column in range(16):
-            store(model.bristle_memory, row, column, load(model.bristle_next, row, column))
+    _copy(model.bristle_next, model.bristle_memory, model.bristle_rows)
 
 
 @generic
-def _row_of(rows: Any, size: int, key: float, lane: int) -> int:
-    """The row with a key, or the free one where it belongs; -1 where the table is full."""
-    spread = key * 0.6180339887498949
-    row = min(int((spread - int(spread)) * size), size - 1)
-    for _ in range(size):
-        found = bare(load_lane(rows, row, _KEY, lane))
-        if found == key or found == 0.0:
-            return row
-        row = row + 1 if row + 1 < size else 0
+def _copy(source: Any, target: Any, size: int) -> None:
+    for row in range(size):
+        for column in range(16):
+            store(target, row, column, load(source, row, column))
+        if load(source, row, _KEY) == 0.0:
+            break
+
+
+@generic
+def _row_of(model: Any, key: float, lane: int) -> int:
+    """The row in which the point with a key is remembered, or -1; it is looked for after the one that was found last."""
+    rows, size = model.bristle_memory, model.bristle_rows
+    hint = int(bare(load_lane(model.contact_sum, 0, _HINT, lane)))
+    for turn in range(2):
+        row, end = (hint, size) if turn == 0 else (0, hint)
+        while row < end:
+            found = bare(load_lane(rows, row, _KEY, lane))
+            if found == key:
+                store_lane(model.contact_sum, 0, _HINT, lane, row + 1.0)
+                return row
+            if found == 0.0:
+                break
+            row += 1
     return -1
 
 
@@ -105,7 +121,17 @@ def _arc(chord: Any, before: Any, n: Any) -> Any:
 
 @generic
 def bristle_force(
-    model: Any, pair: int, row: int, p: Any, normal: Any, stiffness: Any, slip: Any, mu: Any, vt: Any, what: int
+    model: Any,
+    pair: int,
+    row: int,
+    p: Any,
+    normal: Any,
+    stiffness: Any,
+    slip: Any,
+    mu: Any,
+    vt: Any,
+    tau: Any,
+    what: int,
 ) -> Any:
     """The force of friction on the second surface at the point p; with FORCES, what is to be remembered of it is noted."""
     a, b, lane = first_surface(pair), second_surface(pair), lane_of(pair)
@@ -118,19 +144,19 @@ def bristle_force(
     key = 1.0 + bare(load_lane(model.contact_point, row, FEATURE, lane)) + 1048576.0 * (a * model.num_surfaces + b)
     o = zero(normal)
     z = o, o, o
-    kept = _row_of(model.bristle_memory, model.bristle_rows, key, lane)
-    rows = model.bristle_memory
+    kept, rows = _row_of(model, key, lane), model.bristle_memory
     if kept >= 0:
-        if bare(load_lane(rows, kept, _KEY, lane)) == key:
-            way1 = vec3.sub(place1, load3_lane(rows, kept, _PLACE1, lane))
-            way2 = vec3.sub(place2, load3_lane(rows, kept, _PLACE2, lane))
-            n1 = mat33.mul_vec(R1, load3_lane(rows, kept, _NORMAL1, lane))
-            n2 = mat33.mul_vec(R2, load3_lane(rows, kept, _NORMAL2, lane))
-            moved = vec3.sub(_arc(mat33.mul_vec(R1, way1), n1, n), _arc(mat33.mul_vec(R2, way2), n2, n))
-            z = vec3.add(_in_plane(mat33.mul_vec(R1, load3_lane(rows, kept, _BENT, lane)), n), moved)
+        way1 = vec3.sub(place1, load3_lane(rows, kept, _PLACE1, lane))
+        way2 = vec3.sub(place2, load3_lane(rows, kept, _PLACE2, lane))
+        n1 = mat33.mul_vec(R1, load3_lane(rows, kept, _NORMAL1, lane))
+        n2 = mat33.mul_vec(R2, load3_lane(rows, kept, _NORMAL2, lane))
+        moved = vec3.sub(_arc(mat33.mul_vec(R1, way1), n1, n), _arc(mat33.mul_vec(R2, way2), n2, n))
+        z = vec3.add(_in_plane(mat33.mul_vec(R1, load3_lane(rows, kept, _BENT, lane)), n), moved)
     us, ud, uv = mu
     square = vec3.dot(slip, slip)
     damping = us * normal / vt
+    if damping > tau * stiffness:
+        damping = tau * stiffness
     pull = vec3.add_scaled(vec3.scale(stiffness, z), damping, slip)
     size = vec3.dot(pull, pull)
     most, speed = us * normal, o
@@ -149,11 +175,13 @@ def bristle_force(
         else:
             z = o, o, o
     if what == _routine.FORCES:
-        now = _row_of(model.bristle_now, model.bristle_rows, key, lane)
-        if now < 0:
+        now, rows = int(bare(load_lane(model.contact_sum, 0, _COUNT, lane))), model.bristle_now
+        if now >= model.bristle_rows:
             return (o + float("nan"), o, o)
-        rows = model.bristle_now
+        store_lane(model.contact_sum, 0, _COUNT, lane, now + 1.0)
         store_lane(rows, now, _KEY, lane, key)
+        if now + 1 < model.bristle_rows:
+            store_lane(rows, now + 1, _KEY, lane, 0.0)
         store3_lane(rows, now, _PLACE1, lane, place1)
         store3_lane(rows, now, _PLACE2, lane, place2)
         store3_lane(rows, now, _NORMAL1, lane, mat33.transpose_mul_vec(R1, n))

@@ -16,11 +16,13 @@ from ...algebra.memory import load3, load9, store3, store9
 from ...algebra.scalar import bare, load_lane, store_lane, where
 from ...compiling import generic
 from ...contact.access import BOX, DIMENSIONS, load3_lane, orientation, origin, three_of
-from ...contact.shape import HALF_SPACE
+from ...contact.shape import BRICK, CAPSULE, HALF_SPACE, SPHERE
 from .._pools import numbers3, numbers9
 
 #: Integers of an element, see `element`.
-FIRST_SURFACE, NUM_SURFACES, UNBOUNDED, BOUNDED, MAY_TOUCH, LAW_ROUTINE = range(6)
+FIRST_SURFACE, NUM_SURFACES, UNBOUNDED, BOUNDED, PAIRED, MAY_TOUCH, LAW_ROUTINE, TRACKED, LAW_KIND, SEARCHED = range(10)
+#: Kinds of law: `law.compliant`, which `at_once` knows too; `law.sticking`.
+SIMPLE, STICKING = 1, 2
 #: Columns of surface_frame.
 _CENTER, _HALF = 12, 15
 #: Columns of surface_sorted after where a box begins and ends along the axis of the sort, and the other two: its surface,
@@ -54,14 +56,18 @@ def _size(x: Any) -> Any:
     return where(x < 0.0, -x, x)
 
 
-def searching(visit: Callable[..., Any]) -> Callable[..., Any]:
-    """A search of an element's surfaces that calls ``visit(model, integers, a, b, lane, k)`` for each two that are near."""
+def searching(visit: Callable[..., Any], *, leaves_simple: bool = False) -> Callable[..., Any]:
+    """A search of an element's surfaces that calls ``visit(model, integers, a, b, lane, k)`` for each two that are near.
+
+    With *leaves_simple* it leaves out those that `at_once` has done.
+    """
 
     @generic
     def search(model: Any, integers: int, lane: int, k: Any) -> None:
         fixed, first = model.force_integers, model.force_integers[integers + FIRST_SURFACE]
-        unbounded, bounded = fixed[integers + UNBOUNDED], fixed[integers + BOUNDED]
-        nu, nb = model.contact_integers[unbounded], model.contact_integers[bounded]
+        unbounded, bounded, paired = fixed[integers + UNBOUNDED], fixed[integers + BOUNDED], fixed[integers + PAIRED]
+        nu, nb, many = model.contact_integers[unbounded], model.contact_integers[bounded], model.contact_integers[paired]
+        leaves = leaves_simple and fixed[integers + LAW_KIND] == SIMPLE
         for i in range(nu):
             a = first + model.contact_integers[unbounded + 1 + i]
             for j in range(i + 1, nu):
@@ -70,15 +76,19 @@ def searching(visit: Callable[..., Any]) -> Callable[..., Any]:
             flat = model.surface_kind[a] == HALF_SPACE
             for j in range(nb):
                 b = first + model.contact_integers[bounded + 1 + j]
-                if not flat or _reaches(model, b, n, p, lane):
+                kind = model.surface_kind[b]
+                done = leaves and flat and (kind == SPHERE or kind == CAPSULE or kind == BRICK)
+                if not done and (not flat or _reaches(model, b, n, p, lane)):
                     visit(model, integers, a, b, lane, k)
-        _sort(model, first, bounded, _widest(model, first, bounded, lane), lane)
+        if many == 0:
+            return
+        _sort(model, first, paired, _widest(model, first, paired, lane), lane)
         rows = model.surface_sorted
-        for i in range(nb):
+        for i in range(many):
             a, end = first + int(_kept(rows, first + i, _WHICH, lane)), _kept(rows, first + i, 1, lane)
             low2, high2 = _kept(rows, first + i, 2, lane), _kept(rows, first + i, 3, lane)
             low3, high3 = _kept(rows, first + i, 4, lane), _kept(rows, first + i, 5, lane)
-            for j in range(first + i + 1, first + nb):
+            for j in range(first + i + 1, first + many):
                 if _kept(rows, j, 0, lane) > end:
                     break
                 if (
@@ -123,14 +133,14 @@ def _kept(rows: Any, row: int, column: int, lane: int) -> float:
 
 
 @generic
-def _widest(model: Any, first: int, bounded: int, lane: int) -> int:
-    """The axis along which the centers of the bounded surfaces are spread most."""
-    n = model.contact_integers[bounded]
+def _widest(model: Any, first: int, paired: int, lane: int) -> int:
+    """The axis along which the centers of the paired surfaces are spread most."""
+    n = model.contact_integers[paired]
     best, most = 0, -1.0
     for axis in range(3):
         total, squares = 0.0, 0.0
         for j in range(n):
-            x = _center(model, first + model.contact_integers[bounded + 1 + j], axis, lane)
+            x = _center(model, first + model.contact_integers[paired + 1 + j], axis, lane)
             total = total + x
             squares = squares + x * x
         spread = squares * n - total * total
@@ -140,15 +150,15 @@ def _widest(model: Any, first: int, bounded: int, lane: int) -> int:
 
 
 @generic
-def _sort(model: Any, first: int, bounded: int, axis: int, lane: int) -> None:
+def _sort(model: Any, first: int, paired: int, axis: int, lane: int) -> None:
     """Write the boxes by where they begin along an axis, then by their number, from row *first* on, and keep the order."""
-    n = model.contact_integers[bounded]
+    n = model.contact_integers[paired]
     rows = model.surface_sorted
     second = axis + 1 if axis < 2 else 0
     third = 3 - axis - second
     for i in range(n):
         place = i
-        which = model.contact_integers[bounded + 1 + i + int(_kept(model.surface_order, first + i, axis, lane))]
+        which = model.contact_integers[paired + 1 + i + int(_kept(model.surface_order, first + i, axis, lane))]
         begin = _center(model, first + which, axis, lane) - _half(model, first + which, axis, lane)
         while place > 0:
             its = _kept(rows, first + place - 1, 0, lane)
@@ -174,4 +184,19 @@ def _sort(model: Any, first: int, bounded: int, axis: int, lane: int) -> None:
         store_lane(rows, first + i, 5, lane, c + h)
 
 
-__all__ = ["BOUNDED", "FIRST_SURFACE", "LAW_ROUTINE", "MAY_TOUCH", "NUM_SURFACES", "UNBOUNDED", "place_surfaces", "searching"]
+__all__ = [
+    "BOUNDED",
+    "FIRST_SURFACE",
+    "LAW_KIND",
+    "LAW_ROUTINE",
+    "MAY_TOUCH",
+    "NUM_SURFACES",
+    "PAIRED",
+    "SEARCHED",
+    "SIMPLE",
+    "STICKING",
+    "TRACKED",
+    "UNBOUNDED",
+    "place_surfaces",
+    "searching",
+]

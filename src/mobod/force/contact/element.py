@@ -1,8 +1,9 @@
 """The force element of all contacts among a set of surfaces, and what the record has of it.
 
-Integers: the element's first surface; how many it has; where contact_integers list the unbounded, the bounded ones, each
-list after its length, and the table of which may touch: for each two, row by row, the number of their pair's routine, or -1;
-the number of the law's routine. Numbers: the law's own, then those of each surface, see `contact.access`.
+Integers: the element's first surface; how many it has; where contact_integers list the unbounded, the bounded ones, and the
+bounded ones that may touch others of these, each list after its length, and the table of which may touch: for each two, row by
+row, the number of their pair's routine, or -1; the number of the law's routine; whether energy is tracked; the kind of law;
+what is left to a search, see `at_once`. Numbers: the law's own, then those of each surface, see `contact.access`.
 """
 
 from __future__ import annotations
@@ -11,22 +12,25 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...algebra.record import attach, call_routine
 from ...algebra.scalar import load, load_lane, num_lanes, store, store_lane
 from ...compiling import Routine, compiled, generic, routine
 from ...contact.access import first_surface, make_pair, second_surface
 from ...contact.pairs import PAIRS
+from ...contact.shape import SPHERE
 from ...errors import ModelError
 from ...value.frames import twelve
 from .. import _routine
 from .._layout import Entry
 from ..base import Force
 from . import broad_phase
+from .at_once import MOST_SPHERES, OF_EIGHT, OF_ONE, at_once, is_at_once, spheres
 from .bristle import LEAST_ROWS, ROWS_A_SURFACE, clear_bristles
 from .broad_phase import place_surfaces, searching
 from .fields import Fields, Placed
-from .law import DISSIPATED, TABLE, request
+from .law import DISSIPATED, TABLE, compliant, request, sticking
 
 if TYPE_CHECKING:
     from ...state.state import State
@@ -39,9 +43,16 @@ if TYPE_CHECKING:
 @generic
 def _visit(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
     """The law for two surfaces that are near, if they may touch and overlap."""
+    fixed = model.force_integers
+    if num_lanes(load(model.time, 0, 0)) == 1 and fixed[integers + broad_phase.LAW_KIND] == broad_phase.SIMPLE:
+        if model.surface_kind[a] == SPHERE and model.surface_kind[b] == SPHERE:
+            first, n = fixed[integers + broad_phase.FIRST_SURFACE], fixed[integers + broad_phase.NUM_SURFACES]
+            if model.contact_integers[fixed[integers + broad_phase.MAY_TOUCH] + (a - first) * n + b - first] >= 0:
+                spheres(model, k, min(a, b), max(a, b))
+            return
     pair, count = overlap(model, integers, a, b, lane)
     if count > 0:
-        law = model.force_integers[integers + broad_phase.LAW_ROUTINE]
+        law = fixed[integers + broad_phase.LAW_ROUTINE]
         call_routine(model.contact_routines[law], model, pair, request(k >> 4, count, k & 15))
 
 
@@ -61,7 +72,7 @@ def overlap(model: Any, integers: int, a: int, b: int, lane: int) -> Any:
     return pair, count
 
 
-_search = searching(_visit)
+_search = searching(_visit, leaves_simple=True)
 
 
 @routine
@@ -69,18 +80,24 @@ def contacts(model: Any, first: int, end_and_what: int) -> int:
     """As `_routine` asks of a run of elements: forces, energies or powers of each, state by state where there are eight."""
     end, what = end_and_what >> 2, end_and_what & 3
     lanes = num_lanes(load(model.time, 0, 0))
+    for_whom = OF_ONE if lanes == 1 else OF_EIGHT
     for e in range(first, end):
         if model.force_enabled[e] == 1:
             i = model.force_first_integer[e]
             start = model.force_integers[i]
             if model.force_integers[i + 1] > 0:
                 place_surfaces(model, start, start + model.force_integers[i + 1])
+                law = model.force_integers[i + broad_phase.LAW_KIND]
                 for lane in range(lanes):
                     store_lane(model.contact_sum, 0, DISSIPATED, lane, 0.0)
-                    if what == _routine.FORCES:
-                        clear_bristles(model, lane)
-                    _search(model, i, lane, (e << 4) | what)
-                if what == _routine.FORCES and model.force_integers[i + 6] == 1:
+                if law == broad_phase.SIMPLE:
+                    at_once(model, i, (e << 4) | what)
+                if model.force_integers[i + broad_phase.SEARCHED] & for_whom != 0:
+                    for lane in range(lanes):
+                        if what == _routine.FORCES and law == broad_phase.STICKING:
+                            clear_bristles(model, lane)
+                        _search(model, i, lane, (e << 4) | what)
+                if what == _routine.FORCES and model.force_integers[i + broad_phase.TRACKED] == 1:
                     store(model.z_dot, model.force_first_z[e], 0, load(model.contact_sum, 0, DISSIPATED))
     return 0
 
@@ -181,6 +198,8 @@ class ContactElement(Force):
         #: Where its surfaces, its lists, its routines are among those of all elements: set when the tree is made.
         self.first_surface = self.first_table = self.first_routine = 0
         self.tracks_energy = False
+        #: What is left to a search, see `at_once`.
+        self._left = OF_ONE | OF_EIGHT
         #: Of the tables of its friction, where that remembers; None leaves it to the number of surfaces.
         self.bristle_rows: int | None = 0
 
@@ -218,7 +237,9 @@ class ContactElement(Force):
                 if self._check_pair is not None:
                     self._check_pair(b, a)
                 table[i, j] = table[j, i] = routines.setdefault(pair, len(routines))
-        lists = [len(unbounded), *unbounded, len(bounded), *bounded]
+        paired = [i for i in bounded if np.any(table[i, bounded] >= 0)]
+        lists = [len(unbounded), *unbounded, len(bounded), *bounded, len(paired), *paired]
+        self._left = self._left_to_search(table, unbounded, paired)
         table[table >= 0] += self.first_routine
         first = len(self.default_numbers)
         starts, at = [], first
@@ -228,6 +249,19 @@ class ContactElement(Force):
         rows = max(LEAST_ROWS, ROWS_A_SURFACE * n) if self.bristle_rows is None else self.bristle_rows
         self.fields = Fields(placed, [*lists, *table.ravel().tolist()], list(routines), starts, rows)
         return self.fields
+
+    def _left_to_search(self, table: npt.NDArray[np.int64], unbounded: Sequence[int], paired: Sequence[int]) -> int:
+        """What `at_once` leaves to a search of one state, and of each of eight."""
+        if self._law is not compliant:
+            return OF_ONE | OF_EIGHT
+        kinds = [one.surface.geometry.KIND for one in self.surfaces]
+        for i in unbounded:
+            if any(table[i, j] >= 0 and not is_at_once(*sorted((kinds[i], kind))) for j, kind in enumerate(kinds)):
+                return OF_ONE | OF_EIGHT
+        if not paired:
+            return 0
+        are_few = len(paired) <= MOST_SPHERES and all(kinds[i] == SPHERE for i in paired)
+        return OF_ONE if are_few else OF_ONE | OF_EIGHT
 
     def why_not_finite(self, state: State) -> str | None:
         now = state.record.bristle_now
@@ -241,10 +275,13 @@ class ContactElement(Force):
     def pack_integers(self) -> list[int]:
         n, lists = len(self.surfaces), self.first_table
         if not self.fields.integers:
-            return [0] * 7
+            return [0] * 10
         bounded = lists + 1 + self.fields.integers[0]
-        may_touch = bounded + 1 + self.fields.integers[bounded - lists]
-        return [self.first_surface, n, lists, bounded, may_touch, self.first_routine, int(self.tracks_energy)]
+        paired = bounded + 1 + self.fields.integers[bounded - lists]
+        may_touch = paired + 1 + self.fields.integers[paired - lists]
+        kind = {compliant: broad_phase.SIMPLE, sticking: broad_phase.STICKING}.get(self._law, 0)
+        own = [self.first_routine, int(self.tracks_energy), kind, self._left]
+        return [self.first_surface, n, lists, bounded, paired, may_touch, *own]
 
     def entry(self) -> Entry:
         return super().entry()._replace(contact=self.fields)

@@ -40,7 +40,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import bare, load_lane, sqrt, store_lane, zero
+from ...algebra.scalar import bare, load_lane, sqrt, store_lane, where, zero
 from ...compiling import generic, routine
 from ...contact import access
 from ...contact.access import (
@@ -67,8 +67,8 @@ from .ellipse import correction
 
 #: A request to a law beside FORCES, ENERGY and POWER of `_routine`: fill in the points and ``contact_sum``.
 TABLE = 3
-#: The place, of an element's numbers, of its transition velocity.
-TRANSITION_VELOCITY = 0
+#: Places, of an element's numbers, of its transition velocity, and of the time in which bristles straighten.
+TRANSITION_VELOCITY, RELAXATION = 0, 1
 #: Laws of friction.
 STRIBECK, HOLLARS, BRISTLE = 0, 1, 2
 
@@ -135,6 +135,14 @@ def mixed(a: Any, b: Any) -> Any:
 
 
 @generic
+def mixed_or_zero(a: Any, b: Any) -> Any:
+    """The same, chosen without a branch."""
+    total = a + b
+    none = total <= 0.0
+    return where(none, 0.0 * total, 2.0 * a * b / where(none, 1.0 + 0.0 * total, total))
+
+
+@generic
 def frictions(model: Any, a: int, b: int, lane: int) -> Any:
     """The coefficients of two surfaces: static, dynamic, viscous."""
     us = mixed(number_of(model, a, MATERIAL + 2, lane), number_of(model, b, MATERIAL + 2, lane))
@@ -169,9 +177,9 @@ def part_of_faces(model: Any, a: int, b: int) -> float:
 
 
 @generic
-def transition_velocity(model: Any, element: int, lane: int) -> Any:
-    """v_t of an element."""
-    return load_lane(model.force_numbers, model.force_first_number[element] + TRANSITION_VELOCITY, 0, lane)
+def own_number(model: Any, element: int, which: int, lane: int) -> Any:
+    """A number of the element itself."""
+    return load_lane(model.force_numbers, model.force_first_number[element] + which, 0, lane)
 
 
 @generic
@@ -194,9 +202,10 @@ def respond(
     slip = vec3.add_scaled(v, rate, n)
     square = vec3.dot(slip, slip)
     us, ud, uv = mu
-    vt = transition_velocity(model, element, lane)
+    vt = own_number(model, element, TRANSITION_VELOCITY, lane)
     if law == BRISTLE:
-        drag = bristle_force(model, pair, row, p, normal, elastic / x, slip, mu, vt, what)
+        tau = own_number(model, element, RELAXATION, lane)
+        drag = bristle_force(model, pair, row, p, normal, elastic / x, slip, mu, vt, tau, what)
     elif law == STRIBECK:
         drag = vec3.scale(-normal * (uv + stribeck(us, ud, square, vt)), slip)
     else:
@@ -378,6 +387,7 @@ __all__ = [
     "compliant",
     "elastic_foundation",
     "hunt_crossley",
+    "mixed_or_zero",
     "push",
     "request",
     "step5",

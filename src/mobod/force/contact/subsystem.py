@@ -68,10 +68,15 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
     max_bristles : int, optional
         How many points of contact can be remembered at once; by default 16 a surface, at least 64. More are an error.
 
+    bristle_relaxation : float
+        The time in which a bent bristle straightens at most, above zero: the larger, the better vibration of what sticks is
+        damped, and the shorter the steps where little mass is pressed on hard.
+
     Raises
     ------
     TypeError, ModelError
-        If the transition velocity is no number above zero; if *friction* is no law's name, or *max_bristles* below 1.
+        If the transition velocity or the relaxation is no number above zero; if *friction* is no law's name, or *max_bristles*
+        below 1.
 
     Examples
     --------
@@ -101,10 +106,12 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         transition_velocity: float = 0.01,
         friction: str = "stribeck",
         max_bristles: int | None = None,
+        bristle_relaxation: float = 1e-3,
     ) -> None:
         speed = checks.positive("transition_velocity", transition_velocity)
         if friction not in ("stribeck", "bristle"):
             raise ModelError(f"friction has to be 'stribeck' or 'bristle', not {friction!r}")
+        time = checks.positive("bristle_relaxation", bristle_relaxation)
         rows = None if max_bristles is None else checks.integer("max_bristles", max_bristles, 1)
         super().__init__(system)
         self._adjacent_touch = False
@@ -112,7 +119,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         self._parents: list[int] = []
         law = compliant if friction == "stribeck" else sticking
         self.element = ContactElement(
-            self, law, [speed], self._find_surfaces, self._may_touch, check=_needs_a_layer, name="contact"
+            self, law, [speed, time], self._find_surfaces, self._may_touch, check=_needs_a_layer, name="contact"
         )
         self.element.bristle_rows = rows if friction == "bristle" else 0
 

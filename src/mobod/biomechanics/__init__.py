@@ -1,0 +1,21 @@
+"""What laboratories of human motion do with a model: coordinates from markers, forces from motion, models scaled to subjects.
+
+`inverse_kinematics`, `inverse_dynamics` and `scale`, one a file; they take any `mobod.Model`.
+"""
+
+from ..importer.external_loads import Applied, ExternalForce, read_external_loads
+from ..value.attributes import explain_names
+from .dynamics import InverseDynamics, inverse_dynamics
+from .kinematics import Kinematics, inverse_kinematics
+
+__all__ = [
+    "Applied",
+    "ExternalForce",
+    "InverseDynamics",
+    "Kinematics",
+    "inverse_dynamics",
+    "inverse_kinematics",
+    "read_external_loads",
+]
+
+explain_names(__name__)

@@ -1,0 +1,325 @@
+"""Inverse dynamics: the generalized forces, and the reactions of the joints, that a motion takes under measured loads.
+
+    f = M u_dot + J^T (F0 - F_applied) - f_applied
+
+with gravity and the forces of all elements among the applied ones, and the external loads. Of the joints: the force of each on
+its body is what its motion takes, less what is applied to it, and what the joints of its children take from it.
+Source: Featherstone 2008, section 5.3.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..importer.external_loads import Applied, ExternalForce, external_forces, read_external_loads
+from ..motion_data import Table, read_sto
+from ..simulation.trajectory import Trajectory
+from ..value.checks import suggest
+from ..value.progress import shown
+from ..value.stage import Stage
+from .motion import DEGREE, Motion, natural_spline, rows_of
+
+if TYPE_CHECKING:
+    from ..importer.model import Model
+    from ..state.state import State
+
+Loads = str | os.PathLike[str] | Table | Sequence[ExternalForce] | None
+
+
+class InverseDynamics:
+    """What a motion takes: generalized forces and joint reactions over time.
+
+    Attributes
+    ----------
+    forces : Table
+        The generalized force of each speed ``(nt,)``: ``knee_angle_moment`` of an angle, ``pelvis_tx_force`` of a length.
+    time : (nt,) array
+    q, u, u_dot : (nt, n) arrays
+        The motion, with accelerations.
+    notes : list of str
+        What was assumed.
+    """
+
+    def __init__(
+        self, model: Model, motion: Motion, residuals: Array, taken: Array, poses: tuple[Array, Array], notes: list[str]
+    ) -> None:
+        self.time, self.q, self.u, self.u_dot = motion.time, motion.q, motion.u, motion.u_dot
+        self.notes = notes
+        self._model, self._taken = model, taken
+        self._R, self._p = poses
+        labels = [f"{name}_{'moment' if _is_angle(model, name) else 'force'}" for name in motion.speed_names]
+        self.forces = Table(self.time, dict(zip(labels, residuals.T, strict=True)), name="Inverse Dynamics Generalized Forces")
+
+    def __repr__(self) -> str:
+        return f"<InverseDynamics of {self._model.name!r}: {len(self.forces.labels)} forces at {len(self.time)} times>"
+
+    def reaction(self, body: Any, *, frame: Any = "ground", on: str = "child", at: Any = "joint") -> Table:
+        """What a joint transmits: force and moment, over time.
+
+        Parameters
+        ----------
+        body : body
+            Whose joint, the one to its parent: by object, index or name.
+        frame : {"ground", "child", "parent"} or body
+            In whose axes.
+        on : {"child", "parent"}
+            On the body, by its parent; or on the parent, by it.
+        at : {"joint", "child", "parent"}
+            About which point the moment is: the origin of the joint's frame on the body, that on the parent, or "child" or
+            "parent" for the bodies' own origins: with "joint", the one on the body that it acts on.
+
+        Returns
+        -------
+        Table
+            ``force`` and ``moment`` ``(nt, 3)``.
+
+        Notes
+        -----
+        It is all that the joint transmits, the generalized forces among it. Muscles are not simulated: these are resultant
+        loads, not contact forces in the joint. Constraints are ignored, as in the generalized forces.
+        """
+        for what, value, known in (("on", on, ("child", "parent")), ("at", at, ("joint", "child", "parent"))):
+            if value not in known:
+                raise ValueError(f"{what} is one of {', '.join(map(repr, known))}, not {value!r}")
+        one = self._find(body)
+        b = one.index
+        if b == 0:
+            raise ValueError("Ground has no joint to a parent")
+        parent = one.get_parent_mobilized_body().index
+        moment, force = self._taken[:, b, 0], self._taken[:, b, 1]  # at the body's origin, in Ground
+        origin, p = self._p[:, b], self._p[:, b]
+        if at == "parent":
+            p = self._p[:, parent]
+        elif at == "joint" and on == "child":
+            p = origin + self._R[:, b] @ np.asarray(one.get_default_outboard_frame().p)
+        elif at == "joint":
+            p = self._p[:, parent] + self._R[:, parent] @ np.asarray(one.get_default_inboard_frame().p)
+        moment = moment + np.cross(origin - p, force)
+        sign = 1.0 if on == "child" else -1.0
+        axes: Any = (
+            {"ground": 0, "child": b, "parent": parent}[frame]
+            if isinstance(frame, str)
+            and frame
+            in (
+                "ground",
+                "child",
+                "parent",
+            )
+            else self._find(frame).index
+        )
+        R = self._R[:, axes]
+        columns = {"force": sign * np.einsum("tji,tj->ti", R, force), "moment": sign * np.einsum("tji,tj->ti", R, moment)}
+        return Table(self.time, columns, name=f"reaction of {one.name}")
+
+    def reactions(self, *, frame: Any = "ground", on: str = "child") -> Table:
+        """The reactions of all joints: columns ``body_force`` and ``body_moment``, see `reaction`."""
+        columns: dict[str, Array] = {}
+        for body in list(self._model.matter.bodies)[1:]:
+            one = self.reaction(body, frame=frame, on=on)
+            columns |= {f"{body.name}_{label}": one[label] for label in one.labels}
+        return Table(self.time, columns, name="joint reactions")
+
+    def _find(self, body: Any) -> Any:
+        if isinstance(body, str) and body in self._model.bodies:
+            return self._model.bodies[body]
+        return self._model.matter.find_body(body)
+
+
+def inverse_dynamics(
+    model: Model,
+    trajectory: Trajectory | Table | str | os.PathLike[str],
+    external_loads: Loads = None,
+    *,
+    applied: Sequence[Applied] = (),
+    cutoff: float | None = None,
+    load_cutoff: float | None = None,
+    filter: Literal["butterworth", "opensim"] = "butterworth",
+    degree: int = DEGREE,
+    start: float = -np.inf,
+    end: float = np.inf,
+    state: State | None = None,
+    progress: bool | Callable[[int, int], Any] | None = None,
+) -> InverseDynamics:
+    """Find the generalized forces that a motion takes.
+
+    Parameters
+    ----------
+    model : Model
+        Its force elements act: gravity, springs, limits; muscles are not simulated.
+    trajectory : Trajectory, Table or path
+        The motion: as `inverse_kinematics` gives it; coordinates by name over time; or a ``.mot`` or ``.sto`` file of these.
+    external_loads : path, Table or list of ExternalForce, optional
+        Measured forces: OpenSim's file of external loads, or a table with *applied*, or forces made so.
+    applied : sequence of biomechanics.Applied
+        Which columns of a table act on which body.
+    cutoff : float, optional
+        Of a Butterworth filter of order 4, without delay, of the coordinates, before they are differentiated; 1/time.
+    load_cutoff : float, optional
+        Likewise of the loads' forces and torques; points are not filtered.
+    filter : {"butterworth", "opensim"}
+        How coordinates are filtered: by SciPy's Butterworth filter of order 4, of both passes together; or by what OpenSim's
+        tool does: order 3 in each pass, with the cutoff of one pass, on rows resampled at the shortest step.
+    degree : {3, 5, 7}
+        Of the splines that are differentiated: natural ones, OpenSim's GCV splines without smoothing.
+    start, end : float
+        Rows of the motion from and to these times. The splines go through all rows.
+    state : State, optional
+        What else the model's state is: locked coordinates, parameters; `Model.default_state` unless given.
+    progress : bool or callable, optional
+        True shows a progress bar (needs tqdm); a callable gets the number of times done, and of all.
+
+    Returns
+    -------
+    InverseDynamics
+        With `forces`, a table, and the joints' reactions.
+
+    Raises
+    ------
+    ValueError
+        If the motion has no coordinate of the model, or gaps, or a load acts on an unknown body.
+
+    Notes
+    -----
+    Constraints are ignored: a coupled coordinate has the generalized force that its own motion takes, as in OpenSim. Loads are
+    interpolated between their times by natural cubic splines, as there, and are zero outside them.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb, numpy as np
+    >>> model = mb.load_urdf(files("mobod") / "examples" / "panda.urdf")
+    >>> still = mb.Table(np.linspace(0, 1, 11), {name: np.zeros(11) for name in model.coordinates})
+    >>> held = inverse_dynamics(model, still)
+    >>> held.forces.labels[0]
+    'panda_joint1_moment'
+    """
+    begin = model.default_state() if state is None else state.copy()
+    model.system.realize(begin, Stage.INSTANCE)
+    time, q, notes = rows_of(model, begin, trajectory)
+    if filter not in ("butterworth", "opensim"):
+        raise ValueError(f"the filter is 'butterworth' or 'opensim', not {filter!r}")
+    motion = Motion.of_rows(model, begin, time, q, cutoff, degree, filter == "opensim")
+    slack = 1e-9
+    rows = np.flatnonzero((time >= start - slack) & (time <= end + slack))
+    if not len(rows):
+        raise ValueError(f"the motion has no time between {start:g} and {end:g}; it goes from {time[0]:g} to {time[-1]:g}")
+    motion = Motion(time[rows], motion.q[rows], motion.u[rows], motion.u_dot[rows], motion.names, motion.speed_names)
+    loads = _Loads(model, _forces(external_loads, applied), motion.time, load_cutoff)
+    return _solve(model, begin, motion, loads, notes, progress)
+
+
+def _forces(loads: Loads, applied: Sequence[Applied]) -> list[ExternalForce]:
+    if loads is None:
+        return []
+    if isinstance(loads, Table):
+        if not applied:
+            raise ValueError("a table of loads needs applied=[mb.biomechanics.Applied(body=..., force=..., point=...)]")
+        return external_forces(loads, applied)
+    if isinstance(loads, (str, os.PathLike)):
+        return external_forces(read_sto(loads), applied) if applied else read_external_loads(loads)
+    return list(loads)
+
+
+class _Loads:
+    """External forces at the times of a motion."""
+
+    def __init__(self, model: Model, forces: list[ExternalForce], time: Array, cutoff: float | None) -> None:
+        from ..motion_data import signal
+
+        self.entries: list[tuple[int, int, int, Array | None, Array | None, Array | None]] = []
+        for one in forces:
+            filtered = None if cutoff is None else signal.butterworth(signal.even_step(one.time), cutoff, 4)
+            force, torque = (rows if rows is None or filtered is None else filtered(rows) for rows in (one.force, one.torque))
+            force, point, torque = (None if rows is None else _at(one.time, rows, time) for rows in (force, one.point, torque))
+            body, force_in, point_in = (_body(model, name, one.name) for name in (one.body, one.force_in, one.point_in))
+            self.entries.append((body, force_in, point_in, force, point, torque))
+
+    def add_to(self, F: Array, i: int, R: Array, p: Array) -> None:
+        """Add all to body forces ``(nb, 2, 3)``, at the bodies' origins in Ground."""
+        for body, force_in, point_in, force, point, torque in self.entries:
+            if torque is not None:
+                F[body, 0] += R[force_in] @ torque[i]
+            if force is None:
+                continue
+            f = R[force_in] @ force[i]
+            F[body, 1] += f
+            if point is not None:
+                x, y, z = (p[point_in] + R[point_in] @ point[i] - p[body]).tolist()
+                a, b, c = f.tolist()
+                F[body, 0] += (y * c - z * b, z * a - x * c, x * b - y * a)  # NumPy's cross costs ten times as much
+
+
+def _at(time: Array, rows: Array, at: Array) -> Array:
+    inside = (at >= time[0]) & (at <= time[-1])
+    found = natural_spline(time, rows, 3)(at) if len(time) > 3 else np.stack([np.interp(at, time, c) for c in rows.T], axis=1)
+    return np.where(inside[:, None], found, 0.0)
+
+
+def _body(model: Model, name: str, force: str) -> int:
+    if name.lower() == "ground":
+        return 0
+    if name not in model.bodies:
+        raise ValueError(f"the external force {force!r} names the body {name!r}; {suggest(name, [*model.bodies])}")
+    return model.bodies[name].index
+
+
+def _solve(
+    model: Model,
+    state: State,
+    motion: Motion,
+    loads: _Loads,
+    notes: list[str],
+    progress: bool | Callable[[int, int], Any] | None,
+) -> InverseDynamics:
+    system, matter = model.system, model.matter
+    bodies = list(matter.bodies)
+    nt, nb = len(motion.time), len(bodies)
+    residuals, taken = np.empty((nt, motion.u.shape[1])), np.zeros((nt, nb, 2, 3))
+    R, p = np.empty((nt, nb, 3, 3)), np.empty((nt, nb, 3))
+    A, V, F = np.empty((nt, nb, 2, 3)), np.empty((nt, nb, 2, 3)), np.empty((nt, nb, 2, 3))
+    with shown(progress, nt, "times") as show:
+        for i, t in enumerate(motion.time.tolist()):
+            state.time, state.q, state.u = t, motion.q[i], motion.u[i]
+            system.realize(state, Stage.DYNAMICS)
+            record = state.record
+            R[i], p[i], V[i] = state.R_GB, record.p_GB[:, :3], record.V_GB.reshape(nb, 2, 3)
+            F[i] = system.get_rigid_body_forces(state)
+            loads.add_to(F[i], i, R[i], p[i])
+            u_dot = motion.u_dot[i]
+            residuals[i] = matter.calc_residual_force_ignoring_constraints(
+                state, system.get_mobility_forces(state), F[i], u_dot
+            )
+            A[i] = matter.calc_body_acceleration_from_u_dot(state, u_dot)
+            if i % 32 == 31 or i + 1 == nt:
+                show(i + 1, nt)
+    for body in bodies[1:]:
+        taken[:, body.index] = _own(body, state, R[:, body.index], V[:, body.index], A[:, body.index]) - F[:, body.index]
+    for body in reversed(bodies[1:]):
+        b, parent = body.index, body.get_parent_mobilized_body().index
+        taken[:, parent, 1] += taken[:, b, 1]
+        taken[:, parent, 0] += taken[:, b, 0] + np.cross(p[:, b] - p[:, parent], taken[:, b, 1])
+    return InverseDynamics(model, motion, residuals, taken, (R, p), notes)
+
+
+def _own(body: Any, state: State, R: Array, V: Array, A: Array) -> Array:
+    """Torque and force ``(nt, 2, 3)`` at the body's origin, in Ground, of its motion: Newton's and Euler's equations."""
+    properties = body.get_body_mass_properties(state)
+    r = R @ np.asarray(properties.com)
+    inertia = R @ np.asarray(properties.inertia) @ np.swapaxes(R, 1, 2)
+    w, a = V[:, 0], A[:, 0]
+    force = properties.mass * (A[:, 1] + np.cross(a, r) + np.cross(w, np.cross(w, r)))
+    spin = np.einsum("tij,tj->ti", inertia, w)
+    torque = np.einsum("tij,tj->ti", inertia, a) + np.cross(w, spin) + properties.mass * np.cross(r, A[:, 1])
+    return np.stack([torque, force], axis=1)
+
+
+def _is_angle(model: Model, name: str) -> bool:
+    """Whether a speed is one of an angle: of a coordinate that is, or as its mobilizer's first speeds are."""
+    if name in model.coordinates:
+        return name in model.angles
+    return name.rstrip("]").rsplit("[", 1)[-1] in ("0", "1", "2")

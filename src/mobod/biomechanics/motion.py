@@ -1,0 +1,156 @@
+"""Motion of a model over time: coordinates, speeds and accelerations, from splines through rows of coordinates.
+
+Speeds are u = N^-1 q_dot, accelerations the derivative of that along the motion, by the spline of u through all times where
+q_dot is not u.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..motion_data import Table, read_sto, signal
+from ..motion_data.labels import coordinate_of
+from ..simulation.trajectory import Trajectory
+from ..value.stage import Stage
+
+if TYPE_CHECKING:
+    from ..importer.model import Model
+    from ..state.state import State
+
+#: Of the splines: three continuous derivatives of accelerations' integrals, OpenSim's too.
+DEGREE = 5
+
+
+@dataclasses.dataclass(eq=False)
+class Motion:
+    """Rows of coordinates, speeds and accelerations."""
+
+    time: Array
+    q: Array
+    u: Array
+    u_dot: Array
+    names: tuple[str, ...]
+    speed_names: tuple[str, ...]
+
+    @classmethod
+    def of_rows(
+        cls,
+        model: Model,
+        state: State,
+        time: Array,
+        q: Array,
+        cutoff: float | None = None,
+        degree: int = DEGREE,
+        as_opensim: bool = False,
+    ) -> Motion:
+        """From coordinates at all times, filtered where *cutoff* is given; *state* is used, and left anywhere."""
+        tree = state.tree
+        q = np.array(q)
+        for b in tree.quaternions:  # q and -q are one orientation: the nearer one
+            one = q[:, tree.first_q[b] : tree.first_q[b] + 4]
+            turned = np.cumsum((one[1:] * one[:-1]).sum(axis=1) < 0.0) % 2 == 1
+            one[1:][turned] *= -1.0
+        knots, rows = time, q
+        if cutoff is not None and as_opensim:
+            knots, rows = signal.filtered_as_opensim(time, q, cutoff)
+        elif cutoff is not None:
+            rows = signal.butterworth(signal.even_step(time), cutoff, 4)(q)
+        q, q_dot, q_dot_dot = jets(knots, rows, time, degree)
+        plain = tree.nq == tree.nu and not len(tree.quaternions) and _q_dot_is_u(tree)
+        if plain:
+            u, u_dot = q_dot, q_dot_dot
+        else:
+            matter, u = model.matter, np.empty((len(time), tree.nu))
+            for i, t in enumerate(time.tolist()):
+                state.time, state.q = t, q[i]
+                matter.normalize_quaternions(state)
+                q[i] = state.q
+                model.system.realize(state, Stage.POSITION)
+                u[i] = matter.multiply_by_n_inv(state, False, q_dot[i])
+            u_dot = np.where(_same(tree), _of_same(tree, q_dot_dot), jets(time, u, time, degree)[1])
+        names, speeds = _names(model.coordinates, tree.nq), _names(model.speeds, tree.nu)
+        return cls(time, q, u, u_dot, names, speeds)
+
+
+def jets(knots: Array, rows: Array, time: Array, degree: int) -> tuple[Array, Array, Array]:
+    """Values and first two derivatives of the natural splines through the columns of *rows*, at *time*."""
+    if len(knots) < degree + 1:
+        if len(knots) < 2:
+            return rows, np.zeros_like(rows), np.zeros_like(rows)
+        first = np.gradient(rows, knots, axis=0)
+        return rows, first, np.gradient(first, knots, axis=0)
+    spline = natural_spline(knots, rows, degree)
+    return (rows if time is knots else spline(time)), spline(time, 1), spline(time, 2)
+
+
+def natural_spline(time: Array, rows: Array, degree: int) -> Any:
+    """The natural splines through the columns."""
+    from scipy.interpolate import make_interp_spline
+
+    m = (degree + 1) // 2
+    ends = [(order, np.zeros(rows.shape[1])) for order in range(m, degree)]
+    return make_interp_spline(time, rows, degree, bc_type=(ends, ends) if ends else None)
+
+
+def _q_dot_is_u(tree: Any) -> bool:
+    return not np.asarray(tree.fields["rates"]).any()
+
+
+def _same(tree: Any) -> Any:
+    """Of which speeds the rate of a coordinate is the speed itself."""
+    same = np.zeros(tree.nu, bool)
+    for b in range(1, tree.nb):
+        if tree.fields["rates"][b] == 0:
+            same[tree.first_u[b] : tree.first_u[b] + tree.num_u[b]] = True
+    return same
+
+
+def _of_same(tree: Any, q_dot_dot: Array) -> Array:
+    found = np.zeros((len(q_dot_dot), tree.nu))
+    for b in range(1, tree.nb):
+        if tree.fields["rates"][b] == 0:
+            n = tree.num_u[b]
+            found[:, tree.first_u[b] : tree.first_u[b] + n] = q_dot_dot[:, tree.first_q[b] : tree.first_q[b] + n]
+    return found
+
+
+def _names(places: dict[str, int], n: int) -> tuple[str, ...]:
+    """A name for each place; those that have none are numbered."""
+    found = [f"q[{k}]" for k in range(n)]
+    for name, place in places.items():
+        found[place] = name
+    return tuple(found)
+
+
+def rows_of(model: Model, state: State, given: Any) -> tuple[Array, Array, list[str]]:
+    """Times, coordinates ``(nt, nq)``, and notes, of a Trajectory, a Table of coordinates or a file of them."""
+    if isinstance(given, Trajectory):
+        if given.q.shape[1] != len(state.q):
+            raise ValueError(f"the trajectory has {given.q.shape[1]} coordinates, the model {len(state.q)}")
+        return np.asarray(given.time), np.array(given.q), []
+    if isinstance(given, (str, os.PathLike)):
+        given = read_sto(given, model=model)
+    if not isinstance(given, Table):
+        raise TypeError(f"the motion is a Trajectory, a Table of coordinates, or the path of a file of these, not {given!r}")
+    q = np.tile(state.q, (len(given), 1))
+    found = set()
+    for label in given.labels:
+        name, quantity = coordinate_of(label, model.coordinates)
+        if quantity == "value" and name in model.coordinates:
+            q[:, model.coordinates[name]] = given[label]
+            found.add(name)
+    if not found:
+        raise ValueError(
+            f"no column is a coordinate of {model.name!r}: it has {', '.join(list(model.coordinates)[:6])}, ...; the table has "
+            f"{', '.join(given.labels[:6])}, ..."
+        )
+    if np.isnan(q).any():
+        raise ValueError("the coordinates have gaps; fill them first: table.with_gaps_filled()")
+    missing = [name for name in model.coordinates if name not in found]
+    notes = [f"{len(missing)} coordinates are not in the file and keep their default: {', '.join(missing)}."] if missing else []
+    return given.time, q, notes

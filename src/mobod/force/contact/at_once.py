@@ -1,0 +1,200 @@
+"""Simple pairs, in all states of a record at once: half-space with sphere, capsule or brick, and sphere with sphere.
+
+The equations are those of `contact.pairs` and of `law.compliant`, with Stribeck's friction, without branches that one state of
+eight might take and another not: where surfaces are apart their force is chosen to be zero. With
+
+    y = min(v, 1)    z = between 0 and 1, (v - 1) / 2    mu(v) = mu_s S(y) - (mu_s - mu_d) S(z)
+
+the three parts of that friction are one. A table of contacts is not made here, but state by state.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...algebra import mat33, vec3
+from ...algebra.memory import add_spatial, load3, load9, load_spatial
+from ...algebra.scalar import any_not_finite, load, num_lanes, sqrt, store, where
+from ...compiling import generic
+from ...contact.access import DIMENSIONS, MATERIAL
+from ...contact.shape import BRICK, CAPSULE, HALF_SPACE, SPHERE
+from .. import _routine
+from .._pools import number, numbers3
+from .broad_phase import BOUNDED, FIRST_SURFACE, MAY_TOUCH, NUM_SURFACES, PAIRED, SEARCHED, TRACKED, UNBOUNDED
+from .law import DISSIPATED, TRANSITION_VELOCITY, mixed_or_zero, step5
+
+#: Bits of SEARCHED: what is left for a search of the surfaces of one state, and of each of eight states.
+OF_ONE, OF_EIGHT = 1, 2
+#: More spheres than these are searched state by state: here each two of them are looked at.
+MOST_SPHERES = 64
+_INFINITE = float("inf")
+
+
+def is_at_once(low: int, high: int) -> bool:
+    """Whether a plane's pair of kinds, the lower first, is done here."""
+    return low == HALF_SPACE and high in (SPHERE, CAPSULE, BRICK)
+
+
+@generic
+def some_touch(x: Any) -> bool:
+    """Whether a depth is above zero, or no number, in any state."""
+    return any_not_finite(where(x <= 0.0, 0.0 * x, x + _INFINITE))
+
+
+@generic
+def _of_both(model: Any, e: int, a: int, b: int, is_hertz: bool) -> Any:
+    """Stiffness, part of the depth beyond the second surface's, dissipation, friction and 1 / v_t of two surfaces."""
+    i, j = model.surface_first_number[a] + MATERIAL, model.surface_first_number[b] + MATERIAL
+    at = 6 if is_hertz else 0
+    k1, k2 = number(model, i + at), number(model, j + at)
+    s1 = k2 / (k1 + k2)
+    c1, c2 = number(model, i + 1), number(model, j + 1)
+    c = (1.5 if is_hertz else 1.0) * (c2 + s1 * (c1 - c2))
+    us = mixed_or_zero(number(model, i + 2), number(model, j + 2))
+    ud = mixed_or_zero(number(model, i + 3), number(model, j + 3))
+    uv = mixed_or_zero(number(model, i + 4), number(model, j + 4))
+    return k1 * s1, 1.0 - s1, c, us, us - ud, uv, 1.0 / number(model, model.force_first_number[e] + TRANSITION_VELOCITY)
+
+
+@generic
+def _press(model: Any, k: Any, a: int, b: int, n: Any, q: Any, x: Any, radius: Any, is_hertz: bool, both: Any) -> None:
+    """What is asked of a point: n the normal, x the depth, q where the second surface has it, of which *radius* is.
+
+    *k* has the element and what is asked.
+    """
+    e, what = k >> 4, k & 15
+    stiffness, rest, c, us, fall, uv, per_v = both
+    o = 0.0 * x
+    apart = x <= 0.0
+    kx = stiffness * x
+    if is_hertz:
+        elastic = (4.0 / 3.0) * kx * sqrt(where(apart, 1.0 + o, kx * radius))
+    else:
+        elastic = kx
+    if what == _routine.ENERGY:
+        energy = (0.4 if is_hertz else 0.5) * elastic * x
+        store(model.work_e, e, 0, load(model.work_e, e, 0) + where(apart, o, energy))
+        return
+    p = vec3.add_scaled(q, rest * x, n)
+    body1, body2 = model.surface_body[a], model.surface_body[b]
+    r2 = vec3.sub(p, load3(model.p_GB, body2, 0))
+    w, v = load_spatial(model.V_GB, body2)
+    v = vec3.add(v, vec3.cross(w, r2))
+    r1 = p
+    if body1 != 0:
+        r1 = vec3.sub(p, load3(model.p_GB, body1, 0))
+        w, v1 = load_spatial(model.V_GB, body1)
+        v = vec3.sub(v, vec3.add(v1, vec3.cross(w, r1)))
+    rate = -vec3.dot(v, n)
+    normal = elastic * (1.0 + c * rate)
+    normal = where(apart, o, where(normal <= 0.0, o, normal))
+    slip = vec3.add_scaled(v, rate, n)
+    square = vec3.dot(slip, slip)
+    still = square <= 0.0
+    speed = sqrt(where(still, 1.0 + o, square))
+    s = speed * per_v
+    y = where(s > 1.0, 1.0 + o, s)
+    z = 0.5 * (s - 1.0)
+    z = where(z > 0.0, where(z > 1.0, 1.0 + o, z), o)
+    mu = where(still, o, (us * step5(y) - fall * step5(z)) / speed)
+    drag = vec3.scale(-normal * (uv + mu), slip)
+    if what == _routine.FORCES:
+        f = vec3.add_scaled(drag, normal, n)
+        add_spatial(model.body_forces, body2, vec3.cross(r2, f), f)
+        add_spatial(model.body_forces, body1, vec3.cross(f, r1), vec3.neg(f))
+    if what == _routine.POWER or model.force_integers[model.force_first_integer[e] + TRACKED] == 1:
+        heat = where(apart, o, (normal - elastic) * rate - vec3.dot(drag, slip))
+        if what == _routine.POWER:
+            store(model.work_e, e, 0, load(model.work_e, e, 0) + heat)
+        else:
+            store(model.contact_sum, 0, DISSIPATED, load(model.contact_sum, 0, DISSIPATED) + heat)
+
+
+@generic
+def _plane_and(model: Any, k: int, a: int, b: int, n: Any, origin: Any) -> None:
+    """A half-space and a sphere, capsule or brick."""
+    x = model.surface_first_number[b] + DIMENSIONS
+    kind = model.surface_kind[b]
+    middle = load3(model.surface_frame, b, 9)
+    height = vec3.dot(n, vec3.sub(middle, origin))
+    if kind == SPHERE:
+        radius = number(model, x)
+        if some_touch(radius - height):
+            both = _of_both(model, k >> 4, a, b, True)
+            _press(model, k, a, b, n, vec3.add_scaled(middle, -radius, n), radius - height, radius, True, both)
+    else:
+        R, size = load9(model.surface_frame, b, 0), numbers3(model, x)
+        d = mat33.transpose_mul_vec(R, n)
+        radius, half = 0.0 * size[0], size
+        if kind == CAPSULE:
+            radius, half = size[0], (radius, radius, size[1])
+        rise = (half[0] * d[0], half[1] * d[1], half[2] * d[2])
+        reach = _size(rise[0]) + _size(rise[1]) + _size(rise[2])
+        if some_touch(radius + reach - height):
+            is_hertz = kind == CAPSULE
+            both = _of_both(model, k >> 4, a, b, is_hertz)
+            for corner in range(2 if is_hertz else 8):
+                # of a capsule the first sign is that of z
+                s = 1.0 if corner & 1 == 1 else -1.0
+                i, j, h = s, 1.0 if corner & 2 == 2 else -1.0, 1.0 if corner & 4 == 4 else -1.0
+                if is_hertz:
+                    h = s
+                depth = radius - (height + i * rise[0] + j * rise[1] + h * rise[2])
+                if some_touch(depth):
+                    place = vec3.add(middle, mat33.mul_vec(R, (i * half[0], j * half[1], h * half[2])))
+                    _press(model, k, a, b, n, vec3.add_scaled(place, -radius, n), depth, radius, is_hertz, both)
+
+
+@generic
+def _size(x: Any) -> Any:
+    return where(x < 0.0, -x, x)
+
+
+@generic
+def spheres(model: Any, k: int, a: int, b: int) -> None:
+    """Two spheres; those with one center are pushed apart along z."""
+    r1, r2 = (
+        number(model, model.surface_first_number[a] + DIMENSIONS),
+        number(model, model.surface_first_number[b] + DIMENSIONS),
+    )
+    c2 = load3(model.surface_frame, b, 9)
+    r, reach = vec3.sub(c2, load3(model.surface_frame, a, 9)), r1 + r2
+    square = vec3.dot(r, r)
+    if some_touch(reach * reach - square):
+        o = 0.0 * square
+        same = square <= 0.0
+        distance = where(same, o, sqrt(where(same, 1.0 + o, square)))
+        per = 1.0 / where(same, 1.0 + o, distance)
+        n = (r[0] * per, r[1] * per, where(same, 1.0 + o, r[2] * per))
+        both = _of_both(model, k >> 4, a, b, True)
+        _press(model, k, a, b, n, vec3.add_scaled(c2, -r2, n), reach - distance, r1 * r2 / reach, True, both)
+
+
+@generic
+def at_once(model: Any, integers: int, k: int) -> None:
+    """All planes with what is simple; and spheres with each other where these are eight states and nothing is searched."""
+    fixed, first = model.force_integers, model.force_integers[integers + FIRST_SURFACE]
+    lists, n = model.contact_integers, fixed[integers + NUM_SURFACES]
+    unbounded, bounded, table = fixed[integers + UNBOUNDED], fixed[integers + BOUNDED], fixed[integers + MAY_TOUCH]
+    for i in range(lists[unbounded]):
+        a = lists[unbounded + 1 + i]
+        if model.surface_kind[first + a] == HALF_SPACE:
+            R = load9(model.surface_frame, first + a, 0)
+            up = mat33.mul_vec(R, numbers3(model, model.surface_first_number[first + a] + DIMENSIONS))
+            origin = load3(model.surface_frame, first + a, 9)
+            for j in range(lists[bounded]):
+                b = lists[bounded + 1 + j]
+                kind = model.surface_kind[first + b]
+                if (kind == SPHERE or kind == CAPSULE or kind == BRICK) and lists[table + a * n + b] >= 0:
+                    _plane_and(model, k, first + a, first + b, up, origin)
+    if num_lanes(load(model.time, 0, 0)) > 1 and fixed[integers + SEARCHED] & OF_EIGHT == 0:
+        paired = fixed[integers + PAIRED]
+        for i in range(lists[paired]):
+            a = lists[paired + 1 + i]
+            for j in range(i):
+                b = lists[paired + 1 + j]
+                if lists[table + a * n + b] >= 0:
+                    spheres(model, k, first + b, first + a)
+
+
+__all__ = ["MOST_SPHERES", "OF_EIGHT", "OF_ONE", "at_once", "is_at_once", "spheres"]

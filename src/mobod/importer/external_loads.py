@@ -1,0 +1,200 @@
+"""External loads: measured forces on bodies over time, such as those of force plates, from OpenSim's file and its data.
+
+An element says which body a force acts on, and by the beginnings of labels (``ground_force_v`` for ``ground_force_vx``) which
+columns of the data are the force, its point of application and a torque; force and point each in the axes of a body.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..errors import ModelError
+from ..motion_data import Table, read_sto
+from ..value.checks import suggest
+from ..value.files import as_path
+from .xml_element import Element, read_xml
+
+GROUND = "ground"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ExternalForce:
+    """A measured force on a body.
+
+    Attributes
+    ----------
+    name : str
+    body : str
+        Which it acts on.
+    force, point, torque : (nt, 3) arrays or None
+        At the times; what is not there is zero. The point of application unless given is the body's origin.
+    time : (nt,) array
+    force_in, point_in : str
+        Bodies in whose axes force and torque are, and in whose frame the point; ``"ground"`` unless given.
+    """
+
+    name: str
+    body: str
+    time: Array
+    force: Array | None = None
+    point: Array | None = None
+    torque: Array | None = None
+    force_in: str = GROUND
+    point_in: str = GROUND
+
+
+@dataclass(frozen=True, kw_only=True)
+class Applied:
+    """Which columns of a table are a force on a body.
+
+    Parameters
+    ----------
+    body : str
+        Which it acts on.
+    force, point, torque : str
+        What the labels of its columns begin with: ``"ground_force_v"`` for ``ground_force_vx``, ``ground_force_vy`` and
+        ``ground_force_vz``, or the label of a column of vectors. Empty where there is none.
+    force_in, point_in : str
+        Bodies in whose axes force and torque are, and in whose frame the point.
+    name : str
+    """
+
+    body: str
+    force: str = ""
+    point: str = ""
+    torque: str = ""
+    force_in: str = GROUND
+    point_in: str = GROUND
+    name: str = ""
+
+
+def external_forces(table: Table, applied: Sequence[Applied]) -> list[ExternalForce]:
+    """The forces that columns of a table are."""
+    found = []
+    for one in applied:
+        force, point, torque = (vector(table, start) if start else None for start in (one.force, one.point, one.torque))
+        name = one.name or one.force or one.torque
+        found.append(
+            ExternalForce(
+                name=name,
+                body=one.body,
+                time=table.time,
+                force=force,
+                point=point,
+                torque=torque,
+                force_in=one.force_in or GROUND,
+                point_in=one.point_in or GROUND,
+            )
+        )
+    return found
+
+
+def vector(table: Table, start: str) -> Array:
+    """Three columns whose labels begin so, or one of vectors; gaps are zero."""
+    if start in table and table[start].shape[1:] == (3,):
+        return np.nan_to_num(table[start])
+    for ends in (("x", "y", "z"), ("_x", "_y", "_z"), ("1", "2", "3"), ("_1", "_2", "_3")):
+        labels = [start + end for end in ends]
+        if all(label in table for label in labels):
+            return np.nan_to_num(np.stack([table[label] for label in labels], axis=1))
+    raise ValueError(f"the loads have no columns {start}x, {start}y and {start}z; {suggest(start + 'x', table.labels)}")
+
+
+def read_external_loads(path: str | os.PathLike[str], *, data: Table | None = None) -> list[ExternalForce]:
+    """Read OpenSim's file of external loads, and the data that it names.
+
+    Parameters
+    ----------
+    path : path
+        Of the file with the element ``ExternalLoads``.
+    data : Table, optional
+        In place of the file that it names.
+
+    Returns
+    -------
+    list of ExternalForce
+        Those that apply.
+
+    Raises
+    ------
+    ModelError
+        If the file says something that cannot be, with file and line.
+    ValueError
+        If the data lacks columns, or cannot be read.
+    """
+    path = as_path("path", path)
+    root = read_xml(path, with_text=True, any_bytes=True, faults=[])
+    loads = _first(root, "ExternalLoads") if root.tag != "ExternalLoads" else root
+    if loads is None:
+        raise ModelError(f"{path}:{root.line}: there is no <ExternalLoads> in this file")
+    if data is None:
+        name = _text(loads, "datafile")
+        if not name or name.lower() == "unassigned":
+            raise ModelError(f"{path}:{loads.line}: the <ExternalLoads> name no <datafile>")
+        data = read_sto(_beside(path, name))
+    applied = []
+    for element in _all(loads, "ExternalForce"):
+        if _text(element, "isDisabled").lower() == "true" or _text(element, "appliesForce").lower() == "false":
+            continue
+        body = _text(element, "applied_to_body")
+        if not body:
+            raise ModelError(f"{path}:{element.line}: this <ExternalForce> names no <applied_to_body>")
+        applied.append(
+            Applied(
+                body=_last(body),
+                force=_identifier(element, "force_identifier"),
+                point=_identifier(element, "point_identifier"),
+                torque=_identifier(element, "torque_identifier"),
+                force_in=_last(_text(element, "force_expressed_in_body") or GROUND),
+                point_in=_last(_text(element, "point_expressed_in_body") or GROUND),
+                name=element.attributes.get("name", ""),
+            )
+        )
+    try:
+        return external_forces(data, applied)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _beside(path: Path, name: str) -> Path:
+    """A file that another one names: from its folder, else from the present one, else of that name in its folder."""
+    asked = Path(name.replace("\\", "/"))
+    for candidate in (path.parent / asked, asked, path.parent / asked.name):
+        if candidate.is_file():
+            return candidate
+    raise FileNotFoundError(2, f"the file that {path} names is not there", os.fspath(path.parent / asked))
+
+
+def _identifier(element: Element, tag: str) -> str:
+    text = _text(element, tag)
+    return "" if text.lower() in ("unassigned", "none", "") else text
+
+
+def _last(name: str) -> str:
+    """The name at the end of a path such as ``/bodyset/calcn_r``."""
+    return name.rsplit("/", 1)[-1]
+
+
+def _text(element: Element, tag: str) -> str:
+    return next((child.text.strip() for child in element.children if child.tag == tag), "")
+
+
+def _all(element: Element, tag: str) -> list[Element]:
+    found = [element] if element.tag == tag else []
+    waiting = list(reversed(element.children))
+    while waiting:
+        one = waiting.pop()
+        if one.tag == tag:
+            found.append(one)
+        waiting.extend(reversed(one.children))
+    return found
+
+
+def _first(element: Element, tag: str) -> Element | None:
+    return next(iter(_all(element, tag)), None)

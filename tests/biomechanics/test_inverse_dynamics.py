@@ -1,0 +1,181 @@
+"""Generalized forces and reactions: those that bring about the motion, by the equations of motion themselves."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from test_inverse_kinematics import leg, motion_of
+
+import mobod as mb
+from mobod.biomechanics import Applied, ExternalForce
+
+TIME = 0.01 * np.arange(60)
+
+
+@pytest.fixture(scope="module")
+def moved():
+    model = leg()
+    return model, mb.Table(TIME, dict(zip(model.coordinates, motion_of(model, TIME).T, strict=True)))
+
+
+def loads_of(rng):
+    return mb.Table(
+        TIME,
+        {
+            "plate_v": np.stack([20.0 * np.sin(TIME), 300.0 + 50.0 * np.cos(5.0 * TIME), 10.0 * TIME], axis=1),
+            "plate_px": 0.1 * TIME,
+            "plate_py": 0.0 * TIME,
+            "plate_pz": 0.05 + 0.0 * TIME,
+            "plate_m": rng.normal(size=3) * np.ones((60, 1)),
+        },
+    )
+
+
+FOOT = Applied(body="foot", force="plate_v", point="plate_p", torque="plate_m")
+
+
+def test_the_forces_bring_about_the_motion(moved, rng):
+    """With these generalized forces, and the loads as forces on the body, forward dynamics gives the accelerations again."""
+    model, table = moved
+    loads = loads_of(rng)
+    found = mb.inverse_dynamics(model, table, loads, applied=[FOOT])
+    assert found.forces.labels[:2] == ("list_moment", "turn_moment") and "tx_force" in found.forces.labels
+    state, foot = model.default_state(), model.bodies["foot"]
+    system, matter = model.system, model.matter
+    for i in (0, 17, 59):
+        state.q, state.u = found.q[i], found.u[i]
+        system.realize(state, mb.Stage.DYNAMICS)
+        f = np.array([found.forces[label][i] for label in found.forces.labels])
+        F = np.zeros((5, 2, 3))
+        point = [loads[f"plate_p{axis}"][i] for axis in "xyz"]
+        F[foot.index, 1] = loads["plate_v"][i]
+        F[foot.index, 0] = loads["plate_m"][i] + np.cross(point - foot.get_body_origin_location(state), loads["plate_v"][i])
+        u_dot, _ = matter.calc_acceleration(
+            state, f + system.get_mobility_forces(state), F + system.get_rigid_body_forces(state)
+        )
+        assert_allclose(u_dot, found.u_dot[i], atol=1e-8)
+
+
+def test_accelerations_are_those_of_the_splines(moved):
+    model, table = moved
+    found = mb.inverse_dynamics(model, table)
+    knee = model.coordinates["knee"]
+    spline = mb.function.GCVSpline(5, TIME, table["knee"])
+    assert_allclose(found.u[:, knee], spline.calc_derivative([0], TIME[:, None]), atol=1e-9)
+    assert_allclose(found.u_dot[:, knee], spline.calc_derivative([0, 0], TIME[:, None]), atol=1e-6)
+    ends = mb.inverse_dynamics(model, table, start=0.1, end=0.2)
+    assert len(ends.time) == 11
+    assert_allclose(ends.forces["knee_moment"], found.forces["knee_moment"][10:21], rtol=1e-12)
+
+
+def test_reactions_are_those_of_the_matter(moved):
+    """Where the generalized forces are applied to the joints, what these transmit is their reaction."""
+    model, table = moved
+    found = mb.inverse_dynamics(model, table)
+    state = model.default_state()
+    i = 23
+    state.q, state.u = found.q[i], found.u[i]
+    drive = leg()
+    forces = mb.force.DiscreteForces(drive.forces, drive.matter)
+    own = drive.default_state()
+    own.q, own.u = found.q[i], found.u[i]
+    forces.set_all_mobility_forces(own, [found.forces[label][i] for label in found.forces.labels])
+    drive.system.realize(own, mb.Stage.ACCELERATION)
+    assert_allclose(own.u_dot, found.u_dot[i], atol=1e-8)
+    expected = drive.matter.calc_mobilizer_reaction_forces(own)
+    for name, body in drive.bodies.items():
+        got = found.reaction(name)
+        assert_allclose(got["moment"][i], expected[body.index, 0], atol=1e-8)
+        assert_allclose(got["force"][i], expected[body.index, 1], atol=1e-8)
+        R = np.asarray(body.get_body_rotation(own))
+        assert_allclose(found.reaction(name, frame="child")["force"][i], R.T @ expected[body.index, 1], atol=1e-8)
+        parent = found.reaction(name, frame=model.bodies[name], on="parent", at="joint")
+        assert_allclose(parent["force"][i], -R.T @ expected[body.index, 1], atol=1e-8)
+    both = found.reactions()
+    assert both.labels[:2] == ("pelvis_force", "pelvis_moment")
+    knee = found.reaction("shank", frame="parent")["moment"][:, 2]
+    assert_allclose(knee, found.forces["knee_moment"], atol=1e-9)
+
+
+def test_standing_still_the_plate_carries_the_weight():
+    model = leg()
+    still = mb.Table(TIME, {name: np.zeros(60) for name in model.coordinates})
+    held = mb.inverse_dynamics(model, still)
+    weight = 4 * 3.0 * 9.81
+    assert_allclose(held.forces["ty_force"], weight, rtol=1e-9)
+    force = ExternalForce(name="floor", body="foot", time=TIME, force=np.tile([0.0, weight, 0.0], (60, 1)))
+    stands = mb.inverse_dynamics(model, still, [force])
+    assert_allclose(stands.forces["ty_force"], 0.0, atol=1e-9)
+    # the same force, expressed in the foot and in no place but its origin
+    turned = ExternalForce(
+        name="floor", body="foot", time=TIME, force=force.force, force_in="foot", point_in="foot", point=0 * force.force
+    )
+    assert_allclose(mb.inverse_dynamics(model, still, [turned]).forces["ty_force"], 0.0, atol=1e-9)
+
+
+XML = """<?xml version="1.0"?><OpenSimDocument Version="40000"><ExternalLoads name="x"><objects>
+<ExternalForce name="right"><applied_to_body>foot</applied_to_body>
+<force_expressed_in_body>ground</force_expressed_in_body><point_expressed_in_body>ground</point_expressed_in_body>
+<force_identifier>plate_v</force_identifier><point_identifier>plate_p</point_identifier>
+<torque_identifier>plate_m</torque_identifier></ExternalForce>
+<ExternalForce name="off"><isDisabled>true</isDisabled><applied_to_body>nobody</applied_to_body></ExternalForce>
+</objects><datafile>loads.mot</datafile></ExternalLoads></OpenSimDocument>
+"""
+
+
+def test_a_file_of_external_loads(moved, rng, tmp_path):
+    model, table = moved
+    loads = loads_of(rng)
+    expected = mb.inverse_dynamics(model, table, loads, applied=[FOOT]).forces
+    mb.write_sto(tmp_path / "loads.mot", loads.split())
+    (tmp_path / "loads.xml").write_text(XML)
+    found = mb.inverse_dynamics(model, table, tmp_path / "loads.xml").forces
+    for label in expected:
+        assert_allclose(found[label], expected[label], rtol=1e-9, atol=1e-9)
+    assert mb.inverse_dynamics(model, table, tmp_path / "loads.mot", applied=[FOOT]).forces["knee_moment"][3] == pytest.approx(
+        expected["knee_moment"][3]
+    )
+    for old, new, kind, message in (
+        ("loads.mot", "other.mot", FileNotFoundError, "that .*loads.xml names is not there"),
+        ("plate_v", "plat_v", ValueError, "loads.xml: the loads have no columns plat_vx.*plate_vx"),
+        ("<applied_to_body>foot<", "<applied_to_body>hand<", ValueError, "'right' names the body 'hand'"),
+        ("<applied_to_body>foot</applied_to_body>", "", mb.ModelError, "loads.xml:2: this <ExternalForce> names no"),
+        ("ExternalLoads", "Loads", mb.ModelError, "no <ExternalLoads> in this file"),
+        ("<datafile>loads.mot</datafile>", "", mb.ModelError, "name no <datafile>"),
+    ):
+        (tmp_path / "loads.xml").write_text(XML.replace(old, new))
+        with pytest.raises(kind, match=message):
+            mb.inverse_dynamics(model, table, tmp_path / "loads.xml")
+
+
+def test_filters_take_away_noise(moved, rng):
+    model, table = moved
+    noisy = table.with_columns({"knee": table["knee"] + 1e-3 * rng.normal(size=60)})
+    expected = mb.inverse_dynamics(model, table).forces["knee_moment"]
+    raw, *filtered = (
+        mb.inverse_dynamics(model, noisy, **options).forces["knee_moment"]
+        for options in ({}, {"cutoff": 6.0}, {"cutoff": 6.0, "filter": "opensim"})
+    )
+    for one in filtered:
+        assert np.std((one - expected)[10:-10]) < 0.05 * np.std((raw - expected)[10:-10])
+
+
+def test_what_is_wrong_is_named(moved):
+    model, table = moved
+    with pytest.raises(ValueError, match="no column is a coordinate of 'leg'"):
+        mb.inverse_dynamics(model, table.renamed({name: f"x{name}" for name in table}))
+    with pytest.raises(ValueError, match="gaps; fill them first"):
+        mb.inverse_dynamics(model, table.with_columns({"knee": np.full(60, np.nan)}))
+    with pytest.raises(ValueError, match="needs applied="):
+        mb.inverse_dynamics(model, table, table)
+    with pytest.raises(ValueError, match="'butterworth' or 'opensim', not 'none'"):
+        mb.inverse_dynamics(model, table, filter="none")
+    with pytest.raises(ValueError, match="no time between 9 and 10"):
+        mb.inverse_dynamics(model, table, start=9, end=10)
+    with pytest.raises(TypeError, match="the motion is a Trajectory, a Table"):
+        mb.inverse_dynamics(model, 3)
+    found = mb.inverse_dynamics(model, table.only(["knee"]))
+    assert len(found.notes) == 1 and "10 coordinates are not in the file" in found.notes[0]
+    with pytest.raises(ValueError, match="on is one of 'child', 'parent', not 'both'"):
+        found.reaction("foot", on="both")
+    with pytest.raises(ValueError, match="Ground has no joint"):
+        found.reaction(0)
