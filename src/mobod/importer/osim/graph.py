@@ -85,8 +85,8 @@ class Tree:
                 )
             if mass == 0.0 and len(joints) == 1 and joints[0].item is not None and joints[0].item.tag not in NOT_FREE:
                 item.refuse(
-                    f"body {item.name!r} has no mass and ends a branch, where joint {joints[0].item.name!r} is free to move it: "
-                    "its acceleration is not determined; give it a mass, or weld it"
+                    f"body {item.name!r} has no mass and ends a branch, where joint {joints[0].item.name!r} is free to move "
+                    "it: its acceleration is not determined; give it a mass, or weld it"
                 )
 
     def _add(self, link: Link) -> None:
@@ -136,8 +136,8 @@ class Tree:
             choice = choice or ways[0] or ways[1]
             if choice is None:
                 node.item.refuse(
-                    f"body {node.item.name!r} has no mass and ends a branch of the tree, where its joint is free to move it; give "
-                    "it a mass, or weld it"
+                    f"body {node.item.name!r} has no mass and ends a branch of the tree, where its joint is free to move it; "
+                    "give it a mass, or weld it"
                 )
             self._add(choice)
             added.add(id(choice))
