@@ -28,6 +28,7 @@ class Format(NamedTuple):
 FORMATS = (
     Format("URDF", "urdf", "load_urdf", (".urdf",), ("robot",)),
     Format("OpenSim", "osim", "load_osim", (".osim",), ("OpenSimDocument",)),
+    Format("SDF", "sdf", "load_sdf", (".sdf", ".world"), ("sdf", "gazebo")),
     Format("MJCF", "mjcf", "load_mjcf", (".mjcf",), ("mujoco", "mujocoinclude")),
 )
 
@@ -40,7 +41,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Model:
     path : str or path-like
         The file. Its ending says which format it has; where that is ``.xml``, its root element does.
     **options
-        Of the format's own reader: `load_urdf`, `load_osim`, `load_mjcf`.
+        Of the format's own reader: `load_urdf`, `load_sdf`, `load_osim`, `load_mjcf`.
 
     Returns
     -------
