@@ -36,6 +36,17 @@ def test_the_example_of_the_page_on_contact_runs(capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "[[0.  0.  9.8]]"
 
 
+def test_the_example_of_the_page_on_biomechanics_runs(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    code = re.findall(r"```python\n(.*?)```", (DOCS / "biomechanics.md").read_text(), flags=re.DOTALL)[0]
+    names = {}
+    exec(compile(code, "biomechanics.md", "exec"), names)
+    assert (tmp_path / "leg.png").stat().st_size > 10_000
+    assert abs(names["motion"].q - names["q"]).max() < 0.05
+    assert capsys.readouterr().out.splitlines()[-1].startswith("all")
+
+
 def test_the_first_example_of_the_readme_runs(tmp_path, monkeypatch):
     code = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)[0]
     monkeypatch.chdir(tmp_path)

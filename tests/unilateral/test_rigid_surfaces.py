@@ -56,10 +56,18 @@ def test_two_balls_rest_on_each_other(go):
     assert end.q == pytest.approx([0.5, 1.5], abs=1e-5)
 
 
-def test_shapes_without_a_rigid_kind_are_named():
-    system, _, _ = on_floor(mb.contact.Torus(1.0, 0.2))
-    with pytest.raises(ModelError, match=r"(?s)'floor', a HalfSpace.*'thing', a Torus"):
+def test_shapes_that_nothing_finds_are_named():
+    system, _, _ = on_floor(mb.contact.HalfSpace())
+    with pytest.raises(ModelError, match=r"(?s)'floor' and 'thing' may touch.*HalfSpace and HalfSpace"):
         mb.contact.rigid(system)
+
+
+def test_shapes_without_a_rigid_kind_are_left_to_time_stepping():
+    system, _, _ = on_floor(mb.contact.Torus(1.0, 0.2))
+    assert mb.contact.rigid(system) == []
+    state = system.realize_topology()
+    with pytest.raises(ModelError, match=r"(?s)HalfSpace, Torus.*TimeStepping"):
+        mb.simulate(system, state, 0.1)
 
 
 def test_who_may_touch_is_as_in_compliant_contact():

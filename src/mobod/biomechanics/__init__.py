@@ -6,6 +6,7 @@
 from ..importer.external_loads import Applied, ExternalForce, read_external_loads
 from ..value.attributes import explain_names
 from .dynamics import InverseDynamics, inverse_dynamics
+from .figure import plot_table
 from .kinematics import Kinematics, inverse_kinematics
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Kinematics",
     "inverse_dynamics",
     "inverse_kinematics",
+    "plot_table",
     "read_external_loads",
 ]
 

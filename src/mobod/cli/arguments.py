@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import CommandError
 from ..importer.named_models import TIME, Gravity
+from .biomechanics import add_commands
 
 if TYPE_CHECKING:
     from ..integrator import Integrator
@@ -54,6 +55,7 @@ def make_parser(run: Any, warm_up: Any) -> argparse.ArgumentParser:
     warmup.add_argument(
         "--all", action="store_true", help="everything of the package that single states need, and all examples"
     )
+    add_commands(commands)
     return parser
 
 

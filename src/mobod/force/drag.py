@@ -121,12 +121,12 @@ def ellipsoid_wrench(model: Any, x: int, w: Any, v: Any) -> Any:
     squares = scaled(areas, areas)
     normal = scaled(squares, v)
     numerator, denominator = vec3.dot(normal, v), vec3.dot(normal, normal)
-    some = numerator > 1e-15
-    safe = where(some, numerator, 1e-15 * one(numerator))
+    some = numerator > 0.0
+    safe = where(some, numerator, one(numerator))
     shadow = PI * norm_ratio(denominator, safe)
     speed = norm(v)
     weight = speed * denominator
-    cosine = numerator / where(weight > 1e-15, weight, 1e-15 * one(weight))
+    cosine = numerator / where(weight > 0.0, weight, one(weight))
     lift = vec3.scale(kutta * r * cosine * shadow, vec3.cross(normal, v))
     f = vec3.add(f, vec3.cross(lift, v))
 

@@ -36,7 +36,8 @@ class Multiplier(FunctionKind):
 
     Examples
     --------
-    >>> f = Multiplier(Polynomial([1, 0, 0]), 3)
+    >>> import mobod as mb
+    >>> f = Multiplier(mb.function.Polynomial([1, 0, 0]), 3)
     >>> f.calc_value(2.0), f.calc_derivative([0], 2.0)
     (12.0, 12.0)
     """

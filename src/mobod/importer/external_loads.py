@@ -130,19 +130,19 @@ def read_external_loads(path: str | os.PathLike[str], *, data: Table | None = No
     """
     path = as_path("path", path)
     root = read_xml(path, with_text=True, any_bytes=True, faults=[])
-    loads = _first(root, "ExternalLoads") if root.tag != "ExternalLoads" else root
+    loads = first_named(root, "ExternalLoads") if root.tag != "ExternalLoads" else root
     if loads is None:
         raise ModelError(f"{path}:{root.line}: there is no <ExternalLoads> in this file")
     if data is None:
-        name = _text(loads, "datafile")
+        name = text_of(loads, "datafile")
         if not name or name.lower() == "unassigned":
             raise ModelError(f"{path}:{loads.line}: the <ExternalLoads> name no <datafile>")
-        data = read_sto(_beside(path, name))
+        data = read_sto(beside(path, name))
     applied = []
-    for element in _all(loads, "ExternalForce"):
-        if _text(element, "isDisabled").lower() == "true" or _text(element, "appliesForce").lower() == "false":
+    for element in all_named(loads, "ExternalForce"):
+        if text_of(element, "isDisabled").lower() == "true" or text_of(element, "appliesForce").lower() == "false":
             continue
-        body = _text(element, "applied_to_body")
+        body = text_of(element, "applied_to_body")
         if not body:
             raise ModelError(f"{path}:{element.line}: this <ExternalForce> names no <applied_to_body>")
         applied.append(
@@ -151,8 +151,8 @@ def read_external_loads(path: str | os.PathLike[str], *, data: Table | None = No
                 force=_identifier(element, "force_identifier"),
                 point=_identifier(element, "point_identifier"),
                 torque=_identifier(element, "torque_identifier"),
-                force_in=_last(_text(element, "force_expressed_in_body") or GROUND),
-                point_in=_last(_text(element, "point_expressed_in_body") or GROUND),
+                force_in=_last(text_of(element, "force_expressed_in_body") or GROUND),
+                point_in=_last(text_of(element, "point_expressed_in_body") or GROUND),
                 name=element.attributes.get("name", ""),
             )
         )
@@ -162,7 +162,7 @@ def read_external_loads(path: str | os.PathLike[str], *, data: Table | None = No
         raise ValueError(f"{path}: {error}") from None
 
 
-def _beside(path: Path, name: str) -> Path:
+def beside(path: Path, name: str) -> Path:
     """A file that another one names: from its folder, else from the present one, else of that name in its folder."""
     asked = Path(name.replace("\\", "/"))
     for candidate in (path.parent / asked, asked, path.parent / asked.name):
@@ -172,7 +172,7 @@ def _beside(path: Path, name: str) -> Path:
 
 
 def _identifier(element: Element, tag: str) -> str:
-    text = _text(element, tag)
+    text = text_of(element, tag)
     return "" if text.lower() in ("unassigned", "none", "") else text
 
 
@@ -181,11 +181,13 @@ def _last(name: str) -> str:
     return name.rsplit("/", 1)[-1]
 
 
-def _text(element: Element, tag: str) -> str:
+def text_of(element: Element, tag: str) -> str:
+    """The text of the first child of this name, without the blanks around it; empty where there is none."""
     return next((child.text.strip() for child in element.children if child.tag == tag), "")
 
 
-def _all(element: Element, tag: str) -> list[Element]:
+def all_named(element: Element, tag: str) -> list[Element]:
+    """The element itself and all below it that have this name."""
     found = [element] if element.tag == tag else []
     waiting = list(reversed(element.children))
     while waiting:
@@ -196,5 +198,6 @@ def _all(element: Element, tag: str) -> list[Element]:
     return found
 
 
-def _first(element: Element, tag: str) -> Element | None:
-    return next(iter(_all(element, tag)), None)
+def first_named(element: Element, tag: str) -> Element | None:
+    """The first of these."""
+    return next(iter(all_named(element, tag)), None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ..state import validity
 from ..tree import inverse_dynamics
 from ..tree import realize as _realize
 from ..value.stage import Stage
-from . import differences, tangents
+from . import differences, settings, tangents
 from .falling import Sweep, sweep_for
 from .manifold import OnManifold
 
@@ -180,6 +181,47 @@ class Differentiable(OnManifold):
             return ForwardDynamicsDerivatives(by_q, by_u, np.zeros((tree.nu, len(state.z_view))), M_inv, np.zeros(tree.nu))
         found = tangents.of_residual(self, state, state.u_dot_view[: tree.nu], state.record.multiplier)
         return ForwardDynamicsDerivatives(*tangents.solved(self, state, found))
+
+    def calc_parameter_derivatives(self, state: State, parameters: Sequence[Any]) -> Array:
+        """Derivatives of ``state.u_dot`` by parameters of bodies, forces and constraints ``(nu, n)``. Needs ACCELERATION.
+
+        Parameters
+        ----------
+        state : State
+        parameters : sequence
+            Each ``"element.parameter"``, such as ``"spring.stiffness"``, or the setter, such as ``spring.set_stiffness``. Any
+            parameter that a state can have of its own, with a column a number. Of a body there are ``mass`` (mass center and
+            inertia held), ``com`` (3), ``inertia`` (6: xx, yy, zz, xy, xz, yz, about its origin, in its frame),
+            ``rotor_inertia``, and ``inboard_frame`` and ``outboard_frame`` (6: a rotation about the frame's own axes, a
+            translation in the body on which it is fixed).
+
+        Returns
+        -------
+        (nu, n) array
+
+        Raises
+        ------
+        StageError
+            If the state is below ACCELERATION.
+        ValueError, TypeError
+            If there is no such element or parameter.
+
+        Notes
+        -----
+        d(udot) = -M^-1 d(residual) at the solved udot, constraints as in `calc_forward_dynamics_derivatives`. The residual's
+        derivative is a difference of fourth order: to rounding for masses, inertias, stiffnesses and all else in which the
+        residual is linear, to about 1e-9 for other parameters.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> system.realize(state)
+        >>> system.calc_parameter_derivatives(state, ["gravity_0.magnitude", system.matter.bodies[1].name + ".com"]).shape
+        (2, 4)
+        """
+        self.get_matter_subsystem().accelerations(state, "calc_parameter_derivatives")
+        return differences.by_settings(self, state, [settings.find(self, what) for what in parameters])
 
 
 __all__ = ["Differentiable", "ForwardDynamicsDerivatives", "InverseDynamicsDerivatives", "Sweep"]

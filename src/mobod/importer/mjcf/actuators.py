@@ -25,7 +25,7 @@ from ...force import transmission
 from ...value.checks import shaped
 from .bodies import BALL, FREE, Tree
 from .sites import Placed
-from .source import Source
+from .source import Source, listed, plural
 from .tendons import Tendons
 
 if TYPE_CHECKING:
@@ -89,6 +89,29 @@ class Actuators:
             if element.num_z:
                 self.activations.append((int(m.actuator_actadr[a]), element))
         model.data["controls"] = Controls(places, elements, int(m.nu))
+        self.report_limits()
+
+    def report_limits(self) -> None:
+        """Limits of the sum of all actuators' forces on a joint that no single actuator's limit stands for."""
+        m, trn = self.source.m, self.source.mujoco.mjtTrn
+        names = []
+        of_joints = (int(trn.mjTRN_JOINT), int(trn.mjTRN_JOINTINPARENT))
+        elsewhere = any(kind not in of_joints for kind in m.actuator_trntype.tolist())
+        for j in np.flatnonzero(np.array(m.jnt_actfrclimited)).tolist():
+            if elsewhere or m.jnt_actgravcomp[j] or self._count(j, True) > 1:
+                names.append(self.source.joints[j])
+        if names:
+            self.source.note(
+                f"actuatorfrcrange of {plural(len(names), 'joint')} {listed(names)}: limits the actuator of a joint "
+                "that has one alone, not the sum with gravity compensation and actuators of tendons and sites"
+            )
+
+    def _count(self, target: int, on_joint: bool) -> int:
+        """How many actuators a joint or a tendon has of its own."""
+        m, trn = self.source.m, self.source.mujoco.mjtTrn
+        kinds = (trn.mjTRN_JOINT, trn.mjTRN_JOINTINPARENT) if on_joint else (trn.mjTRN_TENDON,)
+        chosen = [int(kind) for kind in kinds]
+        return sum(m.actuator_trnid[a, 0] == target and int(m.actuator_trntype[a]) in chosen for a in range(m.nactuator))
 
     def out(self, field: str, a: int) -> Any:
         """What an actuator has for its output."""
@@ -219,14 +242,9 @@ class Actuators:
             return low, high
         if not limited or not gear:
             return low, high
-        what = "joint" if on_joint else "tendon"
-        same = [
-            other
-            for other in range(m.nactuator)
-            if m.actuator_trnid[other, 0] == target and (int(m.actuator_trntype[other]) == trn.mjTRN_TENDON) == (not on_joint)
-        ]
-        if len(same) > 1:
-            self.source.note(f"actuator {name!r}: the limit of the sum of all actuators' forces on its {what} is left out")
+        if self._count(target, on_joint) > 1:
+            if not on_joint:
+                self.source.note(f"actuator {name!r}: the limit of the sum of all actuators' forces on its tendon is left out")
             return low, high
         low, high = sorted((float(bounds[0]) / gear, float(bounds[1]) / gear))
         return low, high

@@ -12,13 +12,16 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...errors import ModelError
+from ...value import Rotation
 from .source import Source, listed, plural
 
 #: The ball that stands for a missing mesh.
 RADIUS = 0.01
 
-_LINE = re.compile(r"(?:, line |Line number=|line )(\d+)")
+_LINE = re.compile(r"(?:, line |Line number=|line )(-?\d+)")
 
 
 def compile_file(path: str | os.PathLike[str], strict: bool) -> Source:
@@ -45,7 +48,10 @@ def compile_file(path: str | os.PathLike[str], strict: bool) -> Source:
     spec.compiler.fusestatic = False
     spec.compiler.discardvisual = False
     source = Source(name, mujoco, spec, None)
+    balanced = bool(spec.compiler.balanceinertia)
     source.m = _compile(source, strict)
+    if spec.compiler.balanceinertia and not balanced:
+        _restore_inertias(source)
     return source
 
 
@@ -65,7 +71,7 @@ def _refused(name: str, error: Exception) -> ModelError:
     words = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = "; ".join(words).removeprefix("XML Error: ").removeprefix("Error: ")
     line = _LINE.search(text)
-    return ModelError(f"{name}:{line[1]}: {text}" if line and line[1] != "-1" else f"{name}: {text}")
+    return ModelError(f"{name}:{line[1]}: {text}" if line and int(line[1]) > 0 else f"{name}: {text}")
 
 
 def _compile(source: Source, strict: bool) -> Any:
@@ -89,7 +95,35 @@ def _mended(source: Source, text: str) -> bool:
     if "A + B >= C" in text and not source.spec.compiler.balanceinertia:
         source.spec.compiler.balanceinertia = True
         return True
+    if "Lengthrange" in text and source.spec.compiler.LRopt.mode != source.mujoco.mjtLRMode.mjLRMODE_NONE:
+        source.spec.compiler.LRopt.mode = source.mujoco.mjtLRMode.mjLRMODE_NONE
+        source.note(f"length ranges of actuators are those of the file: {' '.join(text.split())}")
+        return True
     return _replace_missing(source, text)
+
+
+def _restore_inertias(source: Source) -> None:
+    """Put back what MuJoCo balanced since it was told to: inertias are kept as the file has them."""
+    m = source.m
+    for body in source.spec.bodies:
+        b = int(body.id)
+        if b <= 0 or not body.explicitinertial:
+            continue
+        moments, quaternion = np.array(body.inertia, float), np.array(m.body_iquat[b])
+        full = np.array(body.fullinertia, float)
+        if np.isfinite(full).all() and full.any():
+            xx, yy, zz, xy, xz, yz = full
+            moments, axes = np.linalg.eigh(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+            if np.linalg.det(axes) < 0.0:
+                axes = -axes
+            quaternion = Rotation.trusted(axes).to_quaternion()
+        low, middle, high = sorted(moments.tolist())
+        if low + middle < high:
+            m.body_inertia[b], m.body_iquat[b] = moments, quaternion
+            source.note(
+                f"{_line(body)}the inertia of body {body.name!r} is that of no body (principal moments {low:.4g}, "
+                f"{middle:.4g}, {high:.4g}), and is kept as it is"
+            )
 
 
 def _replace_missing(source: Source, text: str) -> bool:

@@ -60,6 +60,8 @@ class _Maker:
         """The constraint; or why there is none."""
         m, kinds = self.source.m, self.source.mujoco.mjtEq
         kind, data = int(m.eq_type[e]), np.array(m.eq_data[e])
+        if kind in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD) and self.is_rigid(e):
+            return "it ties bodies that cannot move against each other"
         options: dict[str, Any] = {"disabled_by_default": disabled, "name": name}
         if kind == kinds.mjEQ_CONNECT:
             (one, X), (other, Y) = self.ends(e, data[:3], data[3:6])
@@ -72,6 +74,22 @@ class _Maker:
         if kind == kinds.mjEQ_TENDON:
             return self.of_tendons(e, data, options)
         return f"its kind, {str(kinds(kind)).rpartition('_')[2].lower()}, has no counterpart"
+
+    def is_rigid(self, e: int) -> bool:
+        """Whether both bodies are parts of one that no joint divides."""
+        m = self.source.m
+        ends = [int(m.eq_obj1id[e]), int(m.eq_obj2id[e])]
+        if m.eq_objtype[e] == self.source.mujoco.mjtObj.mjOBJ_SITE:
+            ends = [int(m.site_bodyid[site]) for site in ends]
+        moving = [self.moving(body) for body in ends]
+        return moving[0] == moving[1]
+
+    def moving(self, body: int) -> int:
+        """The nearest body with a joint, 0 for the world; a mocap body is of the world."""
+        m = self.source.m
+        while body and not m.body_jntnum[body]:
+            body = int(m.body_parentid[body])
+        return body
 
     def ends(self, e: int, p: Any, q: Any, relative: Any = None) -> tuple[Placed, Placed]:
         """Two frames that coincide where the constraint holds."""

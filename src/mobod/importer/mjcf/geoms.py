@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,26 @@ def add_decorations(source: Source, tree: Tree) -> None:
         source.note(f"{plural(left, 'geom')} of kinds that are not drawn: left out of pictures")
 
 
+@dataclass(eq=False)
+class MeshArrays(decoration.Decoration):
+    """A surface of MuJoCo's, as arrays that need no check: `decoration.Mesh` would take a second for a large one."""
+
+    vertices: Any = None
+    faces: Any = None
+
+    def __init__(self, vertices: Array, faces: Any, **looks: Any) -> None:
+        self.vertices, self.faces = vertices, faces
+        super().__init__(**looks)
+
+    @property
+    def is_closed(self) -> bool:
+        """False: nothing is known of it."""
+        return False
+
+    def _calc_mesh(self, resolution: float) -> tuple[Array, Any]:
+        return self.vertices, self.faces
+
+
 def _shapes(
     source: Source, g: int, looks: dict[str, Any], meshes: dict[int, tuple[decoration.Decoration, Transform]]
 ) -> Iterator[tuple[decoration.Decoration, Transform]]:
@@ -107,7 +128,7 @@ def _mesh(source: Source, mesh: int, looks: dict[str, Any]) -> tuple[decoration.
         X = Transform.trusted(rotation_of(m.mesh_quat[mesh]), np.array(m.mesh_pos[mesh], float))
         return decoration.MeshFile(path, scale=np.array(asset.scale, float), **looks), ~X
     vertices, faces = mesh_arrays(source, mesh)
-    return decoration.Mesh(vertices, faces.tolist(), **looks), Transform()
+    return MeshArrays(vertices, faces, **looks), Transform()
 
 
 def _file(source: Source, mesh: int) -> tuple[Path | None, Any]:

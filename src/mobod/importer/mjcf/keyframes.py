@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +12,6 @@ from .bodies import Tree
 from .source import Source, rotation_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ...state.state import State
     from ..model import Model
 
@@ -25,7 +24,7 @@ def add_keyframes(source: Source, tree: Tree, model: Model) -> None:
         numbers = {
             field: np.array(getattr(m, f"key_{field}")[k]) for field in ("time", "qpos", "qvel", "act", "ctrl", "mpos", "mquat")
         }
-        model.keyframes[name] = _maker(model, mocap, numbers)
+        model.keyframes[name] = partial(_make, model, mocap, numbers)  # which can be pickled
     if mocap:
         source.note(
             f"{len(mocap)} mocap {'body' if len(mocap) == 1 else 'bodies'}: welded to Ground where the file has them; "
@@ -33,18 +32,13 @@ def add_keyframes(source: Source, tree: Tree, model: Model) -> None:
         )
 
 
-def _maker(model: Model, mocap: dict[int, Any], numbers: dict[str, Any]) -> Callable[[], State]:
-    def make() -> State:
-        state: State = model.data["mujoco"].make_state(numbers["qpos"], numbers["qvel"], numbers["act"])
-        state.time = float(numbers["time"])
-        for k, body in mocap.items():
-            quaternion = numbers["mquat"].reshape(-1, 4)[k]
-            X = Transform.trusted(
-                rotation_of(quaternion / np.linalg.norm(quaternion)), numbers["mpos"].reshape(-1, 3)[k].copy()
-            )
-            body.set_inboard_frame(state, X)
-        if numbers["ctrl"].size:
-            model.data["controls"].set_controls(state, numbers["ctrl"])
-        return state
-
-    return make
+def _make(model: Model, mocap: dict[int, Any], numbers: dict[str, Any]) -> State:
+    state: State = model.data["mujoco"].make_state(numbers["qpos"], numbers["qvel"], numbers["act"])
+    state.time = float(numbers["time"])
+    for k, body in mocap.items():
+        quaternion = numbers["mquat"].reshape(-1, 4)[k]
+        X = Transform.trusted(rotation_of(quaternion / np.linalg.norm(quaternion)), numbers["mpos"].reshape(-1, 3)[k].copy())
+        body.set_inboard_frame(state, X)
+    if numbers["ctrl"].size:
+        model.data["controls"].set_controls(state, numbers["ctrl"])
+    return state

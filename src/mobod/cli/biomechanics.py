@@ -1,0 +1,252 @@
+"""The commands ``mobod ik`` and ``mobod id``: coordinates from markers, and forces from motion."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import CommandError
+
+if TYPE_CHECKING:
+    from ..importer.model import Model
+    from ..importer.tool_setup import ToolSetup
+
+FIGURES = (".png", ".pdf", ".svg")
+MOTIONS = (".mot", ".sto")
+
+
+def add_commands(commands: Any) -> None:
+    """Add both to the command's own."""
+    ik = commands.add_parser(
+        "ik",
+        help="inverse kinematics: coordinates from markers",
+        description="Find the coordinates with which a model's markers come closest to recorded ones.",
+        epilog="Example: mobod ik subject.osim walk.trc --output walk.mot --plot walk.png",
+    )
+    ik.set_defaults(run=run_ik)
+    ik.add_argument("model", metavar="MODEL", help="model file, or a setup file of OpenSim's tool (.xml)")
+    ik.add_argument("markers", nargs="?", type=Path, metavar="MARKERS", help="recorded markers: .trc or .c3d")
+    _add_common(ik, "filter the coordinates found below this frequency", "motion: .mot or .sto, angles in degrees")
+    ik.add_argument("--weight", action="append", default=[], type=_weight, metavar="MARKER=W", help="of a marker (default 1)")
+    ik.add_argument("--accuracy", type=float, metavar="A", help="of a frame's search (default 1e-5)")
+    ik.add_argument("--report", type=Path, metavar="FILE", help="save the distance of each marker at each time: .sto")
+    inverse = commands.add_parser(
+        "id",
+        help="inverse dynamics: forces from motion",
+        description="Find the generalized forces that a motion takes under measured loads.",
+        epilog="Example: mobod id subject.osim walk.mot --loads walk_grf.xml --filter 6 --output forces.sto",
+    )
+    inverse.set_defaults(run=run_id)
+    inverse.add_argument("model", metavar="MODEL", help="model file, or a setup file of OpenSim's tool (.xml)")
+    inverse.add_argument("motion", nargs="?", type=Path, metavar="MOTION", help="coordinates over time: .mot or .sto")
+    _add_common(inverse, "filter the coordinates below this frequency, before they are differentiated", "forces: .sto or .mot")
+    inverse.add_argument("--loads", type=Path, metavar="FILE", help="external loads: OpenSim's .xml, which names its data")
+    inverse.add_argument("--reactions", type=Path, metavar="FILE", help="save the joints' reactions, in Ground: .sto")
+
+
+def _add_common(parser: argparse.ArgumentParser, filtered: str, saved: str) -> None:
+    parser.add_argument("--output", type=Path, metavar="FILE", help=f"save the {saved}")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw it over time: .png, .pdf or .svg")
+    parser.add_argument("--start", type=float, default=None, metavar="T", help="from this time on")
+    parser.add_argument("--end", type=float, default=None, metavar="T", help="up to this time")
+    parser.add_argument("--filter", type=float, dest="cutoff", metavar="F", help=filtered)
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def _weight(text: str) -> tuple[str, float]:
+    name, equals, value = text.rpartition("=")
+    try:
+        number = float(value)
+    except ValueError:
+        number = np.nan
+    if not equals or not name or not number >= 0.0:
+        raise argparse.ArgumentTypeError(f"must be MARKER=WEIGHT, with a number that is zero or more, not {text!r}")
+    return name, number
+
+
+# ---------------------------------------------------------------------------------------------- what they do
+
+
+def run_ik(options: argparse.Namespace) -> None:
+    """Inverse kinematics."""
+    from ..biomechanics import inverse_kinematics
+    from ..biomechanics.figure import plot_table
+    from ..motion_data import read_sto, read_trc, write_sto
+
+    setup = _setup_of(options, "ik")
+    path = options.markers or setup.markers
+    if path is None:
+        raise CommandError("mobod ik takes a MODEL and MARKERS; see mobod ik --help")
+    _check_results(options)
+    say = _speaker(options)
+    model = _model(options, setup, say)
+    if path.suffix.lower() == ".c3d":
+        from ..motion_data import read_c3d
+
+        markers = read_c3d(path).markers
+    else:
+        markers = read_trc(path)
+    weights = setup.weights | dict(options.weight)
+    if setup.weights:  # a setup's markers are those that it lists
+        weights = {label: 0.0 for label in markers.labels if label in model.markers} | weights
+        weights = {name: weight for name, weight in weights.items() if name in markers}
+    wanted: dict[str, Any] = {}
+    from_file = None if setup.motion is None else read_sto(setup.motion, model=model)
+    for name, value in setup.coordinates.items():
+        if name in model.coordinates:
+            wanted[name] = _wanted(model, name, value, from_file, markers.time)
+    for note in markers.report:
+        say(f"note: {note}")
+    found = inverse_kinematics(
+        model,
+        markers,
+        weights=weights,
+        coordinates=_within(wanted, markers.time, options, setup) or None,
+        coordinate_weights=setup.coordinate_weights or 1.0,
+        start=_first(options.start, setup.start),
+        end=_first(options.end, setup.end),
+        accuracy=options.accuracy or setup.accuracy,
+        constraint_weight=setup.constraint_weight,
+        cutoff=options.cutoff,
+        progress=_progress(options),
+    )
+    say(found.summarize())
+    output = options.output
+    if output is not None:
+        write_sto(output, found.to_table(), degrees=True, model=model)
+        say(f"{'motion':<17}{output}")
+    if options.report is not None:
+        write_sto(options.report, found.residuals)
+        say(f"{'residuals':<17}{options.report}")
+    if options.plot is not None:
+        title = f"{model.name}: {path.name}"
+        plot_table(options.plot, found.to_table(), degrees=model.angles, residuals=found.residuals, title=title, unit="m")
+        say(f"{'plot':<17}{options.plot}")
+    if not (output or options.report or options.plot):
+        say("nothing is saved; ask for it with --output, --report or --plot")
+
+
+def run_id(options: argparse.Namespace) -> None:
+    """Inverse dynamics."""
+    from ..biomechanics import inverse_dynamics
+    from ..biomechanics.figure import plot_table
+    from ..motion_data import write_sto
+
+    setup = _setup_of(options, "id")
+    path = options.motion or setup.motion
+    if path is None:
+        raise CommandError("mobod id takes a MODEL and a MOTION; see mobod id --help")
+    _check_results(options)
+    say = _speaker(options)
+    model = _model(options, setup, say)
+    found = inverse_dynamics(
+        model,
+        path,
+        options.loads or setup.loads,
+        cutoff=options.cutoff or setup.cutoff,
+        filter="opensim" if setup.cutoff is not None and options.cutoff is None else "butterworth",
+        start=_first(options.start, setup.start),
+        end=_first(options.end, setup.end),
+        progress=_progress(options),
+    )
+    for note in found.notes:
+        say(f"note: {note}")
+    say(_ranges(found.forces))
+    if options.output is not None:
+        write_sto(options.output, found.forces)
+        say(f"{'forces':<17}{options.output}")
+    if options.reactions is not None:
+        write_sto(options.reactions, found.reactions())
+        say(f"{'reactions':<17}{options.reactions}")
+    if options.plot is not None:
+        plot_table(options.plot, found.forces, title=f"{model.name}: {path.name}", unit="N, N m")
+        say(f"{'plot':<17}{options.plot}")
+    if not (options.output or options.reactions or options.plot):
+        say("nothing is saved; ask for it with --output, --reactions or --plot")
+
+
+def _ranges(table: Any) -> str:
+    """A line a column: least, mean and greatest value."""
+    width = max(len(label) for label in table.labels)
+    lines = [f"{'force':<{width}}  {'least':>10}  {'mean':>10}  {'greatest':>10}"]
+    for label in table.labels:
+        column = table[label]
+        lines.append(f"{label:<{width}}  {column.min():10.4g}  {column.mean():10.4g}  {column.max():10.4g}")
+    return "\n".join(lines)
+
+
+def _setup_of(options: argparse.Namespace, kind: str) -> ToolSetup:
+    from ..importer.tool_setup import TOOLS, ToolSetup, read_tool_setup
+    from ..importer.xml_element import read_xml
+
+    path = Path(options.model)
+    if path.suffix.lower() != ".xml" or not path.is_file() or read_xml(path).tag != "OpenSimDocument":
+        return ToolSetup(kind=kind)
+    setup = read_tool_setup(path)
+    if setup.kind != kind:
+        raise CommandError(
+            f"{path} is a setup of {next(name for name, one in TOOLS.items() if one == setup.kind)}: use mobod {setup.kind}"
+        )
+    if setup.model is None:
+        raise CommandError(f"{path} names no model_file")
+    return setup
+
+
+def _model(options: argparse.Namespace, setup: ToolSetup, say: Callable[[str], None]) -> Model:
+    from ..importer import load
+
+    model = load(setup.model or options.model)
+    say(f"{model.name}: {len(model.coordinates)} coordinates, {len(model.markers)} markers")
+    return model
+
+
+def _wanted(model: Model, name: str, value: float | None, table: Any, time: Any) -> Any:
+    if value is not None:
+        return value
+    if table is not None and name in table:
+        return np.interp(time, table.time, table[name])
+    return float(model.default_state().q[model.coordinates[name]])
+
+
+def _within(wanted: dict[str, Any], time: Any, options: argparse.Namespace, setup: ToolSetup) -> dict[str, Any]:
+    """Columns over all times, cut to those that are asked for."""
+    start, end = _first(options.start, setup.start), _first(options.end, setup.end)
+    slack = 1e-9 * (time[-1] - time[0]) / max(1, len(time) - 1)
+    there = (time >= start - slack) & (time <= end + slack)
+    return {name: value[there] if np.ndim(value) else value for name, value in wanted.items()}
+
+
+def _first(asked: float | None, otherwise: float) -> float:
+    return otherwise if asked is None else asked
+
+
+def _speaker(options: argparse.Namespace) -> Callable[[str], None]:
+    return (lambda text: None) if options.quiet else print
+
+
+def _progress(options: argparse.Namespace) -> bool:
+    return not options.quiet and importlib.util.find_spec("tqdm") is not None
+
+
+def _check_results(options: argparse.Namespace) -> None:
+    """Find out before working whether the results can be written."""
+    from ..value.checks import check_extension
+
+    for path, known in (
+        (options.output, MOTIONS),
+        (options.plot, FIGURES),
+        (getattr(options, "report", None), MOTIONS),
+        (getattr(options, "reactions", None), MOTIONS),
+    ):
+        if path is None:
+            continue
+        check_extension(path, known)
+        if not path.parent.is_dir():
+            raise CommandError(f"{path}: there is no folder {path.parent}")
+    if options.plot is not None and importlib.util.find_spec("matplotlib") is None:
+        raise CommandError("a picture needs Matplotlib: pip install 'mobod[plot]'")

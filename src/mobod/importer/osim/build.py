@@ -1,0 +1,299 @@
+"""From a document of today's format to a model: tree, bodies, coordinates, constraints, forces, and all that is data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from ... import body, constraint, force
+from ...errors import ModelError
+from ...force.subsystem import GeneralForceSubsystem
+from ...mobilizer.base import MobilizedBody
+from ...system.matter import SimbodyMatterSubsystem
+from ...system.system import MultibodySystem
+from ...value import Transform
+from ...value.checks import suggest
+from ..model import Model
+from .bodies import Drawings, read_mass, share
+from .constraints import add_constraint
+from .contact import ContactShapes
+from .coordinates import Coordinate, add_locks_and_motions, free_name, name_coordinates, set_defaults
+from .coupler import DependentCoordinate
+from .document import Item
+from .forces import add_force
+from .frames import FRAMES, Components
+from .graph import Link, Tree
+from .joints import JOINTS, Site, coordinates_of, kind_of
+from .muscles import keep_wraps
+
+#: What tells of the file and not of the mechanism, kept as it is.
+_ABOUT = ("credits", "publications", "length_units", "force_units", "notes")
+_ASIDE = {"ControllerSet": "controller", "ProbeSet": "probe"}
+
+
+class Builder:
+    """Makes a model, step by step; `model` and `report` grow on the way."""
+
+    def __init__(
+        self, document: Item, path: str, strict: bool, mesh_dirs: Sequence[str | os.PathLike[str]], report: list[str]
+    ) -> None:
+        self.document = document
+        self.path = path
+        self.strict = strict
+        self.mesh_dirs = mesh_dirs
+        self.report = report
+        self.losses: list[str] = []
+        self.components = Components(document)
+        self.shapes = ContactShapes(self)
+        self.mobods: dict[int, MobilizedBody] = {}
+        self.coordinates: list[Coordinate] = []
+        self.couplers: list[DependentCoordinate] = []
+        self.model = self._empty()
+
+    def _empty(self) -> Model:
+        system = MultibodySystem()
+        matter = SimbodyMatterSubsystem(system)
+        forces = GeneralForceSubsystem(system)
+        gravity = self.document.finite("gravity", (0.0, -9.80665, 0.0))
+        return Model(
+            name=self.document.name,
+            system=system,
+            matter=matter,
+            forces=forces,
+            gravity=force.Gravity(forces, matter, gravity),
+            bodies={},
+            coordinates={},
+            speeds={},
+            report=self.report,
+        )
+
+    def lose(self, item: Item, sentence: str) -> None:
+        """Report something of the mechanism that is left out; all of it counts as read."""
+        item.read_all()
+        self.losses.append(item.note(sentence))
+        self.report.append(item.note(sentence))
+
+    # ------------------------------------------------------------------------------------------ the steps
+
+    def build(self) -> Model:
+        """Make it all."""
+        tree = self._tree()
+        self._make_bodies(tree)
+        name_coordinates(self.model, self.coordinates)
+        self._close_loops(tree)
+        for item in self._members("ConstraintSet", _constraint_like):
+            add_constraint(self, item)
+        locked = add_locks_and_motions(self.model, self.coordinates)
+        self._keep_frames()
+        Drawings(self.components, self.path, self.mesh_dirs, self.report).draw(self.mobods)
+        keep_wraps(self)
+        self.shapes.read()
+        for item in self._members("ForceSet", _force_like):
+            add_force(self, item)
+        self._keep_the_rest()
+        self.model.prepare = partial(_prepare, coordinates=self.coordinates, locked=locked, couplers=self.couplers)
+        self.model.data["coordinates"] = {one.name: one for one in self.coordinates}
+        return self.model
+
+    def _members(self, group: str, belongs: object) -> list[Item]:
+        """The objects of a set, and those of its kind among the model's components."""
+        loose = [item for item in self.document.objects("components") if callable(belongs) and belongs(item.tag)]
+        return loose + self.document.objects(group)
+
+    def _tree(self) -> Tree:
+        components = self.components
+        self.masses = {}
+        bodies = []
+        for item in components.all("Body"):
+            item.is_read = True
+            mass, properties = read_mass(item, self.report, self.strict)
+            self.masses[id(item)] = properties
+            bodies.append((item, mass))
+        joints = []
+        self.places: dict[int, tuple[Transform, Transform]] = {}
+        for item in self.document.objects("JointSet") + [
+            i for i in components.paths.values() if i.tag in JOINTS and i.parent is not None and i.parent.tag == "components"
+        ]:
+            item.is_read = True
+            kind_of(item)
+            (parent, X_P), (child, X_C) = components.frame(item, "parent_frame"), components.frame(item, "child_frame")
+            if parent is child:
+                item.refuse(f"joint {item.name!r} connects body {parent.name!r} to itself")
+            self.places[id(item)] = X_P, X_C
+            joints.append((item, parent, child))
+        self.twice(bodies)
+        return Tree(components.ground, bodies, joints)
+
+    def twice(self, bodies: list[tuple[Item, float]]) -> None:
+        """Report names that come twice, which OpenSim numbers."""
+        for item, _ in bodies:
+            if self.components.name_of(item) != item.name:
+                self.report.append(item.note(f"a second body {item.name!r} is called {self.components.name_of(item)!r}"))
+
+    def _make_bodies(self, tree: Tree) -> None:
+        model, ground = self.model, self.components.ground
+        self.mobods[id(ground)] = model.bodies["ground"] = model.matter.ground
+        for mobilizer in tree.mobilizers:
+            link, item = mobilizer.joint, mobilizer.outboard.item
+            inboard = link.child if mobilizer.is_reversed else link.parent
+            properties = share(self.masses[id(item)], 1 + tree.copies.get(id(item), 0))
+            part = body.Massless() if properties.mass == 0.0 else body.Rigid(properties)
+            name = self.components.name_of(item)
+            if mobilizer.copy:
+                name = f"{name}_slave_{mobilizer.copy}"
+            while name == model.matter.ground.name or name in model.bodies:
+                name += "_body"
+            site = Site(self.mobods[id(inboard.item)], part, Transform(), Transform(), mobilizer.is_reversed, name)
+            if link.item is None:
+                mobod = self._float(item, site)
+            else:
+                mobod = self._join(link.item, site)
+            if mobilizer.copy:
+                weld = free_name(model, f"{name}_weld")
+                model.constraints[weld] = constraint.Weld(self.mobods[id(item)], Transform(), mobod, Transform(), name=weld)
+                self.report.append(
+                    (link.item or item).note(
+                        f"joint {_name(link)!r} closes a loop: it moves a copy of body {item.name!r} with an equal "
+                        f"share of its mass, held to it by the constraint {weld!r}"
+                    )
+                )
+                model.bodies[name] = mobod
+            else:
+                self.mobods[id(item)] = model.bodies[name] = mobod
+
+    def _float(self, item: Item, site: Site) -> MobilizedBody:
+        """A body that no joint holds is free, with coordinates named after it."""
+        self.report.append(
+            item.note(f"no joint holds body {item.name!r}: it is free to move, by a joint called 'free_{item.name}'")
+        )
+        joint = Item(self.path, type(item.element)("FreeJoint", {"name": f"free_{item.name}"}, item.element.line))
+        return self._join(joint, site, known=False)
+
+    def _join(self, joint: Item, site: Site, known: bool = True) -> MobilizedBody:
+        if known:
+            X_P, X_C = self.places[id(joint)]
+            site.X_PF, site.X_BM = (X_C, X_P) if site.is_reversed else (X_P, X_C)
+        own = coordinates_of(joint)
+        try:
+            mobod, places = kind_of(joint).make(joint, site)
+        except (ModelError, ValueError) as error:
+            message = str(error)
+            raise ModelError(
+                message if message.startswith(joint.path) else f"{joint.where}: {joint.tag} {joint.name!r}: {message}"
+            ) from None
+        mobod.joint_name = joint.name
+        for one, (whose, which) in zip(own, places, strict=True):
+            one.mobod, one.which = whose, which
+        self.coordinates += own
+        return mobod
+
+    def _close_loops(self, tree: Tree) -> None:
+        """Welds that close loops are constraints; a free joint that would close one holds nothing, and has no coordinates."""
+        for link in tree.loops:
+            assert link.item is not None
+            if link.item.tag == "FreeJoint":
+                self.report.append(
+                    link.item.note(f"FreeJoint {link.item.name!r} closes a loop, where it holds nothing; it is left out")
+                )
+                continue
+            self._weld_loop(link)
+
+    def _weld_loop(self, link: Link) -> None:
+        assert link.item is not None
+        X_P, X_C = self.places[id(link.item)]
+        name = free_name(self.model, f"{link.item.name}_Loop")
+        one, other = self.mobods[id(link.parent.item)], self.mobods[id(link.child.item)]
+        self.model.constraints[name] = constraint.Weld(one, X_P, other, X_C, name=name)
+
+    # ------------------------------------------------------------------------------------------ for the parts
+
+    def frame(self, item: Item, socket: str, *, prefix: str = "socket_") -> tuple[MobilizedBody, Transform]:
+        """Find the mobilized body that a socket's frame is fixed to, and where in it."""
+        base, X = self.components.frame(item, socket, prefix=prefix)
+        return self.mobods[id(base)], X
+
+    def mobod_named(self, item: Item, name: str) -> MobilizedBody:
+        """Find the mobilized body of a frame that a property names."""
+        return self.place_named(item, name)[0]
+
+    def place_named(self, item: Item, name: str) -> tuple[MobilizedBody, Transform]:
+        """Find the mobilized body of a frame that a property names, and where in it."""
+        found = self.components.look_up(item, name, FRAMES)
+        if found is None:
+            item.refuse(
+                f"{item.tag} {item.name!r} names the body {name!r}, and there is none; {suggest(name, list(self.model.bodies))}"
+            )
+        base, X = self.components.place(found)
+        return self.mobods[id(base)], X
+
+    # ------------------------------------------------------------------------------------------ what is kept
+
+    def _keep_frames(self) -> None:
+        """Frames and markers, by name; a name that comes twice is the whole path."""
+        model, components = self.model, self.components
+        frames = [item for item in components.all(*FRAMES) if item.tag not in ("Body", "Ground")]
+        names = [components.name_of(item) for item in frames]
+        for item, name in zip(frames, names, strict=True):
+            item.is_read = True
+            base, X = components.place(item)
+            key = name if names.count(name) == 1 else components.path_of[id(item)][1:]
+            model.frames[key] = self.mobods[id(base)], X
+        for item in components.all("Marker", "Station"):
+            item.is_read = True
+            base, where = components.station(item)
+            item.find("fixed")
+            if item.tag == "Marker":
+                model.markers[components.name_of(item)] = self.mobods[id(base)], np.asarray(where, dtype=np.float64)
+
+    def _keep_the_rest(self) -> None:
+        """Data about the file; and a line of the report for each thing that is left out, or was never asked for."""
+        for tag in _ABOUT:
+            child = self.document.find(tag)
+            if child is not None and child.words:
+                self.model.data[tag] = " ".join(child.words)
+        for tag, kind in _ASIDE.items():
+            for item in self.document.objects(tag):
+                self.lose(
+                    item,
+                    f"{kind} {item.name!r} ({item.tag}) is left out: it drives or observes, and is no part of the mechanism",
+                )
+        for item in self.document.find_loose():
+            self.lose(item, f"{item.tag} {item.name!r} is left out: a component of a kind that is not known")
+        counts: dict[tuple[str, str], list[Item]] = {}
+        for item in self.document.unread():
+            counts.setdefault((item.parent.tag if item.parent else "", item.tag), []).append(item)
+        for (above, tag), items in counts.items():
+            more = f", and {len(items) - 1} more like it" if len(items) > 1 else ""
+            self.report.append(items[0].note(f"<{tag}> of {above} is not taken up{more}"))
+
+
+def _name(link: Link) -> str:
+    return "" if link.item is None else link.item.name
+
+
+def _constraint_like(tag: str) -> bool:
+    return tag.endswith("Constraint")
+
+
+def _force_like(tag: str) -> bool:
+    return tag.endswith(("Force", "Actuator", "Spring", "Muscle", "Ligament"))
+
+
+def _prepare(
+    model: Model,
+    state: object,
+    *,
+    coordinates: list[Coordinate],
+    locked: list[MobilizedBody],
+    couplers: list[DependentCoordinate],
+) -> None:
+    """Bring a new state to the file's: angles for quaternions, values and speeds, locks."""
+    from ...state.state import State
+
+    assert isinstance(state, State)
+    model.matter.set_use_euler_angles(state, True)
+    model.system.realize_model(state)
+    set_defaults(state, model, coordinates, locked, couplers)

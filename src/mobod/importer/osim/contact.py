@@ -1,0 +1,165 @@
+"""Contact shapes, and the forces between them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ... import contact, force
+from ...errors import ModelError
+from ...value import Rotation, Transform
+from ...value.checks import suggest
+from .document import Item
+
+if TYPE_CHECKING:
+    from ...mobilizer.base import MobilizedBody
+    from .build import Builder
+
+KINDS = ("ContactSphere", "ContactHalfSpace", "ContactMesh", "ContactEllipsoid", "ContactCylinder", "ContactTorus")
+#: What takes the z axis to where a half-space of OpenSim's ends: against its x axis.
+_OUTWARD = Transform(Rotation.about_axis(-0.5 * math.pi, (0.0, 1.0, 0.0)))
+
+
+class Shape(NamedTuple):
+    """A shape on a body."""
+
+    item: Item
+    body: MobilizedBody
+    X_BS: Transform
+    geometry: contact.Shape | None
+
+
+class ContactShapes:
+    """The shapes that contact forces name."""
+
+    def __init__(self, build: Builder) -> None:
+        self.build = build
+        self.shapes: dict[str, Shape] = {}
+
+    def read(self) -> None:
+        """Read them all; one that cannot be used is reported."""
+        for item in self.build.components.all(*KINDS):
+            item.is_read = True
+            body, X_BF = self.build.frame(item, "frame")
+            R = Rotation.from_body_fixed_xyz(item.finite("orientation", (0.0, 0.0, 0.0)))
+            X = X_BF @ Transform(R, item.finite("location", (0.0, 0.0, 0.0)))
+            try:
+                geometry = self._geometry(item)
+            except (OSError, ValueError, ModelError, ImportError) as error:
+                self.build.lose(item, f"{item.tag} {item.name!r} touches nothing: {error}")
+                geometry = None
+            self.shapes[self.build.components.name_of(item)] = Shape(item, body, X, geometry)
+        for item in self.build.document.objects("ContactGeometrySet"):
+            if not item.is_read:
+                self.build.lose(item, f"a contact shape of a kind that is not known, {item.tag}; known are {', '.join(KINDS)}")
+
+    def _geometry(self, item: Item) -> contact.Shape | None:
+        match item.tag:
+            case "ContactSphere":
+                return contact.Sphere(item.number("radius", math.nan))
+            case "ContactHalfSpace":
+                return contact.HalfSpace((-1.0, 0.0, 0.0))
+            case "ContactEllipsoid":
+                return contact.Ellipsoid(item.vector("radii", (math.nan,) * 3))
+            case "ContactTorus":
+                return contact.Torus(item.number("toroidal_radius", math.nan), item.number("tube_radius", math.nan))
+            case "ContactCylinder":
+                return contact.Cylinder(item.number("radius", math.nan), math.inf)
+            case _:
+                return contact.TriangleMesh.from_file(Path(self.build.path).parent / item.text("filename"))
+
+    def find(self, owner: Item, named: str) -> Shape:
+        """Find a shape by its name or path."""
+        last = named.rpartition("/")[2]
+        shape = self.shapes.get(last)
+        if shape is None:
+            owner.refuse(
+                f"{owner.tag} {owner.name!r} names the contact shape {named!r}, and there is none; "
+                f"{suggest(last, list(self.shapes))}"
+            )
+        return shape
+
+
+def material_of(build: Builder, item: Item) -> contact.Material:
+    """Read a material; friction that grows with sliding is taken as it is."""
+    names = ("stiffness", "dissipation", "static_friction", "dynamic_friction", "viscous_friction")
+    values = {name: item.number(name, 0.0) for name in names}
+    static, dynamic = values["static_friction"], values["dynamic_friction"]
+    made = contact.Material(**{**values, "dynamic_friction": min(static, dynamic)})
+    if dynamic > static:
+        object.__setattr__(made, "dynamic_friction", dynamic)
+        build.report.append(
+            item.note(f"dynamic friction, {dynamic:g}, is more than static friction, {static:g}: both are taken as they are")
+        )
+    return made
+
+
+def listed_surfaces(build: Builder, item: Item, name: str, disabled: bool) -> list[force.base.Force]:
+    """HuntCrossleyForce and ElasticFoundationForce: a material for each group of shapes; all these touch each other."""
+    is_mesh = item.tag == "ElasticFoundationForce"
+    placed: list[tuple[MobilizedBody, contact.Surface, Transform]] = []
+    of_meshes: contact.Material | None = None
+    groups = next((group for group in item.children if group.tag.endswith("ContactParametersSet")), None)
+    inner = None if groups is None else groups.find("objects")
+    if groups is not None:
+        groups.is_read = True
+    pairs: list[tuple[Shape, contact.Material | None]] = []
+    for parameters in [] if inner is None else inner.children:
+        parameters.is_read = True
+        shapes = [build.shapes.find(item, one) for one in parameters.word_list("geometry")]
+        has_mesh = any(isinstance(one.geometry, contact.TriangleMesh) for one in shapes)
+        if is_mesh and not has_mesh:
+            parameters.read_all()
+            pairs += [(one, None) for one in shapes]
+            continue
+        made = material_of(build, parameters)
+        of_meshes = of_meshes or made
+        pairs += [(one, made) for one in shapes]
+    usual = of_meshes or contact.Material(1.0)
+    for shape, made_of in pairs:
+        if shape.geometry is None:
+            continue
+        if not is_mesh and isinstance(shape.geometry, contact.TriangleMesh):
+            build.report.append(
+                item.note(f"HuntCrossleyForce {item.name!r} leaves out the mesh {shape.item.name!r}, as OpenSim does")
+            )
+            continue
+        placed.append((shape.body, contact.Surface(shape.geometry, made_of or usual), shape.X_BS))
+    speed = item.number("transition_velocity", 0.01)
+    kind = force.ElasticFoundation if is_mesh else force.HuntCrossley
+    if is_mesh and not any(isinstance(surface.geometry, contact.TriangleMesh) for _, surface, _ in placed):
+        build.lose(item, f"ElasticFoundationForce {item.name!r} has no mesh that could be read, so that nothing touches")
+        return []
+    return [kind(build.model.forces, placed, speed, disabled_by_default=disabled, name=name)]
+
+
+def smooth_sphere(build: Builder, item: Item, name: str, disabled: bool) -> list[force.base.Force]:
+    """SmoothSphereHalfSpaceForce."""
+    sphere, space = (build.shapes.find(item, item.text(f"socket_{socket}")) for socket in ("sphere", "half_space"))
+    for tag in ("force_visualization_radius", "force_visualization_scale_factor"):
+        item.find(tag)
+    if not isinstance(sphere.geometry, contact.Sphere):
+        item.refuse(
+            f"SmoothSphereHalfSpaceForce {item.name!r} takes a ContactSphere; {sphere.item.name!r} is a {sphere.item.tag}"
+        )
+    made = material_of(build, item)
+    return [
+        force.SmoothSphereHalfSpace(
+            build.model.forces,
+            sphere.body,
+            np.asarray(sphere.X_BS.p),
+            sphere.geometry.radius,
+            space.body,
+            space.X_BS @ _OUTWARD,
+            made,
+            transition_velocity=item.number("transition_velocity", 0.01),
+            constant_contact_force=item.number("constant_contact_force", 1e-5),
+            hertz_smoothing=item.number("hertz_smoothing", 300.0),
+            hunt_crossley_smoothing=item.number("hunt_crossley_smoothing", 50.0),
+            disabled_by_default=disabled,
+            name=name,
+        )
+    ]

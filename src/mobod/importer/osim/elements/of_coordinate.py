@@ -1,0 +1,265 @@
+"""Forces on one coordinate: limits with smooth transitions, springs, formulas, and an actuator's effort.
+
+With q the coordinate, u the speed of the same number, and f the force on that mobility, as OpenSim has them:
+
+    limit       f = -k_u s_u (q - q_u) + k_l s_l (q_l - q) - c (s_u + s_l) u,  s_u = S((q - q_u) / w), s_l = S((q_l - q) / w)
+    spring      f = -k (q - q_0) - c u
+    formula     f(q, u)
+    effort      f as a state says
+
+where S(x) = 6 x^5 - 15 x^4 + 10 x^3 between 0 and 1, 0 below and 1 above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ....algebra.scalar import load, one, store, where, zero
+from ....compiling import generic
+from ....force._pools import number
+from ....force._routine import by_address
+from ....force.base import Force, mobility
+from ....function import Function, _routine
+from ....state import parameters
+from ....value.checks import finite
+from ....value.stage import Stage
+
+if TYPE_CHECKING:
+    from ....compiling import Routine
+    from ....force.subsystem import GeneralForceSubsystem
+    from ....mobilizer.base import MobilizedBody
+
+
+@generic
+def coordinate(model: Any, integers: int) -> Any:
+    """Coordinate and speed. Integers: the body, and which of its coordinates, angles in the place of quaternions."""
+    b, which = model.force_integers[integers], model.force_integers[integers + 1]
+    return load(model.q, model.first_q[b] + which, 0), load(model.u, model.first_u[b] + which, 0)
+
+
+@generic
+def push(model: Any, integers: int, f: Any) -> None:
+    """A force on the mobility."""
+    i = model.first_u[model.force_integers[integers]] + model.force_integers[integers + 1]
+    store(model.mobility_forces, i, 0, load(model.mobility_forces, i, 0) + f)
+
+
+@generic
+def smooth_step(x: Any) -> Any:
+    """S(x)."""
+    o, i = zero(x), one(x)
+    s = where(x > 0.0, where(x < 1.0, x, i), o)
+    return s * s * s * (10.0 + s * (6.0 * s - 15.0))
+
+
+class OfCoordinate(Force):
+    """A force on one coordinate; the base of the kinds here."""
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        mobod: MobilizedBody,
+        which: int,
+        numbers: list[float],
+        disabled: bool,
+        name: str | None,
+    ) -> None:
+        place = mobility(forces, mobod, which, "which_u")
+        super().__init__(forces, disabled_by_default=disabled, name=name)
+        self.default_integers, self.default_numbers = list(place), numbers
+
+    def get_mobilized_body(self) -> MobilizedBody:
+        """The body whose mobilizer's coordinate it acts on."""
+        return self._body(0)
+
+    def get_which_q(self) -> int:
+        """The number of the coordinate among the mobilizer's."""
+        return self.default_integers[1]
+
+
+# ---------------------------------------------------------------------------------------------- limit
+
+
+@generic
+def _limit(model: Any, integers: int, numbers: int) -> Any:
+    """The forces of springs, and what the damping is multiplied by. Numbers: k_u, q_u, k_l, q_l, c, w."""
+    q, u = coordinate(model, integers)
+    w = number(model, numbers + 5)
+    above, below = q - number(model, numbers + 1), number(model, numbers + 3) - q
+    s_u, s_l = smooth_step(above / w), smooth_step(below / w)
+    f = number(model, numbers + 2) * s_l * below - number(model, numbers) * s_u * above
+    return f, number(model, numbers + 4) * (s_u + s_l) * u, u
+
+
+@generic
+def add_limit(model: Any, integers: int, numbers: int) -> None:
+    """f."""
+    f, drag, _ = _limit(model, integers, numbers)
+    push(model, integers, f - drag)
+
+
+@generic
+def limit_power(model: Any, integers: int, numbers: int) -> Any:
+    """What the damping dissipates."""
+    _, drag, u = _limit(model, integers, numbers)
+    return drag * u
+
+
+limit = by_address(add_limit, None, limit_power)
+
+
+class CoordinateLimit(OfCoordinate):
+    """Pushes a coordinate back that leaves its range: OpenSim's CoordinateLimitForce.
+
+    Parameters
+    ----------
+    forces, mobod, which
+        What it joins, and the coordinate.
+    upper : (float, float)
+        Stiffness and limit, of the coordinate's own units: radians.
+    lower : (float, float)
+        Likewise.
+    damping : float
+        Force*time/angle, or of a length.
+    transition : float
+        Over how much of the coordinate stiffness and damping rise from nothing.
+    """
+
+    routine: Routine | None = limit
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        mobod: MobilizedBody,
+        which: int,
+        upper: tuple[float, float],
+        lower: tuple[float, float],
+        damping: float,
+        transition: float,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        numbers = [*upper, *lower, damping, transition]
+        super().__init__(forces, mobod, which, [float(x) for x in numbers], disabled_by_default, name)
+
+
+# ---------------------------------------------------------------------------------------------- spring
+
+
+@generic
+def add_spring(model: Any, integers: int, numbers: int) -> None:
+    """Numbers: k, q_0, c."""
+    q, u = coordinate(model, integers)
+    push(model, integers, number(model, numbers) * (number(model, numbers + 1) - q) - number(model, numbers + 2) * u)
+
+
+@generic
+def spring_energy(model: Any, integers: int, numbers: int) -> Any:
+    """1/2 k (q - q_0)^2."""
+    stretch = coordinate(model, integers)[0] - number(model, numbers + 1)
+    return 0.5 * number(model, numbers) * stretch * stretch
+
+
+@generic
+def spring_power(model: Any, integers: int, numbers: int) -> Any:
+    """c u^2."""
+    u = coordinate(model, integers)[1]
+    return number(model, numbers + 2) * u * u
+
+
+class CoordinateSpring(OfCoordinate):
+    """A spring and a damper of one coordinate: OpenSim's SpringGeneralizedForce, with stiffness, rest value and viscosity."""
+
+    routine: Routine | None = by_address(add_spring, spring_energy, spring_power)
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        mobod: MobilizedBody,
+        which: int,
+        stiffness: float,
+        rest_value: float,
+        viscosity: float,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(forces, mobod, which, [stiffness, rest_value, viscosity], disabled_by_default, name)
+
+
+# ---------------------------------------------------------------------------------------------- formula
+
+
+@generic
+def add_formula(model: Any, integers: int, numbers: int) -> None:
+    """Integers: after the coordinate, the number of the function, which is of q and u."""
+    q, u = coordinate(model, integers)
+    store(model.arguments, 0, 0, q)
+    store(model.arguments, 1, 0, u)
+    push(model, integers, _routine.value(model, model.force_integers[integers + 2], model.arguments, 0))
+
+
+class CoordinateFormula(OfCoordinate):
+    """A force that is a function of a coordinate and its speed: OpenSim's ExpressionBasedCoordinateForce."""
+
+    routine: Routine | None = by_address(add_formula)
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        mobod: MobilizedBody,
+        which: int,
+        function: Function,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(forces, mobod, which, [], disabled_by_default, name)
+        self.used_functions = [(function, [0, 1])]
+
+
+# ---------------------------------------------------------------------------------------------- effort
+
+
+@generic
+def add_effort(model: Any, integers: int, numbers: int) -> None:
+    """Numbers: f."""
+    push(model, integers, number(model, numbers))
+
+
+def effort() -> tuple[Callable[..., Any], ...]:
+    """The accessors of what an actuator applies, zero unless a state says otherwise."""
+    return parameters.scalar(
+        "effort",
+        "force, or force*length",
+        finite,
+        "what it applies: a control times the optimal force",
+        invalidates=Stage.DYNAMICS,
+    ).accessors()
+
+
+class CoordinateActuator(OfCoordinate):
+    """Pushes one coordinate as a state says: OpenSim's CoordinateActuator.
+
+    `optimal_force` is what a control of 1 stands for; `set_effort` takes the force itself.
+    """
+
+    routine: Routine | None = by_address(add_effort)
+    optimal_force: float = 1.0
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        mobod: MobilizedBody,
+        which: int,
+        optimal_force: float,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(forces, mobod, which, self.declared(name, effort=0.0), disabled_by_default, name)
+        self.optimal_force = optimal_force
+
+    get_default_effort, set_default_effort, get_effort, set_effort = effort()

@@ -1,0 +1,215 @@
+"""Tension along a path of straight lines from point to point, each fixed to a body: springs and ligaments.
+
+With l the path's length and l_dot its rate:
+
+    spring      T = k max(0, l - l_0) (1 + c l_dot)     energy 1/2 k max(0, l - l_0)^2
+    ligament    T = F f(l / l_0) where l > l_0, else 0
+    effort      T as a state says
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....algebra import mat33, vec3
+from ....algebra.arrays import Array
+from ....algebra.memory import add_spatial, load3, load9, load_spatial
+from ....algebra.scalar import load, sqrt, where, zero
+from ....compiling import generic
+from ....force._pools import number, numbers3
+from ....force._routine import by_address
+from ....force.base import Force, body_index
+from ....function import Function, _routine
+from .of_coordinate import effort
+
+if TYPE_CHECKING:
+    from ....compiling import Routine
+    from ....force.subsystem import GeneralForceSubsystem
+    from ....mobilizer.base import MobilizedBody
+    from ....state.state import State
+
+#: How many numbers of its own each kind has, before the points' stations.
+OWN = 3
+_LEAST = 1e-300
+
+
+@generic
+def _point(model: Any, integers: int, numbers: int, k: int) -> Any:
+    """Point k: its body, the arm from the body's origin, and its location. Integers: how many points, their bodies."""
+    b = model.force_integers[integers + 1 + k]
+    s = mat33.mul_vec(load9(model.R_GB, b, 0), numbers3(model, numbers + OWN + 3 * k))
+    return b, s, vec3.add(load3(model.p_GB, b, 0), s)
+
+
+@generic
+def _segment(model: Any, integers: int, numbers: int, k: int) -> Any:
+    """From point k to the next: both bodies and arms, the distance, and the direction, zero where they coincide."""
+    b1, s1, p1 = _point(model, integers, numbers, k)
+    b2, s2, p2 = _point(model, integers, numbers, k + 1)
+    r = vec3.sub(p2, p1)
+    rr = vec3.dot(r, r)
+    apart = rr > _LEAST
+    d = sqrt(where(apart, rr, zero(rr) + 1.0))
+    return b1, s1, b2, s2, where(apart, d, zero(d)), vec3.scale(1.0 / d, r)
+
+
+@generic
+def length_of(model: Any, integers: int, numbers: int) -> Any:
+    """The length of the path."""
+    total = zero(load(model.time, 0, 0))
+    for k in range(model.force_integers[integers] - 1):
+        total = total + _segment(model, integers, numbers, k)[4]
+    return total
+
+
+@generic
+def rate_of(model: Any, integers: int, numbers: int) -> Any:
+    """Its rate."""
+    total = zero(load(model.time, 0, 0))
+    for k in range(model.force_integers[integers] - 1):
+        b1, s1, b2, s2, _, e = _segment(model, integers, numbers, k)
+        w1, v1 = load_spatial(model.V_GB, b1)
+        w2, v2 = load_spatial(model.V_GB, b2)
+        v = vec3.sub(vec3.add(v2, vec3.cross(w2, s2)), vec3.add(v1, vec3.cross(w1, s1)))
+        total = total + vec3.dot(e, v)
+    return total
+
+
+@generic
+def pull(model: Any, integers: int, numbers: int, tension: Any) -> None:
+    """Apply a tension: each point is pulled towards its neighbours."""
+    for k in range(model.force_integers[integers] - 1):
+        b1, s1, b2, s2, _, e = _segment(model, integers, numbers, k)
+        f = vec3.scale(tension, e)
+        add_spatial(model.body_forces, b1, vec3.cross(s1, f), f)
+        g = vec3.neg(f)
+        add_spatial(model.body_forces, b2, vec3.cross(s2, g), g)
+
+
+@generic
+def add_spring(model: Any, integers: int, numbers: int) -> None:
+    """Numbers: l_0, k, c."""
+    stretch = length_of(model, integers, numbers) - number(model, numbers)
+    stretch = where(stretch > 0.0, stretch, zero(stretch))
+    tension = number(model, numbers + 1) * stretch * (1.0 + number(model, numbers + 2) * rate_of(model, integers, numbers))
+    pull(model, integers, numbers, tension)
+
+
+@generic
+def spring_energy(model: Any, integers: int, numbers: int) -> Any:
+    """1/2 k times the square of the stretch."""
+    stretch = length_of(model, integers, numbers) - number(model, numbers)
+    stretch = where(stretch > 0.0, stretch, zero(stretch))
+    return 0.5 * number(model, numbers + 1) * stretch * stretch
+
+
+@generic
+def spring_power(model: Any, integers: int, numbers: int) -> Any:
+    """k c times stretch and the square of the rate."""
+    stretch = length_of(model, integers, numbers) - number(model, numbers)
+    stretch = where(stretch > 0.0, stretch, zero(stretch))
+    rate = rate_of(model, integers, numbers)
+    return number(model, numbers + 1) * number(model, numbers + 2) * stretch * rate * rate
+
+
+class Path(Force):
+    """A tension along a path; the base of the kinds here."""
+
+    def _span(
+        self,
+        forces: GeneralForceSubsystem,
+        points: Sequence[tuple[MobilizedBody, Array]],
+        own: Sequence[float],
+        disabled: bool,
+        name: str | None,
+    ) -> None:
+        super().__init__(forces, disabled_by_default=disabled, name=name)
+        self.default_integers = [len(points), *(body_index(forces, "a body of the path", body) for body, _ in points)]
+        stations = [float(x) for _, station in points for x in np.asarray(station).tolist()]
+        self.default_numbers = [*(float(x) for x in own), *[0.0] * (OWN - len(own)), *stations]
+
+    def calc_length(self, state: State) -> float:
+        """The length of the path. Needs POSITION."""
+        self._check(state, "calc_length")
+        state.need_positions(self._forces.get_system().get_matter_subsystem().ground, "calc_length")
+        i, _, x, _ = self.span
+        return float(length_of(state.record, i, x))
+
+
+class PathSpring(Path):
+    """A spring along a path, slack where it is shorter than its resting length: OpenSim's PathSpring."""
+
+    routine: Routine | None = by_address(add_spring, spring_energy, spring_power)
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        points: Sequence[tuple[MobilizedBody, Array]],
+        resting_length: float,
+        stiffness: float,
+        dissipation: float,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._span(forces, points, (resting_length, stiffness, dissipation), disabled_by_default, name)
+
+
+@generic
+def add_ligament(model: Any, integers: int, numbers: int) -> None:
+    """Numbers: l_0, F. Integers: after the points' bodies, the number of the function."""
+    stretched = length_of(model, integers, numbers) / number(model, numbers)
+    n = model.force_integers[integers]
+    f = _routine.jet(model, model.force_integers[integers + 1 + n], stretched)[0]
+    pull(model, integers, numbers, number(model, numbers + 1) * where(stretched > 1.0, f, zero(f)))
+
+
+class Ligament(Path):
+    """A ligament along a path, whose tension is a function of its length over the resting length: OpenSim's Ligament."""
+
+    routine: Routine | None = by_address(add_ligament)
+    reads_positions_only = True
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        points: Sequence[tuple[MobilizedBody, Array]],
+        resting_length: float,
+        force: float,
+        function: Function,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._span(forces, points, (resting_length, force), disabled_by_default, name)
+        self.used_functions = [(function, [0])]
+
+
+@generic
+def add_effort(model: Any, integers: int, numbers: int) -> None:
+    """Numbers: T."""
+    pull(model, integers, numbers, number(model, numbers))
+
+
+class PathActuator(Path):
+    """Pulls along a path as a state says: OpenSim's PathActuator."""
+
+    routine: Routine | None = by_address(add_effort)
+    optimal_force: float = 1.0
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        points: Sequence[tuple[MobilizedBody, Array]],
+        optimal_force: float,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._span(forces, points, self.declared(name, effort=0.0), disabled_by_default, name)
+        self.optimal_force = optimal_force
+
+    get_default_effort, set_default_effort, get_effort, set_effort = effort()

@@ -1,0 +1,231 @@
+"""Forces and torques on one body or two whose place and direction are fixed, in Ground or in a body.
+
+With R the body's rotation, p its origin, and flags that say what is given in Ground:
+
+    actuator of a point     f e at a point x: x - p or R x from the origin, e or R e
+    actuator of a torque    t e on A and -t e on B; e or R_A e
+    actuator of a body      a torque and a force as a state says, at a point
+    prescribed force        force, point and torque as functions of time
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....algebra import mat33, vec3
+from ....algebra.arrays import ArrayLike
+from ....algebra.memory import add_spatial, load3, load9
+from ....algebra.scalar import load
+from ....compiling import generic
+from ....force._pools import number, numbers3, numbers9
+from ....force._routine import by_address
+from ....force.base import Force, body_index
+from ....function import Function, _routine
+from ....state import parameters
+from ....value import Transform
+from ....value.checks import unit
+from ....value.stage import Stage
+from .of_coordinate import effort
+
+if TYPE_CHECKING:
+    from ....compiling import Routine
+    from ....force.subsystem import GeneralForceSubsystem
+    from ....mobilizer.base import MobilizedBody
+
+
+@generic
+def arm(model: Any, b: int, point: Any, is_global: int) -> Any:
+    """From a body's origin to a point, in Ground; the point is a location in Ground, or a station."""
+    s = mat33.mul_vec(load9(model.R_GB, b, 0), point)
+    if is_global == 1:
+        s = vec3.sub(point, load3(model.p_GB, b, 0))
+    return s
+
+
+@generic
+def direct(model: Any, b: int, e: Any, is_global: int) -> Any:
+    """A vector in Ground, which is given there, or in the body."""
+    f = mat33.mul_vec(load9(model.R_GB, b, 0), e)
+    if is_global == 1:
+        f = vec3.add(e, vec3.scale(0.0, f))
+    return f
+
+
+# ---------------------------------------------------------------------------------------------- at a point
+
+
+@generic
+def add_at_point(model: Any, integers: int, numbers: int) -> None:
+    """Integers: the body, and whether point and direction are in Ground. Numbers: f, the point, e."""
+    b, f = model.force_integers[integers], number(model, numbers)
+    s = arm(model, b, numbers3(model, numbers + 1), model.force_integers[integers + 1])
+    e = direct(model, b, numbers3(model, numbers + 4), model.force_integers[integers + 2])
+    add_spatial(model.body_forces, b, vec3.cross(s, vec3.scale(f, e)), vec3.scale(f, e))
+
+
+class PointActuator(Force):
+    """Pushes at a point of a body, along a line: OpenSim's PointActuator."""
+
+    routine: Routine | None = by_address(add_at_point)
+    optimal_force: float = 1.0
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        body: MobilizedBody,
+        point: ArrayLike,
+        direction: ArrayLike,
+        optimal_force: float,
+        *,
+        point_is_global: bool,
+        force_is_global: bool,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        e = unit(f"the direction of {name!r}", direction)
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self.default_integers = [body_index(forces, "body", body), int(point_is_global), int(force_is_global)]
+        self.default_numbers = [*self.declared(name, effort=0.0), *np.asarray(point, dtype=float).tolist(), *e.tolist()]
+        self.optimal_force = optimal_force
+
+    get_default_effort, set_default_effort, get_effort, set_effort = effort()
+
+
+# ---------------------------------------------------------------------------------------------- torques
+
+
+@generic
+def add_torque(model: Any, integers: int, numbers: int) -> None:
+    """Integers: the two bodies, and whether the axis is in Ground. Numbers: t, e."""
+    a, b, t = model.force_integers[integers], model.force_integers[integers + 1], number(model, numbers)
+    e = vec3.scale(t, direct(model, a, numbers3(model, numbers + 1), model.force_integers[integers + 2]))
+    none = vec3.scale(0.0, e)
+    add_spatial(model.body_forces, a, e, none)
+    add_spatial(model.body_forces, b, vec3.neg(e), none)
+
+
+class TorqueActuator(Force):
+    """Turns one body against another about an axis: OpenSim's TorqueActuator."""
+
+    routine: Routine | None = by_address(add_torque)
+    optimal_force: float = 1.0
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        body_a: MobilizedBody,
+        body_b: MobilizedBody,
+        axis: ArrayLike,
+        optimal_force: float,
+        *,
+        torque_is_global: bool,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        e = unit(f"the axis of {name!r}", axis)
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        pair = body_index(forces, "body_a", body_a), body_index(forces, "body_b", body_b)
+        self.default_integers = [*pair, int(torque_is_global)]
+        self.default_numbers = [*self.declared(name, effort=0.0), *e.tolist()]
+        self.optimal_force = optimal_force
+
+    get_default_effort, set_default_effort, get_effort, set_effort = effort()
+
+
+# ---------------------------------------------------------------------------------------------- torque and force
+
+
+@generic
+def add_wrench(model: Any, integers: int, numbers: int) -> None:
+    """Integers: the body, and whether point and wrench are in Ground. Numbers: torque, force, the point."""
+    b, is_global = model.force_integers[integers], model.force_integers[integers + 2]
+    s = arm(model, b, numbers3(model, numbers + 6), model.force_integers[integers + 1])
+    t = direct(model, b, numbers3(model, numbers), is_global)
+    f = direct(model, b, numbers3(model, numbers + 3), is_global)
+    add_spatial(model.body_forces, b, vec3.add(t, vec3.cross(s, f)), f)
+
+
+class BodyActuator(Force):
+    """A torque and a force on a body, as a state says: OpenSim's BodyActuator."""
+
+    routine: Routine | None = by_address(add_wrench)
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        body: MobilizedBody,
+        point: ArrayLike,
+        *,
+        point_is_global: bool,
+        force_is_global: bool,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self.default_integers = [body_index(forces, "body", body), int(point_is_global), int(force_is_global)]
+        self.default_numbers = [*self.declared(name, effort=np.zeros(6)), *np.asarray(point, dtype=float).tolist()]
+
+    get_default_effort, set_default_effort, get_effort, set_effort = parameters.vector(
+        "effort", "force*length three times, then force", "the torque, then the force", size=6, invalidates=Stage.DYNAMICS
+    ).accessors()
+
+
+# ---------------------------------------------------------------------------------------------- functions of time
+
+#: The parts of a prescribed force that there are, as bits of an integer.
+FORCE, POINT, TORQUE = 1, 2, 4
+
+
+@generic
+def _of_time(model: Any, f: int) -> Any:
+    time = load(model.time, 0, 0)
+    return _routine.jet(model, f, time)[0], _routine.jet(model, f + 1, time)[0], _routine.jet(model, f + 2, time)[0]
+
+
+@generic
+def add_prescribed(model: Any, integers: int, numbers: int) -> None:
+    """Integers: the body, whether point and vectors are in Ground, FORCE + POINT + TORQUE, then the first of nine functions.
+
+    Numbers: the frame on the body that is not Ground's, rotation by rows and then origin.
+    """
+    b, point_is_global, is_global = (
+        model.force_integers[integers],
+        model.force_integers[integers + 1],
+        model.force_integers[integers + 2],
+    )
+    f, R, origin = model.force_integers[integers + 3], numbers9(model, numbers), numbers3(model, numbers + 9)
+    force, point, torque = _of_time(model, f), _of_time(model, f + 3), _of_time(model, f + 6)
+    if is_global == 0:
+        force, torque = mat33.mul_vec(R, force), mat33.mul_vec(R, torque)
+    if point_is_global == 0:
+        point = vec3.add(origin, mat33.mul_vec(R, point))
+    s = arm(model, b, point, point_is_global)
+    force, torque = direct(model, b, force, is_global), direct(model, b, torque, is_global)
+    add_spatial(model.body_forces, b, vec3.add(torque, vec3.cross(s, force)), force)
+
+
+class PrescribedForce(Force):
+    """Force, point and torque on a body as functions of time: OpenSim's PrescribedForce."""
+
+    routine: Routine | None = by_address(add_prescribed)
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        body: MobilizedBody,
+        X_BF: Transform,
+        functions: Sequence[Function],
+        *,
+        point_is_global: bool,
+        force_is_global: bool,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self.default_integers = [body_index(forces, "body", body), int(point_is_global), int(force_is_global)]
+        X = np.asarray(X_BF)
+        self.default_numbers = [*X[:3, :3].ravel().tolist(), *X[:3, 3].tolist()]
+        self.used_functions = [(one, [0]) for one in functions]

@@ -1,0 +1,362 @@
+"""Forces: what each kind becomes. The elements that `mobod.force` has not are in `elements`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import force, function
+from ...errors import ModelError
+from ...function import Function
+from .constraints import coordinate_place, tell_of_offsets
+from .contact import listed_surfaces, smooth_sphere
+from .document import Item
+from .elements import bushing, of_coordinate, paths, pulls, pushes
+from .functions import make_function
+from .muscles import keep_muscle, read_path
+
+if TYPE_CHECKING:
+    from ...force.base import Force
+    from .build import Builder
+
+#: What all actuators have that no mechanism needs.
+_CONTROLS = ("min_control", "max_control", "optimal_force")
+#: OpenSim's ligament: force over length, both normalized.
+_LIGAMENT_X = (-5.0, 0.998, 0.999, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.601, 1.602, 5.0)
+_LIGAMENT_Y = (0.0, 0.0, 0.0, 0.0, 0.035, 0.12, 0.26, 0.55, 1.17, 2.0, 2.0, 2.0, 2.0)
+Maker = Callable[["Builder", Item, str, bool], "list[Force]"]
+
+
+def add_force(build: Builder, item: Item) -> None:
+    """Make what an element describes: forces of the model, or data and a line of the report."""
+    item.is_read = True
+    name = _free_name(build, build.components.name_of(item))
+    if item.tag.endswith(MUSCLES) or item.tag in OTHER_MUSCLES:
+        keep_muscle(build, item, name)
+        return
+    maker = FORCES.get(item.tag)
+    if maker is None:
+        build.model.data[name] = item.as_data()
+        build.lose(item, f"a force of a kind that is not known, {item.tag}, is left out; known are {', '.join(FORCES)}")
+        return
+    disabled = not item.flag("appliesForce", True)
+    try:
+        made = maker(build, item, name, disabled)
+    except (ModelError, ValueError, TypeError) as error:
+        message = str(error)
+        raise ModelError(
+            message if message.startswith(item.path) else f"{item.where}: {item.tag} {item.name!r}: {message}"
+        ) from None
+    for one in made:
+        if item.tag in ACTUATORS:
+            build.model.actuators[name] = one
+            for tag in _CONTROLS:
+                item.find(tag)
+        else:
+            build.model.data.setdefault("forces", {})[name] = one
+
+
+def _options(disabled: bool, name: str) -> dict[str, Any]:
+    """What every force takes."""
+    return {"disabled_by_default": disabled, "name": name}
+
+
+def _free_name(build: Builder, name: str) -> str:
+    taken = {one.name for one in build.model.forces.elements}
+    number, free = 0, name
+    while free in taken or free in build.model.muscles:
+        number += 1
+        free = f"{name}_{number}"
+    return free
+
+
+# ---------------------------------------------------------------------------------------------- of coordinates
+
+
+def _limit(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    """Stiffness and limits of an angle are given by degrees."""
+    mobod, which = coordinate_place(build, item, item.text("coordinate"))
+    one = next(c for c in build.coordinates if c.mobod is mobod and c.which == which)
+    w = math.radians(1.0) if one.motion == "rotational" else 1.0
+    item.find("compute_dissipation_energy")
+    upper = item.number("upper_stiffness", 1.0) / w, item.number("upper_limit", 0.0) * w
+    lower = item.number("lower_stiffness", 1.0) / w, item.number("lower_limit", 0.0) * w
+    damping, transition = item.number("damping", 0.001) / w, item.number("transition", 0.1) * w
+    if not transition > 0.0:
+        item.refuse(f"CoordinateLimitForce {item.name!r} needs a transition above zero, not {transition / w}")
+    make = of_coordinate.CoordinateLimit
+    return [make(build.model.forces, mobod, which, upper, lower, damping, transition, disabled_by_default=disabled, name=name)]
+
+
+def _spring(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    mobod, which = coordinate_place(build, item, item.text("coordinate"))
+    values = [item.number(tag, 0.0) for tag in ("stiffness", "rest_length", "viscosity")]
+    return [of_coordinate.CoordinateSpring(build.model.forces, mobod, which, *values, disabled_by_default=disabled, name=name)]
+
+
+def _coordinate_formula(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    mobod, which = coordinate_place(build, item, item.text("coordinate"))
+    formula = function.Expression(item.text("expression", "0.0"), ["q", "qdot"])
+    return [of_coordinate.CoordinateFormula(build.model.forces, mobod, which, formula, disabled_by_default=disabled, name=name)]
+
+
+def _coordinate_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    mobod, which = coordinate_place(build, item, item.text("coordinate"))
+    optimal = item.number("optimal_force", 1.0)
+    return [
+        of_coordinate.CoordinateActuator(build.model.forces, mobod, which, optimal, disabled_by_default=disabled, name=name)
+    ]
+
+
+# ---------------------------------------------------------------------------------------------- bushings
+
+
+def _bushing(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    (body1, X1), (body2, X2) = build.frame(item, "frame1"), build.frame(item, "frame2")
+    o = (0.0, 0.0, 0.0)
+    stiffness = np.concatenate([item.finite("rotational_stiffness", o), item.finite("translational_stiffness", o)])
+    damping = np.concatenate([item.finite("rotational_damping", o), item.finite("translational_damping", o)])
+    return [
+        force.LinearBushing(
+            build.model.forces, body1, X1, body2, X2, stiffness, damping, disabled_by_default=disabled, name=name
+        )
+    ]
+
+
+def _formula_bushing(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    (body1, X1), (body2, X2) = build.frame(item, "frame1"), build.frame(item, "frame2")
+    o = (0.0, 0.0, 0.0)
+    tags = ("Mx", "My", "Mz", "Fx", "Fy", "Fz")
+    functions = [function.Expression(item.text(f"{tag}_expression", "0.0"), list(bushing.VARIABLES)) for tag in tags]
+    damping = np.concatenate([item.finite("rotational_damping", o), item.finite("translational_damping", o)])
+    for tag in ("moment_visual_scale", "force_visual_scale", "visual_aspect_ratio"):
+        item.find(tag)
+    make = bushing.FormulaBushing
+    return [make(build.model.forces, body1, X1, body2, X2, functions, damping, disabled_by_default=disabled, name=name)]
+
+
+# ---------------------------------------------------------------------------------------------- between points
+
+
+def _two_points(build: Builder, item: Item, *sockets: str) -> list[Any]:
+    """Two bodies and stations; OpenSim takes these as stations of the bodies, whatever frames are named."""
+    found: list[Any] = []
+    for socket, tag in zip(sockets, ("point1", "point2"), strict=True):
+        body, X = build.frame(item, socket)
+        tell_of_offsets(build, item, X)
+        found += [body, item.finite(tag, (0.0, 0.0, 0.0))]
+    return found
+
+
+def _point_spring(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    b1, s1, b2, s2 = _two_points(build, item, "body1", "body2")
+    stiffness, rest = item.number("stiffness", 1.0), item.number("rest_length", 0.0)
+    return [force.TwoPointLinearSpring(build.model.forces, b1, s1, b2, s2, stiffness, rest, **_options(disabled, name))]
+
+
+def _ends_named(build: Builder, item: Item, bodies: tuple[str, str], points: tuple[str, str]) -> list[Any]:
+    found: list[Any] = []
+    for tag, point in zip(bodies, points, strict=True):
+        body, X = build.place_named(item, item.text(tag))
+        found += [body, np.asarray(X @ item.finite(point, (0.0, 0.0, 0.0)))]
+    return found
+
+
+def _point_formula(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    b1, s1, b2, s2 = _ends_named(build, item, ("body1", "body2"), ("point1", "point2"))
+    formula = function.Expression(item.text("expression", "0.0"), ["d", "ddot"])
+    return [pulls.PointToPointFormula(build.model.forces, b1, s1, b2, s2, formula, **_options(disabled, name))]
+
+
+def _point_to_point_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    if item.flag("points_are_global", False):
+        build.lose(
+            item, f"{item.tag} {item.name!r} is left out: its points are fixed in Ground, and act on bodies that move past them"
+        )
+        return []
+    b1, s1, b2, s2 = _ends_named(build, item, ("bodyA", "bodyB"), ("pointA", "pointB"))
+    optimal = item.number("optimal_force", 1.0)
+    return [pulls.PointToPointActuator(build.model.forces, b1, s1, b2, s2, optimal, **_options(disabled, name))]
+
+
+# ---------------------------------------------------------------------------------------------- along paths
+
+
+def _straight(build: Builder, item: Item, name: str) -> list[tuple[Any, Any]] | None:
+    """The points of a path of straight lines between fixed points; any other path is data, and reported."""
+    points, wraps = read_path(build, item)
+    wrapping = [wrap.wrap_object for wrap in wraps]
+    moving = [point.name for point in points if point.kind != "PathPoint"]
+    if not wrapping and not moving and len(points) > 1:
+        return [(point.body, point.station) for point in points]
+    why = f"wraps over {', '.join(wrapping)}" if wrapping else f"has points that move or come and go: {', '.join(moving)}"
+    if len(points) < 2 and not wrapping:
+        why = "has fewer than two fixed points"
+    build.model.data[name] = {"points": points, "wraps": wraps, **item.as_data()}
+    build.lose(item, f"{item.tag} {item.name!r} is not simulated: its path {why}; it is in model.data")
+    return None
+
+
+def _path_spring(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    points = _straight(build, item, name)
+    values = [item.number(tag, math.nan) for tag in ("resting_length", "stiffness", "dissipation")]
+    if points is None:
+        return []
+    if not all(value >= 0.0 for value in values):
+        item.refuse(
+            f"PathSpring {item.name!r} needs resting_length, stiffness and dissipation, zero or more; they are {values}"
+        )
+    return [paths.PathSpring(build.model.forces, points, *values, disabled_by_default=disabled, name=name)]
+
+
+def _ligament(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    points = _straight(build, item, name)
+    rest, strength = item.number("resting_length", 0.0), item.number("pcsa_force", 0.0)
+    held = item.one_object("force_length_curve")
+    curve = function.SimmSpline(_LIGAMENT_X, _LIGAMENT_Y) if held is None else make_function(held)
+    if points is None:
+        return []
+    if not rest > 0.0:
+        item.refuse(f"Ligament {item.name!r} needs a resting_length above zero, not {rest}")
+    return [paths.Ligament(build.model.forces, points, rest, strength, curve, disabled_by_default=disabled, name=name)]
+
+
+def _path_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    points = _straight(build, item, name)
+    if points is None:
+        return []
+    optimal = item.number("optimal_force", 1.0)
+    return [paths.PathActuator(build.model.forces, points, optimal, disabled_by_default=disabled, name=name)]
+
+
+# ---------------------------------------------------------------------------------------------- on bodies
+
+
+def _point_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    body, X = build.place_named(item, item.text("body"))
+    is_global = item.flag("point_is_global", False)
+    point, direction = item.finite("point", (0.0, 0.0, 0.0)), item.finite("direction", (1.0, 0.0, 0.0))
+    force_is_global = item.flag("force_is_global", False)
+    return [
+        pushes.PointActuator(
+            build.model.forces,
+            body,
+            point if is_global else np.asarray(X @ point),
+            direction if force_is_global else np.asarray(X.R @ direction),
+            item.number("optimal_force", 1.0),
+            point_is_global=is_global,
+            force_is_global=force_is_global,
+            disabled_by_default=disabled,
+            name=name,
+        )
+    ]
+
+
+def _torque_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    body_a, X = build.place_named(item, item.text("bodyA"))
+    body_b = build.mobod_named(item, item.text("bodyB"))
+    is_global, axis = item.flag("torque_is_global", True), item.finite("axis", (0.0, 0.0, 1.0))
+    optimal = item.number("optimal_force", 1.0)
+    return [
+        pushes.TorqueActuator(
+            build.model.forces,
+            body_a,
+            body_b,
+            axis if is_global else np.asarray(X.R @ axis),
+            optimal,
+            torque_is_global=is_global,
+            disabled_by_default=disabled,
+            name=name,
+        )
+    ]
+
+
+def _body_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    body, _ = build.frame(item, "body")
+    return [
+        pushes.BodyActuator(
+            build.model.forces,
+            body,
+            item.finite("point", (0.0, 0.0, 0.0)),
+            point_is_global=item.flag("point_is_global", False),
+            force_is_global=item.flag("spatial_force_is_global", True),
+            disabled_by_default=disabled,
+            name=name,
+        )
+    ]
+
+
+def _prescribed(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    body, X = build.frame(item, "frame")
+    point_is_global, force_is_global = item.flag("pointIsGlobal", False), item.flag("forceIsGlobal", True)
+    zero: Function = function.Constant(0.0, 1)
+    functions: list[Function] = []
+    for tag in ("forceFunctions", "pointFunctions", "torqueFunctions"):
+        held = _function_set(item, tag)
+        if len(held) not in (0, 3):
+            item.refuse(f"<{tag}> of PrescribedForce {item.name!r} takes three functions, or none; it has {len(held)}")
+        if tag == "pointFunctions" and not held:
+            point_is_global = False
+        functions += [_of_time(make_function(one)) for one in held] or [zero] * 3
+    return [
+        pushes.PrescribedForce(
+            build.model.forces,
+            body,
+            X,
+            functions,
+            point_is_global=point_is_global,
+            force_is_global=force_is_global,
+            disabled_by_default=disabled,
+            name=name,
+        )
+    ]
+
+
+def _function_set(item: Item, tag: str) -> list[Item]:
+    """The functions of a set that stands in the property, or has its name."""
+    for child in item.children:
+        if child.tag == tag or (child.tag == "FunctionSet" and child.name == tag):
+            child.is_read = True
+            inner = child.find("FunctionSet") or child
+            objects = inner.find("objects")
+            return [] if objects is None else objects.children
+    return []
+
+
+def _of_time(one: Function) -> Function:
+    """A function of one argument: a constant is of none."""
+    return one if one.get_argument_size() == 1 else function.Constant(float(one.calc_value(np.zeros(0))), 1)
+
+
+#: What each kind of force becomes.
+FORCES: dict[str, Maker] = {
+    "CoordinateLimitForce": _limit,
+    "SpringGeneralizedForce": _spring,
+    "CoordinateSpring": _spring,
+    "ExpressionBasedCoordinateForce": _coordinate_formula,
+    "CoordinateActuator": _coordinate_actuator,
+    "ActivationCoordinateActuator": _coordinate_actuator,
+    "BushingForce": _bushing,
+    "ExpressionBasedBushingForce": _formula_bushing,
+    "PointToPointSpring": _point_spring,
+    "ExpressionBasedPointToPointForce": _point_formula,
+    "PointToPointActuator": _point_to_point_actuator,
+    "PathSpring": _path_spring,
+    "Ligament": _ligament,
+    "PathActuator": _path_actuator,
+    "PointActuator": _point_actuator,
+    "TorqueActuator": _torque_actuator,
+    "BodyActuator": _body_actuator,
+    "PrescribedForce": _prescribed,
+    "HuntCrossleyForce": listed_surfaces,
+    "ElasticFoundationForce": listed_surfaces,
+    "SmoothSphereHalfSpaceForce": smooth_sphere,
+}
+#: Those that a program drives: `Model.actuators`.
+ACTUATORS = frozenset(kind for kind in FORCES if kind.endswith("Actuator"))
+#: How the names of muscles end, and muscles with other names.
+MUSCLES = ("Muscle", "Muscle_Deprecated")
+OTHER_MUSCLES = frozenset({"McKibbenActuator", "ConstantMuscleActivation"})

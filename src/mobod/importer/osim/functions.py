@@ -1,0 +1,148 @@
+"""OpenSim's functions: what each kind of element becomes in `mobod.function`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ... import function
+from ...errors import ModelError
+from ...function import Function
+from .document import Item
+
+
+def make_function(item: Item) -> Function:
+    """Make the function that an element describes.
+
+    Raises
+    ------
+    ModelError
+        The kind is not known, or its numbers make no function; with file and line.
+    """
+    item.is_read = True
+    maker = FUNCTIONS.get(item.tag)
+    if maker is None:
+        item.refuse(f"a function of a kind that is not known, {item.tag}; known are {', '.join(FUNCTIONS)}")
+    try:
+        return maker(item)
+    except (ModelError, ValueError) as error:
+        message = str(error)
+        raise ModelError(message if message.startswith(item.path) else f"{item.where}: {message}") from None
+
+
+def _constant(item: Item) -> Function:
+    return function.Constant(item.number("value", 0.0), 0)
+
+
+def _linear(item: Item) -> Function:
+    coefficients = item.many("coefficients")
+    return function.Linear(coefficients if len(coefficients) else [1.0, 0.0])
+
+
+def _points(item: Item, least: int) -> tuple[np.ndarray, np.ndarray]:
+    x, y = item.many("x"), item.many("y")
+    if len(x) != len(y) or len(x) < least:
+        item.refuse(f"{item.tag} takes as many x as y, {least} at least; it has {len(x)} and {len(y)}")
+    return x, y
+
+
+def _simm_spline(item: Item) -> Function:
+    return function.SimmSpline(*_points(item, 2))
+
+
+def _gcv_spline(item: Item) -> Function:
+    half_order = round(item.number("half_order", 3.0)) or 3
+    weights = item.many("weights")
+    if len(weights) and np.ptp(weights) > 0.0:
+        item.refuse("a GCVSpline with weights that differ is not known")
+    x, y = _points(item, 2)
+    variance = item.number("error_variance", 0.0)
+    item.find("coefficients")  # those of the spline that the points make
+    return function.GCVSpline(2 * half_order - 1, x, y, variance)
+
+
+def _piecewise_linear(item: Item) -> Function:
+    return function.PiecewiseLinear(*_points(item, 2))
+
+
+def _piecewise_constant(item: Item) -> Function:
+    return function.PiecewiseConstant(*_points(item, 1))
+
+
+def _polynomial(item: Item) -> Function:
+    coefficients = item.many("coefficients")
+    return function.Polynomial(coefficients if len(coefficients) else [0.0])
+
+
+def _step(item: Item) -> Function:
+    start, end = item.number("transition_start_time", 0.99), item.number("transition_end_time", 1.01)
+    return function.Step(item.number("start_value", 0.0), item.number("end_value", 1.0), start, end)
+
+
+def _sine(item: Item) -> Function:
+    offset = item.number("offset", 0.0)
+    wave = item.number("amplitude", 1.0), item.number("omega", 1.0), item.number("phase", 0.0)
+    if offset == 0.0:
+        return function.Sinusoid(*wave)
+    return function.Expression(f"{offset!r} + {wave[0]!r} * sin({wave[1]!r} * x + {wave[2]!r})", ["x"])
+
+
+def _expression(item: Item) -> Function:
+    return function.Expression(item.text("expression", "0"), item.word_list("variables"))
+
+
+def _multivariate(item: Item) -> Function:
+    """Powers of the last argument rise first; only terms up to the order are there."""
+    dimension, order = round(item.number("dimension", -1.0)), round(item.number("order", -1.0))
+    coefficients = item.many("coefficients")
+    if not 1 <= dimension <= 6 or order < 0:
+        item.refuse(f"a polynomial of dimension {dimension} and order {order} is not known")
+    powers = [p for p in np.ndindex(*[order + 1] * dimension) if sum(p) <= order]
+    if len(powers) != len(coefficients):
+        item.refuse(
+            f"a polynomial of dimension {dimension} and order {order} has {len(powers)} coefficients, not {len(coefficients)}"
+        )
+    names = [f"x{k}" for k in range(dimension)]
+    terms = [
+        "*".join([repr(c), *(f"{name}^{p}" for name, p in zip(names, power, strict=True) if p)])
+        for c, power in zip(coefficients.tolist(), powers, strict=True)
+        if c != 0.0
+    ]
+    return function.Expression(" + ".join(terms).replace("+ -", "- ") or "0", names)
+
+
+def _multiplier(item: Item) -> Function:
+    """A scaled function of a kind that is linear in its numbers is of the same kind, which compiles nothing new."""
+    inner, scale = item.one_object("function"), item.number("scale", 1.0)
+    if inner is None:
+        item.refuse("a MultiplierFunction has no function to multiply")
+    return scaled(make_function(inner), scale)
+
+
+def scaled(one: Function, scale: float) -> Function:
+    """A number times a function."""
+    if scale == 1.0:
+        return one
+    if isinstance(one, function.Constant):
+        return function.Constant(scale * float(one.calc_value(np.zeros(one.get_argument_size()))), one.get_argument_size())
+    if isinstance(one, function.Linear):
+        return function.Linear([scale * c for c in one.pack()[1]])
+    return function.Multiplier(one, scale)
+
+
+#: What each kind of element becomes.
+FUNCTIONS: dict[str, Callable[[Item], Function]] = {
+    "Constant": _constant,
+    "LinearFunction": _linear,
+    "SimmSpline": _simm_spline,
+    "GCVSpline": _gcv_spline,
+    "PiecewiseLinearFunction": _piecewise_linear,
+    "PiecewiseConstantFunction": _piecewise_constant,
+    "PolynomialFunction": _polynomial,
+    "MultivariatePolynomialFunction": _multivariate,
+    "StepFunction": _step,
+    "Sine": _sine,
+    "MultiplierFunction": _multiplier,
+    "ExpressionBasedFunction": _expression,
+}

@@ -1,0 +1,64 @@
+"""From an OpenSim file to a multibody system."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from ...errors import ModelError
+from ...value.attributes import named_arguments
+from ..model import Model
+from .build import Builder
+from .document import Item, read_document
+from .upgrade import upgrade
+
+
+@named_arguments
+def load_osim(path: str | os.PathLike[str], *, strict: bool = False, mesh_dirs: Sequence[str | os.PathLike[str]] = ()) -> Model:
+    """Build a multibody system from an OpenSim model file.
+
+    Files of all versions from 1.6 on are read, and mean what they mean to OpenSim 4.6: the same coordinates, in the same order,
+    with the same signs.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, ``.osim``.
+    strict : bool, default: False
+        Whether a part of the mechanism that is left out, such as a muscle, or an inertia that no body can have, is an error
+        rather than a line of the report.
+    mesh_dirs : sequence of path-like
+        Folders in which, and in whose folder ``Geometry``, meshes are looked for, after the model's own.
+
+    Returns
+    -------
+    Model
+        The system with the file's names, and a report on what was dropped or approximated.
+
+    Raises
+    ------
+    OSError
+        The file cannot be opened or read.
+    ModelError
+        The file is broken, or describes something that cannot be, with the path and the line first. Or *strict*, and
+        something is left out.
+
+    Notes
+    -----
+    Muscles and paths that wrap are kept as data in `Model.muscles` and `Model.data`, and not simulated. Controllers and probes
+    are left out. In `Model.default_state`, Ball and Free joints have angles for coordinates, as OpenSim's have; coordinates
+    that are locked, prescribed or coupled are so.
+    """
+    name = os.fspath(path)
+    element, version = read_document(name)
+    if element.tag != "Model":
+        raise ModelError(f"{name}:{element.line}: the document holds a <{element.tag}>, not a <Model>")
+    report = upgrade(element, version, name)
+    document = Item(name, element)
+    builder = Builder(document, name, bool(strict), mesh_dirs, report)
+    model = builder.build()
+    if strict and builder.losses:
+        shown = "\n  ".join(builder.losses[:10])
+        more = f"\n  and {len(builder.losses) - 10} more" if len(builder.losses) > 10 else ""
+        raise ModelError(f"{name}: strict, and not all of the model is simulated:\n  {shown}{more}")
+    return model

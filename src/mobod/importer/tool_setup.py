@@ -1,0 +1,132 @@
+"""Setup files of OpenSim's tools, for inverse kinematics and inverse dynamics: which model, which data, which weights."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import ModelError
+from ..value.files import as_path
+from .external_loads import all_named, beside, first_named, text_of
+from .xml_element import Element, read_xml
+
+#: The element of each tool.
+TOOLS = {"InverseKinematicsTool": "ik", "InverseDynamicsTool": "id"}
+
+
+@dataclass(kw_only=True)
+class ToolSetup:
+    """What a setup file says.
+
+    Attributes
+    ----------
+    kind : {"ik", "id"}
+    model, markers, motion, loads, output : Path or None
+        Files: of the model, the markers, the coordinates, the external loads; and what the result goes to.
+    weights : dict of str to float
+        Of markers; those that the file does not list are left out, if it lists any.
+    coordinates : dict of str to float or None
+        Values that coordinates are drawn to; None is the one that *motion* has, or the default.
+    coordinate_weights : dict of str to float
+    start, end : float
+    accuracy, constraint_weight : float
+    cutoff : float or None
+        Of the filter of coordinates.
+    """
+
+    kind: str
+    model: Path | None = None
+    markers: Path | None = None
+    motion: Path | None = None
+    loads: Path | None = None
+    output: Path | None = None
+    weights: dict[str, float] = field(default_factory=dict)
+    coordinates: dict[str, float | None] = field(default_factory=dict)
+    coordinate_weights: dict[str, float] = field(default_factory=dict)
+    start: float = -np.inf
+    end: float = np.inf
+    accuracy: float = 1e-5
+    constraint_weight: float = np.inf
+    cutoff: float | None = None
+
+
+def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
+    """Read a setup file of OpenSim's InverseKinematicsTool or InverseDynamicsTool.
+
+    Raises
+    ------
+    ModelError
+        If it holds no such tool, or a number is none; with file and line.
+    FileNotFoundError
+        If a file that it names is not there.
+    """
+    path = as_path("path", path)
+    root = read_xml(path, with_text=True, any_bytes=True, faults=[])
+    tool = next((found for name in TOOLS if (found := first_named(root, name)) is not None), None)
+    if tool is None:
+        raise ModelError(f"{path}:{root.line}: this file holds none of {', '.join(TOOLS)}")
+    setup = ToolSetup(kind=TOOLS[tool.tag])
+    setup.model = _file(path, tool, "model_file")
+    setup.start, setup.end = _range(path, tool)
+    if setup.kind == "ik":
+        setup.markers = _file(path, tool, "marker_file")
+        setup.motion = _file(path, tool, "coordinate_file")
+        setup.output = _name(tool, "output_motion_file")
+        setup.accuracy = _number(path, tool, "accuracy", 1e-5)
+        setup.constraint_weight = _number(path, tool, "constraint_weight", np.inf)
+        _read_tasks(path, tool, setup)
+    else:
+        setup.motion = _file(path, tool, "coordinates_file")
+        setup.loads = _file(path, tool, "external_loads_file")
+        setup.output = _name(tool, "output_gen_force_file")
+        cutoff = _number(path, tool, "lowpass_cutoff_frequency_for_coordinates", -1.0)
+        setup.cutoff = cutoff if cutoff >= 0.0 else None
+    return setup
+
+
+def _read_tasks(path: Path, tool: Element, setup: ToolSetup) -> None:
+    for task in [*all_named(tool, "IKMarkerTask"), *all_named(tool, "IKCoordinateTask")]:
+        name = task.attributes.get("name", "")
+        if (text_of(task, "apply") or "true").lower() != "true":
+            continue
+        weight = _number(path, task, "weight", 1.0)
+        if task.tag == "IKMarkerTask":
+            setup.weights[name] = weight
+        else:
+            how = text_of(task, "value_type") or "from_file"
+            setup.coordinates[name] = _number(path, task, "value", 0.0) if how == "manual_value" else None
+            setup.coordinate_weights[name] = weight
+
+
+def _range(path: Path, tool: Element) -> tuple[float, float]:
+    words = text_of(tool, "time_range").split()
+    if len(words) != 2:
+        return -np.inf, np.inf
+    try:
+        low, high = map(float, words)
+    except ValueError:
+        raise ModelError(f"{path}:{tool.line}: the <time_range> is two numbers, not {' '.join(words)!r}") from None
+    return low, high
+
+
+def _number(path: Path, element: Element, tag: str, default: float) -> float:
+    text = text_of(element, tag)
+    if not text or text.lower() == "unassigned":
+        return default
+    try:
+        return float(text)
+    except ValueError:
+        raise ModelError(f"{path}:{element.line}: the <{tag}> is a number, not {text!r}") from None
+
+
+def _name(element: Element, tag: str) -> Path | None:
+    text = text_of(element, tag)
+    return None if not text or text.lower() == "unassigned" else Path(text)
+
+
+def _file(path: Path, element: Element, tag: str) -> Path | None:
+    name = _name(element, tag)
+    return None if name is None else beside(path, str(name))

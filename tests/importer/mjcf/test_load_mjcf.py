@@ -1,0 +1,484 @@
+"""MJCF files become systems whose numbers are MuJoCo's: one small file a feature, at random states."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mobod as mb
+
+mujoco = pytest.importorskip("mujoco")
+from against_mujoco import Comparison  # noqa: E402
+
+#: Both compute with 1e-16; forward dynamics of chains with armature loses a few digits.
+TOLERANCE = 1e-10
+BOX = '<geom type="box" size=".1 .2 .3" pos=".1 0 .05" euler="10 20 30"/>'
+
+
+def file(tmp_path, inside, name="model.xml", attributes='model="test"'):
+    path = tmp_path / name
+    path.write_text(f"<mujoco {attributes}>\n{inside}\n</mujoco>")
+    return path
+
+
+def body(joints, inside=BOX, **settings):
+    attributes = " ".join(f'{key}="{value}"' for key, value in settings.items())
+    return f'<body pos=".1 .2 1" euler="10 20 30" {attributes}>{joints}{inside}</body>'
+
+
+def world(*parts):
+    return f"<worldbody>{''.join(parts)}</worldbody>"
+
+
+ARM = body(
+    '<joint name="hinge" axis="1 1 0" pos=".1 .2 .3" ref="20"/><joint name="slide" type="slide" axis="0 1 1" ref=".2"/>',
+    BOX
+    + '<site name="s1" pos=".1 .2 .3" euler="40 20 10"/>'
+    + body('<joint name="elbow" axis="0 0 -1" pos="0 .1 0"/>', BOX + '<site name="s2" pos=".3 .1 .2" euler="10 70 30"/>'),
+)
+BALL = body('<joint name="ball" type="ball" pos="-.1 0 0"/>', BOX + '<site name="s3"/>' + body('<joint name="tip"/>'))
+FREE = body('<freejoint name="free"/>', BOX + '<site name="s4" pos=".2 0 0" euler="0 30 0"/>', name="floating")
+ALL = '<site name="s0" pos="1 0 0" euler="10 20 30"/>' + ARM + BALL + FREE
+ACTUATED = world(ALL) + '<tendon><fixed name="fixed"><joint joint="hinge" coef="2"/><joint joint="elbow" coef="-1"/></fixed>'
+ACTUATED += '<spatial name="path"><site site="s0"/><site site="s1"/><pulley divisor="2"/><site site="s1"/><site site="s2"/>'
+ACTUATED += '<site site="s4"/></spatial></tendon>'
+
+FEATURES = {
+    "hinge": world(body('<joint axis="1 2 3" pos=".1 .2 .3"/>')),
+    "hinge with ref": world(body('<joint axis="-1 .2 -.3" ref="30"/>')),
+    "slide with ref": world(body('<joint type="slide" axis="1 2 -3" ref=".3"/>')),
+    "ball": world(BALL),
+    "free": world(FREE),
+    "several joints": world(ARM),
+    "slides, then hinges": world(
+        body("".join(f'<joint type="{t}" axis="{a}"/>' for t in ("slide", "hinge") for a in ("1 0 0", "0 1 0")))
+    ),
+    "a ball behind a slide": world(body('<joint type="slide" axis="1 1 0"/><joint type="ball" pos=".1 0 .2"/>')),
+    "inertial": world(
+        body("<joint/>", '<inertial pos=".1 .2 .3" mass="2" fullinertia="1 1.2 1.4 .1 .2 .3"/>'),
+        body("<joint/>", '<inertial pos=".1 0 0" euler="10 20 30" mass="1" diaginertia=".1 .2 .25"/>'),
+    ),
+    "static bodies": world(body("", BOX + body("<joint/>", BOX + body("", body("<joint axis='1 0 0'/>"))))),
+    "frames, defaults and replicas": '<default><default class="c"><joint armature=".3" damping=".2"/></default></default>'
+    + world(
+        '<frame pos="1 0 0" euler="0 30 0"><replicate count="3" euler="0 0 30">'
+        + body('<joint name="j" class="c" axis="1 0 0"/>', name="b")
+        + "</replicate></frame>"
+    ),
+    "armature, springs and dampers": world(
+        body(
+            '<joint axis="1 1 0" stiffness="3" springref="20" damping=".4" armature=".1"/><joint type="slide" stiffness="2"/>'
+        ),
+        body('<joint type="ball" stiffness="2 .3 .1" damping=".3" armature=".2"/>'),
+        body('<joint type="free" stiffness="2" damping=".3" armature=".2"/>'),
+    ),
+    "springs and dampers of higher powers": world(
+        body('<joint axis="1 1 0" stiffness="3 .1 .2" damping="1 .3 .2"/>'),
+        body('<joint type="ball" damping="1 .3 .2"/>'),
+        body('<joint type="free" damping="1 .3 .2"/>'),
+    ),
+    "gravity compensation": '<option gravity="1 2 -9"/>'
+    + world(body("<joint/>", BOX + body("<joint axis='1 0 0'/>", gravcomp=1), gravcomp=0.7)),
+    "drag": '<option density="1.2" viscosity=".3" wind="1 2 3"/>'
+    + world(
+        body("<freejoint/>"),
+        body("<freejoint/>", BOX.replace("/>", ' fluidshape="ellipsoid"/>')),
+        body("<freejoint/>", '<geom type="capsule" size=".1 .2" fluidshape="ellipsoid" fluidcoef="1 2 .3 .4 .5"/>'),
+    ),
+    "tendons": ACTUATED.replace('name="fixed"', 'name="fixed" stiffness="3" damping=".2" springlength=".1 .2"').replace(
+        'name="path"', 'name="path" stiffness="3 .1 .2" damping=".2 .3 .1"'
+    ),
+    "actuators of joints": ACTUATED
+    + """<actuator><motor joint="hinge" gear="3" ctrlrange="-.1 .1" ctrllimited="true"/><position joint="slide" kp="4" kv=".3"
+    forcerange="-.2 .2"/><velocity joint="elbow" kv="2"/><damper joint="elbow" kv="2" ctrlrange="0 1"/>
+    <intvelocity joint="elbow" kp="3" actrange="-2 2"/><cylinder joint="slide" timeconst=".3" area="2" bias="1 2 3"/>
+    <general joint="hinge" dyntype="filterexact" dynprm=".2" gaintype="affine" gainprm="1 2 3"
+    biastype="affine" biasprm="1 2 3"/>
+    <motor tendon="fixed" gear="2"/><position tendon="path" kp="3"/></actuator>""",
+    "actuators of balls and free joints": ACTUATED
+    + """<actuator><motor joint="ball" gear="1 2 3"/><motor jointinparent="ball" gear="1 2 3"/>
+    <position joint="ball" gear=".3 .2 .1" kp="4"/><motor joint="free" gear="1 2 3 4 5 6"/>
+    <motor jointinparent="free" gear="1 2 3 4 5 6"/></actuator>""",
+    "actuators of sites": ACTUATED
+    + """<actuator><motor site="s2" gear="1 2 3 4 5 6"/><position site="s2" refsite="s1" gear="1 2 3 0 0 0" kp="3" kv=".2"/>
+    <position site="s4" refsite="s1" gear="0 0 0 4 5 6" kp="3" kv=".2"/><motor site="s3" refsite="s0" gear="1 2 3 1 2 1"/>
+    <motor cranksite="s2" slidersite="s1" cranklength="1.5" gear="2"/>
+    <motor cranksite="s4" slidersite="s2" cranklength="1"/></actuator>""",
+    "what actuators add to a joint": ACTUATED
+    + '<actuator><motor joint="hinge" gear="3" armature=".1" damping=".2"/>'
+    + '<motor joint="hinge" gear="2" armature=".3"/></actuator>',
+    "a limit of the force on a joint": world(body('<joint name="j" actuatorfrcrange="-1 2"/>'))
+    + '<actuator><position joint="j" kp="100" gear="2"/></actuator>',
+    "switched off": '<option><flag gravity="disable" spring="disable" damper="disable" clampctrl="disable"/></option>'
+    + world(body('<joint name="j" stiffness="3" damping="2"/>'))
+    + '<actuator><motor joint="j" ctrlrange="-.1 .1" ctrllimited="true"/></actuator>',
+}
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_a_feature_is_as_in_mujoco(tmp_path, name):
+    comparison = Comparison(file(tmp_path, FEATURES[name]))
+    errors = comparison.run()
+    assert max(errors.values()) < TOLERANCE, errors
+
+
+def test_default_state_is_qpos0(tmp_path):
+    model = mb.load_mjcf(file(tmp_path, world(ALL)))
+    m = mujoco.MjModel.from_xml_path(str(tmp_path / "model.xml"))
+    state = model.default_state()
+    assert_allclose(model.data["mujoco"].get_qpos(state), m.qpos0)
+    assert state.q[model.coordinates["hinge"]] == pytest.approx(np.deg2rad(20))
+    assert state.q[model.coordinates["slide"]] == pytest.approx(0.2)
+    assert list(model.coordinates)[-7:] == [f"free[{k}]" for k in range(7)]
+    assert model.angles == {"hinge", "elbow", "tip"}
+    assert model.name == "test" and model.bodies["floating"] is model.matter.bodies["floating"]
+
+
+def test_names_that_the_file_does_not_give(tmp_path):
+    inside = body("<joint/>", BOX + body('<joint axis="1 0 0"/><joint/>', name="fore") + body("", name="ground"))
+    model = mb.load_mjcf(file(tmp_path, world(inside)))
+    assert list(model.bodies) == ["body1", "fore", "ground"]
+    assert list(model.coordinates) == ["body1", "fore_joint0", "fore_joint1"]
+
+
+def test_bodies_have_their_origin_at_the_files_frame_and_chains_are_massless(tmp_path):
+    model = mb.load_mjcf(file(tmp_path, world(body('<joint axis="1 0 0" pos="0 0 1"/><joint axis="0 1 0"/>', name="b"))))
+    assert [one.name for one in model.matter.bodies] == ["ground", "b/b_joint0", "b"]
+    assert model.matter.bodies[1].body.get_default_rigid_body_mass_properties().mass == 0.0
+    state = model.default_state()
+    model.system.realize(state, mb.Stage.POSITION)
+    assert_allclose(np.asarray(model.bodies["b"].get_body_origin_location(state)), (0.1, 0.2, 1.0), atol=1e-15)
+
+
+def test_dry_friction_and_limits(tmp_path):
+    arm = body('<joint name="j" range="-20 40" frictionloss=".3"/>')
+    path = file(tmp_path, world(arm, body('<joint name="k" type="ball" range="0 40"/>')))
+    model = mb.load_mjcf(path)
+    assert model.frictions["j"].get_default_friction_force() == 0.3
+    stop = model.stops["j"]
+    assert stop.get_default_upper_bound() == pytest.approx(np.deg2rad(40))
+    m = mujoco.MjModel.from_xml_path(str(path))
+    assert stop.get_default_stiffness() == pytest.approx(1.0 / 0.02**2 / m.dof_invweight0[0])
+    assert any("'k'" in line and "ball" in line for line in model.report)
+    state = model.default_state()
+    end = mb.simulate(model.system, state, 2.0, accuracy=1e-4).states[-1]
+    assert -0.5 < end.q[0] < 0.75
+    plain = mb.load_mjcf(path, joint_limits=False, joint_friction=False)
+    assert not plain.stops and not plain.frictions
+    assert plain.data["ranges"]["j"] == pytest.approx(np.deg2rad((-20, 40)))
+    assert mb.load_mjcf(path, stop_stiffness=7.0).stops["j"].get_default_stiffness() == 7.0
+    with pytest.raises(mb.ModelError, match="stop_stiffness"):
+        mb.load_mjcf(path, stop_stiffness=-1.0)
+
+
+def test_equalities_are_hard_constraints(tmp_path):
+    inside = world(ALL, body("<freejoint/>", BOX + '<site name="s5" pos=".1 0 0"/>', name="other"))
+    inside += ACTUATED[ACTUATED.index("<tendon>") :]
+    inside += """<equality><connect name="c" body1="floating" body2="other" anchor=".1 .2 .3"/>
+    <connect name="sites" site1="s3" site2="s5"/><weld name="w" body1="other" relpose="0 0 0 1 0 0 0" active="false"/>
+    <weld name="welded sites" site1="s4" site2="s5"/>
+    <joint name="linear" joint1="hinge" joint2="elbow" polycoef=".1 2 0 0 0"/>
+    <joint name="cubic" joint1="hinge" joint2="elbow" polycoef=".1 2 .3 .4 .5"/>
+    <joint name="held" joint1="slide" polycoef=".3 0 0 0 0"/>
+    <tendon name="sum" tendon1="fixed" polycoef=".2 0 0 0 0"/><tendon name="length" tendon1="path"/></equality>"""
+    path = file(tmp_path, inside)
+    model = mb.load_mjcf(path)
+    kinds = {name: type(one).__name__ for name, one in model.constraints.items()}
+    assert kinds == {
+        "c": "Ball",
+        "sites": "Ball",
+        "w": "Weld",
+        "welded sites": "Weld",
+        "linear": "CoordinateCoupler",
+        "cubic": "CoordinateCoupler",
+        "held": "ConstantCoordinate",
+        "sum": "CoordinateCoupler",
+    }
+    text = "\n".join(model.report)
+    assert "'length' is left out" in text and "soft" in text and "'w': switched off" in text
+    # errors of positions are MuJoCo's
+    m = mujoco.MjModel.from_xml_path(str(path))
+    d = mujoco.MjData(m)
+    rng = np.random.default_rng(0)
+    d.qpos[:] = m.qpos0 + 0.1 * rng.normal(size=m.nq)
+    mujoco.mj_normalizeQuat(m, d.qpos)
+    mujoco.mj_forward(m, d)
+    state = model.data["mujoco"].make_state(d.qpos)
+    model.system.realize(state, mb.Stage.POSITION)
+    theirs = np.array(d.efc_pos[: d.ne])
+    at = 0
+    for e in range(m.neq):
+        name = m.equality(e).name
+        if not m.eq_active0[e]:
+            continue
+        rows = {0: 3, 1: 6}.get(int(m.eq_type[e]), 1)
+        own = theirs[at : at + rows]
+        at += rows
+        if name not in model.constraints:
+            continue
+        ours = model.constraints[name].get_position_errors_as_vector(state)
+        if rows == 1:
+            assert_allclose(np.abs(ours), np.abs(own), atol=1e-12)
+        else:  # a Weld's errors of orientation are others
+            assert_allclose(np.linalg.norm(ours[-3:]), np.linalg.norm(own[:3]), rtol=1e-10)
+
+
+def test_hinges_coupled_by_an_equality_move_together(tmp_path):
+    inside = world(body('<joint name="a"/>', BOX + body('<joint name="b" ref="10"/>')))
+    inside += '<equality><joint joint1="b" joint2="a" polycoef="0 .5 .2 0 0"/></equality>'
+    model = mb.load_mjcf(file(tmp_path, inside))
+    state = model.default_state()
+    state.upd_u()[0] = 0.3
+    model.system.project(state)
+    end = mb.simulate(model.system, state, 0.3, accuracy=1e-6).states[-1]
+    a, b = end.q
+    assert abs(a) > 0.01
+    assert b - np.deg2rad(10) == pytest.approx(0.5 * a + 0.2 * a * a, abs=1e-5)
+
+
+def test_keyframes_are_states(tmp_path):
+    inside = world(ALL, '<body name="hand" mocap="true" pos="1 2 3"><geom size=".1"/></body>')
+    inside += '<actuator><intvelocity name="m" joint="hinge" kp="2"/><motor joint="elbow"/></actuator>'
+    m = mujoco.MjModel.from_xml_string(f"<mujoco>{inside}</mujoco>")
+    rng = np.random.default_rng(1)
+    q = np.array(m.qpos0) + 0.1 * rng.normal(size=m.nq)
+    mujoco.mj_normalizeQuat(m, q)
+    u = rng.normal(size=m.nv)
+    numbers = {"qpos": q, "qvel": u, "act": [0.3], "ctrl": [0.2, 0.4], "mpos": [3, 2, 1], "mquat": [0, 1, 0, 0]}
+    key = " ".join(f'{k}="{" ".join(repr(float(x)) for x in v)}"' for k, v in numbers.items())
+    model = mb.load_mjcf(file(tmp_path, inside + f'<keyframe><key name="home" time="1.5" {key}/></keyframe>'))
+    state = model.keyframes["home"]()
+    assert state.time == 1.5
+    assert_allclose(model.data["mujoco"].get_qpos(state), q, atol=1e-15)
+    assert_allclose(model.data["mujoco"].get_qvel(state), u, atol=1e-14)
+    assert_allclose(model.data["controls"].get_controls(state), [0.2, 0.4])
+    assert model.actuators["m"].get_activation(state) == 0.3
+    model.system.realize(state, mb.Stage.POSITION)
+    X = np.asarray(model.bodies["hand"].get_body_transform(state))
+    assert_allclose(X[:3, 3], (3, 2, 1))
+    assert_allclose(X[:3, :3], np.diag((1, -1, -1)), atol=1e-15)
+    assert any("mocap" in line for line in model.report)
+
+
+SENSORS = """<sensor><jointpos joint="hinge"/><jointvel joint="elbow"/><ballquat joint="ball"/><ballangvel joint="ball"/>
+<tendonpos tendon="path"/><tendonvel tendon="path"/><actuatorpos actuator="a"/><actuatorvel actuator="a"/>
+<actuatorfrc actuator="a"/>
+<framepos objtype="site" objname="s2"/><framepos objtype="body" objname="floating"/>
+<framequat objtype="xbody" objname="floating"/>
+<framexaxis objtype="site" objname="s2"/><framelinvel objtype="site" objname="s2"/><frameangvel objtype="site" objname="s2"/>
+<framelinacc objtype="site" objname="s2"/><frameangacc objtype="site" objname="s2"/>
+<velocimeter site="s2"/><gyro site="s2"/>
+<accelerometer site="s2"/><magnetometer site="s2"/><subtreecom body="floating"/><subtreelinvel body="upper"/>
+<clock/><e_kinetic/>
+<framepos objtype="site" objname="s2" reftype="site" refname="s1"/>
+<framequat objtype="site" objname="s4" reftype="site" refname="s1"/>
+<framelinvel objtype="site" objname="s4" reftype="site" refname="s1"/>
+<frameangvel objtype="site" objname="s4" reftype="site" refname="s1"/>
+<framezaxis objtype="site" objname="s4" reftype="site" refname="s1"/>
+<touch site="s2"/><rangefinder site="s2"/></sensor>"""
+
+
+def test_sensors_read_what_mujocos_do(tmp_path):
+    inside = '<option><flag energy="enable"/></option>' + ACTUATED.replace("<body pos", '<body name="upper" pos', 1)
+    inside += f'<actuator><position name="a" joint="hinge" kp="3"/></actuator>{SENSORS}'
+    comparison = Comparison(file(tmp_path, inside))
+    state = comparison.one_state()
+    m, d, sensors = comparison.m, comparison.d, comparison.model.data["sensors"]
+    assert len(sensors) == m.nsensor - 2
+    assert sum("touch" in line or "rangefinder" in line for line in comparison.model.report) == 2
+    for s, name in enumerate(comparison.names.sensors):
+        if name in sensors:
+            at, size = int(m.sensor_adr[s]), int(m.sensor_dim[s])
+            theirs = d.sensordata[at : at + size]
+            ours = np.atleast_1d(sensors[name].get_value(state))
+            if size == 4 and ours @ theirs < 0.0:
+                ours = -ours
+            assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9, err_msg=f"{name} {m.sensor_type[s]}")
+
+
+def test_geoms_are_drawn_with_their_materials(tmp_path):
+    kinds = ["sphere", "capsule", "cylinder", "box", "ellipsoid"]
+    geoms = "".join(f'<geom type="{kind}" size=".1 .2 .3" pos="{k} 0 0" rgba="1 0 0 .5"/>' for k, kind in enumerate(kinds))
+    mesh = '<asset><material name="blue" rgba="0 0 1 1"/><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>'
+    inside = mesh + world(
+        '<geom type="plane" size="3 3 .1" material="blue"/>',
+        body("<joint/>", geoms + '<geom type="mesh" mesh="m" material="blue"/><geom size=".1" group="3"/>', name="b"),
+    )
+    path = file(tmp_path, inside)
+    model = mb.load_mjcf(path)
+    drawn = model.bodies["b"].body.decorations
+    names = [type(shape).__name__ for shape, _ in drawn]
+    assert len(names) == 9 and names[:2] == ["Sphere", "Cylinder"] and names[-1] == "Sphere"
+    assert drawn[0][0].opacity == 0.5 and tuple(drawn[0][0].color) == (1.0, 0.0, 0.0)
+    assert drawn[-1][0].representation == "hidden"
+    assert tuple(model.matter.ground.body.decorations[0][0].color) == (0.0, 0.0, 1.0)
+    # a mesh is where MuJoCo has it
+    shape, X = drawn[-2]
+    vertices, _ = shape.calc_mesh()
+    corners = {tuple(np.round(X @ v, 6) + 0.0) for v in np.asarray(vertices)}
+    assert corners == {(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)}
+
+
+def test_contact_is_among_the_pairs_that_the_file_lets_touch(tmp_path):
+    ball = '<geom name="{0}" size=".1" {1}/>'
+    inside = world(
+        '<geom name="floor" type="plane" size="3 3 .1"/>',
+        *(
+            f'<body name="{name}" pos="{k} 0 .09"><freejoint/>{ball.format(name, more)}</body>'
+            for k, (name, more) in enumerate(
+                {
+                    "a": "",
+                    "b": 'contype="0" conaffinity="0"',
+                    "c": 'contype="2" conaffinity="2"',
+                    "d": 'friction=".3"',
+                    "e": "",
+                }.items()
+            )
+        ),
+    )
+    inside += '<contact><exclude body1="e" body2="world"/><pair geom1="floor" geom2="c"/></contact>'
+    model = mb.load_mjcf(file(tmp_path, inside), collision=True)
+    state = model.default_state()
+    model.system.realize(state, mb.Stage.VELOCITY)
+    contacts = model.contacts.get_contacts(state)
+    surfaces = [surface.name for surface in model.contacts.surfaces]
+    touching = {frozenset((surfaces[a], surfaces[b])) for a, b in zip(contacts["surface1"], contacts["surface2"], strict=True)}
+    assert touching == {frozenset(("floor", name)) for name in "acd"}
+    assert "b" not in surfaces
+    material = {surface.name: surface.surface.material for surface in model.contacts.surfaces}
+    assert material["d"].static_friction == 0.3
+    soft = mb.contact.Material(1e4, static_friction=0.2)
+    model = mb.load_mjcf(tmp_path / "model.xml", collision=True, collision_material=soft)
+    assert model.contacts.surfaces[0].surface.material is soft
+    with pytest.raises(TypeError, match="collision_material"):
+        mb.load_mjcf(tmp_path / "model.xml", collision=True, collision_material=3)
+
+
+def test_what_is_left_out_is_reported(tmp_path):
+    inside = '<option timestep=".001" integrator="RK4"><flag warmstart="disable" contact="disable"/></option>' + world(
+        body('<joint name="j"/>', BOX + '<site name="a"/><geom name="g" size=".05"/>'),
+        '<site name="b"/>',
+    )
+    inside += """<tendon><spatial name="t" range="0 1" limited="true" frictionloss="1"><site site="b"/><geom geom="g"/>
+    <site site="a"/></spatial></tendon><actuator><muscle name="m" tendon="t" lengthrange="0 1"/>
+    <general name="u" joint="j" gaintype="user"/></actuator>"""
+    model = mb.load_mjcf(file(tmp_path, inside))
+    text = "\n".join(model.report)
+    for word in (
+        "wrapping",
+        "frictionloss of 1 tendon",
+        "muscle",
+        "gaintype",
+        "integrator rk4",
+        "flag contact",
+    ):
+        assert word in text, text
+    assert "warmstart" not in text
+    assert model.muscles["m"]["tendon or joint"] == "t" and "m" not in model.actuators
+    assert model.data["options"]["timestep"] == 0.001
+    assert "t" in model.stops
+
+
+def test_missing_files_never_stop_a_load_unless_strict(tmp_path):
+    assets = """<asset><mesh name="m" file="none.stl"/><mesh file="nothing.obj"/><hfield name="h" file="no.png" size="1 1 1 1"/>
+    <texture name="t" type="2d" file="no.png"/><material name="x" texture="t" rgba="1 0 0 1"/></asset>"""
+    solid = '<inertial pos="0 0 0" mass="2" diaginertia="1 1 1"/>'
+    mesh = '<geom type="mesh" mesh="m" material="x"/>'
+    path = file(
+        tmp_path,
+        assets
+        + world(
+            '<geom type="hfield" hfield="h"/>',
+            body("<joint/>", solid + mesh, name="safe"),
+            body("<joint/>", mesh + '<geom type="mesh" mesh="nothing" mass="3"/>', name="guessed"),
+        ),
+    )
+    model = mb.load_mjcf(path)
+    text = "\n".join(model.report)
+    assert "none.stl" in text and "nothing.obj" in text and "no.png" in text
+    assert "inertia of body 'guessed'" in text and "inertia of body 'safe'" not in text
+    assert model.bodies["safe"].body.get_default_rigid_body_mass_properties().mass == 2.0
+    assert model.bodies["guessed"].body.get_default_rigid_body_mass_properties().mass > 3.0
+    assert not model.bodies["safe"].body.decorations
+    with pytest.raises(mb.ModelError, match=r"model\.xml.*no"):
+        mb.load_mjcf(path, strict=True)
+
+
+def test_impossible_inertias_are_kept_as_they_are_unless_strict(tmp_path):
+    path = file(tmp_path, world(body("<joint/>", '<inertial pos="0 0 0" mass="1" diaginertia="1 1 3"/>', name="b")))
+    model = mb.load_mjcf(path)
+    inertia = np.asarray(model.bodies["b"].body.get_default_rigid_body_mass_properties().inertia)
+    assert_allclose(np.diag(inertia), (1, 1, 3))
+    assert any("'b'" in line and "inertia" in line for line in model.report)
+    with pytest.raises(mb.ModelError, match=r"model\.xml:2.*inertia"):
+        mb.load_mjcf(path, strict=True)
+
+
+HOSTILE = {
+    "unknown element": ("<worldbody>\n<foo/></worldbody>", r"model\.xml:3: .*unrecognized element"),
+    "bad number": (world('\n<body><joint axis="0 0 a"/></body>'), r"model\.xml:3: bad format in attribute 'axis'"),
+    "name twice": (world(body("<joint/>", name="a"), "\n" + body("<joint/>", name="a")), r"model\.xml:3: .*repeated name 'a'"),
+    "no such joint": (world(body("<joint/>")) + '\n<actuator><motor joint="x"/></actuator>', r"model\.xml:3: .*'x'"),
+    "no mass": (world("<body><joint/></body>"), r"model\.xml:2: mass and inertia"),
+    "missing include": ('\n<include file="none.xml"/>', r"model\.xml:3: .*'none\.xml'"),
+    "a circle": ('\n<include file="model.xml"/>', r"model\.xml:3: .*already included"),
+    "not closed": ("<worldbody>", r"model\.xml:.*parse error"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_malformed_files_are_refused_with_their_line(tmp_path, name):
+    inside, match = HOSTILE[name]
+    with pytest.raises(mb.ModelError, match=match):
+        mb.load_mjcf(file(tmp_path, inside))
+
+
+def test_no_file_an_empty_one_and_one_of_another_kind(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        mb.load_mjcf(tmp_path / "none.xml")
+    (tmp_path / "empty.xml").write_text("")
+    with pytest.raises(mb.ModelError, match=r"empty\.xml.*empty"):
+        mb.load_mjcf(tmp_path / "empty.xml")
+    (tmp_path / "other.xml").write_text("<sdf/>")
+    with pytest.raises(mb.ModelError, match=r"other\.xml"):
+        mb.load_mjcf(tmp_path / "other.xml")
+
+
+def test_without_the_package_an_error_says_what_to_install(tmp_path, monkeypatch):
+    path = file(tmp_path, world(body("<joint/>")))
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(ImportError, match=r"pip install 'mobod\[mjcf\]'"):
+        mb.load_mjcf(path)
+
+
+def test_load_and_the_command_take_it(tmp_path, capsys):
+    from mobod.cli.main import main
+
+    path = file(tmp_path, world(body('<joint name="j"/>')))
+    assert list(mb.load(path).coordinates) == ["j"]
+    assert main(["simulate", str(path), "--time", "0.1"]) == 0
+    assert "1 coordinates" in capsys.readouterr().out
+
+
+def test_a_loaded_system_runs_as_an_ensemble_and_is_pickled(tmp_path):
+    import pickle
+
+    inside = ACTUATED.replace('name="path"', 'name="path" stiffness="3" damping=".2"')
+    inside += '<actuator><position joint="hinge" kp="3"/><motor joint="ball" gear="1 2 3"/></actuator>'
+    model = mb.load_mjcf(file(tmp_path, inside), joint_limits=False)
+    rng = np.random.default_rng(2)
+    state = model.default_state()
+    state.u = rng.normal(size=len(state.u))
+    model.system.realize(state)
+    ensemble = mb.Ensemble(model.system, 3)
+    ensemble.q, ensemble.u = np.tile(state.q, (3, 1)), np.tile(state.u, (3, 1))
+    ensemble.realize(mb.Stage.ACCELERATION)
+    assert_allclose(ensemble.u_dot, np.tile(state.u_dot, (3, 1)), rtol=1e-9, atol=1e-9)
+    system = pickle.loads(pickle.dumps(model.system))
+    again = system.realize_topology()
+    again.u = state.u
+    system.realize(again)
+    assert_allclose(again.u_dot, state.u_dot, rtol=1e-12)
