@@ -85,7 +85,7 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 def summarize(notes: Sequence[str], model: str) -> list[str]:
-    """The notes on a model's file in fewer lines: of those that differ in names and numbers alone, the first and how many more."""
+    """The notes on a model's file: of those that differ in names and numbers alone the first, and how many there are more."""
     alike: dict[str, list[str]] = {}
     for note in notes:
         if note.startswith(f"{model}:"):
