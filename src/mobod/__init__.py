@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .force.contact.subsystem import CompliantContactSubsystem
     from .force.subsystem import GeneralForceSubsystem
     from .function import Function
-    from .importer import Model, load, load_mjcf, load_osim, load_urdf
+    from .importer import Model, load, load_mjcf, load_osim, load_sdf, load_urdf
     from .integrator import Integrator
     from .linear.equilibrium import find_equilibrium
     from .linear.linear_system import LinearSystem
@@ -133,6 +133,7 @@ __all__ = [
     "load",
     "load_mjcf",
     "load_osim",
+    "load_sdf",
     "load_urdf",
     "measure",
     "mobilizer",
@@ -158,7 +159,7 @@ _WHERE = {
     "force.contact.subsystem": "CompliantContactSubsystem",
     "force.subsystem": "GeneralForceSubsystem",
     "function": "Function",
-    "importer": "Model load load_mjcf load_osim load_urdf",
+    "importer": "Model load load_mjcf load_osim load_sdf load_urdf",
     "integrator": "Integrator",
     "linear.equilibrium": "find_equilibrium",
     "linear.linear_system": "LinearSystem",
