@@ -467,7 +467,8 @@ def test_a_loaded_system_runs_as_an_ensemble_and_is_pickled(tmp_path):
     import pickle
 
     inside = ACTUATED.replace('name="path"', 'name="path" stiffness="3" damping=".2"')
-    inside += '<actuator><position joint="hinge" kp="3"/><motor joint="ball" gear="1 2 3"/></actuator>'
+    inside += '<actuator><position name="a" joint="hinge" kp="3"/><motor joint="ball" gear="1 2 3"/></actuator>'
+    inside = inside.replace("<body pos", '<body name="upper" pos', 1) + SENSORS + '<keyframe><key name="home"/></keyframe>'
     model = mb.load_mjcf(file(tmp_path, inside), joint_limits=False)
     rng = np.random.default_rng(2)
     state = model.default_state()
@@ -477,7 +478,15 @@ def test_a_loaded_system_runs_as_an_ensemble_and_is_pickled(tmp_path):
     ensemble.q, ensemble.u = np.tile(state.q, (3, 1)), np.tile(state.u, (3, 1))
     ensemble.realize(mb.Stage.ACCELERATION)
     assert_allclose(ensemble.u_dot, np.tile(state.u_dot, (3, 1)), rtol=1e-9, atol=1e-9)
-    system = pickle.loads(pickle.dumps(model.system))
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.coordinates == model.coordinates and list(copy.actuators) == list(model.actuators)
+    key, theirs = copy.keyframes["home"](), model.keyframes["home"]()
+    assert_allclose(key.q, theirs.q)
+    for one, now in ((copy, key), (model, theirs)):
+        one.system.realize(now)
+    for name, sensor in model.data["sensors"].items():
+        assert_allclose(copy.data["sensors"][name].get_value(key), sensor.get_value(theirs), rtol=1e-12, atol=1e-12)
+    system = copy.system
     again = system.realize_topology()
     again.u = state.u
     system.realize(again)
