@@ -42,8 +42,12 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .force.contact.subsystem import CompliantContactSubsystem
     from .force.subsystem import GeneralForceSubsystem
     from .function import Function
-    from .importer import Model, load, load_mjcf, load_osim, load_urdf
+    from .importer import Model, load, load_mjcf, load_osim, load_sdf, load_urdf
     from .integrator import Integrator
+    from .linear.equilibrium import find_equilibrium
+    from .linear.linear_system import LinearSystem
+    from .linear.linearize import linearize
+    from .linear.periodic_orbit import PeriodicOrbit, find_periodic_orbit
     from .measure.base import Measure
     from .mobilizer.base import Direction, MobilizedBody
     from .mobilizer.base import MobilizedBody as Mobod
@@ -80,6 +84,7 @@ __all__ = [
     "GeneralForceSubsystem",
     "Inertia",
     "Integrator",
+    "LinearSystem",
     "LocalEnergyMinimizer",
     "MassProperties",
     "Measure",
@@ -91,6 +96,7 @@ __all__ = [
     "Motion",
     "MultibodySystem",
     "ObservedPointFitter",
+    "PeriodicOrbit",
     "Rotation",
     "SimbodyMatterSubsystem",
     "SpatialInertia",
@@ -116,14 +122,18 @@ __all__ = [
     "decoration",
     "event",
     "examples",
+    "find_equilibrium",
+    "find_periodic_orbit",
     "force",
     "function",
     "integrator",
     "inverse_dynamics",
     "inverse_kinematics",
+    "linearize",
     "load",
     "load_mjcf",
     "load_osim",
+    "load_sdf",
     "load_urdf",
     "measure",
     "mobilizer",
@@ -149,8 +159,12 @@ _WHERE = {
     "force.contact.subsystem": "CompliantContactSubsystem",
     "force.subsystem": "GeneralForceSubsystem",
     "function": "Function",
-    "importer": "Model load load_mjcf load_osim load_urdf",
+    "importer": "Model load load_mjcf load_osim load_sdf load_urdf",
     "integrator": "Integrator",
+    "linear.equilibrium": "find_equilibrium",
+    "linear.linear_system": "LinearSystem",
+    "linear.linearize": "linearize",
+    "linear.periodic_orbit": "PeriodicOrbit find_periodic_orbit",
     "measure.base": "Measure",
     "mobilizer.base": "Direction MobilizedBody",
     "motion.base": "Motion",

@@ -23,6 +23,7 @@ from ..state.validity import EVERYTHING
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
 from ..tree.realize import advance, dynamics, kinematics, realize
+from ..unilateral.stepped import refuse_stepped
 from ..value.attributes import Sealed
 from ..value.checks import finite, positive
 from ..value.stage import Stage
@@ -295,6 +296,8 @@ class Integrator(Sealed):
         final = np.inf if self.final_time is None else self.final_time
         if state.time > final:
             raise ValueError(f"the state's time {state.time} is beyond final_time {final}")
+        if not self.steps_contacts:
+            refuse_stepped(self.system)
         jobs = self.entry_points(not self.system.is_interpreted)
         compile_ahead([*jobs, *[Job(prescribe)] * state.has_known, *[Job(project_on_manifolds)] * state.is_constrained])
         # bad values raise an error here that names them, rather than a failed step

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import attach
@@ -23,8 +24,11 @@ from ..compiling import compiled
 from ..errors import ConvergenceError, ModelError
 from ..state.validity import EVERYTHING
 from ..unilateral.base import TRANSITION_SPEED
-from ..unilateral.problem import Problem, Rows, constraints_of, joined, rows_of_constraint
+from ..unilateral.problem import Problem, Rows, constraints_of, joined, rows_of_constraint, rows_of_surfaces
+from ..unilateral.stepped import Stepped
+from ..unilateral.stepped import space as names
 from ..value.stage import Stage
+from . import _contact_steps as steps
 from . import _runge_kutta as rk
 from ._evaluate import evaluate, prescribe
 from .base import Integrator
@@ -75,6 +79,13 @@ class TimeStepping(Integrator):
 
     Impacts happen at the beginning of the step in which they would come. A step without contact that could close takes no
     problem to solve. `get_contact_impulses` has those of the last step.
+
+    Surfaces of a `CompliantContactSubsystem`, and those that `contact.rigid` has left to it, are stepped as well, by the points
+    that the narrow phase finds where a step begins: in place of the forces of their materials, which give way here as a
+    spring does that is implicit in the speeds; or without giving way. Where the system has no other unilateral contacts, no
+    bilateral constraints and no parts in Python, kernels alone take the steps, with a sparse solver
+    (`unilateral.stepped.solve`); otherwise a dense one does. A problem whose residual stays above a millionth of the largest
+    velocity is counted, `get_num_unconverged`, above a thousandth it ends the run.
     """
 
     INNER = frozenset({"sources"})
@@ -93,6 +104,9 @@ class TimeStepping(Integrator):
         self._starts: Any = np.zeros(1, np.int64)
         self._impulses = np.zeros(0)
         self._failure: ConvergenceError | None = None
+        #: Surfaces that are stepped, whether kernels alone take the steps, and whether the record is as they left it.
+        self._stepped = Stepped(system)
+        self._in_kernels = self._at_end = False
 
     # ------------------------------------------------------------------------------------------ what it did
 
@@ -101,12 +115,30 @@ class TimeStepping(Integrator):
 
         Divided by `get_previous_step_size_taken` they are mean forces. Contacts without impulse are left out.
         """
+        if self._in_kernels:
+            return self._stepped.impulses()
         found = {}
         for k, name in enumerate(self._names):
             own = self._impulses[self._starts[k] : self._starts[k + 1]]
             if own.any():
                 found[name] = own.copy()
         return found
+
+    def get_contact_points(self) -> npt.NDArray[Any]:
+        """The points at which surfaces touched in the last step, with its impulses as mean forces, in Ground.
+
+        Returns
+        -------
+        structured array
+            ``surface1 < surface2``, places in `CompliantContactSubsystem.surfaces`; ``body1, body2``; ``point`` (3);
+            ``normal`` (3), from 1 to 2; ``depth``; ``slip`` (3), the tangential velocity of 2 from 1 after the step; ``force``
+            (3) on body 2.
+        """
+        return self._stepped.points(self.get_previous_step_size_taken() or 1.0)
+
+    def get_num_unconverged(self) -> int:
+        """How many problems of surfaces have kept a residual of more than a millionth of the largest velocity."""
+        return int(self._stepped.unconverged)
 
     def get_largest_residual(self) -> float:
         """The largest residual of complementarity in the run, a velocity, of problems as they were solved."""
@@ -132,15 +164,74 @@ class TimeStepping(Integrator):
         self._residual, self._problems = 0.0, 0
         self._problem_counts[:] = 0
         self._impulses, self._names = np.zeros(0), []
+        self._resting = np.zeros(0)
+        self._stepped = Stepped(self.system)
+        self._at_end = False
         super().begin_run(state)
+        if self._stepped:
+            self._stepped.begin(state)
+
+    def _call(self, kernel: Any, *args: Any) -> int:
+        """As of other integrators; kernels apply no forces of surfaces that are stepped."""
+        state = self._state
+        assert state is not None
+        with self._stepped.without_forces(state):
+            return super()._call(kernel, *args)
+
+    def _steps_in_kernels(self, state: State) -> bool:
+        """Whether there are surfaces that are stepped, and nothing that Python has a part in, or that is no surface."""
+        matter = self.system.get_matter_subsystem()
+        others = matter.unilateral_contacts or matter.state_limited_frictions or self.sources
+        return bool(self._stepped) and not (others or self.system.is_interpreted or state.is_constrained)
 
     def try_step(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
         """Take steps and reports, as `Integrator.advance` asks for them."""
-        return self.step_and_report(self._one_step, times, results, energies)
+        state = self._state
+        assert state is not None
+        if not self._steps_in_kernels(state):
+            return self.step_and_report(self._one_step, times, results, energies)
+        self._in_kernels = True
+        while True:
+            if self._stepped.space is None or self._stepped.space.tries.shape[1] != len(state.y_values):
+                self._stepped.begin(state)
+            space = self._stepped.space
+            assert space is not None
+            status = self._call(
+                steps.advance, self.work, self._table, self.control, self.counts, times, results, energies, space
+            )
+            self._residual = float(space.measures[names.LARGEST])
+            self._problems = int(space.counts[names.PROBLEMS])
+            self._problem_counts[:] = space.counts[names.OUTER], space.counts[names.NEWTON]
+            if status != steps.NO_ROOM:
+                break
+            self._stepped.enlarge()
+        if status == steps.NO_IMPULSES:
+            one, two = (self._stepped.name_of(int(space.counts[which])) for which in (names.WORST_1, names.WORST_2))
+            self.leave_at(float(self.control[rk.TIME]))
+            raise ConvergenceError(
+                f"at time {float(self.control[rk.TIME]):.9g} the impulses of what touches have not been found: a residual of "
+                f"{float(space.measures[names.RESIDUAL]):.3g} (velocity) is left, most of all between {one!r} and {two!r}; "
+                "try a smaller step, or another start if they are held, or pressed together by friction"
+            )
+        return status
+
+    def step_once(self, stop: float) -> int:
+        """As of other integrators; the state is realized with the forces of all surfaces."""
+        status = super().step_once(stop)
+        if status == rk.PAUSED and self._stepped:
+            self.leave_at(float(self.control[rk.TIME]))
+        return status
+
+    def restart(self, longest: float = np.inf) -> None:
+        """As of other integrators."""
+        self._at_end = False
+        super().restart(longest)
 
     def _one_step(self, report: float) -> int:
         control, counts = self.control, self.counts
         time = float(control[rk.TIME])
+        if not self._at_end:  # a report has moved the record
+            self._return_to(time)
         end = float(control[rk.FINAL_TIME])
         if counts[rk.NO_INTERPOLATION]:
             end = min(end, report)
@@ -176,6 +267,7 @@ class TimeStepping(Integrator):
             control[rk.FIRST_STEP] = h
         counts[rk.STEPS] += 1
         counts[rk.FORCED] = 0
+        self._at_end = True
         if not fixed:
             growth = 2.0 if error == 0.0 else min(2.0, 0.8 * (self.accuracy / error) ** 0.5)
             if not clipped or growth * h > control[rk.STEP]:
@@ -256,6 +348,8 @@ class TimeStepping(Integrator):
         rates_0, rates_1 = rows.J[normals] @ u, rows.J[normals] @ free
         possible = np.isfinite(rows.gaps)
         near = possible & (rows.gaps + h * np.minimum(rates_0, rates_1) <= 0.0)
+        touching = ~np.isnan(rows.targets())  # surfaces: found as they touch
+        near |= touching
         fastest = _REACH * h * float(np.abs(np.concatenate([rates_0, rates_1, [0.0]])).max())
         near |= possible & near.any() & (rows.gaps <= fastest)
         if not near.any() and not frictions:
@@ -266,7 +360,9 @@ class TimeStepping(Integrator):
             own = select(rows, near)
             problem = Problem(state, own, frictions)
             new = self._solve(problem, u, free, h)
-            missed = possible & ~near & (rows.gaps + h * (rows.J[normals] @ new) < -1e-12 * h * max(fastest / h, 1.0))
+            missed = (
+                possible & ~near & ~touching & (rows.gaps + h * (rows.J[normals] @ new) < -1e-12 * h * max(fastest / h, 1.0))
+            )
             if not missed.any():
                 return new
             near |= missed
@@ -281,9 +377,10 @@ class TimeStepping(Integrator):
             free = free + problem.MinvJT @ total
         b = problem.J @ free + problem.offsets()
         target = np.where(rows.gaps > 0.0, rows.gaps, _RECOVERY * rows.gaps) / h
-        b[normals] += target
+        given = rows.targets()
+        b[normals] += np.where(np.isnan(given), target, -given)
         gamma = self._warm(problem)
-        problem.solve(b, gamma)
+        after = problem.solve(b, gamma)
         self._residual = max(self._residual, problem.residual)
         self._problems += 1
         self._problem_counts += problem.counts
@@ -291,6 +388,10 @@ class TimeStepping(Integrator):
         self._names, self._starts, self._impulses = problem.names, problem.starts, gamma
         self._impulses = gamma + total
         self._resting = gamma
+        if self._stepped:
+            n = self._stepped.num_points
+            own = slice(int(problem.starts[problem.num_contacts - n]), int(problem.starts[problem.num_contacts]))
+            self._stepped.keep(gamma[own].reshape(n, 3), after[own].reshape(n, 3))
         new: Array = free + problem.MinvJT @ gamma
         return new
 
@@ -305,6 +406,8 @@ class TimeStepping(Integrator):
         """All that may touch, and friction of known normal force."""
         matter = self.system.get_matter_subsystem()
         rows = constraints_of(state)
+        if self._stepped:
+            rows = joined([rows, rows_of_surfaces(self._stepped, state, h)])
         if self.sources:
             rows = joined([rows, *(source(state) for source in self.sources)])
         frictions = []
@@ -315,6 +418,7 @@ class TimeStepping(Integrator):
 
     def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
         """Put the state at *time*, linearly between the ends of the last step, and realize it."""
+        self._at_end = False
         state, control = self._state, self.control
         assert state is not None
         previous, last = float(control[rk.PREVIOUS_TIME]), float(control[rk.TIME])
@@ -343,4 +447,6 @@ def select(rows: Rows, which: Any) -> Rows:
         rows.restitution[kept],
         rows.capture_speed[kept],
         [rows.names[k] for k in kept],
+        rows.compliances()[kept],
+        rows.targets()[kept],
     )

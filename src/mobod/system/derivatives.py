@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ..state import validity
 from ..tree import inverse_dynamics
 from ..tree import realize as _realize
 from ..value.stage import Stage
-from . import differences, tangents
+from . import differences, settings, tangents
 from .falling import Sweep, sweep_for
 from .manifold import OnManifold
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ..state.state import State
 
 _empty = np.empty
+_ACCELERATION = int(Stage.ACCELERATION)
 _FORCES, _KEPT = validity.FORCES, validity.FORCES | validity.KEPT_FORCES
 
 
@@ -123,7 +125,8 @@ class Differentiable(OnManifold):
 
         Notes
         -----
-        In O(n times depth) where gravity is all that acts, otherwise eight columns in O(n) by dual numbers. Source: Carpentier
+        In O(n times depth) where gravity and forces on single mobilities are all that acts, otherwise eight columns in O(n)
+        by dual numbers. Source: Carpentier
         and Mansard 2018; Singh, Russell and Wensing 2022.
         """
         matter = self.get_matter_subsystem()
@@ -169,8 +172,8 @@ class Differentiable(OnManifold):
         redundant, only those along it are defined. Rows of locked and prescribed mobilities do not depend on forces; their
         columns are as though they were held or driven elsewhere. Source: Carpentier and Mansard 2018; Jain 2011.
         """
-        matter = self.get_matter_subsystem()
-        matter.accelerations(state, "calc_forward_dynamics_derivatives")
+        if state.token is not self.topology_token or state.stage_number < _ACCELERATION:
+            self.get_matter_subsystem().accelerations(state, "calc_forward_dynamics_derivatives")
         tree = state.tree
         if self.is_interpreted:
             return ForwardDynamicsDerivatives(*differences.of_forward_dynamics(self, state))
@@ -180,6 +183,47 @@ class Differentiable(OnManifold):
             return ForwardDynamicsDerivatives(by_q, by_u, np.zeros((tree.nu, len(state.z_view))), M_inv, np.zeros(tree.nu))
         found = tangents.of_residual(self, state, state.u_dot_view[: tree.nu], state.record.multiplier)
         return ForwardDynamicsDerivatives(*tangents.solved(self, state, found))
+
+    def calc_parameter_derivatives(self, state: State, parameters: Sequence[Any]) -> Array:
+        """Derivatives of ``state.u_dot`` by parameters of bodies, forces and constraints ``(nu, n)``. Needs ACCELERATION.
+
+        Parameters
+        ----------
+        state : State
+        parameters : sequence
+            Each ``"element.parameter"``, such as ``"spring.stiffness"``, or the setter, such as ``spring.set_stiffness``. Any
+            parameter that a state can have of its own, with a column a number. Of a body there are ``mass`` (mass center and
+            inertia held), ``com`` (3), ``inertia`` (6: xx, yy, zz, xy, xz, yz, about its origin, in its frame),
+            ``rotor_inertia``, and ``inboard_frame`` and ``outboard_frame`` (6: a rotation about the frame's own axes, a
+            translation in the body on which it is fixed).
+
+        Returns
+        -------
+        (nu, n) array
+
+        Raises
+        ------
+        StageError
+            If the state is below ACCELERATION.
+        ValueError, TypeError
+            If there is no such element or parameter.
+
+        Notes
+        -----
+        d(udot) = -M^-1 d(residual) at the solved udot, constraints as in `calc_forward_dynamics_derivatives`. The residual's
+        derivative is a difference of fourth order: to rounding for masses, inertias, stiffnesses and all else in which the
+        residual is linear, to about 1e-9 for other parameters.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> system.realize(state)
+        >>> system.calc_parameter_derivatives(state, ["gravity_0.magnitude", system.matter.bodies[1].name + ".com"]).shape
+        (2, 4)
+        """
+        self.get_matter_subsystem().accelerations(state, "calc_parameter_derivatives")
+        return differences.by_settings(self, state, [settings.find(self, what) for what in parameters])
 
 
 __all__ = ["Differentiable", "ForwardDynamicsDerivatives", "InverseDynamicsDerivatives", "Sweep"]

@@ -11,6 +11,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..value.stage import Stage
 from . import tangents
+from .settings import Setting
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -28,9 +29,8 @@ def _note(system: Any) -> None:
     )
 
 
-def _along(f: Callable[[float], Array]) -> Array:
+def along(f: Callable[[float], Array], h: float = STEP) -> Array:
     """df/dh at 0."""
-    h = STEP
     return (8.0 * (f(h) - f(-h)) - (f(2.0 * h) - f(-2.0 * h))) / (12.0 * h)
 
 
@@ -52,7 +52,7 @@ def _columns(state: State, names: tuple[str, ...], value: Callable[[State], Arra
                     setattr(other, name, values)
                 return value(other)
 
-            columns.append(_along(moved))
+            columns.append(along(moved))
         found.append(np.array(columns).T.reshape(tree.nu, len(columns)))
     return found
 
@@ -80,3 +80,28 @@ def of_forward_dynamics(system: Any, state: State) -> tuple[Array, Array, Array,
     nothing = tangents.Tangents(state.tree)
     by_forces = tangents.solved(system, state, nothing)[3]
     return by_q, by_u, by_z, by_forces, by_time[:, 0]
+
+
+def by_settings(system: Any, state: State, settings: list[Setting]) -> Array:
+    """Derivatives of u_dot by settings: those of residual and errors at the solved u_dot and multipliers."""
+    matter, tree = system.get_matter_subsystem(), state.tree
+    u_dot, multipliers, rows = np.array(state.u_dot_view[: tree.nu]), state.multipliers, matter.rows_in_use(state)
+
+    def equations(other: State) -> Array:
+        system.realize(other, Stage.DYNAMICS)
+        residual = system.calc_inverse_dynamics(other, u_dot)
+        if not len(rows):
+            return np.array(residual)
+        residual = residual + matter.multiply_by_g_transpose(other, multipliers)
+        return np.concatenate([residual, matter.calc_constraint_acceleration_errors(other, u_dot)])
+
+    columns = []
+    for setting in settings:
+        for i in range(setting.size):
+            columns.append(
+                along(lambda h, s=setting, k=i: equations(s.moved(state, k, h)), setting.step(state, i))  # type: ignore[misc]
+            )
+    found = np.array(columns).reshape(-1, tree.nu + len(rows)).T
+    errors = np.zeros((tree.counts["num_rows"], found.shape[1]))
+    errors[rows] = found[tree.nu :]
+    return tangents.rates_of(system, state, found[: tree.nu], errors)

@@ -9,6 +9,7 @@ import numpy as np
 from ..algebra.arrays import Array, ArrayLike
 from ..tree import (
     forward_dynamics,
+    inertial_regressor,
     inverse_dynamics,
     mobilizer_motion,
 )
@@ -114,6 +115,50 @@ class TreeDynamics(Inertias):
         F = self._body_forces(state, "body_forces", body_forces)
         inverse_dynamics.calc_tree_equivalent_mobility_forces(block, F, f)
         return f
+
+    def calc_inertial_parameter_regressor(self, state: State, u_dot: ArrayLike) -> Array:
+        """The matrix Y ``(nu, 10 (nb - 1))`` that gives inverse dynamics, times the inertial parameters. Needs VELOCITY.
+
+        Y times the parameters is M u_dot + inertial forces - gravity, rotor inertias left out. Each body but Ground has ten
+        columns: mass, m c (3), and the inertia about the body's origin (xx, yy, zz, xy, xz, yz), in its frame.
+
+        Parameters
+        ----------
+        state : State
+        u_dot : (nu,) array_like
+
+        Returns
+        -------
+        (nu, 10 (nb - 1)) array
+
+        Raises
+        ------
+        StageError
+            If the state is below VELOCITY.
+        ValueError
+            If *u_dot* has another shape.
+
+        Notes
+        -----
+        Gravity is that of enabled `force.Gravity` elements. Of the columns of many states, one below the other, a QR
+        factorisation with pivoting finds those that a motion can tell apart, the base parameters. Source: Atkeson, An and
+        Hollerbach 1986.
+
+        Examples
+        --------
+        >>> import mobod as mb, numpy as np
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> system.realize(state, mb.Stage.VELOCITY)
+        >>> system.matter.calc_inertial_parameter_regressor(state, np.zeros(2)).shape
+        (2, 20)
+        """
+        block = self.velocities(state, "calc_inertial_parameter_regressor")
+        given = self.mobility_vector(state, "u_dot", u_dot)
+        Y = np.zeros((state.tree.nu, 10 * (state.tree.nb - 1)))
+        if Y.size:
+            A = self.calc_body_acceleration_from_u_dot(state, given)
+            inertial_regressor.calc_regressor(block, A.reshape(-1, 6), Y)
+        return Y
 
     def mobilizer_velocity(self, state: State, b: int) -> Array:
         """V_FM of body *b* of a state that is known to have velocities."""

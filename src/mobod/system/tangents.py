@@ -11,6 +11,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..algebra.record import TANGENTS
+from ..mobilizer import _rates
 from ..state import validity
 from ..state.fields import INSTANCE_FIELDS, REMEMBERED
 from ..tree import constraint_operators, rates, residual_tangents
@@ -122,34 +123,61 @@ def of_residual(system: OnManifold, state: State, u_dot: Array, multipliers: Arr
 
 def solved(system: OnManifold, state: State, found: Tangents) -> tuple[Array, Array, Array, Array, Array]:
     """Derivatives of u_dot by q, u, z, mobility forces and time, from those of the residual and the errors."""
+    nu, of = state.tree.nu, found.places
+    residual = np.hstack([found.residual, -np.eye(nu)])
+    errors = np.hstack([found.errors, np.zeros((len(found.errors), nu))])
+    rates = rates_of(system, state, residual, errors, np.hstack([found.known, np.zeros((nu, nu))]))
+    n = found.residual.shape[1]
+    return rates[:, of["q"]], rates[:, of["u"]], rates[:, of["z"]], rates[:, n:], rates[:, of["time"]][:, 0]
+
+
+def rates_of(system: OnManifold, state: State, residual: Array, errors: Array, known: Array | None = None) -> Array:
+    """What derivatives u_dot has, from those of residual and errors, by the kernels' rows, and of prescribed udot.
+
+    M d(udot) + G^T d(lambda) = -d(residual), G d(udot) = -d(errors): a column a direction. Needs ACCELERATION.
+    """
     matter, tree = system.get_matter_subsystem(), state.tree
-    nu = tree.nu
-    residual, errors = found.residual, found.errors
     M_inv = matter.calc_m_inv(state)
-    known = np.repeat(state.field("prescribed") == FROM_MOTION, tree.num_u)[:, None] * found.known
-    if known.any():
-        residual = residual + matter.calc_m(state) @ known
-    rates = np.hstack([known - M_inv @ residual, M_inv])
+    rates = -M_inv @ residual
+    if known is not None and known.any():
+        known = np.repeat(state.field("prescribed") == FROM_MOTION, tree.num_u)[:, None] * known
+        rates = known - M_inv @ (residual + matter.calc_m(state) @ known)
     rows = matter.rows_in_use(state) if tree.counts["nc"] else np.zeros(0, np.int64)
     if len(rows):
         G = matter.explicit_g(state)
-        missing = G @ rates
-        missing[:, : errors.shape[1]] += errors
-        missing[np.setdiff1d(np.arange(len(missing)), rows)] = 0.0
-        multipliers = np.zeros_like(missing)
+        missing, multipliers = G @ rates + errors, np.zeros_like(errors)
         for k in range(missing.shape[1]):
-            x = missing[:, k].copy()
+            x = np.zeros(len(missing))
+            x[rows] = missing[rows, k]
             constraint_operators.solve(state.block, x)
             multipliers[rows, k] = x[rows]
         rates -= M_inv @ (G.T @ multipliers)
-    of = found.places
-    return (
-        rates[:, of["q"]],
-        rates[:, of["u"]],
-        rates[:, of["z"]],
-        rates[:, -nu:] if nu else rates[:, :0],
-        rates[:, of["time"]][:, 0],
-    )
+    return rates
+
+
+def turning(state: State) -> Array:
+    """N^-1 (d(N u)/dq N - NDot) ``(nu, nu)``: how displacements turn as quaternions and angles change. Needs velocities."""
+    tree, matter = state.tree, state.system.get_matter_subsystem()
+    found = np.zeros((tree.nu, tree.nu))
+    if not (tree.fields["rates"] != _rates.SAME).any():
+        return found
+    num_u, first_u = np.array(tree.num_u), np.array(tree.first_u)
+    body_of_u = np.repeat(np.arange(tree.nb), num_u)
+    own = np.arange(tree.nu) - first_u[body_of_u]
+    N = displacements(state)
+    with record_at(state) as record:
+        record.q.tangents[:] = record.u.tangents[:] = 0.0
+        q, k = np.nonzero(N)
+        record.q.tangents[q, 0, own[k]] = N[q, k]
+        _realize.realize(record, _realize.advance.address(with_tangents=True), 0, validity.KINEMATICS)
+        turned = record.q_dot.tangents[: tree.nq, 0].copy()
+    for j in range(max(tree.num_u)):
+        unit = np.zeros(tree.nu)
+        unit[first_u[num_u > j] + j] = 1.0
+        column = matter.multiply_by_n_inv(state, False, turned[:, j] - matter.multiply_by_n_dot(state, False, unit))
+        has = np.flatnonzero(num_u[body_of_u] > j)
+        found[has, first_u[body_of_u[has]] + j] = column[has]
+    return found
 
 
 def bends(state: State) -> Array:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..constraint.base import Constraint
     from ..state.state import State
     from .base import UnilateralContact
+    from .stepped import Stepped
 
 #: Residual of velocities that counts as none, as a part of the largest velocity.
 TOLERANCE = 1e-9
@@ -41,6 +42,9 @@ class Rows(NamedTuple):
     friction : (n,) array, its coefficient at the present slip; 0 where there are no rows of slip
     restitution, capture_speed : (n,) arrays
     names : list of str
+    compliance, target : (n,) arrays, or None
+        Of contacts that give way, v_n + compliance times the impulse is no less than *target*, where that is finite; of others
+        0, and NaN, which says that the gap decides.
     """
 
     gaps: Array
@@ -50,6 +54,16 @@ class Rows(NamedTuple):
     restitution: Array
     capture_speed: Array
     names: list[str]
+    compliance: Array | None = None
+    target: Array | None = None
+
+    def compliances(self) -> Array:
+        """Of each, 0 unless given."""
+        return np.zeros(len(self.gaps)) if self.compliance is None else self.compliance
+
+    def targets(self) -> Array:
+        """Of each, NaN unless given."""
+        return np.full(len(self.gaps), np.nan) if self.target is None else self.target
 
 
 def constraints_of(state: State, contacts: Sequence[UnilateralContact] | None = None) -> Rows:
@@ -104,7 +118,17 @@ def joined(parts: Sequence[Rows]) -> Rows:
         np.concatenate([part.restitution for part in parts]),
         np.concatenate([part.capture_speed for part in parts]),
         [name for part in parts for name in part.names],
+        np.concatenate([part.compliances() for part in parts]),
+        np.concatenate([part.targets() for part in parts]),
     )
+
+
+def rows_of_surfaces(stepped: Stepped, state: State, h: float) -> Rows:
+    """The points at which surfaces touch, for a step of size h. Needs VELOCITY."""
+    J, friction, compliance, target, names = stepped.dense_rows(state, h)
+    n = len(friction)
+    o = np.zeros(n)
+    return Rows(o, J, 3 * np.arange(n + 1), friction, o, o, names, compliance, target)
 
 
 class Bilateral(NamedTuple):
@@ -234,6 +258,9 @@ class Problem:
         # not by BLAS, whose threads wait for each other where cores are busy: most of the time, for problems of this size
         Minv = state.system.get_matter_subsystem().calc_m_inv(state)
         _rows.find_delassus(self.J, Minv, self.MinvJT, self.W, np.zeros(nu, np.int64))
+        self.compliance = np.zeros(m)
+        self.compliance[self.starts[:n]] = rows.compliances()
+        self.W[np.diag_indices(m)] += self.compliance
         self.residual, self.counts = 0.0, np.zeros(2, np.int64)
 
     @property

@@ -14,26 +14,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..contact.shape import BRICK, CAPSULE, CONVEX_HULL, HALF_SPACE, SPHERE
-from ..errors import ModelError
+from ..force.contact.element import check_pair
 from ..force.contact.fields import Placed
 from ..force.contact.may_touch import MayTouch, parents_of, placed_surfaces
 from ..force.contact.subsystem import CompliantContactSubsystem
 from ..value import checks
-from .base import CAPTURE_SPEED, UnilateralContact
+from .base import CAPTURE_SPEED, TRANSITION_SPEED, UnilateralContact
 from .point_plane import PointPlane
 from .sphere_plane import SpherePlane
 from .sphere_sphere import SphereSphere
+from .stepped import RigidSurfaces
 
 if TYPE_CHECKING:
     from ..value.annotations import MultibodySystem
 
 
-def rigid(system: MultibodySystem, restitution: float = 0.0, capture_speed: float = CAPTURE_SPEED) -> list[UnilateralContact]:
+def rigid(
+    system: MultibodySystem, restitution: float = 0.0, capture_speed: float = CAPTURE_SPEED, *, stepped: bool = False
+) -> list[UnilateralContact]:
     """Make rigid contacts for all pairs of surfaces that may touch. A topological change.
 
     Bodies carry surfaces (``body.add_contact_surface``). Which pairs may touch is as in compliant contact: two surfaces on one
     body, on a body and its parent (unless that is Ground) or of one clique do not; with a `CompliantContactSubsystem` in the
-    system, what that says of adjacent and excluded bodies holds here too. Call it when all surfaces are there.
+    system, what that says of adjacent and excluded bodies, before this, holds here too, and it has no forces between surfaces
+    that are rigid. Call it when all surfaces are there.
 
     Parameters
     ----------
@@ -42,21 +46,26 @@ def rigid(system: MultibodySystem, restitution: float = 0.0, capture_speed: floa
         Of all contacts; from 0 to 1.
     capture_speed : float
         Approach slower than this is no impact; zero or more; length/time.
+    stepped : bool
+        Whether pairs that have a `UnilateralContact`, which any integrator runs by events, are left to the narrow phase of
+        `integrator.TimeStepping` like all the others: faster where there are many, and for this integrator only.
 
     Returns
     -------
     list of UnilateralContact
         In the order of the surfaces. A contact is named after its surfaces, and its corner or end where there are several.
+        Pairs of other shapes have none: `TimeStepping` finds what touches of them, and other integrators refuse the system.
 
     Raises
     ------
     ModelError
-        If there is no rigid contact for two shapes that may touch, or a number is out of its range. Nothing is made then.
+        If nothing finds contacts of two shapes that may touch, or a number is out of its range. Nothing is made then.
 
     Notes
     -----
-    Stiffness, dissipation and thickness do not count. Of a corner or an end on a half-space there is one contact, so that an
-    edge over the rim of another body's face is not found: half-spaces have no rim.
+    Stiffness, dissipation and thickness do not count. What the narrow phase finds overlaps a little: what comes to touch does
+    so a step late, and as deep as it has come; its restitution is Newton's, that of a `UnilateralContact` Poisson's. Of a
+    corner or an end on a half-space there is one contact: half-spaces have no rim.
 
     Examples
     --------
@@ -79,18 +88,23 @@ def rigid(system: MultibodySystem, restitution: float = 0.0, capture_speed: floa
             may_touch = forces.rules()
     surfaces = placed_surfaces(matter.body_list)
     pairs = [in_order(a, b) for a, b in combinations(surfaces, 2) if may_touch(a, b)]
-    for a, b in pairs:
-        if not _has_kind(a, b):
-            one, other = (type(s.surface.geometry).__name__ for s in (a, b))
-            raise ModelError(
-                f"{a.name!r}, a {one}, and {b.name!r}, a {other}, may touch, and there is no rigid contact of these shapes; "
-                "there is of half-spaces with spheres, capsules, bricks and hulls, and of two spheres: give both a clique in "
-                "common, or take a CompliantContactSubsystem"
-            )
-    found = [one for a, b in pairs for one in _contacts(matter.body_list, a, b, e)]
+    own = [(a, b) for a, b in pairs if not stepped and _has_kind(a, b)]
+    others = [(a, b) for a, b in pairs if stepped or not _has_kind(a, b)]
+    for a, b in others:
+        check_pair(a, b)
+    if others:
+        which = {frozenset((_identity(a), _identity(b))) for a, b in others}
+        RigidSurfaces(system, lambda a, b: frozenset((_identity(a), _identity(b))) in which, e, speed, TRANSITION_SPEED)
+    found = [one for a, b in own for one in _contacts(matter.body_list, a, b, e)]
     for contact in found:
         contact.set_capture_speed(speed)
+    matter.rigid_pairs.update(frozenset((a.identity, b.identity)) for a, b in pairs)
     return found
+
+
+def _identity(one: Placed) -> tuple[int, int, int]:
+    """A surface, which may be on several bodies, or several times on one."""
+    return one.body, id(one.surface), id(one.X_BS)
 
 
 def in_order(a: Placed, b: Placed) -> tuple[Placed, Placed]:

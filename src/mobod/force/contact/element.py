@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from ...state.state import State
     from ..subsystem import GeneralForceSubsystem
 
+#: What force_enabled is where time stepping has what touches in its problem, and no forces of it are to be applied.
+STEPPED = 2
+
 
 # ---------------------------------------------------------------------------------------------- kernels
 
@@ -82,7 +85,7 @@ def contacts(model: Any, first: int, end_and_what: int) -> int:
     lanes = num_lanes(load(model.time, 0, 0))
     for_whom = OF_ONE if lanes == 1 else OF_EIGHT
     for e in range(first, end):
-        if model.force_enabled[e] == 1:
+        if model.force_enabled[e] == 1 or (model.force_enabled[e] == STEPPED and what != _routine.FORCES):
             i = model.force_first_integer[e]
             start = model.force_integers[i]
             if model.force_integers[i + 1] > 0:
@@ -136,7 +139,7 @@ def tabulate(block: Any, e: int, table: Any, points: Any, counts: Any) -> None:
     counts[0] = counts[1] = 0
     i = model.force_first_integer[e]
     start = model.force_integers[i]
-    if model.force_enabled[e] == 1:
+    if model.force_enabled[e] != 0:
         place_surfaces(model, start, start + model.force_integers[i + 1])
         _search_for_table(model, i, 0, (e, table, points, counts))
 
@@ -226,14 +229,7 @@ class ContactElement(Force):
             for j, b in enumerate(placed[:i]):
                 if not self._may_touch(b, a):
                     continue
-                kinds = sorted((a.surface.geometry.KIND, b.surface.geometry.KIND))
-                pair = PAIRS.get((kinds[0], kinds[1]))
-                if pair is None or (a.surface.geometry.is_unbounded and b.surface.geometry.is_unbounded):
-                    kind, its = type(b.surface.geometry).__name__, type(a.surface.geometry).__name__
-                    raise ModelError(
-                        f"{b.name!r} and {a.name!r} may touch, and there is no law of contact of {kind} and {its}; give one "
-                        "another shape, exclude the two bodies by exclude(body1, body2), or put both surfaces into one clique"
-                    )
+                pair = check_pair(b, a)
                 if self._check_pair is not None:
                     self._check_pair(b, a)
                 table[i, j] = table[j, i] = routines.setdefault(pair, len(routines))
@@ -290,6 +286,19 @@ class ContactElement(Force):
         return [*self.default_numbers, *(x for one in self.surfaces for x in surface_numbers(one))]
 
 
+def check_pair(a: Placed, b: Placed) -> Routine:
+    """The routine that finds where two surfaces overlap; `ModelError` where there is none."""
+    kinds = sorted((a.surface.geometry.KIND, b.surface.geometry.KIND))
+    pair = PAIRS.get((kinds[0], kinds[1]))
+    if pair is None or (a.surface.geometry.is_unbounded and b.surface.geometry.is_unbounded):
+        kind, its = type(a.surface.geometry).__name__, type(b.surface.geometry).__name__
+        raise ModelError(
+            f"{a.name!r} and {b.name!r} may touch, and there is no law of contact of {kind} and {its}; give one "
+            "another shape, exclude the two bodies by exclude(body1, body2), or put both surfaces into one clique"
+        )
+    return pair
+
+
 def surface_numbers(one: Placed) -> list[float]:
     """The numbers of a surface, as `contact.access` says."""
     material, shape = one.surface.material, one.surface.geometry
@@ -300,4 +309,4 @@ def surface_numbers(one: Placed) -> list[float]:
     return [*twelve(one.X_BS), *own, *box, *shape.dimensions()]
 
 
-__all__ = ["ContactElement", "tabulate"]
+__all__ = ["STEPPED", "ContactElement", "check_pair", "overlap", "tabulate"]

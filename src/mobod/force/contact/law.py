@@ -4,7 +4,7 @@ Of the depth x of a point, its rate x', and the materials E, c, mu of both surfa
 
     HERTZ    E^(2/3) = E1^(2/3) E2^(2/3) / (E1^(2/3) + E2^(2/3))   s1 = E2^(2/3) / (E1^(2/3) + E2^(2/3))
              f_e = 4/3 e E sqrt(R) x^(3/2)   PE = 2/5 f_e x   1/R = (k_max + k_min) / 2   f = f_e (1 + 3/2 c x')
-    CORNER   k = k1 k2 / (k1 + k2)   s1 = k2 / (k1 + k2)   k_i = E_i where its area is 0, else E_i A / h_i
+    CORNER   k = k1 k2 / (k1 + k2)   s1 = k2 / (k1 + k2)   k_i = E_i times its share where its area is 0, else E_i A / h_i
              f_e = k x   PE = 1/2 k x^2   f = f_e (1 + c x')
     FACE     as a corner, of its area times its cosine to the other surface; of two meshes the faces of both act, with half
 
@@ -235,35 +235,46 @@ def sticking(model: Any, pair: int, asked: int) -> int:
 
 
 @generic
+def elastic_of(model: Any, a: int, b: int, row: int, x: Any, lane: int) -> Any:
+    """Of a point of `compliant` at the depth x: elastic force, energy, c with its factor, the first surface's share of x."""
+    rows = model.contact_point
+    c1, c2 = number_of(model, a, MATERIAL + 1, lane), number_of(model, b, MATERIAL + 1, lane)
+    law = bare(load_lane(rows, row, LAW, lane))
+    one, two = load_lane(rows, row, SHAPE, lane), load_lane(rows, row, SHAPE + 1, lane)
+    if law == HERTZ:
+        k, s1 = softer(number_of(model, a, MATERIAL + 6, lane), number_of(model, b, MATERIAL + 6, lane))
+        kx = k * x
+        elastic = (4.0 / 3.0) * kx * sqrt(2.0 * kx / (one + two))
+        if two < one:
+            elastic = elastic * correction(one, two)
+        energy, c = 0.4 * elastic * x, 1.5 * (c2 + s1 * (c1 - c2))
+    else:
+        k1, k2, area = number_of(model, a, MATERIAL, lane), number_of(model, b, MATERIAL, lane), one
+        h1, h2 = layers(model, a, b, lane)
+        if one <= 0.0:
+            h1, h2 = area + 1.0, area + 1.0
+            area = h1
+            if two > 0.0:
+                area = two
+        elif h1 <= 0.0:
+            h1 = sqrt(area)
+            h2 = h1
+        if law == FACE:
+            area = area * two * part_of_faces(model, a, b)
+        k, s1 = softer(k1 / h1, k2 / h2)
+        elastic = k * area * x
+        energy, c = 0.5 * elastic * x, c2 + s1 * (c1 - c2)
+    return elastic, energy, c, s1
+
+
+@generic
 def _compliant(model: Any, pair: int, asked: int, friction: int) -> int:
     count = (asked >> 4) & 0xFFFFFF
-    a, b, lane, rows = first_surface(pair), second_surface(pair), lane_of(pair), model.contact_point
-    c1, c2 = number_of(model, a, MATERIAL + 1, lane), number_of(model, b, MATERIAL + 1, lane)
+    a, b, lane = first_surface(pair), second_surface(pair), lane_of(pair)
     mu = frictions(model, a, b, lane)
     for row in range(count):
-        x, law = load_lane(rows, row, DEPTH, lane), bare(load_lane(rows, row, LAW, lane))
-        one, two = load_lane(rows, row, SHAPE, lane), load_lane(rows, row, SHAPE + 1, lane)
-        if law == HERTZ:
-            k, s1 = softer(number_of(model, a, MATERIAL + 6, lane), number_of(model, b, MATERIAL + 6, lane))
-            kx = k * x
-            elastic = (4.0 / 3.0) * kx * sqrt(2.0 * kx / (one + two))
-            if two < one:
-                elastic = elastic * correction(one, two)
-            energy, c = 0.4 * elastic * x, 1.5 * (c2 + s1 * (c1 - c2))
-        else:
-            k1, k2, area = number_of(model, a, MATERIAL, lane), number_of(model, b, MATERIAL, lane), one
-            h1, h2 = layers(model, a, b, lane)
-            if one <= 0.0:
-                area = area + 1.0
-                h1, h2 = area, area
-            elif h1 <= 0.0:
-                h1 = sqrt(area)
-                h2 = h1
-            if law == FACE:
-                area = area * two * part_of_faces(model, a, b)
-            k, s1 = softer(k1 / h1, k2 / h2)
-            elastic = k * area * x
-            energy, c = 0.5 * elastic * x, c2 + s1 * (c1 - c2)
+        x = load_lane(model.contact_point, row, DEPTH, lane)
+        elastic, energy, c, s1 = elastic_of(model, a, b, row, x, lane)
         respond(model, pair, asked, row, x, s1, elastic, energy, c, mu, friction)
     if asked & 15 == TABLE:
         add_up(model, pair, count)
@@ -386,6 +397,8 @@ __all__ = [
     "TABLE",
     "compliant",
     "elastic_foundation",
+    "elastic_of",
+    "frictions",
     "hunt_crossley",
     "mixed_or_zero",
     "push",

@@ -66,7 +66,7 @@ def _is_endless(model: Any, s: int) -> bool:
 
 
 @generic
-def _size(model: Any, s: int) -> float:
+def half_thickness(model: Any, s: int) -> float:
     """Half the thickness of a surface; of what is solid beyond its surface, unlimited."""
     if model.surface_kind[s] == HALF_SPACE or model.surface_kind[s] == HEIGHT_FIELD:
         return NEVER
@@ -191,7 +191,7 @@ def _beyond(x: float, half: float) -> float:
 @generic
 def longest_step(model: Any, a: int, b: int, part: float, proposed: float) -> float:
     """The longest step that two surfaces permit, or any that is longer than the one proposed; b is bounded."""
-    deeper = part * min(_size(model, a), _size(model, b))
+    deeper = part * min(half_thickness(model, a), half_thickness(model, b))
     best, shallow = 0.0, False
     center, reach = _center_of(model, b), _reach(model, b)
     if model.surface_kind[a] == HALF_SPACE:
@@ -278,7 +278,7 @@ def limit_step(model: Any, first: int, end: int) -> int:
         e = model.contact_elements[k]
         i = model.force_first_integer[e]
         start, n = model.force_integers[i], model.force_integers[i + 1]
-        if model.force_enabled[e] == 1 and n > 0:
+        if model.force_enabled[e] != 0 and n > 0:
             place_surfaces(model, start, start + n)
             _sweep_boxes(model, i, load(model.contact_sum, 0, STEP))
             _search(model, i, 0, 0)
@@ -303,4 +303,15 @@ def permitted_step_of(block: Any, address: int, part: float, h: float) -> float:
     return permitted_step(attach(block), address, part, h)
 
 
-__all__ = ["FIRST", "NEVER", "PART", "SECOND", "STEP", "limit_step", "longest_step", "permitted_step", "permitted_step_of"]
+__all__ = [
+    "FIRST",
+    "NEVER",
+    "PART",
+    "SECOND",
+    "STEP",
+    "half_thickness",
+    "limit_step",
+    "longest_step",
+    "permitted_step",
+    "permitted_step_of",
+]

@@ -1,0 +1,244 @@
+"""The compiled loop over steps of `TimeStepping`, for surfaces that touch and systems without parts in Python.
+
+A step is that of `TimeStepping`: speeds by the problem of what touches where it begins, coordinates by the new speeds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..algebra.memory import load3
+from ..algebra.record import attach
+from ..algebra.scalar import load, store
+from ..compiling import compiled, generic
+from ..force.contact import broad_phase
+from ..force.contact.law import velocity_at
+from ..force.contact.step_limit import NEVER, half_thickness
+from ..mobilizer._rates import find_q_dot
+from ..unilateral.stepped import space as names
+from ..unilateral.stepped.points import find_points, recall, remember
+from ..unilateral.stepped.solve import find_problem, solve
+from . import _runge_kutta as rk
+from ._evaluate import ALWAYS, energy, evaluate, finish_step, permitted_step, prescribe, project
+
+#: What `advance` returns beside the others: the space is too small; the impulses have not been found.
+NO_ROOM, NO_IMPULSES = 10, 11
+#: Rows of `tries`: the end of a step, its middle, its end by two halves.
+_WHOLE, _MIDDLE, _HALVES = range(3)
+
+
+@generic
+def _step(model: Any, space: Any, h: float, out: Any) -> int:
+    """y a step on from the record as it is realized; DONE, NO_ROOM or NO_IMPULSES."""
+    vectors, place = space.vectors, space.place_of_speed
+    first = model.whole_nq
+    for i in range(model.nu):
+        u = load(model.u, i, 0)
+        vectors[names.SPEED, place[i]] = u
+        vectors[names.FREE, place[i]] = u + h * load(model.u_dot, i, 0)
+    find_points(model, space, h)
+    result = names.FREE
+    if space.counts[names.POINTS] > 0:
+        if not find_problem(model, space):
+            return NO_ROOM
+        ratio = 1.0
+        if space.measures[names.LAST_STEP] > 0.0:
+            ratio = h / space.measures[names.LAST_STEP]
+        recall(space, ratio)
+        found = solve(space)
+        remember(space)
+        space.measures[names.LAST_STEP] = h
+        if not found:
+            space.counts[names.KEPT] = 0
+            return NO_IMPULSES
+        result = names.NEW
+    else:
+        space.counts[names.KEPT] = 0
+    for i in range(model.ny):
+        out[i] = load(model.y, i, 0) + h * load(model.y_dot, i, 0)
+    n = model.particle_size
+    begin = model.ny - 2 * n
+    for i in range(begin, begin + n):  # by their new velocities
+        out[i] = load(model.y, i, 0) + h * out[i + n]
+    # q_dot by the new speeds, for which the record has them for a moment
+    for i in range(model.nu):
+        out[first + i] = vectors[result, place[i]]
+        store(model.u, i, 0, out[first + i])
+    for b in range(1, model.nb):
+        find_q_dot(model, b)
+    for i in range(model.nq):
+        out[i] = load(model.q, i, 0) + h * load(model.q_dot, i, 0)
+    for i in range(model.nu):
+        store(model.u, i, 0, vectors[names.SPEED, place[i]])
+    for b in range(1, model.nb):
+        find_q_dot(model, b)
+    return rk.DONE
+
+
+@generic
+def _arrive(model: Any, control: Any, counts: Any, time: float, y: Any) -> int:
+    """Prescribe, project and realize at y."""
+    rk.set_y(model, time, y)
+    prescribe(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
+    if rk.project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
+        return rk.NOT_PROJECTED
+    status = evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
+    counts[rk.EVALUATIONS] += 1
+    if status != 0:
+        counts[rk.REALIZATION_FAILURES] += 1
+        return rk.NOT_FINITE
+    return rk.DONE
+
+
+@generic
+def _attempt(model: Any, space: Any, work: Any, control: Any, counts: Any, time: float, h: float, controlled: bool) -> int:
+    """The end of a step in the row HALVES of tries; where it is controlled, its errors in their row."""
+    tries = space.tries
+    if not controlled:
+        return _step(model, space, h, tries[_HALVES])
+    before = space.counts[names.PROBLEMS]
+    status = _step(model, space, h, tries[_WHOLE])
+    if status == rk.DONE:
+        status = _step(model, space, 0.5 * h, tries[_MIDDLE])
+    if status == rk.DONE:
+        status = _arrive(model, control, counts, time + 0.5 * h, tries[_MIDDLE])
+    if status == rk.DONE:
+        status = _step(model, space, 0.5 * h, tries[_HALVES])
+    if status != rk.DONE:
+        return status
+    errors, first = work.shape[0] - 3, model.whole_nq
+    for i in range(model.ny):
+        work[errors, i] = tries[_HALVES, i] - tries[_WHOLE, i]
+    if space.counts[names.PROBLEMS] > before:  # speeds jump: what comes to touch has gap / h in one step, and none in the next
+        for i in range(first, first + model.nu):
+            work[errors, i] *= min(1.0, h)
+    rk.set_y(model, time + h, tries[_HALVES])
+    return rk.DONE
+
+
+@generic
+def _is_fast(model: Any, space: Any, h: float) -> bool:
+    """Whether a surface moves so far in a step that it may pass another one unnoticed."""
+    for k in range(space.elements.shape[0]):
+        i = model.force_first_integer[space.elements[k, 0]]
+        start = model.force_integers[i + broad_phase.FIRST_SURFACE]
+        for s in range(start, start + model.force_integers[i + broad_phase.NUM_SURFACES]):
+            b = model.surface_body[s]
+            size = half_thickness(model, s)
+            if b > 0 and size < NEVER:
+                v = velocity_at(model, b, load3(model.surface_frame, s, 9), 0)
+                if (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) ** 0.5 * h > 0.5 * size:
+                    return True
+    return False
+
+
+@generic
+def _report(model: Any, work: Any, control: Any, counts: Any, at: float) -> None:
+    """y between the ends of the last step, linearly, prescribed and projected."""
+    previous, last = control[rk.PREVIOUS_TIME], control[rk.TIME]
+    part = 1.0
+    if at < last:
+        part = (at - previous) / (last - previous)
+    store(model.time, 0, 0, at)
+    for i in range(model.ny):
+        value = work[rk.Y, i]
+        if part < 1.0:
+            value = (1.0 - part) * work[rk.Y_PREVIOUS, i] + part * value
+        store(model.y, i, 0, value)
+    prescribe(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
+    if counts[rk.PROJECT_REPORTS] != 0 and at < last:
+        project(model, counts[rk.ROUTINE], counts[rk.PROJECTOR], counts[rk.PROJECTION] | ALWAYS, control[rk.TOLERANCE])
+
+
+@compiled
+def advance(
+    block: Any, work: Any, table: Any, control: Any, counts: Any, times: Any, results: Any, energies: Any, space: Any
+) -> int:
+    """As `_runge_kutta.stepping` says of such loops; NO_ROOM, with the record where the step began, to be called again."""
+    model = attach(block)
+    taken, here = 0, False
+    while counts[rk.REPORT] < times.shape[0]:
+        k = counts[rk.REPORT]
+        if times[k] <= control[rk.TIME]:
+            _report(model, work, control, counts, times[k])
+            rk.report_row(model, results[k])
+            if energies.shape[0] == times.shape[0]:
+                energies[k] = energy(model, counts[rk.ROUTINE])
+            counts[rk.REPORT] += 1
+            here = False
+            continue
+        if taken >= counts[rk.LIMIT]:
+            return rk.PAUSED
+        time = control[rk.TIME]
+        fixed = control[rk.FIXED_STEP]
+        controlled = fixed == 0.0 and counts[rk.FORCED] == 0
+        if not here:
+            rk.set_y(model, time, work[rk.Y])
+            evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
+            counts[rk.EVALUATIONS] += 1
+            here = True
+        h = fixed
+        if fixed == 0.0:
+            h = min(control[rk.STEP], control[rk.MAX_STEP])
+            if counts[rk.LIMITER] != 0:
+                h = max(permitted_step(model, counts[rk.LIMITER], rk.DEEPER, h), control[rk.MIN_STEP])
+        end = control[rk.FINAL_TIME]
+        if counts[rk.NO_INTERPOLATION] != 0:
+            end = min(end, times[k])
+        clipped = h > 0.999 * (end - time)
+        if clipped:
+            h = end - time
+        counts[rk.ATTEMPTS] += 1
+        newton = space.counts[names.NEWTON]
+        status = _attempt(model, space, work, control, counts, time, h, controlled)
+        if status == NO_ROOM:
+            counts[rk.ATTEMPTS] -= 1
+            return NO_ROOM
+        counts[rk.ITERATIONS] += space.counts[names.NEWTON] - newton
+        error = 1e300
+        if status == rk.DONE:
+            error = 0.0
+            if controlled:
+                error = rk.error_norm(model, work, counts[rk.MEAN_NORM])
+            if error <= control[rk.ACCURACY]:
+                status = _arrive(model, control, counts, end if clipped else time + h, space.tries[_HALVES])
+                if status != rk.DONE:
+                    error = 1e300
+            else:
+                counts[rk.ERROR_FAILURES] += 1
+        elif status == NO_IMPULSES:
+            counts[rk.CONVERGENCE_FAILURES] += 1
+        if error <= control[rk.ACCURACY]:
+            finish_step(model)
+            rk.shift_step(model, work)
+            control[rk.PREVIOUS_TIME] = time
+            control[rk.TIME] = end if clipped else time + h
+            control[rk.LAST_STEP] = h
+            if counts[rk.STEPS] == 0:
+                control[rk.FIRST_STEP] = h
+            counts[rk.STEPS] += 1
+            counts[rk.FORCED] = 0
+            taken += 1
+            if fixed == 0.0:
+                growth = 2.0
+                if error > 0.0:
+                    growth = min(2.0, 0.8 * (control[rk.ACCURACY] / error) ** 0.5)
+                if not clipped or growth * h > control[rk.STEP]:
+                    control[rk.STEP] = max(control[rk.MIN_STEP], growth * h)
+            elif counts[rk.LIMITER] != 0 and counts[rk.PASSES] == 0 and _is_fast(model, space, h):
+                if permitted_step(model, counts[rk.LIMITER], rk.MISSED, h) < h:
+                    counts[rk.PASSES] = 1
+            continue
+        here = False
+        if fixed > 0.0 or h <= control[rk.MIN_STEP] or time + 0.1 * h == time:
+            if status == rk.DONE:
+                return rk.STEP_TOO_SMALL
+            return status
+        shrink = 0.25
+        if error < 1e299:
+            shrink = max(0.1, 0.8 * (control[rk.ACCURACY] / error) ** 0.5)
+        control[rk.STEP] = max(control[rk.MIN_STEP], shrink * h)
+    return rk.REACHED
+
+
+__all__ = ["NO_IMPULSES", "NO_ROOM", "advance"]

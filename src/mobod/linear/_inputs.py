@@ -1,0 +1,106 @@
+"""Inputs of a linear model: mobilities, and numbers of the model that a state can have of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..simulation.simulate import speed_names
+from ..state.state import State
+from ..system.settings import Setting, find
+from ..value import checks
+from ..value.stage import Stage
+
+
+class Inputs:
+    """What a state can be pushed by: mobilities, by the index of u, and settings; a number an input.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    state : State
+    given : sequence or None
+        Pairs ``(mobod, which_u)``, or what `settings.find` takes; None stands for every mobility.
+    """
+
+    def __init__(self, system: Any, state: State, given: Sequence[Any] | None) -> None:
+        self._system = system
+        names = speed_names(system, state)[: state.tree.nu]
+        self.names: list[str] = []
+        self._each: list[int | tuple[Setting, int]] = []
+        if given is None:
+            self._each, self.names = list(range(len(names))), [f"{name}.force" for name in names]
+            return
+        for one in given:
+            if isinstance(one, tuple):
+                self._each.append(_mobility(system, state, one))
+                self.names.append(f"{names[self._each[-1]]}.force")  # type: ignore[index]
+                continue
+            setting = find(system, one)
+            self._each += [(setting, i) for i in range(setting.size)]
+            self.names += setting.names
+
+    def __len__(self) -> int:
+        return len(self._each)
+
+    def calc_rates(self, state: State, mobility_forces: Array) -> Array:
+        """What derivatives u_dot has by the inputs, from those by *mobility_forces* ``(nu, nu)``."""
+        columns = np.zeros((state.tree.nu, len(self)))
+        for k, one in enumerate(self._each):
+            if isinstance(one, int):
+                columns[:, k] = mobility_forces[:, one]
+        wanted = dict.fromkeys(one[0] for one in self._each if not isinstance(one, int))
+        for setting in wanted:
+            found = self._system.calc_parameter_derivatives(state, [setting])
+            for k, one in enumerate(self._each):
+                if not isinstance(one, int) and one[0] is setting:
+                    columns[:, k] = found[:, one[1]]
+        return columns
+
+    def pushed(self, state: State, k: int) -> Callable[[float], State]:
+        """The state, realized to ACCELERATION, at input k larger by h, as a function of h."""
+        one = self._each[k]
+
+        def at(h: float) -> State:
+            if not isinstance(one, int):
+                other = one[0].moved(state, one[1], h)
+                self._system.realize(other)
+                return other
+            other = state.copy()
+            other.u = state.u
+            self._system.realize(other, Stage.DYNAMICS)
+            other.record.mobility_forces[one, 0] += h  # as though an element had added it
+            self._system.realize(other)
+            return other
+
+        return at
+
+    def step(self, state: State, k: int) -> float:
+        """A step for differences by input k."""
+        one = self._each[k]
+        return 1e-2 if isinstance(one, int) else one[0].step(state, one[1])
+
+    def moved(self, state: State, changes: Array) -> State:
+        """A copy of the state with all inputs changed; they have to be settings."""
+        for k, change in enumerate(changes):
+            one = self._each[k]
+            assert not isinstance(one, int)
+            state = one[0].moved(state, one[1], float(change))
+        return state
+
+
+def _mobility(system: Any, state: State, pair: tuple[Any, ...]) -> int:
+    """The index among u of a pair (mobod, which_u)."""
+    if len(pair) != 2:
+        raise ValueError(f"an input is (mobod, which_u), a setter, or 'element.parameter', got {pair!r}")
+    body = system.get_matter_subsystem().find_body(pair[0])
+    where, i = body.u_slice(state), checks.integer("which_u", pair[1])
+    if not 0 <= i < where.stop - where.start:
+        raise IndexError(f"which_u is {i}, but {body.name!r} has {where.stop - where.start} mobilities")
+    return int(where.start + i)
+
+
+__all__ = ["Inputs"]

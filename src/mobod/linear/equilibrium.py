@@ -1,0 +1,185 @@
+"""Equilibrium: where a system stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..errors import ConvergenceError, ModelError
+from ..state.state import State
+from ..value import checks
+from ..value.stage import Stage
+from . import _manifold
+from ._inputs import Inputs
+
+if TYPE_CHECKING:
+    from ..value.annotations import MultibodySystem
+
+#: How little a change of an input counts against one of a displacement or of z.
+_CHEAP = 1e3
+#: How often a system may fall a little where Newton's method is stuck, and for how many steps.
+_ROUNDS, _FALL = 20, 100
+
+
+def find_equilibrium(
+    system: MultibodySystem,
+    state: State,
+    *,
+    inputs: Sequence[Any] = (),
+    tolerance: float = 1e-10,
+    max_iterations: int = 100,
+) -> State:
+    """Find a state near *state* in which a system stands still, stable or not.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    state : State
+        Where to begin, at MODEL or above; it is left as it is. Locked and prescribed coordinates stay where they are.
+    inputs : sequence
+        What may be changed beside q and z: parameters and discrete forces by ``"element.parameter"`` or by their setters, as
+        `linearize` takes them. With a motor's force free, the pose changes the least.
+    tolerance : float
+        The largest entry of u_dot and z_dot left.
+    max_iterations : int
+
+    Returns
+    -------
+    State
+        At rest, at ACCELERATION, on the manifold of the constraints.
+
+    Raises
+    ------
+    ConvergenceError
+        If none is found: how far it came is in the message.
+    StageError
+        If the state is below MODEL.
+    TypeError, ValueError
+        If an input is a mobility, which no state keeps a force of, or there is no such parameter.
+
+    Notes
+    -----
+    Newton's method on u_dot = 0 by exact derivatives, with the step of least norm along the manifold where the solution is not
+    unique, halved while it makes things worse, and projected back onto the constraints. Where that is stuck, the system falls
+    for a while, stopped whenever its kinetic energy is largest, which takes it toward a stable equilibrium.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> hanging = mb.find_equilibrium(system, state)
+    >>> abs(hanging.u_dot).max() < 1e-10
+    np.True_
+    """
+    checks.positive("tolerance", tolerance, ValueError)
+    for one in inputs:
+        if isinstance(one, tuple):
+            raise TypeError(
+                f"input {one!r} is a mobility, and a state keeps no force of it; add a force.MobilityDiscreteForce and give "
+                "its set_mobility_force"
+            )
+    here = _at_rest(system, state.copy())
+    freed, settled = Inputs(system, here, inputs), 0
+    rest = _unrest(here)
+    for _ in range(max_iterations):
+        if np.abs(rest).max(initial=0.0) <= tolerance:
+            return here
+        better = _better(system, here, freed, _newton_step(system, here, freed, rest), rest)
+        if better is None:  # Newton's method is stuck, or is as near as rounding allows
+            if settled == _ROUNDS:
+                break
+            settled += 1
+            better = _settled(system, here, freed)
+        here = better
+        rest = _unrest(here)
+    worst = int(np.argmax(np.abs(rest)))
+    raise ConvergenceError(
+        f"no equilibrium of {system.name!r} was found near this state: u_dot[{worst}] is still {rest[worst]:.3g}, and the "
+        f"tolerance {tolerance:.3g}; begin closer to one, or free inputs that can hold it"
+    )
+
+
+def _better(system: Any, state: State, inputs: Inputs, step: Array, rest: Array) -> State | None:
+    """The state after as much of a step as brings it nearer to rest; None where none does."""
+    factor = 1.0
+    while factor > 1e-2:
+        try:
+            other = _moved(system, state, inputs, factor * step)
+            if np.linalg.norm(_unrest(other)) < np.linalg.norm(rest) * (1.0 - 1e-4 * factor):
+                return other
+        except (ConvergenceError, ModelError):
+            pass
+        factor *= 0.5
+    return None
+
+
+def _settled(system: Any, state: State, inputs: Inputs) -> State:
+    """The state after it has fallen for a while, stopped whenever its kinetic energy is largest."""
+    nu, matter = state.tree.nu, system.get_matter_subsystem()
+    u, h = np.zeros(nu), 0.0
+    step = np.zeros(nu + len(state.z_view) + len(inputs))
+    for k in range(_FALL):
+        if k % 20 == 0:  # a fraction of the shortest period
+            stiffest = np.abs(np.linalg.eigvals(system.calc_forward_dynamics_derivatives(state).q)).max(initial=1e-6)
+            h = 0.5 / np.sqrt(stiffest)
+        u_dot = np.array(state.u_dot_view[:nu])
+        if u @ matter.multiply_by_m(state, u_dot) < 0.0:
+            u[:] = 0.0
+        u += h * u_dot
+        step[:nu] = h * u
+        try:
+            state = _moved(system, state, inputs, step)
+        except (ConvergenceError, ModelError):  # too far in one step
+            u[:] = 0.0
+            h *= 0.5
+    return state
+
+
+def _at_rest(system: Any, state: State) -> State:
+    """The state with no speeds but prescribed ones, projected and realized."""
+    state.u = np.zeros(len(state.u_view))
+    system.realize(state, Stage.TIME)
+    system.project(state, 1e-12)
+    system.realize(state)
+    return state
+
+
+def _unrest(state: State) -> Array:
+    """u_dot and z_dot: what has to vanish."""
+    return np.concatenate([state.u_dot_view[: state.tree.nu], state.z_dot_view])
+
+
+def _newton_step(system: Any, state: State, inputs: Inputs, rest: Array) -> Array:
+    """The least change of displacements, z and inputs that makes the linear model stand still."""
+    from .linearize import linearize
+
+    nu = state.tree.nu
+    model = linearize(system, state, [])
+    J = np.delete(model.A[nu:], np.s_[nu : 2 * nu], axis=1)
+    n = J.shape[1]
+    if len(inputs):
+        J = np.hstack([J, np.zeros((len(J), len(inputs)))])
+        J[:nu, n:] = _CHEAP * inputs.calc_rates(state, np.zeros((nu, nu)))
+    _, T = _manifold.split(_manifold.of_positions(state))
+    T, _ = np.linalg.qr(T)  # so that lengths count alike
+    whole = np.eye(J.shape[1])
+    along = np.hstack([np.vstack([T, np.zeros((len(whole) - nu, T.shape[1]))]), whole[:, nu:]])
+    step: Array = along @ np.linalg.lstsq(J @ along, -rest, rcond=1e-12)[0]
+    step[n:] *= _CHEAP
+    largest = np.abs(step[:nu]).max(initial=0.0)
+    return step * min(1.0, 0.5 / largest) if largest > 0.0 else step
+
+
+def _moved(system: Any, state: State, inputs: Inputs, step: Array) -> State:
+    """The state at rest after a step."""
+    nu, nz = state.tree.nu, len(state.z_view)
+    other = _manifold.moved(state, step[:nu])
+    if nz:
+        other.z = np.array(state.z_view) + step[nu : nu + nz]
+    return _at_rest(system, inputs.moved(other, step[nu + nz :]))
+
+
+__all__ = ["find_equilibrium"]

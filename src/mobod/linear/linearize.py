@@ -1,0 +1,172 @@
+"""Linearize: the linear model of a system at a state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..measure.base import Measure
+from ..simulation.simulate import auxiliary_names, speed_names
+from ..state.state import State
+from ..system import tangents
+from ..system.differences import along
+from ..value.stage import Stage
+from . import _manifold
+from ._inputs import Inputs
+from .linear_system import LinearSystem
+
+if TYPE_CHECKING:
+    from ..value.annotations import MultibodySystem
+
+Output = Measure | Callable[[State], Any]
+
+
+def linearize(
+    system: MultibodySystem,
+    state: State,
+    inputs: Sequence[Any] | None = None,
+    outputs: Sequence[Output] | None = None,
+    *,
+    independent: bool = False,
+) -> LinearSystem:
+    """Linearize a system about a state: small changes of displacements, speeds and z, under small changes of inputs.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    state : State
+        At ACCELERATION; it need not be in equilibrium.
+    inputs : sequence, optional
+        Each a pair ``(mobod, which_u)``, a generalized force on that mobility beside those of the elements; or a parameter,
+        or a discrete force, by ``"element.parameter"`` or by its setter, as `calc_parameter_derivatives` takes. Every mobility
+        unless given.
+    outputs : sequence, optional
+        Measures, or callables of a state at ACCELERATION that return a number or an array. The state itself unless given.
+    independent : bool
+        Whether states are reduced to those that constraints, locks and motions leave independent.
+
+    Returns
+    -------
+    LinearSystem
+        Its state is (displacements v of q ``(nu,)``, u ``(nu,)``, z ``(nz,)``), or some of them if *independent*. v counts in
+        the tangent of q: dq = N v.
+
+    Raises
+    ------
+    StageError
+        If the state is below ACCELERATION.
+    ValueError, TypeError, IndexError
+        If an input or an output is none.
+
+    See Also
+    --------
+    MultibodySystem.calc_forward_dynamics_derivatives : what A and B are made of.
+    find_equilibrium : where to linearize.
+
+    Notes
+    -----
+    A is the derivative of the flow, with dq = N v taken along the motion: its first rows are (N^-1 (d(N u)/dq N - NDot), 1,
+    0), which is (0, 1, 0) but for quaternions and angles at u other than 0. Constraints, locks and motions are in A and B
+    either way; with *independent*, dependent states are eliminated, so that A has no eigenvalues of directions off the
+    manifold. Rows of u_dot are exact. Outputs, and the rates of z, are differentiated by differences of fourth order.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> state.u = (0, 0)
+    >>> system.realize(state)
+    >>> model = mb.linearize(system, state)
+    >>> model.A.shape, model.B.shape
+    ((4, 4), (4, 2))
+    """
+    found = system.calc_forward_dynamics_derivatives(state)
+    nu, nz = state.tree.nu, len(state.z_view)
+    pushed = Inputs(system, state, inputs)
+    n = 2 * nu + nz
+    A, B = np.zeros((n, n)), np.zeros((n, len(pushed)))
+    A[:nu, :nu] = tangents.turning(state)
+    A[:nu, nu : 2 * nu] = np.eye(nu)
+    A[nu : 2 * nu] = np.hstack([found.q, found.u, found.z])
+    B[nu : 2 * nu] = pushed.calc_rates(state, found.mobility_forces)
+    if nz:
+        A[2 * nu :], B[2 * nu :] = _outputs_by_all(system, state, pushed, lambda other: np.array(other.z_dot_view))
+    names = [*speed_names(system, state)[:nu]]
+    state_names = [*(f"{name}.v" for name in names), *(f"{name}.u" for name in names), *auxiliary_names(system, state)]
+    if outputs is None:
+        C, D, output_names = np.eye(n), np.zeros((n, len(pushed))), state_names
+    else:
+        values, output_names = _values_of(outputs, state)
+        C, D = _outputs_by_all(system, state, pushed, values)
+    if independent:
+        keep, T = _independent(state, nz)
+        A, B, C, state_names = A[keep] @ T, B[keep], C @ T, [state_names[i] for i in keep]
+    return LinearSystem(A, B, C, D, state_names, pushed.names, output_names)
+
+
+def _independent(state: State, nz: int) -> tuple[Any, Array]:
+    """Which states are independent, and T, with which they give all."""
+    nu = state.tree.nu
+    of_q, Tq = _manifold.split(_manifold.of_positions(state))
+    by_q, rows = _manifold.of_speeds(state)
+    of_u, Tu = _manifold.split(rows)
+    # rows u = -by_q v: a particular solution beside those that T_u gives
+    own = -np.linalg.pinv(rows) @ (by_q @ Tq) if len(rows) else np.zeros((nu, len(of_q)))
+    own = own - Tu @ own[of_u]  # with the independent speeds at zero
+    T = np.zeros((2 * nu + nz, len(of_q) + len(of_u) + nz))
+    T[:nu, : len(of_q)] = Tq
+    T[nu : 2 * nu, : len(of_q)] = own
+    T[nu : 2 * nu, len(of_q) : len(of_q) + len(of_u)] = Tu
+    T[2 * nu :, len(of_q) + len(of_u) :] = np.eye(nz)
+    return np.concatenate([of_q, nu + of_u, 2 * nu + np.arange(nz)]).astype(int), T
+
+
+def _values_of(outputs: Sequence[Output], state: State) -> tuple[Callable[[State], Array], list[str]]:
+    """One vector of all outputs of a state, and a name for each number."""
+    functions: list[Callable[[State], Any]] = []
+    names: list[str] = []
+    for i, one in enumerate(outputs):
+        if not callable(one) and not hasattr(one, "get_value"):
+            raise TypeError(f"output {i} has to be a measure, or a callable of a state, not {one!r}")
+        function: Callable[[State], Any] = one.get_value if isinstance(one, Measure) else one
+        functions.append(function)
+        given = (getattr(one, "given_name", None) or type(one).__name__) if isinstance(one, Measure) else None
+        name = given or getattr(one, "__name__", f"output_{i}").replace("<lambda>", f"output_{i}")
+        size = np.size(function(state))
+        names += [name] if size == 1 else [f"{name}[{k}]" for k in range(size)]
+
+    def values(other: State) -> Array:
+        return np.concatenate([np.ravel(np.asarray(function(other), np.float64)) for function in functions])
+
+    return values, names
+
+
+def _outputs_by_all(system: Any, state: State, inputs: Inputs, values: Callable[[State], Array]) -> tuple[Array, Array]:
+    """Derivatives of values of a state, at ACCELERATION, by displacements, u and z, and by inputs."""
+    nu, nz = state.tree.nu, len(state.z_view)
+
+    def at(k: int, h: float) -> Array:
+        if k < nu:
+            other = _manifold.moved(state, np.eye(nu)[k], h)
+        else:
+            other = state.copy()
+            name, i = ("u", k - nu) if k < 2 * nu else ("z", k - 2 * nu)
+            numbers = np.array(getattr(state, f"{name}_view"))
+            numbers[i] += h
+            setattr(other, name, numbers)
+        system.realize(other, Stage.ACCELERATION)
+        return values(other)
+
+    size = len(values(state))
+    C = np.array([along(lambda h, k=k: at(k, h)) for k in range(2 * nu + nz)]).reshape(-1, size).T  # type: ignore[misc]
+    columns = []
+    for k in range(len(inputs)):
+        pushed = inputs.pushed(state, k)
+        columns.append(along(lambda h, pushed=pushed: values(pushed(h)), inputs.step(state, k)))  # type: ignore[misc]
+    return C, np.array(columns).reshape(len(inputs), size).T
+
+
+__all__ = ["linearize"]

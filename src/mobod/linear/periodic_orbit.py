@@ -1,0 +1,199 @@
+"""Periodic orbits: motions that repeat themselves, by shooting with exact sensitivities."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..errors import ConvergenceError, ModelError
+from ..state.state import State
+from ..system import tangents
+from ..value import checks
+from ..value.stage import Stage
+from . import _manifold
+from .linearize import linearize
+
+if TYPE_CHECKING:
+    from ..value.annotations import MultibodySystem
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PeriodicOrbit:
+    """A motion that repeats itself.
+
+    Attributes
+    ----------
+    state : State
+        On the orbit, at ACCELERATION.
+    period : float
+    monodromy : (n, n) array
+        How a small change of the state (displacements, u, z) has changed after a period.
+    """
+
+    state: State
+    period: float
+    monodromy: Array
+
+    def __repr__(self) -> str:
+        return f"<PeriodicOrbit of period {self.period:.6g}, {len(self.monodromy)} states>"
+
+    def calc_multipliers(self) -> Array:
+        """Its Floquet multipliers ``(n,)``, complex, the largest first. All below 1 but that along the orbit: stable."""
+        values: Any = np.linalg.eigvals(self.monodromy)
+        found: Array = values[np.argsort(-np.abs(values), kind="stable")]
+        return found
+
+
+def find_periodic_orbit(
+    system: MultibodySystem,
+    state: State,
+    period: float,
+    *,
+    free_period: bool = True,
+    tolerance: float = 1e-8,
+    accuracy: float = 1e-10,
+    max_iterations: int = 30,
+) -> PeriodicOrbit:
+    """Find a motion near *state* that repeats itself after about *period*, stable or not.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+        Smooth: what its events change on the way is not followed.
+    state : State
+        Where to begin, at MODEL or above; it is left as it is.
+    period : float
+        Where to begin; time.
+    free_period : bool
+        Whether the period may change. Where forces or motions depend on time it is theirs: False.
+    tolerance : float
+        The largest entry left of the difference, in displacements, u and z, between end and beginning.
+    accuracy : float
+        Of the integration, relative and absolute.
+    max_iterations : int
+
+    Returns
+    -------
+    PeriodicOrbit
+
+    Raises
+    ------
+    ConvergenceError
+        If none is found.
+    ModelError
+        If motion cannot be followed that far.
+    ValueError
+        If a number is not positive.
+
+    Notes
+    -----
+    Newton's method on the difference after a period. The derivative of the end by the beginning comes from the variational
+    equations, the linear model along the motion, integrated with it under the same error control; where orbits are a family,
+    the step of least norm is taken. Explicit, of order 8 (SciPy's DOP853). Source: Seydel 2010, section 7.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    >>> slider = mb.mobilizer.Slider(matter.ground, ball)
+    >>> spring = mb.force.MobilityLinearSpring(mb.GeneralForceSubsystem(system), slider, 0, 4.0, 0.0)
+    >>> state = system.realize_topology()
+    >>> state.q = [0.5]
+    >>> round(mb.find_periodic_orbit(system, state, 3.0).period, 6)
+    3.141593
+    """
+    for name, value in (("period", period), ("tolerance", tolerance), ("accuracy", accuracy)):
+        checks.positive(name, value, ValueError)
+    here = state.copy()
+    system.realize(here, Stage.TIME)
+    system.project(here, 1e-12)
+    off, previous = np.zeros(0), np.inf
+    for _ in range(max_iterations):
+        system.realize(here)
+        end, monodromy = _flow(system, here, period, accuracy)
+        off = _difference(here, end)
+        largest = float(np.abs(off).max(initial=0.0))
+        if largest <= tolerance:
+            return PeriodicOrbit(here, float(period), monodromy)
+        if not np.isfinite(largest) or largest > 1e3 * max(previous, 1.0):
+            break
+        previous = min(previous, largest)
+        J = monodromy - np.eye(len(off))
+        if free_period:
+            rates = np.concatenate([end.u_view[: state.tree.nu], end.u_dot_view[: state.tree.nu], end.z_dot_view])
+            J = np.hstack([J, rates[:, None]])
+        step: Any = np.linalg.lstsq(J, -off, rcond=1e-7)[0]
+        step = step * min(1.0, 0.5 / max(np.abs(step).max(), 1e-300))
+        if free_period:
+            period = max(period + step[-1], 0.5 * period)
+        here = _moved(system, here, step[: len(off)])
+    raise ConvergenceError(
+        f"no periodic orbit of {system.name!r} was found near this state and period {period:.6g}: after it, the state is still "
+        f"off by {np.abs(off).max(initial=0.0):.3g}; begin closer to one"
+    )
+
+
+def _flow(system: Any, state: State, period: float, accuracy: float) -> tuple[State, Array]:
+    """The state after a period, at ACCELERATION, and its derivative by the state now."""
+    from scipy.integrate import solve_ivp
+
+    nq, nu, nz = state.tree.nq, state.tree.nu, len(state.z_view)
+    n, other, start = 2 * nu + nz, state.copy(), state.time
+
+    def put(time: float, y: Array) -> None:
+        other.time, other.q, other.u = time, y[:nq], y[nq : nq + nu]
+        if nz:
+            other.z = y[nq + nu : nq + nu + nz]
+        system.normalize_quaternions(other)
+        system.realize(other)
+
+    def rates(time: float, y: Array) -> Array:
+        put(time, y)
+        A = linearize(system, other, []).A if nz else _flow_of_motion(system, other)
+        whole = A @ y[-n * n :].reshape(n, n)
+        return np.concatenate([other.q_dot_view[:nq], other.u_dot_view[:nu], other.z_dot_view, whole.ravel()])
+
+    y0 = np.concatenate([state.q_view[:nq], state.u_view[:nu], state.z_view, np.eye(n).ravel()])
+    found = solve_ivp(rates, (start, start + period), y0, method="DOP853", rtol=max(accuracy, 1e-13), atol=accuracy)
+    if not found.success:
+        raise ModelError(f"the motion of {system.name!r} could not be followed over {period:.6g}: {found.message}")
+    put(start + period, found.y[:, -1])
+    return other, found.y[-n * n :, -1].reshape(n, n)
+
+
+def _flow_of_motion(system: Any, state: State) -> Array:
+    """A of the linear model, of a system without z."""
+    found, nu = system.calc_forward_dynamics_derivatives(state), state.tree.nu
+    return np.block([[tangents.turning(state), np.eye(nu)], [found.q, found.u]])
+
+
+def _difference(state: State, end: State) -> Array:
+    """What the end is off the beginning, in displacements, u and z."""
+    system, nq, nu = state.system, state.tree.nq, state.tree.nu
+    turned = np.array(end.q_view[:nq])
+    for b in state.tree.quaternions:  # of both quaternions that are one orientation, the one that is near
+        at = slice(state.tree.first_q[b], state.tree.first_q[b] + 4)
+        if turned[at] @ state.q_view[at] < 0.0:
+            turned[at] *= -1.0
+    apart = system.get_matter_subsystem().multiply_by_n_inv(state, False, turned - state.q_view[:nq])
+    return np.concatenate([apart, end.u_view[:nu] - state.u_view[:nu], end.z_view - state.z_view])
+
+
+def _moved(system: Any, state: State, step: Array) -> State:
+    """The state after a step, on the manifold."""
+    nu, nz = state.tree.nu, len(state.z_view)
+    other = _manifold.moved(state, step[:nu])
+    other.u = np.array(state.u_view) + np.pad(step[nu : 2 * nu], (0, len(state.u_view) - nu))
+    if nz:
+        other.z = np.array(state.z_view) + step[2 * nu :]
+    system.realize(other, Stage.TIME)
+    system.project(other, 1e-12)
+    return other
+
+
+__all__ = ["PeriodicOrbit", "find_periodic_orbit"]

@@ -1,0 +1,190 @@
+"""What touches, as points with the coefficients of their law.
+
+A point at the depth x, its normal from the first surface to the second, has a frame of rows: normal, two tangents. The speeds
+of the second surface from the first one in it are v = (v_n, v_a, v_b), v_n above zero where they part. Of a surface that
+gives way the force is taken as if it were a spring between its ends, implicit in v_n, dissipation c as well:
+
+    gamma_n = h K (x - (h + c x*) v_n)    K = f_e(x*) / x*    x* = max(x, x + h x')
+
+as the chord of the law from no depth to that which the step would come to: it is the law itself where things rest. So
+(v_n + C gamma_n - t) is no less than zero, as is gamma_n, and one of them is zero, with
+
+    C = 1 / (h K (h + c x*))     t = x / (h + c x*)
+
+Of a rigid one C = 0, and t = part (x - slop) / h: a part of what is deeper than the slop, without which points would part, and
+meet again, at rest. What approaches faster than its capture speed has t = e times the speed at the least (Newton's law).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...algebra import vec3
+from ...algebra.scalar import load_lane, sqrt
+from ...compiling import generic
+from ...contact import access
+from ...contact.access import first_surface, load3_lane, second_surface
+from ...force.contact import broad_phase
+from ...force.contact.broad_phase import place_surfaces, searching
+from ...force.contact.element import overlap
+from ...force.contact.law import elastic_of, frictions, step5, velocity_at
+from ...force.contact.step_limit import half_thickness
+from . import space as names
+
+#: Of a rigid point: the part of its depth that a step takes back, and the depth, by half the thickness of the smaller surface,
+#: that is left.
+RECOVERY, SLOP = 0.1, 1e-4
+#: Numbers of a rigid element, after the transition velocity.
+RESTITUTION, CAPTURE_SPEED = 1, 2
+
+
+@generic
+def _coefficient(model: Any, a: int, b: int, speed: float, vt: float) -> float:
+    """Of friction at a slip speed: static up to the transition velocity, dynamic from three times that on."""
+    us, ud, uv = frictions(model, a, b, 0)
+    mu = us
+    if speed >= 3.0 * vt:
+        mu = ud
+    elif speed > vt:
+        mu = us - (us - ud) * step5(0.5 * (speed / vt - 1.0))
+    return mu + uv * speed
+
+
+@generic
+def _note(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
+    """Add the points of two surfaces that are near, as far as there is room."""
+    space, e, place, h = k
+    pair, count = overlap(model, integers, a, b, lane)
+    if count > 0:
+        one, two = first_surface(pair), second_surface(pair)
+        body1, body2 = model.surface_body[one], model.surface_body[two]
+        tree1, tree2 = space.tree_of_body[body1], space.tree_of_body[body2]
+        rows, numbers = model.contact_point, model.force_first_number[e]
+        vt = load_lane(model.force_numbers, numbers, 0, 0)
+        hard = space.elements[place, 1] == 1
+        counts, points, pairs = space.counts, space.points, space.pairs
+        for row in range(count):
+            i = counts[names.POINTS]
+            counts[names.POINTS] = i + 1
+            if i >= space.keys.shape[0]:
+                continue
+            x = load_lane(rows, row, access.DEPTH, 0)
+            n, p = load3_lane(rows, row, access.NORMAL, 0), load3_lane(rows, row, access.POINT, 0)
+            if not hard:
+                _, _, _, s1 = elastic_of(model, one, two, row, x, 0)
+                p = vec3.add_scaled(p, x * (0.5 - s1), n)
+            v = vec3.sub(velocity_at(model, body2, p, 0), velocity_at(model, body1, p, 0))
+            parting = vec3.dot(v, n)
+            slip = vec3.add_scaled(v, -parting, n)
+            speed = sqrt(vec3.dot(slip, slip))
+            points[i, names.FRICTION] = _coefficient(model, one, two, speed, vt)
+            if hard:
+                smaller = min(half_thickness(model, one), half_thickness(model, two))
+                target = RECOVERY * max(0.0, x - SLOP * smaller) / h
+                if parting < -load_lane(model.force_numbers, numbers + CAPTURE_SPEED, 0, 0):
+                    target = max(target, -load_lane(model.force_numbers, numbers + RESTITUTION, 0, 0) * parting)
+                points[i, names.COMPLIANCE], points[i, names.TARGET] = 0.0, target
+            else:
+                deep = x + h * max(0.0, -parting)
+                elastic, _, c, _ = elastic_of(model, one, two, row, deep, 0)
+                delay = h + c * deep
+                points[i, names.COMPLIANCE] = deep / (h * max(elastic, 1e-300) * delay)
+                points[i, names.TARGET] = x / delay
+            points[i, names.DEPTH] = x
+            t1, t2 = _tangents(n)
+            for j in range(3):
+                points[i, names.POINT + j] = p[j]
+                points[i, names.FRAME + j] = n[j]
+                points[i, names.FRAME + 3 + j] = t1[j]
+                points[i, names.FRAME + 6 + j] = t2[j]
+            pairs[i, names.FIRST], pairs[i, names.SECOND] = one, two
+            pairs[i, names.TREE_1], pairs[i, names.TREE_2] = tree1, tree2
+            pairs[i, names.ELEMENT] = place
+            side = int(load_lane(rows, row, access.SIDE, 0))
+            feature = int(load_lane(rows, row, access.FEATURE, 0))
+            space.keys[i] = _key(one, two, 2 * feature + side)
+
+
+@generic
+def _key(one: int, two: int, feature: int) -> int:
+    """A number that two surfaces and a feature have nearly to themselves; never 0."""
+    return ((one * 73856093) ^ (two * 19349663 * 4097) ^ (feature * 83492791 * 1048583)) | 1
+
+
+@generic
+def _tangents(n: Any) -> Any:
+    """Two unit vectors that are normal to n and to each other (Duff and others 2017, J. Comput. Graph. Tech. 6, 1)."""
+    sign = 1.0
+    if n[2] < 0.0:
+        sign = -1.0
+    a = -1.0 / (sign + n[2])
+    b = n[0] * n[1] * a
+    return (1.0 + sign * n[0] * n[0] * a, sign * b, -sign * n[0]), (b, sign + n[1] * n[1] * a, -n[1])
+
+
+_search = searching(_note)
+
+
+@generic
+def find_points(model: Any, space: Any, h: float) -> None:
+    """All points that touch, of a record realized to VELOCITY, for a step of size h; how many says ``counts[POINTS]``."""
+    space.counts[names.POINTS] = 0
+    for place in range(space.elements.shape[0]):
+        e = space.elements[place, 0]
+        if model.force_enabled[e] != 0:
+            i = model.force_first_integer[e]
+            start, n = model.force_integers[i + broad_phase.FIRST_SURFACE], model.force_integers[i + broad_phase.NUM_SURFACES]
+            if n > 0:
+                place_surfaces(model, start, start + n)
+                _search(model, i, 0, (space, e, place, h))
+
+
+@generic
+def remember(space: Any) -> None:
+    """Keep the impulses of all points, in Ground, and their a, for the next step."""
+    n = space.counts[names.POINTS]
+    points, kept = space.points, space.kept
+    for i in range(n):
+        space.kept_keys[i] = space.keys[i]
+        for j in range(3):
+            kept[i, j] = (
+                points[i, names.IMPULSE] * points[i, names.FRAME + j]
+                + points[i, names.IMPULSE + 1] * points[i, names.FRAME + 3 + j]
+                + points[i, names.IMPULSE + 2] * points[i, names.FRAME + 6 + j]
+            )
+        kept[i, 3] = points[i, names.SHIFT]
+    space.counts[names.KEPT] = n
+    slots = space.slots
+    mask = slots.shape[0] - 1
+    for s in range(slots.shape[0]):
+        slots[s] = -1
+    for i in range(n):
+        s = (space.keys[i] >> 1) & mask
+        while slots[s] >= 0:
+            s = (s + 1) & mask
+        slots[s] = i
+
+
+@generic
+def recall(space: Any, ratio: float) -> None:
+    """Begin with the impulses of the last step, scaled; with none for what was not there."""
+    points, slots = space.points, space.slots
+    mask = slots.shape[0] - 1
+    for i in range(space.counts[names.POINTS]):
+        for j in range(4):
+            points[i, names.IMPULSE + j] = 0.0
+        points[i, names.SHIFT] = 0.0
+        if space.counts[names.KEPT] > 0:
+            s = (space.keys[i] >> 1) & mask
+            while slots[s] >= 0:
+                k = slots[s]
+                if space.kept_keys[k] == space.keys[i]:
+                    for j in range(3):
+                        for c in range(3):
+                            points[i, names.IMPULSE + j] += ratio * space.kept[k, c] * points[i, names.FRAME + 3 * j + c]
+                    points[i, names.SHIFT] = space.kept[k, 3]
+                    break
+                s = (s + 1) & mask
+
+
+__all__ = ["find_points", "recall", "remember"]

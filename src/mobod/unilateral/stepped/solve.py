@@ -1,0 +1,407 @@
+"""The impulses of all points that touch: Coulomb's law at the level of velocities, by Newton's method on the speeds.
+
+For the speeds u, those without contact u*, J of all points, v = J u and each point's cone K of |gamma_t| <= mu gamma_n,
+
+    M (u - u*) = J^T gamma     K* contains v + (C gamma_n + mu |v_t| - t) e_n, orthogonal to gamma in K
+
+as in `unilateral._solve`, with C and t of `points`. For given a = mu |v_t| this is the optimum of a convex function. The
+proximal method takes steps to it, each from the impulses gamma_k before: u is the least of
+
+    (u - u*)^T M (u - u*) / 2 + sum of gamma^T Q gamma / 2     gamma = P(Q^-1 (r gamma_k - (v + (a - t) e_n)))
+
+with Q = diag(r + C, r, r), P the nearest point of K by Q, and r a small part of W. Newton's method with a line search finds it:
+its matrix M + J^T (dP/dy Q^-1) J is positive, and as sparse as the trees and what touches between them (`block_cholesky`).
+Where gamma stays as it was, so does r's part: nothing is regularized in the end, and what sticks does not creep. a follows
+from one step to the next, farther by what it does to its own point's slip. Steps begin with the impulses of the last one, so
+that what rests takes no step at all. Impulses and speeds that are returned fulfil momentum to rounding.
+
+Sources: Castro, Permenter and Han 2022, An unconstrained convex formulation of compliant contact (the function, Newton's
+method); Rockafellar 1976 (the proximal method); Acary and Cadoux 2013 (a from one problem to the next).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...compiling import generic
+from . import block_cholesky as sparse
+from . import space as names
+from .rows import add_impulse, clear_masses, find_masses, find_rows, mass_times, velocity_of
+
+#: r as a part of W: at first that of the residual in the largest velocity, between the first two, and from then on a tenth,
+#: down to the last, whenever a proximal step has left more than a part of the residual. Far from the solution a small r takes
+#: Newton's method many short steps along the cones; near to it, or where a light body bears a heavy one, a large one takes
+#: many proximal steps.
+SOFTEST, HARD, HARDEST, SLOW = 0.1, 1e-3, 1e-7, 0.3
+#: The residual that is enough, and that with which a solution is taken, as parts of the largest velocity.
+ENOUGH, WORST = 1e-6, 1e-3
+#: Most proximal steps, and Newton's steps of each.
+MOST, MOST_NEWTON = 80, 40
+#: Proximal steps after which a begins again with none.
+PATIENCE = 20
+#: Newton's method ends where the gradient is this part of the momentum, or that of the residual there was.
+_CLOSE, _PART = 1e-9, 0.03
+
+
+@generic
+def nearest(mu: float, n: float, a: float, b: float) -> Any:
+    """The nearest point of the cone; 0 where that is its tip, 1 inside, 2 on its surface."""
+    size = (a * a + b * b) ** 0.5
+    if mu * size <= -n or (size == 0.0 and n <= 0.0):
+        return 0.0, 0.0, 0.0, 0
+    if size <= mu * n:
+        return n, a, b, 1
+    c = (n + mu * size) / (1.0 + mu * mu)
+    if c <= 0.0:
+        return 0.0, 0.0, 0.0, 0
+    part = mu * c / size
+    return c, part * a, part * b, 2
+
+
+@generic
+def _respond(points: Any, i: int, n: float, a: float, b: float, slopes: bool) -> Any:
+    """The impulse of a point at v = (n, a, b); with *slopes* its derivative by -v is kept as well."""
+    r, mu = points[i, names.R], points[i, names.FRICTION]
+    q = r + points[i, names.COMPLIANCE]
+    root, across = q**0.5, r**0.5
+    c = names.CENTER
+    x = (r * points[i, c] - n - points[i, names.SHIFT] + points[i, names.TARGET]) / root
+    y = (r * points[i, c + 1] - a) / across
+    z = (r * points[i, c + 2] - b) / across
+    scaled = mu * across / root
+    gn, ga, gb, where = nearest(scaled, x, y, z)
+    if slopes:
+        s = names.SLOPE
+        if where == 0:
+            for k in range(6):
+                points[i, s + k] = 0.0
+        elif where == 1:
+            points[i, s], points[i, s + 1], points[i, s + 2] = 1.0 / q, 0.0, 0.0
+            points[i, s + 3], points[i, s + 4], points[i, s + 5] = 1.0 / r, 0.0, 1.0 / r
+        else:
+            size = (y * y + z * z) ** 0.5
+            ta, tb = y / size, z / size
+            part = 1.0 / (1.0 + scaled * scaled)
+            turn = scaled * gn / size
+            along = part * scaled * scaled
+            mixed = 1.0 / (root * across)
+            points[i, s] = part / q
+            points[i, s + 1], points[i, s + 2] = part * scaled * ta * mixed, part * scaled * tb * mixed
+            points[i, s + 3] = (along * ta * ta + turn * tb * tb) / r
+            points[i, s + 4] = (along - turn) * ta * tb / r
+            points[i, s + 5] = (along * tb * tb + turn * ta * ta) / r
+    return gn / root, ga / across, gb / across
+
+
+@generic
+def _respond_all(space: Any, slopes: bool) -> None:
+    points = space.points
+    for i in range(space.counts[names.POINTS]):
+        v = names.V
+        n, a, b = _respond(points, i, points[i, v], points[i, v + 1], points[i, v + 2], slopes)
+        points[i, names.IMPULSE], points[i, names.IMPULSE + 1], points[i, names.IMPULSE + 2] = n, a, b
+
+
+@generic
+def _set_velocities(space: Any, x: Any, column: int) -> None:
+    """J x of all points."""
+    points = space.points
+    for i in range(space.counts[names.POINTS]):
+        points[i, column], points[i, column + 1], points[i, column + 2] = velocity_of(space, i, x)
+
+
+@generic
+def _add_impulses(space: Any, x: Any, sign: float) -> None:
+    """x becomes x + sign J^T gamma."""
+    points, g = space.points, names.IMPULSE
+    for i in range(space.counts[names.POINTS]):
+        if points[i, g] != 0.0:
+            add_impulse(space, i, sign * points[i, g], sign * points[i, g + 1], sign * points[i, g + 2], x)
+
+
+@generic
+def _fulfil_momentum(space: Any) -> None:
+    """The speeds that the impulses give, in row NEW; M (u - u*) is J^T gamma."""
+    vectors = space.vectors
+    for i in range(vectors.shape[1]):
+        vectors[names.MOMENTUM, i] = 0.0
+    _add_impulses(space, vectors[names.MOMENTUM], 1.0)
+    for i in range(vectors.shape[1]):
+        vectors[names.SCRATCH, i] = vectors[names.MOMENTUM, i]
+    for node in range(space.counts[names.NODES]):
+        t = space.tree_of_node[node]
+        first, at = space.first_speed[t], space.first_mass[t]
+        n = space.first_speed[t + 1] - first
+        sparse.dense_forward(space.factor_of_mass, at, n, vectors[names.SCRATCH], first)
+        sparse.dense_backward(space.factor_of_mass, at, n, vectors[names.SCRATCH], first)
+    for i in range(vectors.shape[1]):
+        vectors[names.NEW, i] = vectors[names.FREE, i] + vectors[names.SCRATCH, i]
+    _set_velocities(space, vectors[names.NEW], names.V)
+
+
+@generic
+def residual_of(space: Any) -> float:
+    """The largest |gamma - P(gamma - w / s)| s of any point, a velocity, s being the size of W and w what is dual to gamma."""
+    points, worst = space.points, 0.0
+    for i in range(space.counts[names.POINTS]):
+        s, mu = points[i, names.SCALE], points[i, names.FRICTION]
+        n, a, b = points[i, names.V], points[i, names.V + 1], points[i, names.V + 2]
+        gn, ga, gb = points[i, names.IMPULSE], points[i, names.IMPULSE + 1], points[i, names.IMPULSE + 2]
+        w = n + mu * (a * a + b * b) ** 0.5 - points[i, names.TARGET] + points[i, names.COMPLIANCE] * gn
+        pn, pa, pb, _ = nearest(mu, gn - w / s, ga - a / s, gb - b / s)
+        error = s * max(abs(pn - gn), abs(pa - ga), abs(pb - gb))
+        if not error <= worst:  # NaN as well
+            worst = error
+            space.counts[names.WORST_1], space.counts[names.WORST_2] = space.pairs[i, names.FIRST], space.pairs[i, names.SECOND]
+    return worst
+
+
+@generic
+def _set_scales(space: Any) -> None:
+    """The size of W of each point, by the diagonal of M, and the part that a has in its own slip."""
+    points, diagonal = space.points, space.vectors[names.DIAGONAL]
+    for i in range(space.counts[names.POINTS]):
+        normal = tangential = 0.0
+        for c in range(space.pairs[i, names.BEGIN], space.pairs[i, names.END]):
+            inverse = 1.0 / diagonal[space.columns[c]]
+            n, a, b = space.coefficients[c, 0], space.coefficients[c, 1], space.coefficients[c, 2]
+            normal += n * n * inverse
+            tangential += (a * a + b * b) * inverse
+        s = max((normal + tangential) / 3.0, 1e-300)
+        mu = points[i, names.FRICTION]
+        points[i, names.SCALE] = s
+        points[i, names.RATIO] = mu * mu * 0.5 * tangential / max(normal + points[i, names.COMPLIANCE], 1e-6 * s)
+
+
+@generic
+def _follow(space: Any, part: float, pace: float) -> None:
+    """The next proximal step begins at the present impulses, with a on the way to that of the present slip.
+
+    With a *pace* of 1 it goes farther, by what a does to the slip of its own point; with 0 it is none.
+    """
+    points = space.points
+    for i in range(space.counts[names.POINTS]):
+        points[i, names.R] = part * points[i, names.SCALE]
+        for j in range(3):
+            points[i, names.CENTER + j] = points[i, names.IMPULSE + j]
+        a, b = points[i, names.V + 1], points[i, names.V + 2]
+        shift, before = points[i, names.FRICTION] * (a * a + b * b) ** 0.5, points[i, names.SHIFT]
+        if pace == 1.0 and points[i, names.IMPULSE] > 0.0:
+            shift = max(0.0, before + (1.0 + points[i, names.RATIO]) * (shift - before))
+        elif pace < 1.0:
+            shift = 0.0 if pace == 0.0 else before + pace * (shift - before)
+        points[i, names.SHIFT] = shift
+
+
+@generic
+def _leave_depth(space: Any) -> None:
+    """Begin again without impulses, and with rigid points only to be stopped: what is jammed cannot be driven out."""
+    points = space.points
+    for i in range(space.counts[names.POINTS]):
+        if points[i, names.COMPLIANCE] == 0.0:
+            points[i, names.TARGET] = 0.0
+        for j in range(3):
+            points[i, names.IMPULSE + j] = 0.0
+    _fulfil_momentum(space)
+
+
+@generic
+def _assemble(space: Any) -> None:
+    """M + J^T (dP/dy Q^-1) J."""
+    values, mass, points, pairs = space.values, space.mass, space.points, space.pairs
+    nodes = space.counts[names.NODES]
+    for k in range(nodes):
+        n, at, source = sparse.size_of(space, k), space.diagonal_value[k], space.first_mass[space.tree_of_node[k]]
+        for i in range(n * n):
+            values[at + i] = mass[source + i]
+        for e in range(space.first_row[k], space.first_row[k + 1]):
+            block = space.first_value[e]
+            for i in range(n * sparse.size_of(space, space.row[e])):
+                values[block + i] = 0.0
+    columns, J, s = space.columns, space.coefficients, names.SLOPE
+    for i in range(space.counts[names.POINTS]):
+        nn, na, nb = points[i, s], points[i, s + 1], points[i, s + 2]
+        aa, ab, bb = points[i, s + 3], points[i, s + 4], points[i, s + 5]
+        if nn == 0.0 and aa == 0.0 and bb == 0.0:
+            continue
+        t1, t2 = pairs[i, names.TREE_1], pairs[i, names.TREE_2]
+        begin, middle, end = pairs[i, names.BEGIN], pairs[i, names.MIDDLE], pairs[i, names.END]
+        if t1 == t2:
+            middle = begin
+        for c in range(begin, end):
+            x = nn * J[c, 0] + na * J[c, 1] + nb * J[c, 2]
+            y = na * J[c, 0] + aa * J[c, 1] + ab * J[c, 2]
+            z = nb * J[c, 0] + ab * J[c, 1] + bb * J[c, 2]
+            t, start = t2, middle
+            if c < middle:
+                t, start = t1, begin
+            node, first = space.node_of_tree[t], space.first_speed[t]
+            n, at, own = sparse.size_of(space, node), space.diagonal_value[node], columns[c] - first
+            for d in range(start, c + 1):  # the lower half
+                other = columns[d] - first
+                value = x * J[d, 0] + y * J[d, 1] + z * J[d, 2]
+                if own >= other:
+                    values[at + own * n + other] += value
+                else:
+                    values[at + other * n + own] += value
+            if c >= middle and middle > begin:
+                one = space.node_of_tree[t1]
+                base = space.first_speed[t1]
+                if node > one:
+                    block, wide = sparse.place_of(space, node, one), sparse.size_of(space, one)
+                    for d in range(begin, middle):
+                        values[block + own * wide + columns[d] - base] += x * J[d, 0] + y * J[d, 1] + z * J[d, 2]
+                else:
+                    block = sparse.place_of(space, one, node)
+                    for d in range(begin, middle):
+                        values[block + (columns[d] - base) * n + own] += x * J[d, 0] + y * J[d, 1] + z * J[d, 2]
+
+
+@generic
+def _slope_along(space: Any, length: float) -> float:
+    """What the impulses have in the derivative along Newton's step, at a part of it."""
+    points, total = space.points, 0.0
+    v, d = names.V, names.CHANGE
+    for i in range(space.counts[names.POINTS]):
+        x, y, z = points[i, d], points[i, d + 1], points[i, d + 2]
+        n, a, b = _respond(
+            points, i, points[i, v] + length * x, points[i, v + 1] + length * y, points[i, v + 2] + length * z, False
+        )
+        total -= n * x + a * y + b * z
+    return total
+
+
+@generic
+def _length_of_step(space: Any, linear: float, square: float) -> float:
+    """Where along Newton's step the convex function is least, roughly: the root of its derivative."""
+    at_0, at_1 = linear + _slope_along(space, 0.0), linear + square + _slope_along(space, 1.0)
+    if at_1 <= 0.1 * abs(at_0):
+        return 1.0
+    low, high, f_low, f_high = 0.0, 1.0, at_0, at_1
+    length = 1.0
+    for number in range(20):
+        length = low - f_low * (high - low) / (f_high - f_low)
+        if number % 3 == 2:
+            length = 0.5 * (low + high)
+        value = linear + length * square + _slope_along(space, length)
+        if abs(value) <= 0.1 * abs(at_0):
+            break
+        if value < 0.0:
+            low, f_low = length, value
+        else:
+            high, f_high = length, value
+    return length
+
+
+@generic
+def _newton(space: Any, close: float) -> None:
+    """One proximal step from the speeds in row NEW."""
+    vectors, points, nu = space.vectors, space.points, space.vectors.shape[1]
+    step, diagonal = vectors[names.STEP], vectors[names.DIAGONAL]
+    for _ in range(MOST_NEWTON):
+        _respond_all(space, True)
+        for i in range(nu):  # minus the gradient
+            step[i] = -vectors[names.MOMENTUM, i]
+        _add_impulses(space, step, 1.0)
+        error = size = 0.0
+        for node in range(space.counts[names.NODES]):
+            t = space.tree_of_node[node]
+            for i in range(space.first_speed[t], space.first_speed[t + 1]):
+                error += step[i] * step[i] / diagonal[i]
+                p = max(abs(vectors[names.MOMENTUM, i]), abs(vectors[names.MOMENTUM, i] + step[i]))
+                size += p * p / diagonal[i]
+        if not error > close * close * size:
+            return
+        space.counts[names.NEWTON] += 1
+        _assemble(space)
+        sparse.factor(space)
+        sparse.solve_factored(space, step)
+        _set_velocities(space, step, names.CHANGE)
+        mass_times(space, step, vectors[names.PUSHED])
+        linear = square = 0.0
+        for i in range(nu):
+            linear += step[i] * vectors[names.MOMENTUM, i]
+            square += step[i] * vectors[names.PUSHED, i]
+        length = _length_of_step(space, linear, square)
+        for i in range(nu):
+            vectors[names.MOMENTUM, i] += length * vectors[names.PUSHED, i]
+        for i in range(space.counts[names.POINTS]):
+            for j in range(3):
+                points[i, names.V + j] += length * points[i, names.CHANGE + j]
+    _respond_all(space, False)
+
+
+@generic
+def find_problem(model: Any, space: Any) -> bool:
+    """Rows and pattern of the points, and the masses; False where there is no room for them."""
+    counts = space.counts
+    counts[names.NEED_POINTS] = counts[names.POINTS]
+    counts[names.NEED_COLUMNS] = counts[names.NEED_ROWS] = counts[names.NEED_VALUES] = 0
+    if counts[names.POINTS] > space.keys.shape[0]:
+        return False
+    find_rows(model, space)
+    sparse.find_pattern(space)
+    counts[names.NEED_COLUMNS] = counts[names.COLUMNS]
+    if (
+        counts[names.COLUMNS] > space.columns.shape[0]
+        or counts[names.NEED_ROWS] > space.row.shape[0]
+        or counts[names.NEED_VALUES] > space.values.shape[0]
+    ):
+        return False
+    clear_masses(space)
+    find_masses(model, space)
+    for node in range(counts[names.NODES]):
+        t = space.tree_of_node[node]
+        at, n = space.first_mass[t], space.first_speed[t + 1] - space.first_speed[t]
+        for i in range(n * n):
+            space.factor_of_mass[at + i] = space.mass[at + i]
+        sparse.dense_cholesky(space.factor_of_mass, at, n)
+    return True
+
+
+@generic
+def solve(space: Any) -> bool:
+    """The impulses, and the speeds in row NEW, from FREE, SPEED and the impulses to begin with; whether that converged."""
+    counts, measures = space.counts, space.measures
+    _set_scales(space)
+    # the largest velocity that anything has, or would have, where things touch
+    largest = 1e-300
+    for row in (names.FREE, names.SPEED):
+        for i in range(counts[names.POINTS]):
+            for j in range(3):
+                total = 0.0
+                for c in range(space.pairs[i, names.BEGIN], space.pairs[i, names.END]):
+                    total += abs(space.coefficients[c, j] * space.vectors[row, space.columns[c]])
+                largest = max(largest, total)
+    counts[names.PROBLEMS] += 1
+    _fulfil_momentum(space)
+    residual = residual_of(space)
+    part, before = SOFTEST, 1e300
+    for number in range(MOST):
+        if residual <= ENOUGH * largest or not residual < 1e300:
+            break
+        counts[names.OUTER] += 1
+        if residual > SLOW * before:
+            part = max(HARDEST, 0.1 * part)
+        part, before = min(part, max(HARD, residual / largest)), residual
+        # where friction presses together what slides, a grows without end unless it begins with none: a jam has none
+        pace = 1.0
+        if number >= PATIENCE:
+            pace = 0.5
+        if number == PATIENCE or number == 2 * PATIENCE:
+            pace, part = 0.0, SOFTEST
+        if number == 2 * PATIENCE:
+            _leave_depth(space)
+        _follow(space, part, pace)
+        _newton(space, max(_CLOSE, _PART * residual / largest))
+        _fulfil_momentum(space)
+        residual = residual_of(space)
+    measures[names.RESIDUAL], measures[names.RELATIVE] = residual, residual / largest
+    measures[names.LARGEST] = max(measures[names.LARGEST], residual)
+    measures[names.LARGEST_RELATIVE] = max(measures[names.LARGEST_RELATIVE], residual / largest)
+    if residual > ENOUGH * largest:
+        counts[names.UNCONVERGED] += 1
+    return residual <= WORST * largest
+
+
+__all__ = ["ENOUGH", "WORST", "find_problem", "solve"]

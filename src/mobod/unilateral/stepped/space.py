@@ -1,0 +1,175 @@
+"""The arrays that stepping works in: made when a run begins, and again, larger, when more touches than there is room for.
+
+Speeds are numbered tree by tree here: a tree is a body on Ground with all that is outboard of it, and its speeds are a run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...algebra.arrays import Array
+
+# places in `counts`: what there is in this step ...
+(
+    POINTS, COLUMNS, NODES, ROWS_OF_FACTOR, VALUES, KEPT, PAIRS, HAS_PATTERN,
+    # ... what there was in the run: problems, outer iterations, Newton's steps, problems that did not reach the tolerance
+    PROBLEMS, OUTER, NEWTON, UNCONVERGED,
+    # ... what has to have room: points, columns, rows and values of the factor
+    NEED_POINTS, NEED_COLUMNS, NEED_ROWS, NEED_VALUES,
+    # ... the two surfaces of the point with the largest residual
+    WORST_1, WORST_2,
+) = range(18)  # fmt: skip
+COUNTS_SIZE = 18
+# places in `measures`: residual of the last problem, the largest in the run, each as a velocity; and as parts of the largest
+# velocity there
+RESIDUAL, LARGEST, RELATIVE, LARGEST_RELATIVE = range(4)
+# ... the size of the step whose impulses are kept
+LAST_STEP = 4
+
+# columns of `pairs`: surfaces; trees of their bodies, -1 for Ground; where the coefficients of the first one begin, those of
+# the second, and one past these; the element's place among the stepped ones
+FIRST, SECOND, TREE_1, TREE_2, BEGIN, MIDDLE, END, ELEMENT = range(8)
+# columns of `points`: the point (3) in Ground; the frame of rows: normal, two tangents
+POINT, FRAME = 0, 3
+# ... depth, friction, compliance along the normal, the speed aimed at, a = mu |v_t|, its derivative's part
+DEPTH, FRICTION, COMPLIANCE, TARGET, SHIFT, RATIO = range(12, 18)
+# ... the size of W, the proximal method's r, v and its change along a step (3 each)
+SCALE, R, IMPULSE, CENTER, V, CHANGE = 18, 19, 20, 23, 26, 29
+# ... the derivative of the impulse by -v: nn, na, nb, aa, ab, bb
+SLOPE = 32
+WIDTH = 38
+
+# rows of `vectors`, in the order of trees: u + h udot without contact; u; M (v - that); the gradient, then Newton's step;
+# M times this; the diagonal of M
+FREE, SPEED, MOMENTUM, STEP, PUSHED, DIAGONAL, SCRATCH, NEW = range(8)
+
+#: To begin with.
+_ROOM = 64
+
+
+class Space(NamedTuple):
+    """What kernels of stepping share, see the names above."""
+
+    counts: Any
+    measures: Any
+    #: (k, 2): force elements, and 1 where these are rigid.
+    elements: Any
+    tree_of_body: Any
+    place_of_speed: Any
+    #: (nt + 1,): where a tree's speeds begin, and its mass matrix.
+    first_speed: Any
+    first_mass: Any
+    mass: Any
+    factor_of_mass: Any
+    vectors: Any
+    #: (3, ny): ends of steps that are tried.
+    tries: Any
+    keys: Any
+    pairs: Any
+    points: Any
+    columns: Any
+    coefficients: Any
+    kept_keys: Any
+    kept: Any
+    slots: Any
+    # ---- the sparse factor: nodes are trees that touch something, numbered as they are eliminated
+    node_of_tree: Any
+    tree_of_node: Any
+    pattern: Any
+    filled: Any
+    degree: Any
+    first_row: Any
+    row: Any
+    first_value: Any
+    diagonal_value: Any
+    values: Any
+
+
+def make_space(parents: Any, first_u: Any, num_u: Any, nu: int, ny: int, elements: Sequence[tuple[int, int]]) -> Space:
+    """For a tree of bodies, and the force elements whose surfaces are stepped."""
+    nb = len(parents)
+    tree_of_body = np.full(nb, -1, np.int64)
+    trees = 0
+    for b in range(1, nb):
+        if parents[b] == 0:
+            tree_of_body[b], trees = trees, trees + 1
+        else:
+            tree_of_body[b] = tree_of_body[parents[b]]
+    sizes = np.zeros(trees, np.int64)
+    within = np.zeros(nu, np.int64)
+    for b in range(1, nb):
+        t = tree_of_body[b]
+        for i in range(int(first_u[b]), int(first_u[b] + num_u[b])):
+            within[i] = sizes[t]
+            sizes[t] += 1
+    first_speed = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    first_mass = np.concatenate([[0], np.cumsum(sizes * sizes)]).astype(np.int64)
+    place = within
+    for b in range(1, nb):
+        place[int(first_u[b]) : int(first_u[b] + num_u[b])] += first_speed[tree_of_body[b]]
+    masses = int(first_mass[-1])
+    return Space(
+        np.zeros(COUNTS_SIZE, np.int64),
+        np.zeros(5),
+        np.array(elements, np.int64).reshape(-1, 2),
+        tree_of_body,
+        place,
+        first_speed,
+        first_mass,
+        np.zeros(masses),
+        np.zeros(masses),
+        np.zeros((8, nu)),
+        np.zeros((3, ny)),
+        *_of_points(_ROOM),
+        *_of_columns(8 * _ROOM),
+        np.zeros(_ROOM, np.int64),
+        np.zeros((_ROOM, 4)),
+        np.full(4 * _ROOM, -1, np.int64),
+        np.zeros(trees, np.int64),
+        np.zeros(trees, np.int64),
+        np.zeros((trees, trees), np.uint8),
+        np.zeros((trees, trees), np.uint8),
+        np.zeros(trees, np.int64),
+        np.zeros(trees + 1, np.int64),
+        np.zeros(_ROOM, np.int64),
+        np.zeros(_ROOM, np.int64),
+        np.zeros(trees, np.int64),
+        np.zeros(masses + _ROOM),
+    )
+
+
+def _of_points(n: int) -> tuple[Any, Any, Array]:
+    return np.zeros(n, np.int64), np.zeros((n, 8), np.int64), np.zeros((n, WIDTH))
+
+
+def _of_columns(n: int) -> tuple[Any, Array]:
+    return np.zeros(n, np.int64), np.zeros((n, 3))
+
+
+def enlarged(space: Space) -> Space:
+    """With room for what is needed, and half as much again; what is remembered of the last step stays."""
+    counts = space.counts
+    if counts[NEED_POINTS] > len(space.keys):
+        n = int(1.5 * counts[NEED_POINTS]) + 8
+        keys, pairs, points = _of_points(n)
+        slots = 1 << int(np.ceil(np.log2(4 * n)))
+        kept_keys, kept = np.zeros(n, np.int64), np.zeros((n, 4))
+        kept_keys[: len(space.kept_keys)], kept[: len(space.kept)] = space.kept_keys, space.kept
+        space = space._replace(
+            keys=keys, pairs=pairs, points=points, kept_keys=kept_keys, kept=kept, slots=np.full(slots, -1, np.int64)
+        )  # impulses are not recalled once
+    if counts[NEED_COLUMNS] > len(space.columns):
+        columns, coefficients = _of_columns(int(1.5 * counts[NEED_COLUMNS]))
+        space = space._replace(columns=columns, coefficients=coefficients)
+    if counts[NEED_ROWS] > len(space.row):
+        n = int(1.5 * counts[NEED_ROWS])
+        space = space._replace(row=np.zeros(n, np.int64), first_value=np.zeros(n, np.int64))
+        counts[HAS_PATTERN] = 0
+    if counts[NEED_VALUES] > len(space.values):
+        space = space._replace(values=np.zeros(int(1.5 * counts[NEED_VALUES])))
+    return space

@@ -1,0 +1,195 @@
+"""Stepped: the surfaces of a system that `integrator.TimeStepping` takes into its problem."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...algebra.arrays import Array
+from ...algebra.record import attach
+from ...compiling import compiled
+from ...errors import ModelError
+from ...force.contact.element import STEPPED, ContactElement
+from ...force.contact.subsystem import CompliantContactSubsystem
+from . import space as names
+from .points import find_points
+from .rigid_surfaces import RigidSurfaces
+from .rows import find_rows
+from .space import Space, enlarged, make_space
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...state.state import State
+    from ...value.annotations import MultibodySystem
+
+#: A row of `TimeStepping.get_contact_points`.
+STEPPED_POINT = np.dtype(
+    [
+        *((name, np.int64) for name in ("surface1", "surface2", "body1", "body2")),
+        *((name, np.float64, (3,)) for name in ("point", "normal")),
+        ("depth", np.float64),
+        *((name, np.float64, (3,)) for name in ("slip", "force")),
+    ]
+)
+
+
+@compiled
+def find_points_and_rows(block: Any, space: Space, h: float) -> int:
+    """The points and their columns at a record realized to VELOCITY; 1 where there is no room for them."""
+    model, counts = attach(block), space.counts
+    find_points(model, space, h)
+    counts[names.NEED_POINTS] = counts[names.POINTS]
+    counts[names.NEED_COLUMNS] = counts[names.NEED_ROWS] = counts[names.NEED_VALUES] = 0
+    if counts[names.POINTS] > space.keys.shape[0]:
+        return 1
+    find_rows(model, space)
+    counts[names.NEED_COLUMNS] = counts[names.COLUMNS]
+    return int(counts[names.COLUMNS] > space.columns.shape[0])
+
+
+class Stepped:
+    """The elements with surfaces that are stepped, of a system, and the arrays of a run."""
+
+    def __init__(self, system: MultibodySystem) -> None:
+        self.elements: list[ContactElement] = []
+        self._rigid: list[int] = []
+        for forces in system.force_subsystems:
+            if isinstance(forces, CompliantContactSubsystem | RigidSurfaces):
+                self.elements.append(forces.element)
+                self._rigid.append(int(isinstance(forces, RigidSurfaces)))
+        self.space: Space | None = None
+
+    def __bool__(self) -> bool:
+        return any(one.surfaces for one in self.elements)
+
+    def begin(self, state: State) -> None:
+        """Make the arrays for a run that begins at a state."""
+        tree = state.tree
+        used = [(one.element, rigid) for one, rigid in zip(self.elements, self._rigid, strict=True) if one.surfaces]
+        fields = tree.fields
+        self.space = make_space(fields["parent"], fields["first_u"], fields["num_u"], tree.nu, len(state.y_values), used)
+
+    def enlarge(self) -> None:
+        """Make room for what there was none."""
+        assert self.space is not None
+        self.space = enlarged(self.space)
+
+    @contextmanager
+    def without_forces(self, state: State) -> Iterator[None]:
+        """Within it, kernels apply no forces of these surfaces, and find what touches all the same."""
+        if not self:
+            yield
+            return
+        if "force_enabled" not in state.own_fields:
+            state.own_field("force_enabled")
+        enabled = state.own_fields["force_enabled"]
+        on = [one.element for one in self.elements if enabled[one.element]]
+        enabled[on] = STEPPED
+        try:
+            yield
+        finally:
+            enabled[on] = 1
+
+    # ------------------------------------------------------------------------------------------ dense
+
+    def dense_rows(self, state: State, h: float) -> tuple[Array, Array, Array, Array, list[str]]:
+        """J ``(3n, nu)``, friction, compliance, target of points that touch, and their names; for the dense solver."""
+        space = self.space
+        assert space is not None
+        while find_points_and_rows(state.block, space, h):
+            space = self.space = enlarged(space)
+        n = int(space.counts[names.POINTS])
+        J = np.zeros((3 * n, state.tree.nu))
+        speed_at = np.argsort(space.place_of_speed)
+        for i in range(n):
+            begin, end = space.pairs[i, names.BEGIN], space.pairs[i, names.END]
+            np.add.at(J[3 * i : 3 * i + 3].T, speed_at[space.columns[begin:end]], space.coefficients[begin:end])
+        points = space.points[:n]
+        labels = self._labels(n)
+        return J, points[:, names.FRICTION].copy(), points[:, names.COMPLIANCE].copy(), points[:, names.TARGET].copy(), labels
+
+    @property
+    def num_points(self) -> int:
+        """How many points were found last."""
+        return 0 if self.space is None else int(self.space.counts[names.POINTS])
+
+    def keep(self, impulses: Array, velocities: Array) -> None:
+        """Take the impulses and velocities ``(n, 3)`` of the points that the dense solver has found, as results."""
+        assert self.space is not None
+        n = len(impulses)
+        self.space.points[:n, names.IMPULSE : names.IMPULSE + 3] = impulses
+        self.space.points[:n, names.V : names.V + 3] = velocities
+        self.space.counts[names.KEPT] = n
+
+    # ------------------------------------------------------------------------------------------ results
+
+    @property
+    def unconverged(self) -> int:
+        """Problems of the run that did not reach the tolerance."""
+        return 0 if self.space is None else int(self.space.counts[names.UNCONVERGED])
+
+    def impulses(self) -> dict[str, Array]:
+        """Of the last step ``(3,)``, by the names of the surfaces and the point: normal, then along two tangents."""
+        space = self.space
+        n = 0 if space is None else int(space.counts[names.KEPT])
+        if space is None:
+            return {}
+        own = space.points[:n, names.IMPULSE : names.IMPULSE + 3]
+        return {label: one.copy() for label, one in zip(self._labels(n), own, strict=True) if one.any()}
+
+    def _labels(self, n: int) -> list[str]:
+        found: list[str] = []
+        numbers: dict[str, int] = {}
+        for one, other in self._named(n):
+            pair = f"{one} - {other}"
+            numbers[pair] = numbers.get(pair, -1) + 1
+            found.append(f"{pair}, point {numbers[pair]}")
+        return found
+
+    def _named(self, n: int) -> list[tuple[str, str]]:
+        assert self.space is not None
+        found = []
+        for i in range(n):
+            a, b = (self.name_of(int(self.space.pairs[i, column])) for column in (names.FIRST, names.SECOND))
+            found.append((a, b))
+        return found
+
+    def name_of(self, surface: int) -> str:
+        """A surface's, by its number in the record."""
+        for one in self.elements:
+            if 0 <= surface - one.first_surface < len(one.surfaces):
+                return one.surfaces[surface - one.first_surface].name
+        raise ModelError(f"there is no surface {surface}")
+
+    def points(self, h: float) -> Any:
+        """What touched in the last step, as `STEPPED_POINT`, with impulses by its size as forces on the second body."""
+        space = self.space
+        n = 0 if space is None else int(space.counts[names.KEPT])
+        rows = np.zeros(n, STEPPED_POINT)
+        if space is None or n == 0:
+            return rows
+        points, pairs = space.points[:n], space.pairs[:n]
+        frame = points[:, names.FRAME : names.FRAME + 9].reshape(n, 3, 3)
+        impulse = np.einsum("ni,nij->nj", points[:, names.IMPULSE : names.IMPULSE + 3], frame)
+        v = points[:, names.V : names.V + 3].copy()
+        v[:, 0] = 0.0
+        slip = np.einsum("ni,nij->nj", v, frame)
+        body, place = {}, {}
+        for one in self.elements:
+            for k, surface in enumerate(one.surfaces):
+                body[one.first_surface + k], place[one.first_surface + k] = surface.body, k
+        swap = np.array([place[int(a)] > place[int(b)] for a, b in pairs[:, :2]])
+        for which, (column, other) in enumerate([(names.FIRST, names.SECOND), (names.SECOND, names.FIRST)], 1):
+            surface = np.where(swap, pairs[:, other], pairs[:, column])
+            rows[f"surface{which}"] = [place[int(s)] for s in surface]
+            rows[f"body{which}"] = [body[int(s)] for s in surface]
+        sign = np.where(swap, -1.0, 1.0)[:, None]
+        rows["point"], rows["depth"] = points[:, :3], points[:, names.DEPTH]
+        rows["normal"], rows["slip"], rows["force"] = sign * frame[:, 0], sign * slip, sign * impulse / h
+        return rows
+
+
+__all__ = ["STEPPED_POINT", "Stepped"]

@@ -1,0 +1,339 @@
+"""Linear models, equilibria and periodic orbits: against the flow of small changes, and closed forms."""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from kinds.constraints import Pair
+from mobod import Stage
+from mobod.algebra import cos
+
+
+def pendulum(make=None):
+    """A pendulum of unit mass and length on a cart, with a motor on the cart."""
+    system = mb.MultibodySystem("cart and pole")
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.8, 0))
+    point = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.Inertia(0, 0, 0)))
+    cart = mb.mobilizer.Slider(matter.ground, point, name="cart")
+    pole = mb.mobilizer.Pin(cart, point, X_BM=mb.Transform((0, -1, 0)), name="pole")
+    motor = mb.force.MobilityDiscreteForce(forces, cart, 0, name="motor")
+    return system, cart, pole, motor
+
+
+def test_the_model_of_cart_and_pole_upright_is_the_textbooks():
+    """m1 = m2 = l = 1 and g = 9.8: x'' = f - g th, th'' = 2 g th - f, as the pole leans to -x for a positive angle."""
+    system, cart, pole, motor = pendulum()
+    state = system.realize_topology()
+    system.realize(state)
+    model = mb.linearize(
+        system, state, [(cart, 0), "motor.mobility_force", motor.set_mobility_force], [pole.get_angle, lambda s: s.u_dot]
+    )
+    g = 9.8
+    A = [[0, 0, 1, 0], [0, 0, 0, 1], [0, -g, 0, 0], [0, 2 * g, 0, 0]]
+    sign = np.sign(model.A[2, 1]) * np.diag([1, -1, 1, -1]) if model.A[2, 1] > 0 else np.eye(4)
+    np.testing.assert_allclose(sign @ model.A @ sign, A, atol=1e-12)
+    assert np.allclose(model.B, model.B[:, :1]) and np.isclose(abs(model.B[3, 0]), 1.0) and np.isclose(model.B[2, 0], 1.0)
+    np.testing.assert_allclose(model.C[0], [0, 1, 0, 0], atol=1e-9)
+    np.testing.assert_allclose(model.C[1:], model.A[2:], atol=1e-7)
+    np.testing.assert_allclose(model.D[1:], model.B[2:], atol=1e-9)
+    assert model.input_names == ["cart.force", "motor.mobility_force", "motor.mobility_force"]
+    assert model.state_names == ["cart.v", "pole.v", "cart.u", "pole.u"] and model.output_names[0] == "get_angle"
+    np.testing.assert_allclose(model.to_scipy().A, model.A)
+    assert np.isclose(model.calc_eigenvalues()[0], np.sqrt(2 * g))
+    whole = mb.linearize(system, state)
+    assert whole.B.shape == (4, 2) and np.array_equal(whole.C, np.eye(4)) and not whole.D.any()
+
+
+def flow(system, state, change, h):
+    """Displacement, u and z a time h later, from the state changed, less those from the state: by one small step of order 4."""
+    nu, matter = len(state.u), system.matter
+
+    def rates(s):
+        system.realize(s)
+        return np.array(s.q_dot), np.array(s.u_dot), np.array(s.z_dot)
+
+    def advanced(s):
+        def moved(k, size):
+            other = s.copy()
+            other.q, other.u, other.z = s.q + size * k[0], s.u + size * k[1], s.z + size * k[2]
+            other.time = s.time + size
+            return other
+
+        k1 = rates(s)
+        k2 = rates(moved(k1, 0.5 * h))
+        k3 = rates(moved(k2, 0.5 * h))
+        k4 = rates(moved(k3, h))
+        return moved([(a + 2 * b + 2 * c + d) / 6 for a, b, c, d in zip(k1, k2, k3, k4, strict=True)], h)
+
+    N = np.array([matter.multiply_by_n(state, False, e) for e in np.eye(nu)]).T
+
+    def at(size):
+        other = state.copy()
+        other.q, other.u, other.z = (
+            state.q + size * N @ change[:nu],
+            state.u + size * change[nu : 2 * nu],
+            state.z + size * change[2 * nu :],
+        )
+        return advanced(other)
+
+    middle = advanced(state)
+    system.realize(middle)
+
+    def along(size):
+        end = at(size)
+        return np.concatenate([matter.multiply_by_n_inv(middle, False, end.q - middle.q), end.u - middle.u, end.z - middle.z])
+
+    e = 1e-3
+    return (8 * (along(e) - along(-e)) - (along(2 * e) - along(-2 * e))) / (12 * e)
+
+
+@pytest.mark.parametrize("angles", ["quaternions", "euler"])
+def test_the_model_is_the_derivative_of_the_flow(make, close, derivative, angles):
+    """Of every kind of mobilizer, moving: d/dh of what a change becomes, at h = 0."""
+    model = make.tree()
+    state = model.state
+    if angles == "euler":
+        model.matter.set_use_euler_angles(state, True)
+        model.system.realize_model(state)
+    model.randomize()
+    A = mb.linearize(model.system, state, []).A
+    change = make.rng.normal(size=len(A))
+    close(A @ change, derivative(lambda h: flow(model.system, state, change, h), 1e-3), 1e-6)
+
+
+def sprung(make):
+    """Two bodies with a rod between them, all held by springs."""
+    pair = Pair(make, "Rod")
+    system = pair.system
+    bodies, forces = pair.matter.bodies[1:], system.get_subsystem(1)
+    for body in bodies:
+        for i in range(body.facts.num_u):
+            if type(body).__name__ != "Free":
+                mb.force.MobilityLinearSpring(forces, body, i, 80.0, 0.1)
+    origin = np.zeros(3)
+    free = next(body for body in bodies if type(body).__name__ == "Free")
+    for station in np.eye(3):
+        mb.force.TwoPointLinearSpring(forces, pair.matter.ground, 3 * station, free, station, 60.0, 1.0)
+        mb.force.TwoPointLinearSpring(forces, pair.matter.ground, -3 * station, free, origin, 60.0, 1.0)
+    state = system.realize_topology()
+    pair.assemble(state)
+    return system, pair, state
+
+
+def test_independent_states_stay_on_the_manifold(make, close):
+    """In an equilibrium: all states follow from independent ones; other eigenvalues of the whole model are zero."""
+    system, _, state = sprung(make)
+    state = mb.find_equilibrium(system, state, max_iterations=300)
+    whole, model = mb.linearize(system, state), mb.linearize(system, state, independent=True)
+    n = len(whole.A)
+    assert len(model.A) == n - 2 and model.C.shape == (n, n - 2) and len(model.state_names) == n - 2
+    T = model.C  # all states
+    P = system.matter.calc_p(state)
+    nu = len(state.u)
+    close(P @ T[:nu], np.zeros((1, n - 2)), 1e-10, 1.0)
+    close(P @ T[nu : 2 * nu, nu - 1 :], np.zeros((1, nu - 1)), 1e-10, 1.0)
+    keep = [whole.state_names.index(name) for name in model.state_names]
+    close(model.A, whole.A[keep] @ T, 1e-9)
+    mine, theirs = np.linalg.eigvals(model.A), list(np.linalg.eigvals(whole.A))
+    for value in mine:
+        theirs.pop(int(np.argmin(np.abs(np.array(theirs) - value))))
+    assert np.abs(theirs).max() < 1e-3 * np.abs(mine).max()  # a pair of zeros, of a defective matrix
+
+
+def test_locked_coordinates_are_not_independent(make):
+    system, cart, pole, _ = pendulum()
+    state = system.realize_topology()
+    cart.lock(state)
+    system.realize(state)
+    model = mb.linearize(system, state, [(pole, 0)], independent=True)
+    assert model.state_names == ["pole.v", "pole.u"]
+    np.testing.assert_allclose(model.A, [[0, 1], [9.8, 0]], atol=1e-9)
+
+
+def test_equilibria_of_a_pendulum_stable_and_not():
+    system, _, pole, _ = pendulum()
+    state = system.realize_topology()
+    for near, there in ((0.4, 0.0), (2.9, np.pi)):
+        pole.set_angle(state, near)
+        pole.set_rate(state, 2.0)
+        found = mb.find_equilibrium(system, state)
+        assert np.isclose(pole.get_angle(found), there, atol=1e-9) and not found.u.any()
+        assert found.stage == Stage.ACCELERATION and pole.get_rate(state) == 2.0
+
+
+def test_an_equilibrium_that_a_motor_holds():
+    """A pole on a fixed pin, held where it is by its motor: torque = -g sin th."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.8, 0))
+    point = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.Inertia(0, 0, 0)))
+    pole = mb.mobilizer.Pin(matter.ground, point, X_BM=mb.Transform((0, 1, 0)))
+    motor = mb.force.MobilityDiscreteForce(forces, pole, 0, name="motor")
+    state = system.realize_topology()
+    pole.set_angle(state, 0.7)
+    found = mb.find_equilibrium(system, state, inputs=["motor.mobility_force"])
+    assert np.isclose(motor.get_mobility_force(found), 9.8 * np.sin(pole.get_angle(found)))
+    assert motor.get_mobility_force(state) == 0.0 and abs(pole.get_angle(found) - 0.7) < 0.5
+    with pytest.raises(TypeError, match="MobilityDiscreteForce"):
+        mb.find_equilibrium(system, state, inputs=[(pole, 0)])
+    pole.lock(state)
+    locked = mb.find_equilibrium(system, state)
+    assert pole.get_angle(locked) == 0.7
+
+
+def test_an_equilibrium_under_constraints(make):
+    system, _, state = sprung(make)
+    found = mb.find_equilibrium(system, state, max_iterations=300)
+    assert np.abs(found.u_dot).max() < 1e-9 and np.abs(found.q_err).max() < 1e-9
+
+
+def test_no_equilibrium_is_said_to_be_none():
+    system = mb.MultibodySystem("falling stone")
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.8, 0))
+    stone = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    mb.mobilizer.Translation(matter.ground, stone)
+    with pytest.raises(mb.ConvergenceError, match="no equilibrium of 'falling stone'"):
+        mb.find_equilibrium(system, system.realize_topology())
+
+
+def test_bad_inputs_and_outputs():
+    system, cart, _, motor = pendulum()
+    state = system.realize_topology()
+    with pytest.raises(mb.StageError):
+        mb.linearize(system, state)
+    system.realize(state)
+    for given, error, text in (
+        ([(cart, 1)], IndexError, "which_u is 1"),
+        (["moter.mobility_force"], ValueError, "no element 'moter'"),
+        (["motor.force"], ValueError, "it has mobility_force"),
+        ([3.0], TypeError, "a setting is"),
+        ([(cart,)], ValueError, "which_u"),
+    ):
+        with pytest.raises(error, match=text):
+            mb.linearize(system, state, given)
+    with pytest.raises(TypeError, match="output 0"):
+        mb.linearize(system, state, [], [motor])
+
+
+def test_an_orbit_of_a_pendulum_has_its_period():
+    """Period of amplitude a: 4 K(sin(a/2)) sqrt(l/g); energy is kept, so that two multipliers are 1."""
+    from scipy.special import ellipk
+
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.8, 0))
+    point = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.Inertia(0, 0, 0)))
+    pole = mb.mobilizer.Pin(matter.ground, point, X_BM=mb.Transform((0, 1, 0)))
+    state = system.realize_topology()
+    pole.set_angle(state, 1.2)
+    orbit = mb.find_periodic_orbit(system, state, 2.0)
+    energy = system.calc_energy(orbit.state) + 9.8
+    amplitude = np.arccos(1.0 - energy / 9.8)
+    assert np.isclose(orbit.period, 4.0 * ellipk(np.sin(0.5 * amplitude) ** 2) / np.sqrt(9.8), rtol=1e-8)
+    np.testing.assert_allclose(orbit.calc_multipliers(), [1, 1], atol=1e-3)
+    with pytest.raises(ValueError, match="period"):
+        mb.find_periodic_orbit(system, state, -1.0)
+
+
+def test_a_driven_orbit_of_a_damped_oscillator():
+    """x'' + x' + 4 x = cos 2 t settles to sin(2 t)/2: the orbit begins at x = 0, x' = 1; multipliers are exp(lambda T)."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    slider = mb.mobilizer.Slider(matter.ground, ball)
+    mb.force.MobilityLinearSpring(forces, slider, 0, 4.0, 0.0)
+    mb.force.MobilityLinearDamper(forces, slider, 0, 1.0)
+
+    def push(t, X, V, q, u, parameters):
+        return (), ((cos(2.0 * t),),)
+
+    mb.force.Custom(forces, compiled=mb.force.CompiledFunctions(push, mobilizers=[slider]))
+    state = system.realize_topology()
+    orbit = mb.find_periodic_orbit(system, state, np.pi, free_period=False)
+    np.testing.assert_allclose([orbit.state.q[0], orbit.state.u[0]], [0, 1], atol=1e-7)
+    np.testing.assert_allclose(np.abs(orbit.calc_multipliers()), np.exp(-0.5 * np.pi), rtol=1e-6)
+
+
+def test_regressor_and_derivatives_by_inertial_parameters(make, close, derivative):
+    """Y times the parameters is inverse dynamics; derivatives by parameters are differences of u_dot."""
+    model = make.tree(8)
+    state, system, matter = model.randomize(), model.system, model.matter
+    u_dot = make.rng.normal(size=len(state.u))
+    Y = matter.calc_inertial_parameter_regressor(state, u_dot)
+    parameters = []
+    for body in model.bodies[1:]:
+        m = body.get_default_mass_properties()
+        I = np.asarray(m.inertia)
+        parameters += [m.mass, *(m.mass * np.asarray(m.com)), I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
+    close(Y @ parameters, system.calc_inverse_dynamics(state, u_dot), 1e-12)
+    # with moments m c and inertia held, a change of mass changes u_dot by M^-1 times its column
+    own = model.bodies[3]
+    found = system.calc_parameter_derivatives(state, [f"{own.name}.mass", f"{own.name}.com", f"{own.name}.inertia"])
+    Y = matter.calc_inertial_parameter_regressor(state, state.u_dot)[:, 20:30]
+    m = own.get_default_mass_properties()
+    by_com = m.mass * Y[:, 1:4]
+    expected = -matter.calc_m_inv(state) @ np.column_stack([Y[:, 0] + Y[:, 1:4] @ m.com, by_com, Y[:, 4:]])
+    close(found, expected, 1e-9)
+    with pytest.raises(mb.StageError):
+        matter.calc_inertial_parameter_regressor(system.realize_topology(), u_dot)
+
+
+def test_derivatives_by_parameters_under_constraints(make, close, derivative):
+    pair = Pair(make, "Rod")
+    mb.force.TwoPointLinearSpring(
+        pair.system.get_subsystem(1),
+        pair.matter.bodies[2],
+        (1, 0, 0),
+        pair.matter.bodies[3],
+        (0, 1, 0),
+        5.0,
+        1.0,
+        name="spring",
+    )
+    system = pair.system
+    state = system.realize_topology()
+    pair.randomize(state)
+    body = pair.matter.bodies[2]
+    found = system.calc_parameter_derivatives(
+        state, ["spring.stiffness", pair.constraint.set_rod_length, f"{body.name}.outboard_frame", f"{body.name}.rotor_inertia"]
+    )
+    assert found.shape == (len(state.u), 1 + 1 + 6 + 6)
+
+    def at(change):
+        other = state.copy()
+        change(other)
+        system.realize(other)
+        return np.array(other.u_dot)
+
+    force = next(one for one in system.all_forces() if one.name == "spring")
+    close(found[:, 0], derivative(lambda h: at(lambda s: force.set_stiffness(s, 5.0 + h)), 1e-2), 1e-7)
+    X = body.get_outboard_frame(state)
+    turned = derivative(
+        lambda h: at(lambda s: body.set_outboard_frame(s, X @ mb.Transform(mb.Rotation.about_axis(h, (0, 1, 0)))))
+    )
+    close(found[:, 3], turned, 1e-6)
+    by_rotor = [at(lambda s, h=h: body.set_rotor_inertia(s, h * np.eye(6)[2])) for h in (0.0, 1e-6)]
+    close(found[:, 10], (by_rotor[1] - by_rotor[0]) / 1e-6, 1e-4)  # from zero on
+
+
+def test_the_regulator_of_the_example_balances_its_pole():
+    """The pole stands and the cart is back; at first it moves as the linear model with feedback does."""
+    from scipy.linalg import expm
+
+    system, state = mb.examples.cart_pole.build()
+    upright = state.copy()
+    upright.q = (0, 0)
+    system.realize(upright)
+    closed = mb.linearize(system, upright, []).A  # the feedback is in it
+    assert np.linalg.eigvals(closed).real.max() < -0.3
+    state.q = (0, 0.01)
+    motion = mb.simulate(system, state, 1.0, accuracy=1e-8)
+    np.testing.assert_allclose([*motion.q[-1], *motion.u[-1]], expm(closed) @ [0, 0.01, 0, 0], atol=1e-5)
+    state.q = (0, 0.4)
+    motion = mb.simulate(system, state, 20.0)
+    assert np.abs(motion.q[-1]).max() < 1e-3
