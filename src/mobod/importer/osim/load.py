@@ -14,7 +14,13 @@ from .upgrade import upgrade
 
 
 @named_arguments
-def load_osim(path: str | os.PathLike[str], *, strict: bool = False, mesh_dirs: Sequence[str | os.PathLike[str]] = ()) -> Model:
+def load_osim(
+    path: str | os.PathLike[str],
+    *,
+    strict: bool = False,
+    mesh_dirs: Sequence[str | os.PathLike[str]] = (),
+    external_loads: str | os.PathLike[str] | None = None,
+) -> Model:
     """Build a multibody system from an OpenSim model file.
 
     Files of all versions from 1.6 on are read, and mean what they mean to OpenSim 4.6: the same coordinates, in the same order,
@@ -29,6 +35,8 @@ def load_osim(path: str | os.PathLike[str], *, strict: bool = False, mesh_dirs: 
         rather than a line of the report.
     mesh_dirs : sequence of path-like
         Folders in which, and in whose folder ``Geometry``, meshes are looked for, after the model's own.
+    external_loads : path-like, optional
+        A file of external loads, whose forces act on the bodies that it names, as cubic splines of time through its data.
 
     Returns
     -------
@@ -61,4 +69,8 @@ def load_osim(path: str | os.PathLike[str], *, strict: bool = False, mesh_dirs: 
         shown = "\n  ".join(builder.losses[:10])
         more = f"\n  and {len(builder.losses) - 10} more" if len(builder.losses) > 10 else ""
         raise ModelError(f"{name}: strict, and not all of the model is simulated:\n  {shown}{more}")
+    if external_loads is not None:
+        from .external import add_external_loads
+
+        model.data["external loads"] = add_external_loads(model, external_loads)
     return model
