@@ -72,7 +72,7 @@ FEATURES = {
         body(
             '<joint axis="1 1 0" stiffness="3" springref="20" damping=".4" armature=".1"/><joint type="slide" stiffness="2"/>'
         ),
-        body('<joint type="ball" stiffness="2" damping=".3" armature=".2"/>'),
+        body('<joint type="ball" stiffness="2 .3 .1" damping=".3" armature=".2"/>'),
         body('<joint type="free" stiffness="2" damping=".3" armature=".2"/>'),
     ),
     "springs and dampers of higher powers": world(
