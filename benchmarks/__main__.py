@@ -13,6 +13,7 @@ from pathlib import Path
 from . import (
     constraints,
     contact,
+    derivatives,
     first_run,
     forces,
     forward_dynamics,
@@ -33,6 +34,7 @@ from .report import Target, environment, print_environment, print_table, print_t
 BENCHMARKS = {
     "forward_dynamics": forward_dynamics,
     "operators": operators,
+    "derivatives": derivatives,
     "mobilizers": mobilizers,
     "known_motion": known_motion,
     "simulation": simulation,
