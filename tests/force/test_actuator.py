@@ -179,6 +179,21 @@ BAD = {
         mb.ModelError,
         "divisor of a branch",
     ),
+    "wrap first": (
+        lambda a, t: T.WrappedPath(a.forces, [([T.Wrap(a.upper, 1.0), (a.upper, (0, 0, 0)), (a.free, (0, 0, 0))], 1.0)]),
+        mb.ModelError,
+        "stands between two points",
+    ),
+    "wrap last": (
+        lambda a, t: T.WrappedPath(a.forces, [([(a.upper, (0, 0, 0)), (a.free, (0, 0, 0)), T.Wrap(a.upper, 1.0)], 1.0)]),
+        mb.ModelError,
+        "begins and ends with a point",
+    ),
+    "radius": (
+        lambda a, t: T.WrappedPath(a.forces, [([(a.upper, (0, 0, 0)), T.Wrap(a.upper, -1.0), (a.free, (0, 0, 0))], 1.0)]),
+        mb.ModelError,
+        "radius of a Wrap",
+    ),
     "body": (lambda a, t: T.BodyWrench(a.forces, 3.5), TypeError, "body has to be a mobilized body"),
     "vector": (lambda a, t: T.BodyWrench(a.forces, a.free, force=(1, 2)), ValueError, "force of a BodyWrench"),
     "ratio": (

@@ -104,6 +104,30 @@ def test_every_kind_of_force(make, close, derivative):
     assert_inverse(state, make.rng, close, derivative)
 
 
+def test_forces_on_single_mobilities(make, close, derivative):
+    """Springs, dampers, stops and motors, also on a quaternion's speeds: in the one sweep, without dual numbers."""
+    model = make.tree(6, [mb.mobilizer.Pin, mb.mobilizer.Ball, mb.mobilizer.Planar])
+    pin = next(body for body in model.bodies[1:] if type(body).__name__ == "Pin")
+    planar = next(body for body in model.bodies[1:] if type(body).__name__ == "Planar")
+    ball = next(body for body in model.bodies[1:] if type(body).__name__ == "Ball")
+    F = mb.force
+    F.MobilityLinearSpring(model.forces, planar, 1, 3.0, 0.2)
+    F.MobilityLinearDamper(model.forces, ball, 2, 0.7)
+    F.MobilityConstantForce(model.forces, ball, 0, 0.7)
+    F.GlobalDamper(model.forces, model.matter, 0.3)
+    F.MobilityLinearStop(model.forces, pin, 0, 5.0, 0.2, -0.1, 0.1)
+    off = F.MobilityLinearSpring(model.forces, pin, 0, 3.0, 0.2)
+    model.made()
+    state = model.randomize(Stage.MODEL)
+    off.disable(state)
+    for angle, rate in ((0.5, 0.3), (-0.5, 0.3), (0.05, 1.0), (0.5, -9.0)):
+        pin.set_one_q(state, 0, angle)
+        pin.set_one_u(state, 0, rate)
+        model.system.realize(state)
+        assert_forward(state, close, derivative)
+        assert_inverse(state, make.rng, close, derivative)
+
+
 @pytest.mark.parametrize("name", OF_BODIES)
 def test_every_kind_of_constraint(name, make, close, derivative):
     """Off the manifold: the derivatives of what is realized there."""
@@ -252,6 +276,8 @@ def test_robots_are_pinocchios(name, floating, rng, close):
     data, first = peer.createData(), 6 if floating else 0
     joints = [peer.joints[peer.getJointId(joint)] for joint in list(robot.speeds)[first:]]
     state = robot.default_state()
+    for force in robot.system.all_forces()[1:]:  # dampers and stops, which Pinocchio does not have
+        force.disable(state)
     q, u = rng.uniform(-1, 1, len(state.q)), rng.uniform(-2, 2, len(state.u))
     theirs, T = pin.neutral(peer), np.zeros((peer.nv, peer.nv))
     if floating:

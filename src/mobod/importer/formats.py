@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +23,11 @@ class Format(NamedTuple):
     reader: str
     suffixes: tuple[str, ...]
     roots: tuple[str, ...]
+
+    def find_reader(self) -> Callable[..., Model]:
+        """The function that reads it."""
+        reader: Callable[..., Model] = getattr(importlib.import_module(f".{self.module}", __package__), self.reader)
+        return reader
 
 
 #: Those that can be read; a new one is a line here.
@@ -64,10 +70,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Model:
     >>> mb.load(files("mobod") / "examples" / "panda.urdf").name
     'panda'
     """
-    format = find_format(path)
-    reader = getattr(importlib.import_module(f".{format.module}", __package__), format.reader)
-    model: Model = reader(path, **options)
-    return model
+    return find_format(path).find_reader()(path, **options)
 
 
 def find_format(path: str | os.PathLike[str]) -> Format:

@@ -11,7 +11,7 @@ import numpy as np
 from ... import force, function
 from ...errors import ModelError
 from ...function import Function
-from .constraints import coordinate_place
+from .constraints import coordinate_place, tell_of_offsets
 from .contact import listed_surfaces, smooth_sphere
 from .document import Item
 from .elements import bushing, of_coordinate, paths, pulls, pushes
@@ -146,7 +146,8 @@ def _two_points(build: Builder, item: Item, *sockets: str) -> list[Any]:
     found: list[Any] = []
     for socket, tag in zip(sockets, ("point1", "point2"), strict=True):
         body, X = build.frame(item, socket)
-        found += [body, np.asarray(X @ item.finite(tag, (0.0, 0.0, 0.0)))]
+        tell_of_offsets(build, item, X)
+        found += [body, item.finite(tag, (0.0, 0.0, 0.0))]
     return found
 
 
