@@ -157,7 +157,8 @@ SETUP = """<OpenSimDocument><ScaleTool name="s"><mass>70</mass>
 <GenericModelMaker><model_file>leg.osim</model_file><marker_set_file>more.xml</marker_set_file></GenericModelMaker>
 <ModelScaler><scaling_order>measurements manualScale</scaling_order><MeasurementSet><objects>
 <Measurement name="m"><apply>true</apply><MarkerPairSet><objects><MarkerPair><markers>t0 t1</markers></MarkerPair></objects>
-</MarkerPairSet><BodyScaleSet><objects><BodyScale name="thigh"><axes>X Y Z</axes></BodyScale><BodyScale name="toe"><axes>X</axes>
+</MarkerPairSet><BodyScaleSet><objects><BodyScale name="thigh"><axes>X Y Z</axes></BodyScale><BodyScale name="toe">
+<axes>X</axes>
 </BodyScale></objects></BodyScaleSet></Measurement></objects></MeasurementSet><ScaleSet><objects><Scale>
 <scales>0.9 0.9 0.9</scales><segment>shank</segment><apply>true</apply></Scale></objects></ScaleSet>
 <marker_file>still.trc</marker_file><time_range>0 1</time_range>
