@@ -240,6 +240,39 @@ def test_inverse_dynamics_of_an_ensemble(make, close):
         ensemble.calc_inverse_dynamics(u_dot[:, 1:])
 
 
+@pytest.mark.parametrize("kinds", ["constant columns", "all columns"])
+def test_derivatives_of_an_ensemble_are_those_of_its_states(make, close, kinds):
+    K = mb.mobilizer
+    kinds = [K.Pin, K.Free, K.Slider, K.Ball, K.Planar] if kinds == "constant columns" else [K.Pin, K.Universal, K.Gimbal]
+    model = make.tree(6, kinds, direction=mb.Direction.FORWARD)
+    mb.force.MobilityLinearDamper(model.forces, model.bodies[-1], 0, 0.7)
+    model.made()
+    n, system = 9, model.system
+    ensemble = mb.Ensemble(system, n, state=model.state)
+    states = [model.randomize(state=model.state.copy()) for _ in range(n)]
+    ensemble.q, ensemble.u = [s.q for s in states], [s.u for s in states]
+    ensemble.realize()
+    u_dot = make.rng.normal(size=(n, len(model.state.u)))
+    name = f"{model.bodies[2].name}.mass"
+    for found, alone in (
+        (ensemble.calc_forward_dynamics_derivatives(), [system.calc_forward_dynamics_derivatives(s) for s in states]),
+        (
+            ensemble.calc_inverse_dynamics_derivatives(u_dot),
+            [system.calc_inverse_dynamics_derivatives(s, a) for s, a in zip(states, u_dot, strict=True)],
+        ),
+        ([ensemble.calc_parameter_derivatives([name])], [[system.calc_parameter_derivatives(s, [name])] for s in states]),
+        (
+            [ensemble.calc_inertial_parameter_regressor(u_dot)],
+            [[model.matter.calc_inertial_parameter_regressor(s, a)] for s, a in zip(states, u_dot, strict=True)],
+        ),
+    ):
+        for part, each in zip(found, zip(*alone, strict=True), strict=True):
+            close(part, np.array(each), 1e-8)
+    ensemble.u = ensemble.u
+    with pytest.raises(mb.StageError):
+        ensemble.calc_forward_dynamics_derivatives()
+
+
 def test_bad_input(make):
     model = make.tree(3)
     state, system = model.state, model.system
