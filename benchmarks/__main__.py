@@ -11,8 +11,10 @@ import json
 from pathlib import Path
 
 from . import (
+    biomechanics,
     constraints,
     contact,
+    derivatives,
     first_run,
     forces,
     forward_dynamics,
@@ -32,8 +34,10 @@ from .measure import ratio
 from .report import Target, environment, print_environment, print_table, print_targets, target_list
 
 BENCHMARKS = {
+    "biomechanics": biomechanics,
     "forward_dynamics": forward_dynamics,
     "operators": operators,
+    "derivatives": derivatives,
     "mobilizers": mobilizers,
     "known_motion": known_motion,
     "simulation": simulation,

@@ -47,6 +47,12 @@ def test_the_example_of_the_page_on_biomechanics_runs(tmp_path, monkeypatch, cap
     assert capsys.readouterr().out.splitlines()[-1].startswith("all")
 
 
+def test_the_examples_of_the_page_on_derivatives_run(capsys):
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (DOCS / "derivatives.md").read_text(), flags=re.DOTALL))
+    exec(compile(code, "derivatives.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines().count("True") == 2
+
+
 def test_the_first_example_of_the_readme_runs(tmp_path, monkeypatch):
     code = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)[0]
     monkeypatch.chdir(tmp_path)

@@ -5,6 +5,7 @@ import pytest
 
 import mobod as mb
 from mobod.cli.main import main
+from mobod.importer.named_models import summarize
 
 BOX = """<robot name="box"><link name="box"><inertial><mass value="2"/>
 <inertia ixx="0.02" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial>{}</link></robot>"""
@@ -77,3 +78,21 @@ def test_a_run_file_asks_for_it(write, tmp_path, capsys):
     )
     assert main(["simulate", str(tmp_path / "run.toml"), "--quiet"]) == 0
     assert mb.Trajectory.load(tmp_path / "out.npz").q[-1, 6] == pytest.approx(0.0, abs=2e-3)
+
+
+def test_a_model_with_a_floor_gets_no_other(tmp_path, capsys):
+    pytest.importorskip("mujoco")
+    path = tmp_path / "ball.xml"
+    path.write_text(
+        '<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 0.3"><freejoint name="ball"/>'
+        '<geom size="0.1"/></body></worldbody></mujoco>'
+    )
+    out = tmp_path / "out.npz"
+    assert main(["simulate", str(path), "--floor", "--time", "2", "--output", str(out)]) == 0
+    assert mb.Trajectory.load(out).q[-1, 6] == pytest.approx(0.1, abs=1e-3)
+    assert "a floor of its own" in capsys.readouterr().out
+
+
+def test_notes_that_differ_in_names_and_numbers_are_one():
+    notes = ["a.osim:3: muscle 'x' is out", "a.osim:44: muscle 'y2' is out", "a mesh is missing"]
+    assert summarize(notes, "a.osim") == ["line 3: muscle 'x' is out; and 1 more like it", "a mesh is missing"]

@@ -319,3 +319,21 @@ def test_derivatives_by_parameters_under_constraints(make, close, derivative):
     close(found[:, 3], turned, 1e-6)
     by_rotor = [at(lambda s, h=h: body.set_rotor_inertia(s, h * np.eye(6)[2])) for h in (0.0, 1e-6)]
     close(found[:, 10], (by_rotor[1] - by_rotor[0]) / 1e-6, 1e-4)  # from zero on
+
+
+def test_the_regulator_of_the_example_balances_its_pole():
+    """The pole stands and the cart is back; at first it moves as the linear model with feedback does."""
+    from scipy.linalg import expm
+
+    system, state = mb.examples.cart_pole.build()
+    upright = state.copy()
+    upright.q = (0, 0)
+    system.realize(upright)
+    closed = mb.linearize(system, upright, []).A  # the feedback is in it
+    assert np.linalg.eigvals(closed).real.max() < -0.3
+    state.q = (0, 0.01)
+    motion = mb.simulate(system, state, 1.0, accuracy=1e-8)
+    np.testing.assert_allclose([*motion.q[-1], *motion.u[-1]], expm(closed) @ [0, 0.01, 0, 0], atol=1e-5)
+    state.q = (0, 0.4)
+    motion = mb.simulate(system, state, 20.0)
+    assert np.abs(motion.q[-1]).max() < 1e-3

@@ -213,6 +213,18 @@ def test_energy_is_kept(make):
     assert abs(model.system.calc_energy(stepper.state) - before) < 1e-7 * scale  # the accuracy, times steps
 
 
+def test_accelerations_have_derivatives_by_it(make, close):
+    """-M^-1 e udot: M udot is linear in it. Also of mobilizers that have none, and are eliminated as a block."""
+    model = make.tree(4, [m.Ball, m.Universal, m.Free, m.Pin])
+    model.bodies[2].set_default_rotor_inertia(np.full(model.bodies[2].facts.num_u, 0.5))
+    state = model.made().randomize()
+    M_inv = model.matter.calc_m_inv(state)
+    for body in model.bodies[1:]:
+        found = model.system.calc_parameter_derivatives(state, [body.set_rotor_inertia])
+        part = body.u_slice(state)
+        close(found, -M_inv[:, part] * state.u_dot[part], 1e-9)
+
+
 def test_what_cannot_be_is_refused_and_changes_nothing(make):
     model = make.tree(0)
     pin, ball, weld = (kind(model.matter.ground, make.body(), name=kind.__name__) for kind in (m.Pin, m.Ball, m.Weld))

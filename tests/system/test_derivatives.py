@@ -104,11 +104,48 @@ def test_every_kind_of_force(make, close, derivative):
     assert_inverse(state, make.rng, close, derivative)
 
 
+def test_forces_on_single_mobilities(make, close, derivative):
+    """Springs, dampers, stops and motors, also on a quaternion's speeds: in the one sweep, without dual numbers."""
+    model = make.tree(6, [mb.mobilizer.Pin, mb.mobilizer.Ball, mb.mobilizer.Planar])
+    pin = next(body for body in model.bodies[1:] if type(body).__name__ == "Pin")
+    planar = next(body for body in model.bodies[1:] if type(body).__name__ == "Planar")
+    ball = next(body for body in model.bodies[1:] if type(body).__name__ == "Ball")
+    F = mb.force
+    F.MobilityLinearSpring(model.forces, planar, 1, 3.0, 0.2)
+    F.MobilityLinearDamper(model.forces, ball, 2, 0.7)
+    F.MobilityConstantForce(model.forces, ball, 0, 0.7)
+    F.GlobalDamper(model.forces, model.matter, 0.3)
+    F.MobilityLinearStop(model.forces, pin, 0, 5.0, 0.2, -0.1, 0.1)
+    off = F.MobilityLinearSpring(model.forces, pin, 0, 3.0, 0.2)
+    model.made()
+    state = model.randomize(Stage.MODEL)
+    off.disable(state)
+    for angle, rate in ((0.5, 0.3), (-0.5, 0.3), (0.05, 1.0), (0.5, -9.0)):
+        pin.set_one_q(state, 0, angle)
+        pin.set_one_u(state, 0, rate)
+        model.system.realize(state)
+        assert_forward(state, close, derivative)
+        assert_inverse(state, make.rng, close, derivative)
+
+
 @pytest.mark.parametrize("name", OF_BODIES)
 def test_every_kind_of_constraint(name, make, close, derivative):
     """Off the manifold: the derivatives of what is realized there."""
     pair = Pair(make, name)
     assert_forward(pair.randomize(), close, derivative)
+
+
+def test_states_of_one_system_with_different_parameters(make, close, derivative):
+    """One after the other: a constraint that is disabled, one with another length, and the default again."""
+    pair = Pair(make, "Rod", copies=2)
+    state = pair.randomize()
+    assert_forward(state, close, derivative)
+    off, longer = state.copy(), state.copy()
+    pair.constraints[0].disable(off)
+    pair.constraints[1].set_rod_length(longer, 2.0)
+    for other in (off, longer, state):
+        pair.system.realize(other)
+        assert_forward(other, close, derivative)
 
 
 def test_constraints_of_coordinates_and_of_time(make, close, derivative):
@@ -216,6 +253,39 @@ def test_inverse_dynamics_of_an_ensemble(make, close):
         ensemble.calc_inverse_dynamics(u_dot[:, 1:])
 
 
+@pytest.mark.parametrize("kinds", ["constant columns", "all columns"])
+def test_derivatives_of_an_ensemble_are_those_of_its_states(make, close, kinds):
+    K = mb.mobilizer
+    kinds = [K.Pin, K.Free, K.Slider, K.Ball, K.Planar] if kinds == "constant columns" else [K.Pin, K.Universal, K.Gimbal]
+    model = make.tree(6, kinds, direction=mb.Direction.FORWARD)
+    mb.force.MobilityLinearDamper(model.forces, model.bodies[-1], 0, 0.7)
+    model.made()
+    n, system = 9, model.system
+    ensemble = mb.Ensemble(system, n, state=model.state)
+    states = [model.randomize(state=model.state.copy()) for _ in range(n)]
+    ensemble.q, ensemble.u = [s.q for s in states], [s.u for s in states]
+    ensemble.realize()
+    u_dot = make.rng.normal(size=(n, len(model.state.u)))
+    name = f"{model.bodies[2].name}.mass"
+    for found, alone in (
+        (ensemble.calc_forward_dynamics_derivatives(), [system.calc_forward_dynamics_derivatives(s) for s in states]),
+        (
+            ensemble.calc_inverse_dynamics_derivatives(u_dot),
+            [system.calc_inverse_dynamics_derivatives(s, a) for s, a in zip(states, u_dot, strict=True)],
+        ),
+        ([ensemble.calc_parameter_derivatives([name])], [[system.calc_parameter_derivatives(s, [name])] for s in states]),
+        (
+            [ensemble.calc_inertial_parameter_regressor(u_dot)],
+            [[model.matter.calc_inertial_parameter_regressor(s, a)] for s, a in zip(states, u_dot, strict=True)],
+        ),
+    ):
+        for part, each in zip(found, zip(*alone, strict=True), strict=True):
+            close(part, np.array(each), 1e-8)
+    ensemble.u = ensemble.u
+    with pytest.raises(mb.StageError):
+        ensemble.calc_forward_dynamics_derivatives()
+
+
 def test_bad_input(make):
     model = make.tree(3)
     state, system = model.state, model.system
@@ -252,6 +322,8 @@ def test_robots_are_pinocchios(name, floating, rng, close):
     data, first = peer.createData(), 6 if floating else 0
     joints = [peer.joints[peer.getJointId(joint)] for joint in list(robot.speeds)[first:]]
     state = robot.default_state()
+    for force in robot.system.all_forces()[1:]:  # dampers and stops, which Pinocchio does not have
+        force.disable(state)
     q, u = rng.uniform(-1, 1, len(state.q)), rng.uniform(-2, 2, len(state.u))
     theirs, T = pin.neutral(peer), np.zeros((peer.nv, peer.nv))
     if floating:

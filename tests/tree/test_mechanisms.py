@@ -209,7 +209,7 @@ def test_a_particle_on_a_pin_through_it_has_nothing_to_turn(make):
 
 @pytest.mark.parametrize("base", ["fixed", "free"])
 def test_a_random_tree_moves_in_pinocchio_as_here(base, make, close):
-    """Pins, sliders, balls and welds, on Ground or on a free body. Pinocchio's speeds are of M in M, ours of M in F."""
+    """Pins, sliders, balls and welds, on Ground or on a free body, with rotors. Its speeds are of M in M, ours of M in F."""
     pin = pytest.importorskip("pinocchio")
     gravity = make.vector(size=9.0)
     system, matter = empty(gravity)
@@ -227,7 +227,9 @@ def test_a_random_tree_moves_in_pinocchio_as_here(base, make, close):
     for b, kind in enumerate(chosen):
         parent = int(make.rng.integers(0, b + 1)) if b else 0
         X_PF, X_BM, properties = make.frame(), make.frame(), make.mass_properties()
-        kind(matter.bodies[parent], mb.body.Rigid(properties), X_PF=X_PF, X_BM=X_BM)
+        body = kind(matter.bodies[parent], mb.body.Rigid(properties), X_PF=X_PF, X_BM=X_BM)
+        n, rotor = body.facts.num_u, make.rng.uniform(0.0, 0.5)  # the same about all axes; along them rates differ
+        body.set_default_rotor_inertia([rotor] * 3 + [0.0] * 3 if n == 6 else [rotor] * n)
         # their joint frame is our M: bodies, and the placements of children, are in it
         above = matter.bodies[parent]
         X_MP = mb.Transform() if parent == 0 else ~above.get_default_outboard_frame()
@@ -257,6 +259,8 @@ def test_a_random_tree_moves_in_pinocchio_as_here(base, make, close):
             body.set_q(state, q[first_q])
             body.set_u(state, v[first_v])
         turns.append((body, first_v))
+        n = body.facts.num_u
+        theirs.armature[first_v + n - min(n, 3) : first_v + n] = np.atleast_1d(body.get_default_rotor_inertia())[:3]
     system.realize(state)
     data = theirs.createData()
     a = pin.aba(theirs, data, q, v, np.zeros(theirs.nv))

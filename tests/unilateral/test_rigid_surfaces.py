@@ -77,3 +77,19 @@ def test_who_may_touch_is_as_in_compliant_contact():
     contacts = mb.CompliantContactSubsystem(system)
     contacts.exclude(matter.ground, child)
     assert [one.name for one in mb.contact.rigid(system)] == ["floor - thing"]
+
+
+def test_what_is_rigid_has_no_compliant_force_and_is_not_excluded_afterwards():
+    system, matter, body = on_floor(mb.contact.Sphere(0.3))
+    contacts = mb.CompliantContactSubsystem(system)
+    mb.contact.rigid(system)
+    with pytest.warns(UserWarning, match=r"'floor' and 'thing' rigid.*no forces between them"):
+        state = system.realize_topology()
+    body.set_q_to_fit_translation(state, (0, 0, 0.29))
+    system.realize(state)
+    assert contacts.get_num_contacts(state) == 0
+    assert state.u_dot[5] == pytest.approx(-9.81)
+    with pytest.raises(ModelError, match=r"exclude: contact.rigid has made.*before it"):
+        contacts.exclude(matter.ground, body)
+    with pytest.raises(ModelError, match=r"set_adjacent_bodies_touch: contact.rigid"):
+        contacts.set_adjacent_bodies_touch(True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CommandError, MobodError
-from ..importer.named_models import Choices, Loaded, assign, list_examples, load_model, put_floor
+from ..importer.named_models import Choices, Loaded, assign, list_examples, load_model, put_floor, summarize
 from ..value.checks import suggest
 from .arguments import ACCURACY, integrators, join_gravity, keywords_of, make_parser, plain_name
 from .first_run import compile_for, warm_up
@@ -82,7 +82,7 @@ def _simulate(options: argparse.Namespace) -> None:
     assign(loaded.state, "u", loaded.speeds, options.u)
     put_floor(loaded, choices)
     say(f"{loaded.name}: {len(loaded.coordinates)} coordinates, {len(loaded.speeds)} speeds")
-    for note in loaded.notes:
+    for note in summarize(loaded.notes, options.model):
         say(f"note: {note}")
     integrator = _make_integrator(kind, loaded.system, options, say)
     try:

@@ -22,7 +22,7 @@ as one integer, see `first_surface`; the kind of the first is the lower one. For
 | 6 | depth, above zero, along n between the surfaces |
 | 7 | its law: HERTZ, CORNER or FACE |
 | 8, 9 | HERTZ: the greater and the smaller relative curvature, 1/length |
-| 8 | CORNER: its area; 0 for a force of stiffness by depth, whatever the area |
+| 8, 9 | CORNER: its area; 0 for a force of stiffness by depth, times its share of a manifold; a share of 0 stands for 1 |
 | 8, 9 | FACE: its area, and the cosine of its angle to the other surface |
 | 10 | a number that identifies the point as long as the two touch: of a corner, a face, an edge |
 | 11 | FACE: 0 where the face is the first surface's, 1 where it is the second's |

@@ -35,7 +35,7 @@ class OwnValues(States):
         ----------
         setter : callable
             ``setter(state, value)``: any method that changes numbers of a state at Instance level, such as
-            ``body.set_body_mass_properties``, ``body.set_inboard_frame``, ``screw.set_pitch`` or ``gravity.set_magnitude``, or
+            ``body.set_body_mass_properties``, ``body.set_rotor_inertia``, ``screw.set_pitch`` or ``gravity.set_magnitude``, or
             a function of one's own that calls several. Discrete variables of users' subsystems may be set too, by
             ``upd_discrete_variable``.
         values : iterable

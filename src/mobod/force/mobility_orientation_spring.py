@@ -82,11 +82,11 @@ class MobilityOrientationSpring(Force):
     mobod : MobilizedBody
         Whose mobilizer it acts on, of any kind that has mobilities.
     stiffness : float
-        Torque by angle, zero or more.
+        Torque by angle.
     rest_rotation : Rotation, optional
         The orientation of M in F without a torque; the identity unless given.
     quadratic_stiffness, cubic_stiffness : float
-        Torque by the angle's square and its cube, zero or more: MJCF's ``stiffness`` of three numbers.
+        Torque by the angle's square and its cube: MJCF's ``stiffness`` of three numbers. None of the three has to be positive.
     disabled_by_default : bool
         Whether states start with it switched off.
     name : str, optional
@@ -95,7 +95,7 @@ class MobilityOrientationSpring(Force):
     Raises
     ------
     TypeError, ValueError
-        If the body is none or has no mobilities, or a number not finite or negative.
+        If the body is none or has no mobilities, or a number not finite.
     TopologyError
         If the body belongs to another system.
 
@@ -153,18 +153,16 @@ class MobilityOrientationSpring(Force):
         return self._body(0)
 
     get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
-        "stiffness", "torque/angle", checks.not_negative, "the stiffness"
+        "stiffness", "torque/angle", checks.finite, "the stiffness"
     ).accessors()
     (
         get_default_quadratic_stiffness,
         set_default_quadratic_stiffness,
         get_quadratic_stiffness,
         set_quadratic_stiffness,
-    ) = parameters.scalar(
-        "quadratic_stiffness", "torque/angle^2", checks.not_negative, "the torque by the angle squared"
-    ).accessors()
+    ) = parameters.scalar("quadratic_stiffness", "torque/angle^2", checks.finite, "the torque by the angle squared").accessors()
     get_default_cubic_stiffness, set_default_cubic_stiffness, get_cubic_stiffness, set_cubic_stiffness = parameters.scalar(
-        "cubic_stiffness", "torque/angle^3", checks.not_negative, "the torque by the angle cubed"
+        "cubic_stiffness", "torque/angle^3", checks.finite, "the torque by the angle cubed"
     ).accessors()
     get_default_rest_rotation, set_default_rest_rotation, get_rest_rotation, set_rest_rotation = parameters.rotation(
         "rest_rotation", "the orientation of M in F without a torque"

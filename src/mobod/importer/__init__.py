@@ -3,13 +3,14 @@
 `formats` says which reader a file is for; each format has a folder, and all make a `Model`. XML is read safely by
 `xml_element`. A URDF file passes through steps that can each be used by themselves: `urdf.reader` checks every number
 (`urdf.document` is what it makes); `urdf.tree`, `urdf.mass` and `urdf.massless` check what the parts make together;
-`urdf.load` builds the system.
+`urdf.load` builds the system. SDF files likewise: `sdf.reader`, `sdf.document`, `sdf.frames`, `sdf.graph`, `sdf.load`.
 """
 
 from .formats import load
 from .mjcf import load_mjcf
 from .model import Model
-from .osim import load_osim
+from .osim import load_osim, write_osim
+from .sdf import load_sdf
 from .urdf import load_urdf
 
-__all__ = ["Model", "load", "load_mjcf", "load_osim", "load_urdf"]
+__all__ = ["Model", "load", "load_mjcf", "load_osim", "load_sdf", "load_urdf", "write_osim"]

@@ -71,6 +71,10 @@ def add_floor(
         )
         if bare:
             notes.append(f"these have neither looks nor inertia, and do not touch the floor: {', '.join(bare)}")
+    ground = [body for body in matter.bodies if _is_part_of_ground(body)]
+    if height is None and any(_is_floor(surface, X_BS, up) for body in ground for surface, X_BS in body.body.contact_surfaces):
+        notes.append("the model has a floor of its own, and gets no other")
+        return start_again(system, state, euler), notes
     if height is None:
         height = min(0.0, _find_lowest(moving, poses, up))
         if height < 0.0:
@@ -82,6 +86,12 @@ def add_floor(
         if _is_part_of_ground(body) and not body.is_ground():
             contacts.exclude(matter.ground, body)
     return start_again(system, state, euler), notes
+
+
+def _is_floor(surface: contact.Surface, X_BS: Transform, up: Array) -> bool:
+    """Whether a surface fixed to Ground is a half-space, more level than steep."""
+    shape = surface.geometry
+    return isinstance(shape, contact.HalfSpace) and float(up @ (X_BS.R @ np.asarray(shape.normal))) > 0.7
 
 
 def _is_part_of_ground(body: MobilizedBody | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,11 +24,17 @@ class Format(NamedTuple):
     suffixes: tuple[str, ...]
     roots: tuple[str, ...]
 
+    def find_reader(self) -> Callable[..., Model]:
+        """The function that reads it."""
+        reader: Callable[..., Model] = getattr(importlib.import_module(f".{self.module}", __package__), self.reader)
+        return reader
+
 
 #: Those that can be read; a new one is a line here.
 FORMATS = (
     Format("URDF", "urdf", "load_urdf", (".urdf",), ("robot",)),
     Format("OpenSim", "osim", "load_osim", (".osim",), ("OpenSimDocument",)),
+    Format("SDF", "sdf", "load_sdf", (".sdf", ".world"), ("sdf", "gazebo")),
     Format("MJCF", "mjcf", "load_mjcf", (".mjcf",), ("mujoco", "mujocoinclude")),
 )
 
@@ -40,7 +47,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Model:
     path : str or path-like
         The file. Its ending says which format it has; where that is ``.xml``, its root element does.
     **options
-        Of the format's own reader: `load_urdf`, `load_osim`, `load_mjcf`.
+        Of the format's own reader: `load_urdf`, `load_sdf`, `load_osim`, `load_mjcf`.
 
     Returns
     -------
@@ -63,10 +70,7 @@ def load(path: str | os.PathLike[str], **options: Any) -> Model:
     >>> mb.load(files("mobod") / "examples" / "panda.urdf").name
     'panda'
     """
-    format = find_format(path)
-    reader = getattr(importlib.import_module(f".{format.module}", __package__), format.reader)
-    model: Model = reader(path, **options)
-    return model
+    return find_format(path).find_reader()(path, **options)
 
 
 def find_format(path: str | os.PathLike[str]) -> Format:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 import urllib.parse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 _ADDRESS = re.compile(r"(package|model)://([^/]+)/?(.*)", re.DOTALL)
@@ -56,18 +56,24 @@ class MeshFinder:
             self._known[address] = self._find(address)
         return self._known[address]
 
-    def _find(self, address: str) -> Path | None:
+    def find_any(self, address: str) -> Path | None:
+        """Find the file or the folder; None where there is neither."""
+        found = self.find(address)
+        return found if found is not None else self._find(address, _folder)
+
+    def _find(self, address: str, kind: Callable[[Path], Path | None] | None = None) -> Path | None:
+        kind = kind or _file
         if "\0" in address:
             return None
         match = _ADDRESS.fullmatch(address) or _FOUND_BY_ROS.fullmatch(address)
         if match is None:
             if address.startswith("file://"):
                 address = urllib.parse.unquote(address.removeprefix("file://"))
-            return _file(self._folder / address)
+            return kind(self._folder / address)
         package, inside = match.groups()[-2:]
         inside = inside.removeprefix("/")
         for folder in self._folders_of(package):
-            found = _file(folder / inside)
+            found = kind(folder / inside)
             if found is not None:
                 return found
         return None
@@ -104,4 +110,11 @@ def _file(path: Path) -> Path | None:
     try:
         return path if path.is_file() else None
     except (OSError, ValueError):  # a name that no file can have
+        return None
+
+
+def _folder(path: Path) -> Path | None:
+    try:
+        return path if path.is_dir() else None
+    except (OSError, ValueError):
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -114,6 +115,40 @@ class Model(Sealed):
         if self.prepare is not None:
             self.prepare(self, state)
         return state
+
+    def save_urdf(self, path: str | os.PathLike[str]) -> list[str]:
+        """Write the model to a URDF file; see `importer.export.save_urdf`, which takes systems too.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, ``.urdf``.
+
+        Returns
+        -------
+        list of str
+            What the file does not say, a sentence each.
+        """
+        from .export import save_urdf
+
+        return save_urdf(self, path)
+
+    def save_mjcf(self, path: str | os.PathLike[str]) -> list[str]:
+        """Write the model to an MJCF file; see `importer.export.save_mjcf`, which takes systems too.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, ``.xml``.
+
+        Returns
+        -------
+        list of str
+            What the file does not say, a sentence each.
+        """
+        from .export import save_mjcf
+
+        return save_mjcf(self, path)
 
     def __repr__(self) -> str:
         """Name, and how much there is of it."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import inspect
 import json
 import math
+import re
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
@@ -77,6 +79,20 @@ def list_examples() -> None:
     width = max(len(name) for name in examples)
     for name, path in sorted(examples.items()):
         print(f"  {name:<{width}}  {describe_example(path)}")
+
+
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+
+def summarize(notes: Sequence[str], model: str) -> list[str]:
+    """The notes on a model's file: of those that differ in names and numbers alone the first, and how many there are more."""
+    alike: dict[str, list[str]] = {}
+    for note in notes:
+        if note.startswith(f"{model}:"):
+            note = "line " + note[len(model) + 1 :]
+        shape = re.sub(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?", "#", _QUOTED.sub("''", note))
+        alike.setdefault(shape, []).append(note)
+    return [one[0] if len(one) == 1 else f"{one[0]}; and {len(one) - 1} more like it" for one in alike.values()]
 
 
 def find_examples() -> dict[str, Path]:
@@ -193,11 +209,18 @@ def _load_any(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
         if name not in _OF_ALL and getattr(choices, name) is not None:
             flag = name.replace("_", "-")
             raise CommandError(f"--{flag} is for URDF files; {find_format(path).name} files say it themselves")
-    model = load(path)
+    format = find_format(path)
+    # a floor is to be touched by the shapes that the file says, where its reader makes surfaces of them
+    touches = choices.floor and "collision" in inspect.signature(format.find_reader()).parameters
+    model = load(path, **({"collision": True} if touches else {}))
     state = model.default_state()
     if choices.gravity is not None:
         state = _set_gravity(model.system, state, choices.gravity)
     names = list(model.coordinates), list(model.speeds)
+    for what, of in (("q", names[0]), ("u", names[1])):
+        assign(state, what, of, settings.get(what, {}).items())
+    for what, of in (("q", names[0]), ("u", names[1])):
+        assign(state, what, of, settings.get(what, {}).items())
     return Loaded(model.name, model.system, state, *names, float(settings.get("time", TIME)), notes=list(model.report))
 
 

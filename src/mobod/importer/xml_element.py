@@ -102,10 +102,12 @@ _BLANK = b" \t\r\n" + _MARK
 def _with_declaration_first(data: bytes, faults: list[str]) -> bytes:
     """The same, without what must not stand before the XML declaration; lines keep their numbers."""
     start = data.lstrip(_BLANK)
+    while start.startswith(b"<!--") and b"-->" in start:  # a licence, as a rule
+        start = start[start.index(b"-->") + 3 :].lstrip(_BLANK)
     if not start.startswith(b"<?xml") or start == data.removeprefix(_MARK):
         return data
     lines = data[: len(data) - len(start)].count(b"\n")
-    faults.append(f"line {lines + 1}: something blank stands before the XML declaration; it is skipped")
+    faults.append(f"line {lines + 1}: something stands before the XML declaration; it is skipped")
     declaration, end, rest = start.partition(b"?>")
     return declaration + end + b"\n" * lines + rest
 

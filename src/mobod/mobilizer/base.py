@@ -81,11 +81,12 @@ class MobilizedBody(Loads):
 
     INNER = frozenset(
         """
-        acceleration_in_ground calc_decorations default_lock_level default_q default_rotors depth driver facts first_function
-        ground_spatial_inertia inboard_decorations instance_changed interpreter is_of_users_functions joint_name
-        keeps_rates_of_columns location_in motion_methods moving_in_ground not_finite outboard_decorations own_pose
-        pack_choices pack_parameters packed_default_q pose_in_f pose_in_ground q_slice realized rotation_in_ground singularity
-        title u_slice used_functions velocity_in_ground which_coordinate
+        acceleration_in_ground calc_decorations default_lock_level default_q default_rotors depth driver facts
+        first_function ground_spatial_inertia inboard_decorations instance_changed interpreter is_of_users_functions
+        joint_name keeps_rates_of_columns location_in mobility_names motion_methods moving_in_ground name_each
+        not_finite outboard_decorations own_pose pack_choices pack_parameters packed_default_q pose_in_f
+        pose_in_ground q_slice realized rotation_in_ground singularity title u_slice used_functions velocity_in_ground
+        which_coordinate
         """.split()
     )
 
@@ -93,6 +94,8 @@ class MobilizedBody(Loads):
     keeps_rates_of_columns: bool = False
     #: The joint's name in an imported file, for naming its coordinates; the body's name where there is none.
     joint_name: str | None = None
+    #: The names that an imported file has for the coordinates of the joint, one a mobility; empty where it has none.
+    mobility_names: tuple[str, ...] = ()
     default_numbers: list[float] = []
     _X_PF: Transform
     _X_BM: Transform
@@ -136,6 +139,13 @@ class MobilizedBody(Loads):
         if self.facts.has_quaternion:
             q[0] = 1.0
         return q
+
+    def name_each(self, count: int) -> list[str]:
+        """A name for each of *count* coordinates or speeds: the file's, else the joint's or the body's with a number."""
+        if count == len(self.mobility_names):  # but for quaternions, which no file names
+            return list(self.mobility_names)
+        name = self.joint_name or self.name
+        return [name] if count == 1 else [f"{name}[{i}]" for i in range(count)]
 
     def __repr__(self) -> str:
         parent = "" if self.parent is None else f" on {self.parent.name!r}"

@@ -40,7 +40,7 @@ _FEWEST_TIMES = 100.0
 
 
 def coordinate_names(system: MultibodySystem, state: State) -> list[str]:
-    """A name for each q of *state*: the joint's of a model from a file, else the body's; ``name[i]`` where it has several.
+    """A name for each q of *state*: the file's, else that of the joint or body, ``name[i]`` where it has several.
 
     Those of other subsystems come last, with the subsystem's name.
     """
@@ -53,7 +53,8 @@ def speed_names(system: MultibodySystem, state: State) -> list[str]:
 
 
 def _of_bodies(system: MultibodySystem, numbers: list[int]) -> list[tuple[str, int]]:
-    return [(body.joint_name or body.name, n) for body, n in zip(system.get_matter_subsystem().bodies, numbers, strict=True)]
+    bodies = system.get_matter_subsystem().bodies
+    return [(name, 1) for body, n in zip(bodies, numbers, strict=True) for name in body.name_each(n)]
 
 
 def auxiliary_names(system: MultibodySystem, state: State) -> list[str]:

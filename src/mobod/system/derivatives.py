@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..state.state import State
 
 _empty = np.empty
+_ACCELERATION = int(Stage.ACCELERATION)
 _FORCES, _KEPT = validity.FORCES, validity.FORCES | validity.KEPT_FORCES
 
 
@@ -124,7 +125,8 @@ class Differentiable(OnManifold):
 
         Notes
         -----
-        In O(n times depth) where gravity is all that acts, otherwise eight columns in O(n) by dual numbers. Source: Carpentier
+        In O(n times depth) where gravity and forces on single mobilities are all that acts, otherwise eight columns in O(n)
+        by dual numbers. Source: Carpentier
         and Mansard 2018; Singh, Russell and Wensing 2022.
         """
         matter = self.get_matter_subsystem()
@@ -170,8 +172,8 @@ class Differentiable(OnManifold):
         redundant, only those along it are defined. Rows of locked and prescribed mobilities do not depend on forces; their
         columns are as though they were held or driven elsewhere. Source: Carpentier and Mansard 2018; Jain 2011.
         """
-        matter = self.get_matter_subsystem()
-        matter.accelerations(state, "calc_forward_dynamics_derivatives")
+        if state.token is not self.topology_token or state.stage_number < _ACCELERATION:
+            self.get_matter_subsystem().accelerations(state, "calc_forward_dynamics_derivatives")
         tree = state.tree
         if self.is_interpreted:
             return ForwardDynamicsDerivatives(*differences.of_forward_dynamics(self, state))

@@ -331,11 +331,7 @@ def _near_singularities(
 def _free_motions(system: Realizing, state: State, free: npt.NDArray[np.int64], motions: Array) -> list[FreeMotion]:
     """A basis of the motions that are left, each named after a speed that is zero in all others."""
     matter = system.get_matter_subsystem()
-    names = [
-        f"{body.joint_name or body.name}[{i}]" if n > 1 else body.joint_name or body.name
-        for body, n in zip(matter.bodies, state.tree.num_u, strict=True)
-        for i in range(n)
-    ]
+    names = [name for body, n in zip(matter.bodies, state.tree.num_u, strict=True) for name in body.name_each(n)]
     found: list[FreeMotion] = []
     chosen: list[int] = []
     basis = motions.copy()

@@ -1,4 +1,7 @@
-"""Derivatives by one sweep, of systems where gravity is all that acts: no other force, no constraint, no motion of time."""
+"""Derivatives by one sweep, of systems where gravity and forces on single mobilities are all that acts.
+
+Without other forces, constraints and motions of time, that is.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros
+from ..force._slopes import table_of
 from ..state import validity
 from ..tree import inverse_dynamics_derivatives as kernels
 from ..tree import matrix_sweep
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from ..tree.tree import Tree
     from .manifold import OnManifold
 
+_empty = np.empty  # one lookup less
 #: Fields of a state's own that decide whether gravity is all that acts.
 _DECIDING = ("force_enabled", "force_integers", "constraint_enabled", "prescribed", "mass")
 _SWEEPS: weakref.WeakKeyDictionary[Tree, Sweep | None] = weakref.WeakKeyDictionary()
@@ -32,31 +37,35 @@ def sweep_for(system: OnManifold, state: State) -> Sweep | None:
     own, tree = state.own_fields, state.tree
     for name in _DECIDING:
         if name in own:
-            return Sweep(system, tree) if _falls(state.field, tree) else None
+            return _made(system, tree, state.field)
     try:
         return _SWEEPS[tree]
     except KeyError:
-        found = Sweep(system, tree) if _falls(tree.fields.__getitem__, tree) else None
-        _SWEEPS[tree] = found
+        found = _SWEEPS[tree] = _made(system, tree, tree.fields.__getitem__)
         return found
 
 
+def _made(system: Any, tree: Tree, field: Any) -> Sweep | None:
+    """A sweep where that is possible."""
+    enabled = field("force_enabled")
+    slopes = table_of([force for force in system.all_forces() if enabled[force.element]], tree)
+    return None if slopes is None or not _falls(field, tree) else Sweep(system, tree, slopes)
+
+
 def _falls(field: Any, tree: Tree) -> bool:
-    """Whether gravities that pull on all bodies with mass are the only forces, without constraints and motions of time."""
+    """Whether gravities pull on all bodies with mass, without constraints and motions of time."""
     enabled, pulled = field("force_enabled"), field("force_integers")
     heavy = np.flatnonzero(field("mass")[1:, 0] > 0.0) + 1
-    for e in range(len(enabled)):
-        if enabled[e]:
-            first = tree.fields["force_first_integer"][e]
-            if e >= tree.counts["ng"] or not pulled[first + heavy].all():
-                return False
+    for e in range(tree.counts["ng"]):
+        if enabled[e] and not pulled[tree.fields["force_first_integer"][e] + heavy].all():
+            return False
     return not field("constraint_enabled").any() and not (field("prescribed") == FROM_MOTION).any() and not tree.has_measures
 
 
 class Sweep:
     """The kernel with its scratch, for the states of one tree."""
 
-    def __init__(self, system: OnManifold, tree: Tree) -> None:
+    def __init__(self, system: OnManifold, tree: Tree, slopes: npt.NDArray[np.int64]) -> None:
         bodies = system.get_matter_subsystem().body_list
         turned = tree.fields["reversed"]
         bent = [
@@ -64,8 +73,10 @@ class Sweep:
         ]
         #: 1 for bodies whose columns depend on their coordinates.
         self.bent: npt.NDArray[np.int64] = np.array(bent, np.int64)
-        self._bends = any(bent)
+        self._bends, self._slopes = any(bent), slopes
         self._no_bends = np.zeros((1, kernels.NUMBERS_OF_BENDS))
+        #: What the kernels take: no bends, which bodies have them, and forces on single mobilities.
+        self.constants = self._no_bends, self.bent, slopes
         self._nu, self._blocks = tree.nu, -(-tree.nu // LANES)
         self._nb, self._pool = tree.nb, []  # type: tuple[int, list[Any]]
 
@@ -74,14 +85,12 @@ class Sweep:
         if self._pool:
             return self._pool.pop()
         nu, columns = self._nu, LANES * self._blocks
-        flat = aligned_zeros(kernels.NUM_ROWS, columns)
         return (
             np.zeros((self._nb, kernels.NUMBERS_A_BODY)),
             np.zeros((nu, kernels.NUMBERS_A_MOBILITY)),
-            flat,
-            flat.reshape(-1, self._blocks, LANES),
-            aligned_zeros(nu, columns),
-            aligned_zeros(nu, columns),
+            aligned_zeros(kernels.NUM_ROWS, columns),
+            aligned_zeros(2, nu, columns),
+            aligned_zeros(2, nu, columns),
         )
 
     def residual(self, state: State, u_dot: Array, A: Array) -> tuple[Array, Array]:
@@ -91,9 +100,8 @@ class Sweep:
             return np.zeros((0, 0)), np.zeros((0, 0))
         bends = tangents.bends(state) if self._bends else self._no_bends
         scratch = self._scratch()
-        bodies, speeds, flat, wide, Dq, Du = scratch
-        kernels.calc_derivatives(state.block, A.reshape(-1, 6), u_dot, bends, self.bent, bodies, speeds, flat, wide, Dq, Du)
-        by_q, by_u = Dq[:, :nu].copy(), Du[:, :nu].copy()
+        kernels.calc_derivatives(state.block, A.reshape(-1, 6), u_dot, bends, self.bent, self._slopes, *scratch)
+        by_q, by_u = scratch[3][:, :, :nu].copy()
         self._pool.append(scratch)
         return by_q, by_u
 
@@ -104,23 +112,12 @@ class Sweep:
             return np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0))
         bends = tangents.bends(state) if self._bends else self._no_bends
         scratch = self._scratch()
-        flat, wide = state.scratch or matrix_sweep.make_scratch(state)
-        found = aligned_zeros(2, nu, LANES * self._blocks)
-        M_inv = np.empty((nu, nu))
-        address = 0 if state.valid & validity.ARTICULATED else _realize.advance.address()
+        flat = (state.scratch or matrix_sweep.make_scratch(state))[0]
+        out = _empty((3, nu, nu))
+        valid = state.valid
+        address = 0 if valid & validity.ARTICULATED else _realize.advance.address()
         kernel = kernels.calc_accelerations_derivatives
-        given = (
-            state.block,
-            address,
-            state.valid,
-            bends,
-            self.bent,
-            *scratch,
-            flat,
-            wide,
-            M_inv,
-            found.reshape(2, nu, -1, LANES),
-        )
+        given = state.block, address, valid, bends, self.bent, self._slopes, *scratch, flat, out
         (kernel.code or kernel.code_for(*given))(*given)
         self._pool.append(scratch)
-        return found[0, :, :nu], found[1, :, :nu], M_inv
+        return out[0], out[1], out[2]

@@ -43,7 +43,7 @@ class SimbodyMatterSubsystem(HasContacts):
         default_use_euler_angles enable_constraint explicit_g find_body find_reaction frame_jacobian mobility_vector
         mobilizer_acceleration mobilizer_velocity name_of_contact num_equations particle
         particles places_of_rows position_errors positions
-        rows_in_use singularities
+        rigid_pairs rows_in_use singularities
         state_limited_frictions tasks token unilateral_contacts velocities velocity_errors
         """.split()
     )
@@ -52,7 +52,7 @@ class SimbodyMatterSubsystem(HasContacts):
         self.body_list: list[MobilizedBody] = []
         self._names: dict[str, MobilizedBody] = {}
         self.constraints = []
-        self.unilateral_contacts, self.state_limited_frictions = [], []
+        self.unilateral_contacts, self.state_limited_frictions, self.rigid_pairs = [], [], set()
         self.system = None
         self.token = object()  # what a state of its system, as this is now, has too; of an orphan none has it
         self.default_use_euler_angles = False

@@ -14,6 +14,8 @@ class HasContacts(Reactions):
     """The part of `SimbodyMatterSubsystem` that has the unilateral contacts."""
 
     unilateral_contacts: list[UnilateralContact]
+    #: Which surfaces `contact.rigid` has made rigid, each two by their bodies' indices and places on these.
+    rigid_pairs: set[frozenset[tuple[int, int]]]
     state_limited_frictions: list[StateLimitedFriction]
 
     def name_of_contact(self, kind: str, name: Any) -> str:

@@ -48,13 +48,19 @@ class Momentum(HasMassMatrix):
         return self.calc_system_mass_properties_in_ground(state).central_inertia
 
     def calc_system_momentum_about_ground_origin(self, state: State) -> Array:
-        """Angular momentum about the Ground origin, and linear momentum ``(2, 3)``. Needs VELOCITY."""
+        """Angular momentum about the Ground origin, and linear momentum ``(2, 3)``. Needs VELOCITY.
+
+        That of bodies and particles; the spin of rotors, which `MobilizedBody.set_rotor_inertia` adds, is not in it.
+        """
         out = np.empty((6, 1))
         momentum.calc_momentum(self.velocities(state, "calc_system_momentum_about_ground_origin"), out)
         return out.reshape(2, 3)
 
     def calc_system_central_momentum(self, state: State) -> Array:
-        """Angular momentum about the system's mass center, and linear momentum ``(2, 3)``. Needs VELOCITY."""
+        """Angular momentum about the system's mass center, and linear momentum ``(2, 3)``. Needs VELOCITY.
+
+        Without the spin of rotors, as `calc_system_momentum_about_ground_origin`.
+        """
         self.velocities(state, "calc_system_central_momentum")
         about_origin = self.calc_system_momentum_about_ground_origin(state)
         c = self.calc_system_mass_center_location_in_ground(state)
@@ -78,7 +84,7 @@ class Momentum(HasMassMatrix):
         return _per_mass(np.sum(m * a, axis=0) + np.sum(m_p * a_p, axis=0), float(np.sum(m) + np.sum(m_p)))
 
     def calc_kinetic_energy(self, state: State) -> float:
-        """Kinetic energy, mass*length^2/time^2. Needs VELOCITY."""
+        """Kinetic energy of bodies, rotors and particles, mass*length^2/time^2. Needs VELOCITY."""
         out = np.empty((1, 1))
         momentum.calc_kinetic_energy(self.velocities(state, "calc_kinetic_energy"), out)
         return float(out[0, 0])

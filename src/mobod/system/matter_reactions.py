@@ -32,8 +32,9 @@ class Reactions(Prescribed):
         """The force of each mobilizer on its body ``(nb, 2, 3)``: torque and force at M, in Ground. Needs ACCELERATION.
 
         It is all that the parent exerts through the mobilizer: the forces of constraint, the applied mobility forces, and
-        those that prescribe its motion. Ground's row is the force that holds Ground, at its origin: the sum of the reactions
-        on the bodies next to it, less the forces of force elements and constraints on Ground.
+        those that prescribe its motion, less what of these turns a rotor (rotor inertia times udot). Ground's row is the force
+        that holds Ground, at its origin: the sum of the reactions on the bodies next to it, less the forces of force elements
+        and constraints on Ground.
 
         Returns
         -------

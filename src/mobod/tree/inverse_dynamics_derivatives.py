@@ -30,6 +30,7 @@ from ..algebra.record import attach
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
 from ..force._pools import numbers3
+from ..force._slopes import subtract_slopes
 from ..state.fields import Record
 from . import inverse_mass_matrix, matrix_sweep
 
@@ -257,9 +258,20 @@ def bend_rows(model: Record, b: int, bends: Any, bent: Any, bodies: Any, Dq: Any
 
 @generic
 def sweep(
-    model: Record, A: Any, udot: Any, bends: Any, bent: Any, bodies: Any, speeds: Any, flat: Any, wide: Any, Dq: Any, Du: Any
+    model: Record,
+    A: Any,
+    udot: Any,
+    bends: Any,
+    bent: Any,
+    slopes: Any,
+    bodies: Any,
+    speeds: Any,
+    flat: Any,
+    wide: Any,
+    Dq: Any,
+    Du: Any,
 ) -> None:
-    """Derivatives of M udot + inertial forces - gravity into *Dq* and *Du*."""
+    """Derivatives of M udot + inertial forces - gravity - forces on single mobilities into *Dq* and *Du*."""
     matrix_sweep.clear(Dq)
     matrix_sweep.clear(Du)
     g = gravity(model)
@@ -277,6 +289,7 @@ def sweep(
         if p > 0:
             for k in range(MASS, NUMBERS_A_BODY):
                 store(bodies, p, k, load(bodies, p, k) + load(bodies, b, k))
+    subtract_slopes(model, slopes, Dq, Du)
 
 
 @generic
@@ -308,24 +321,34 @@ def negative_product(M_inv: Any, wide: Any, out: Any) -> None:
 
 @compiled
 def calc_derivatives(
-    block: Any, A: Any, udot: Any, bends: Any, bent: Any, bodies: Any, speeds: Any, flat: Any, wide: Any, Dq: Any, Du: Any
+    block: Any, A: Any, udot: Any, bends: Any, bent: Any, slopes: Any, bodies: Any, speeds: Any, flat: Any, D: Any, found: Any
 ) -> None:
-    """`sweep`, called from Python."""
-    sweep(attach(block), A, udot, bends, bent, bodies, speeds, flat, wide, Dq, Du)
+    """`sweep` of a state's record, into both halves of *D*, whose columns are padded as *flat*'s are."""
+    wide = flat.reshape((flat.shape[0], flat.shape[1] // 8, 8))
+    sweep(attach(block), A, udot, bends, bent, slopes, bodies, speeds, flat, wide, D[0], D[1])
 
 
-# fmt: off
 @compiled
 def calc_accelerations_derivatives(
-    block: Any, address: int, valid: int, bends: Any, bent: Any, bodies: Any, speeds: Any, flat: Any, wide: Any, Dq: Any,
-    Du: Any, flat_inv: Any, wide_inv: Any, M_inv: Any, found: Any,
-) -> int:
-    # fmt: on
-    """-M^-1 times the derivatives at the record's udot, by q and u, and M^-1; the status of the latter."""
+    block: Any, address: int, valid: int, bends: Any, bent: Any, slopes: Any, bodies: Any, speeds: Any, flat: Any, D: Any,
+    found: Any, flat_inv: Any, out: Any,
+) -> int:  # fmt: skip
+    """-M^-1 times the derivatives at a state's udot, by q and by u, and M^-1, into the three parts of *out*; the last's status.
+
+    Few arguments: each takes as long to pass as three bodies to sweep.
+    """
     model = attach(block)
+    rows, n, blocks = flat.shape[0], D.shape[1], D.shape[2] // 8
+    wide_inv = flat_inv.reshape((flat_inv.shape[0], flat_inv.shape[1] // 8, 8))
+    M_inv = out[2]
     status = inverse_mass_matrix.calc_m_inv(model, address, valid, flat_inv, wide_inv, M_inv)
-    sweep(model, model.A_GB, model.u_dot, bends, bent, bodies, speeds, flat, wide, Dq, Du)
-    n, blocks = found.shape[1], found.shape[2]
-    negative_product(M_inv, Dq.reshape((n, blocks, 8)), found[0])
-    negative_product(M_inv, Du.reshape((n, blocks, 8)), found[1])
+    wide = flat.reshape((rows, blocks, 8))
+    sweep(model, model.A_GB, model.u_dot, bends, bent, slopes, bodies, speeds, flat, wide, D[0], D[1])
+    by_columns, results = D.reshape((2, n, blocks, 8)), found.reshape((2, n, blocks, 8))
+    negative_product(M_inv, by_columns[0], results[0])
+    negative_product(M_inv, by_columns[1], results[1])
+    for i in range(n):
+        for j in range(n):
+            out[0, i, j] = found[0, i, j]
+            out[1, i, j] = found[1, i, j]
     return status

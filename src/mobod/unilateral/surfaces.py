@@ -36,7 +36,8 @@ def rigid(
 
     Bodies carry surfaces (``body.add_contact_surface``). Which pairs may touch is as in compliant contact: two surfaces on one
     body, on a body and its parent (unless that is Ground) or of one clique do not; with a `CompliantContactSubsystem` in the
-    system, what that says of adjacent and excluded bodies holds here too. Call it when all surfaces are there.
+    system, what that says of adjacent and excluded bodies, before this, holds here too, and it has no forces between surfaces
+    that are rigid. Call it when all surfaces are there.
 
     Parameters
     ----------
@@ -97,6 +98,7 @@ def rigid(
     found = [one for a, b in own for one in _contacts(matter.body_list, a, b, e)]
     for contact in found:
         contact.set_capture_speed(speed)
+    matter.rigid_pairs.update(frozenset((a.identity, b.identity)) for a, b in pairs)
     return found
 
 

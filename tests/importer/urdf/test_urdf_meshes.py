@@ -190,7 +190,7 @@ def test_blank_lines_and_marks_before_the_declaration_are_put_up_with(tmp_path):
     text = b'<?xml version="1.0"?>\n<robot name="r"><link name="a"/>\n<link name="a"/></robot>'
     for before, line in ((b"\n \n", 3), (b"\xef\xbb\xbf\xef\xbb\xbf", 1), (b" ", 1)):
         path.write_bytes(before + text.replace(b'<link name="a"/>\n', b"", 1))
-        with pytest.warns(UserWarning, match=f"line {line}: something blank stands before the XML declaration"):
+        with pytest.warns(UserWarning, match=f"line {line}: something stands before the XML declaration"):
             assert mb.load_urdf(path).name == "r"
         with pytest.raises(mb.ModelError, match="stands before the XML declaration"):
             mb.load_urdf(path, strict=True)

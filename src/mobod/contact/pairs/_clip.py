@@ -4,6 +4,14 @@ All is in the frame of the face's surface. A polygon lies in the columns from FO
 later: a corner a row, three coordinates and a number that identifies it; clipping by an edge moves it from one set of four
 columns to another (Sutherland and Hodgman 1974). A point's number is that of a corner of the other face, or of the two edges
 that cross there.
+
+Corners of a polygon come and go as faces turn on each other, and as one slides off the other. Together they are as stiff as
+
+    4 sqrt(A / A_0) corners, a corner's share being half of both its edges over the polygon's circumference
+
+with A the polygon's area and A_0 that of the smaller face: a corner that splits into two shares its part, what slides off ends
+with no force, and a brick lies on a brick as it lies on a plane. The stiffness of a flat punch grows with the root of its area,
+too (Johnson 1985, Contact Mechanics, section 3.8).
 """
 
 from __future__ import annotations
@@ -11,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import bare, load_lane, sqrt, store_lane
+from ...algebra.scalar import bare, load_lane, sincos, sqrt, store_lane
 from ...compiling import generic
 from ..access import CORNER, FEATURE, FORCE, HERTZ, load3_lane, put_point, store3_lane
 from ..shape import BRICK, CONVEX_HULL, CYLINDER
@@ -20,9 +28,8 @@ from ._core import CORNERS, bare3, face_feature, list_of, vertex
 #: A corner that is beyond an edge by less than this part of the edge's length is not cut: faces that are flush would have
 #: points that come and go with rounding.
 _FLUSH = 1e-6
-#: Corners of the polygon that stands for the end of a cylinder, and their directions.
-_ENDS = 8
-_DIAGONAL = 0.7071067811865476
+#: Corners of the polygon that stands for the end of a cylinder.
+_ENDS = 16
 #: A cylinder whose end is steeper against a face than this bears on its side.
 _STEEP = 0.9
 #: What a crossing with each further edge adds to the number of a corner, and one of the second shape's faces to all.
@@ -51,8 +58,7 @@ def corner(model: Any, core: Any, which: int, i: int, along: Any) -> Any:
         i = num_corners(model, core, which) - 1 - i
     up = 1.0 if which % 2 == 1 else -1.0
     if kind == CYLINDER:
-        c = (1.0, _DIAGONAL, 0.0, -_DIAGONAL, -1.0, -_DIAGONAL, 0.0, _DIAGONAL)[i]
-        s = (0.0, _DIAGONAL, 1.0, _DIAGONAL, 0.0, -_DIAGONAL, -1.0, -_DIAGONAL)[i]
+        s, c = sincos(6.283185307179586 / _ENDS * i)
         return x * (c * along[0] - s * along[1]), x * (c * along[1] + s * along[0]), up * z + zero
     a, b = (1.0, -1.0, -1.0, 1.0)[i], (1.0, 1.0, -1.0, -1.0)[i]
     if which < 2:
@@ -74,7 +80,7 @@ def downhill(d: Any) -> Any:
 
 @generic
 def clip_polygon(model: Any, core: Any, which: int, n: int, lane: int) -> Any:
-    """Cut the polygon of n corners along the edges of a face: the columns that it is in then, and how many corners it has."""
+    """Cut the polygon of n corners along a face's edges: its columns then, how many corners it has, and the face's area."""
     rows, flat = model.contact_point, (1.0, 0.0)
     here, there = FORCE, FORCE + 4
     sides = num_corners(model, core, which)
@@ -83,17 +89,17 @@ def clip_polygon(model: Any, core: Any, which: int, n: int, lane: int) -> Any:
     third = corner(model, core, which, 2, flat)
     m = vec3.cross(vec3.sub(second, start), vec3.sub(third, start))
     a = corner(model, core, which, sides - 1, flat)
+    area = 0.0 * vec3.dot(m, m)
     for side in range(sides):
-        if n == 0:
-            break
         b = corner(model, core, which, side, flat)
+        area = area + vec3.dot(m, vec3.cross(vec3.sub(a, start), vec3.sub(b, start)))
         out = vec3.cross(vec3.sub(b, a), m)
         length = sqrt(vec3.dot(out, out))
         out = vec3.scale(1.0 / length, out)
         ab = vec3.sub(b, a)
         allowed = _FLUSH * sqrt(vec3.dot(ab, ab))
         kept = 0
-        x, name = load3_lane(rows, n - 1, here, lane), load_lane(rows, n - 1, here + 3, lane)
+        x, name = load3_lane(rows, max(n - 1, 0), here, lane), load_lane(rows, max(n - 1, 0), here + 3, lane)
         dx = vec3.dot(out, vec3.sub(x, a))
         for i in range(n):
             y, its = load3_lane(rows, i, here, lane), load_lane(rows, i, here + 3, lane)
@@ -111,7 +117,30 @@ def clip_polygon(model: Any, core: Any, which: int, n: int, lane: int) -> Any:
             x, name, dx = y, its, dy
         here, there, n = there, here, kept
         a = b
-    return here, n
+    return here, n, 0.5 * area / sqrt(vec3.dot(m, m))
+
+
+@generic
+def area_of(model: Any, n: int, here: int, lane: int) -> Any:
+    """The area of the polygon of n corners in some columns, and its circumference."""
+    rows = model.contact_point
+    start = load3_lane(rows, 0, here, lane)
+    x, total, around = load3_lane(rows, n - 1, here, lane), (0.0 * start[0], 0.0 * start[0], 0.0 * start[0]), 0.0 * start[0]
+    for i in range(n):
+        y = load3_lane(rows, i, here, lane)
+        total = vec3.add(total, vec3.cross(vec3.sub(x, start), vec3.sub(y, start)))
+        around = around + length(vec3.sub(y, x))
+        x = y
+    return 0.5 * length(total), around
+
+
+@generic
+def length(v: Any) -> Any:
+    """Of a vector; of none 0, with tangents that are 0."""
+    square = vec3.dot(v, v)
+    if square > 0.0:
+        return sqrt(square)
+    return 0.0 * square
 
 
 @generic
@@ -165,6 +194,8 @@ def bearing(
     # the other's direction towards the face
     d = vec3.neg(mat33.transpose_mul_vec(Q, m))
     along = downhill(d)
+    # of a polygon, twice what a corner's edges count for
+    share = 0.0 * along[0]
     segment = (kind == CYLINDER and abs(bare(d[2])) < _STEEP) or (kind == BRICK and x * y == 0.0 and z > 0.0)
     if segment:
         for i in range(2):
@@ -179,14 +210,27 @@ def bearing(
             v = corner(model, other, its, i, along)
             store3_lane(rows, i, FORCE, lane, vec3.add(q, mat33.mul_vec(Q, v)))
             store_lane(rows, i, FORCE + 3, lane, 4.0 * (i + 4096 * its))
-        here, n = clip_polygon(model, core, which, n, lane)
+        whole, _ = area_of(model, n, FORCE, lane)
+        here, n, area = clip_polygon(model, core, which, n, lane)
+        if n < 3:
+            return 0
+        if area < whole:
+            whole = area
+        area, around = area_of(model, n, here, lane)
+        if area <= 0.0:
+            return 0
+        share = 2.0 * sqrt(area / whole) / around
     else:
         return 0
     level = vec3.dot(m, face[1])
     normal = vec3.scale(sign, mat33.mul_vec(R, m))
-    count = 0
+    count, edge = 0, share
+    if n > 0:
+        edge = length(vec3.sub(load3_lane(rows, 0, here, lane), load3_lane(rows, n - 1, here, lane)))
     for i in range(n):
+        before = edge
         v = load3_lane(rows, i, here, lane)
+        edge = length(vec3.sub(load3_lane(rows, i + 1 if i + 1 < n else 0, here, lane), v))
         depth = level - vec3.dot(m, v) + r
         if depth > 0.0:
             name = load_lane(rows, i, here + 3, lane)
@@ -195,7 +239,7 @@ def bearing(
                 k = 1.0 / r
                 put_point(model, pair, count, point, normal, depth, HERTZ, k, k, 0)
             else:
-                put_point(model, pair, count, point, normal, depth, CORNER, 0.0, 0.0, 0)
+                put_point(model, pair, count, point, normal, depth, CORNER, 0.0, share * (before + edge), 0)
             store_lane(rows, count, FEATURE, lane, name + (0.0 if sign > 0.0 else _SECOND))
             count += 1
     return count

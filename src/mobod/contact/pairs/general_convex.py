@@ -4,7 +4,7 @@ Where a face of one decides, the contact has the points at which it bears a face
 edges, see `_clip`; elsewhere it has one point. The law is HERTZ where both surfaces are smooth: the relative curvature of two
 spheres, cylinders' sides, capsules, ellipsoids, and of each of these on a flat face, whose own is 0; a capsule that lies on a
 face bears on both its ends, each a sphere. Elsewhere, at corners, edges and the rims of cylinders, it is CORNER, with area 0:
-of the corner's own stiffness.
+of the corner's own stiffness. Cylinders side by side touch along a line, see `_side_by_side`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from typing import Any
 from ...algebra import mat33, sym33, vec3
 from ...compiling import generic, routine
 from ..access import CORNER, HERTZ, first_surface, lane_of, put_point, second_surface
+from ..shape import CYLINDER
 from . import _curvature
 from ._clip import bearing
 from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, frame_of, size_of
 from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
 from ._search import APART, search
+from ._side_by_side import side_by_side
 
 
 @routine
@@ -28,6 +30,10 @@ def general_convex(model: Any, pair: int, unused: int) -> int:
     A, B = core_of(model, s, t, lane), core_of(model, t, s, lane)
     Ra, pa = frame_of(model, s, t, lane)
     Rb, pb = frame_of(model, t, s, lane)
+    if A[0] == CYLINDER and B[0] == CYLINDER:
+        count = side_by_side(model, pair, A, B, Ra, pa, Rb, pb)
+        if count >= 0:
+            return count
     # of the second surface's frame in the first's, without tangents
     R0 = bare9(Ra)
     R = mat33.mul(mat33.transpose(R0), bare9(Rb))
@@ -48,14 +54,11 @@ def general_convex(model: Any, pair: int, unused: int) -> int:
 def points(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, what: int, f: Any, g: Any, n: Any) -> int:
     """Rows of the contact, from the features f and g that decide n, which is in Ground; here all have tangents."""
     lane, zero = lane_of(pair), 0.0 * pa[0]
-    if what == FACE_A:
-        Q, q = _relative(Ra, pa, Rb, pb)
-        count = bearing(model, pair, lane, f, Ra, pa, A, B, Q, q, 1.0, g[4])
-        if count > 0:
-            return count
-    elif what == FACE_B:
-        Q, q = _relative(Rb, pb, Ra, pa)
-        count = bearing(model, pair, lane, g, Rb, pb, B, A, Q, q, -1.0, f[4])
+    if what == FACE_A or what == FACE_B:
+        first = what == FACE_A
+        Q, q = _relative(Ra if first else Rb, pa if first else pb, Rb if first else Ra, pb if first else pa)
+        face, R, p, near = f if first else g, Ra if first else Rb, pa if first else pb, g[4] if first else f[4]
+        count = bearing(model, pair, lane, face, R, p, A if first else B, B if first else A, Q, q, 1.0 if first else -1.0, near)
         if count > 0:
             return count
     n = (n[0] + zero, n[1] + zero, n[2] + zero)

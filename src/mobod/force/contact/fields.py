@@ -20,6 +20,13 @@ class Placed(NamedTuple):
     X_BS: Transform
     surface: Surface
     name: str
+    #: Its place among those of its body.
+    ordinal: int = 0
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """What it is known by in `rigid_pairs`."""
+        return self.body, self.ordinal
 
 
 class Fields(NamedTuple):

@@ -4,7 +4,7 @@ Of the depth x of a point, its rate x', and the materials E, c, mu of both surfa
 
     HERTZ    E^(2/3) = E1^(2/3) E2^(2/3) / (E1^(2/3) + E2^(2/3))   s1 = E2^(2/3) / (E1^(2/3) + E2^(2/3))
              f_e = 4/3 e E sqrt(R) x^(3/2)   PE = 2/5 f_e x   1/R = (k_max + k_min) / 2   f = f_e (1 + 3/2 c x')
-    CORNER   k = k1 k2 / (k1 + k2)   s1 = k2 / (k1 + k2)   k_i = E_i where its area is 0, else E_i A / h_i
+    CORNER   k = k1 k2 / (k1 + k2)   s1 = k2 / (k1 + k2)   k_i = E_i times its share where its area is 0, else E_i A / h_i
              f_e = k x   PE = 1/2 k x^2   f = f_e (1 + c x')
     FACE     as a corner, of its area times its cosine to the other surface; of two meshes the faces of both act, with half
 
@@ -252,8 +252,10 @@ def elastic_of(model: Any, a: int, b: int, row: int, x: Any, lane: int) -> Any:
         k1, k2, area = number_of(model, a, MATERIAL, lane), number_of(model, b, MATERIAL, lane), one
         h1, h2 = layers(model, a, b, lane)
         if one <= 0.0:
-            area = area + 1.0
-            h1, h2 = area, area
+            h1, h2 = area + 1.0, area + 1.0
+            area = h1
+            if two > 0.0:
+                area = two
         elif h1 <= 0.0:
             h1 = sqrt(area)
             h2 = h1

@@ -41,7 +41,7 @@ def placed_surfaces(bodies: Sequence[MobilizedBody]) -> list[Placed]:
     found = []
     for body in bodies:
         for i, (surface, X_BS) in enumerate(body.body.contact_surfaces):
-            found.append(Placed(body.index, X_BS, surface, surface.name or f"surface {i} of {body.name}"))
+            found.append(Placed(body.index, X_BS, surface, surface.name or f"surface {i} of {body.name}", i))
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,14 +121,21 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         self._parents: list[int] = []
         law = compliant if friction == "stribeck" else sticking
         self.element = ContactElement(
-            self, law, [speed, time], self._find_surfaces, self._may_touch, check=_needs_a_layer, name="contact"
+            self, law, [speed, time], self._surfaces_of_topology, self._may_touch, check=_needs_a_layer, name="contact"
         )
         self.element.bristle_rows = rows if friction == "bristle" else 0
 
     # ------------------------------------------------------------------------------------------ which pairs
 
     def set_adjacent_bodies_touch(self, touch: bool) -> None:
-        """Whether a body and its parent touch; False unless set. A topological change."""
+        """Whether a body and its parent touch; False unless set. A topological change.
+
+        Raises
+        ------
+        ModelError
+            After `contact.rigid`, which goes by it.
+        """
+        self._refuse_after_rigid("set_adjacent_bodies_touch")
         self._adjacent_touch = bool(touch)
         self.invalidate_topology()
 
@@ -137,7 +146,10 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         ------
         TypeError, TopologyError
             If one is no body of the system's.
+        ModelError
+            After `contact.rigid`, which goes by it.
         """
+        self._refuse_after_rigid("exclude")
         matter = self.get_system().get_matter_subsystem()
         a, b = (int(matter.find_body(body).index) for body in (body1, body2))
         self._excluded.add((min(a, b), max(a, b)))
@@ -153,12 +165,38 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         self._parents = parents_of(bodies)
         return placed_surfaces(bodies)
 
+    def _surfaces_of_topology(self) -> list[Placed]:
+        """The same, with a warning where some are rigid."""
+        placed, rigid = self._find_surfaces(), self._rigid_pairs()
+        if rigid:
+            may_touch = MayTouch(self._parents, self._excluded, self._adjacent_touch)
+            both = [(a, b) for a, b in combinations(placed, 2) if may_touch(a, b) and {a.identity, b.identity} in rigid]
+            if both:
+                a, b = both[0]
+                more = f", and {len(both) - 1} pairs more," if len(both) > 1 else ""
+                warnings.warn(
+                    f"contact.rigid has made {a.name!r} and {b.name!r}{more} rigid: the CompliantContactSubsystem applies no "
+                    "forces between them",
+                    stacklevel=2,
+                )
+        return placed
+
+    def _rigid_pairs(self) -> set[frozenset[tuple[int, int]]]:
+        pairs: set[frozenset[tuple[int, int]]] = self.get_system().get_matter_subsystem().rigid_pairs
+        return pairs
+
+    def _refuse_after_rigid(self, asked: str) -> None:
+        if self._rigid_pairs():
+            raise ModelError(f"{asked}: contact.rigid has made contacts by what it was told before; call {asked} before it")
+
     def rules(self) -> MayTouch:
         """Which surfaces may touch."""
         self._parents = parents_of(self.get_system().get_matter_subsystem().body_list)
         return MayTouch(self._parents, self._excluded, self._adjacent_touch)
 
     def _may_touch(self, a: Placed, b: Placed) -> bool:
+        if frozenset((a.identity, b.identity)) in self._rigid_pairs():
+            return False
         return MayTouch(self._parents, self._excluded, self._adjacent_touch)(a, b)
 
     # ------------------------------------------------------------------------------------------ results

@@ -3,10 +3,10 @@
 | of a joint | becomes |
 | --- | --- |
 | stiffness of a hinge or slide | `force.MobilityLinearSpring` |
-| stiffness of a ball | three `force.TransmissionSpring` of its rotation vector, about the axes of the body: f = -k theta |
-| stiffness of a free joint | likewise, and three of its place |
+| stiffness of a ball | `force.MobilityOrientationSpring` |
+| stiffness of a free joint | likewise, and three `force.TransmissionSpring` of its place |
 | damping | `force.MobilityLinearDamper` of each speed |
-| terms of higher powers | `force.TransmissionSpring`; of the stiffness of balls and free joints left out, and reported |
+| terms of higher powers | `force.TransmissionSpring`; of a free joint's place left out, and reported |
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import numpy as np
 
 from ... import force
 from ...force import transmission
-from ...value import Transform
 from .bodies import BALL, FREE, Joint, Tree
 from .source import Source, rotation_of
 
@@ -64,21 +63,27 @@ def _add_spring(source: Source, model: Model, joint: Joint, k: float, poly: Any)
             spring = force.MobilityLinearSpring(forces, mobod, 0, k, at, name=name)
         model.springs[joint.name] = spring
         return
-    if poly.any():
-        source.note(f"joint {joint.name!r}: the higher terms of its stiffness are left out")
     shift = 3 if joint.kind == FREE else 0
+    model.springs[joint.name] = force.MobilityOrientationSpring(
+        forces,
+        mobod,
+        k,
+        rotation_of(rest[shift : shift + 4]),
+        quadratic_stiffness=float(poly[0]),
+        cubic_stiffness=float(poly[1]),
+        name=name,
+    )
+    if joint.kind != FREE:
+        return
+    if poly.any():
+        source.note(f"joint {joint.name!r}: the higher terms of its stiffness are left out of the spring that holds its place")
     parent, M = mobod.get_parent_mobilized_body(), mobod.get_default_outboard_frame()
-    F = mobod.get_default_inboard_frame() @ Transform.trusted(rotation_of(rest[shift : shift + 4]), np.zeros(3))
     for k_axis, axis in enumerate(_AXES):
-        about = transmission.RelativePose(forces, mobod, parent, M, F, rotation=axis)
-        own_name = f"{joint.name}[{k_axis}]"
-        model.springs[own_name] = force.TransmissionSpring(forces, about, stiffness=k, name=f"{own_name} spring")
-        if joint.kind == FREE:
-            along = transmission.RelativePose(forces, mobod, parent, M, translation=axis)
-            own_name, at = f"{joint.name}[{3 + k_axis}]", float(rest[k_axis])
-            model.springs[own_name] = force.TransmissionSpring(
-                forces, along, stiffness=k, rest_range=(at, at), name=f"{own_name} spring"
-            )
+        along = transmission.RelativePose(forces, mobod, parent, M, translation=axis)
+        own_name, at = f"{joint.name}[{3 + k_axis}]", float(rest[k_axis])
+        model.springs[own_name] = force.TransmissionSpring(
+            forces, along, stiffness=k, rest_range=(at, at), name=f"{own_name} spring"
+        )
 
 
 def _add_damper(model: Model, joint: Joint, d: float, poly: Any) -> None:

@@ -50,11 +50,11 @@ def _two(build: Builder, item: Item, first: str, second: str) -> tuple[tuple[Mob
 def _point(build: Builder, item: Item, name: str, disabled: bool) -> list[Constraint]:
     (body1, X1), (body2, X2) = _two(build, item, "body_1", "body_2")
     stations = [item.finite(f"location_body_{k}", (0.0, 0.0, 0.0)) for k in "12"]
-    _told(build, item, X1, X2)
+    tell_of_offsets(build, item, X1, X2)
     return [constraint.Ball(body1, stations[0], body2, stations[1], disabled_by_default=disabled, name=name)]
 
 
-def _told(build: Builder, item: Item, *frames: Transform) -> None:
+def tell_of_offsets(build: Builder, item: Item, *frames: Transform) -> None:
     """OpenSim takes the points as stations of the bodies, whatever frames on these are named."""
     if any(np.any(np.asarray(X) != np.eye(4)) for X in frames):
         build.report.append(
@@ -72,7 +72,7 @@ def _weld(build: Builder, item: Item, name: str, disabled: bool) -> list[Constra
 
 def _on_line(build: Builder, item: Item, name: str, disabled: bool) -> list[Constraint]:
     (line, X1), (follower, X2) = _two(build, item, "line_body", "follower_body")
-    _told(build, item, X1, X2)
+    tell_of_offsets(build, item, X1, X2)
     direction = item.finite("line_direction_vec", (0.0, 0.0, 0.0))
     point, station = item.finite("point_on_line", (0.0, 0.0, 0.0)), item.finite("point_on_follower", (0.0, 0.0, 0.0))
     return [constraint.PointOnLine(line, direction, point, follower, station, disabled_by_default=disabled, name=name)]
@@ -80,7 +80,7 @@ def _on_line(build: Builder, item: Item, name: str, disabled: bool) -> list[Cons
 
 def _distance(build: Builder, item: Item, name: str, disabled: bool) -> list[Constraint]:
     (body1, X1), (body2, X2) = _two(build, item, "body_1", "body_2")
-    _told(build, item, X1, X2)
+    tell_of_offsets(build, item, X1, X2)
     station1, station2 = (item.finite(f"location_body_{k}", (0.0, 0.0, 0.0)) for k in "12")
     length = item.number("constant_distance", np.nan)
     return [constraint.Rod(body1, station1, body2, station2, length, disabled_by_default=disabled, name=name)]

@@ -138,6 +138,12 @@ def name_coordinates(model: Model, coordinates: Sequence[Coordinate]) -> None:
         model.coordinates[one.name] = model.speeds[one.name] = place
         if one.motion == ROTATIONAL:
             model.angles.add(one.name)
+    of_bodies: dict[int, list[str]] = {}
+    for one in sorted(coordinates, key=lambda one: model.coordinates[one.name]):
+        assert one.mobod is not None
+        of_bodies.setdefault(one.mobod.index, []).append(one.name)
+    for index, own in of_bodies.items():
+        model.matter.bodies[index].mobility_names = tuple(own)
     for table in (model.coordinates, model.speeds):
         in_order = sorted(table.items(), key=lambda entry: entry[1])
         table.clear()

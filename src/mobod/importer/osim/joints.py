@@ -138,6 +138,8 @@ class Axis:
     direction: tuple[float, ...]
     coordinates: list[str]
     function: Item | None
+    #: Whether the file has a place for the function that is left empty: then it is the coordinate itself, else zero.
+    is_open: bool = True
 
 
 def _axes_of(joint: Item) -> list[Axis]:
@@ -152,7 +154,7 @@ def _axes_of(joint: Item) -> list[Axis]:
             continue
         item.is_read = True
         direction = tuple(item.finite("axis", usual).tolist())
-        axes.append(Axis(item, direction, item.word_list("coordinates"), item.one_object("function")))
+        axes.append(Axis(item, direction, item.word_list("coordinates"), item.one_object("function"), item.has("function")))
     return axes
 
 
@@ -181,7 +183,9 @@ def _motion(axes: Sequence[Axis], name: str) -> str:
     for k, axis in enumerate(axes):
         if name in axis.coordinates:
             one = axis.function
-            is_line = one is None or (one.tag == "LinearFunction" and abs([*one.many("coefficients").tolist(), 1.0][0]) == 1.0)
+            is_line = (one is None and axis.is_open) or (
+                one is not None and one.tag == "LinearFunction" and abs([*one.many("coefficients").tolist(), 1.0][0]) == 1.0
+            )
             if is_line:
                 motion = ROTATIONAL if k < 3 else TRANSLATIONAL
             else:
@@ -193,6 +197,8 @@ def _function_of(joint: Item, axis: Axis, place: dict[str, int]) -> tuple[Functi
     """The function of an axis, and the joint's coordinates that it takes."""
     places = [place[name] for name in axis.coordinates]
     if axis.function is None:
+        if not axis.is_open:
+            return (function.Linear([0.0] * (len(places) + 1)), places) if places else (function.Constant(0.0, 0), [])
         if len(places) > 1:
             (axis.item or joint).refuse(
                 f"an axis of joint {joint.name!r} has {len(places)} coordinates and no function; say how it moves with them"

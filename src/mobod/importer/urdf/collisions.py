@@ -17,7 +17,7 @@ from ...value import Transform
 from ...value.checks import suggest
 from ...value.stage import Stage
 from ..mesh_files import MeshFinder
-from .document import Box, Capsule, Collision, Cylinder, Mesh, Sphere, UrdfDocument
+from .document import Box, Capsule, Cylinder, Geometry, Mesh, Sphere, UrdfDocument
 from .mass import rotation_matrix
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ def add_surfaces(
         # a body that is drawn already keeps its looks
         draws = not body.body.decorations
         for number, collision in enumerate(link.collisions):
-            shape = _shape_of(collision, finder, meshes, notes.append, name)
+            where = f"line {collision.line}: a collision shape of {name!r}"
+            shape = shape_of(collision.geometry, finder, meshes, notes.append, where)
             if shape is None:
                 continue
             own = collision.name or (name if len(link.collisions) == 1 else f"{name}[{number}]")
@@ -90,15 +91,14 @@ def add_surfaces(
         return notes
     _exclude_neighbours(model, document, welded)
     report = [f"{count} collision {'shape' if count == 1 else 'shapes'}: surfaces of contact", *notes]
-    return report + (_exclude_overlapping(model) if exclude_overlapping else [])
+    return report + (exclude_overlapping_bodies(model) if exclude_overlapping else [])
 
 
-def _shape_of(
-    collision: Collision, finder: MeshFinder, meshes: str, note: Callable[[str], None], link: str
+def shape_of(
+    geometry: Geometry, finder: MeshFinder, meshes: str, note: Callable[[str], None], where: str
 ) -> contact.Shape | None:
     """The shape of contact; None, with a note, where there is none."""
-    where = f"line {collision.line}: a collision shape of {link!r}"
-    match collision.geometry:
+    match geometry:
         case Box(size) if min(size) > 0.0:
             return contact.Brick([0.5 * length for length in size])
         case Cylinder(radius, length) if min(radius, length) > 0.0:
@@ -160,7 +160,7 @@ def _exclude_neighbours(model: Model, document: UrdfDocument, welded: set[str]) 
                 contacts.exclude(model.matter.ground, model.bodies[name])
 
 
-def _exclude_overlapping(model: Model) -> list[str]:
+def exclude_overlapping_bodies(model: Model) -> list[str]:
     """Bodies that overlap at the default pose do not touch: their shapes are larger than they are."""
     contacts = model.contacts
     assert contacts is not None

@@ -1,4 +1,4 @@
-"""What a URDF file says of its joints' resistance, as forces: damping, and limits as compliant stops.
+"""What a URDF file says of its joints' resistance, as forces: damping, dry friction, and limits as compliant stops.
 
 A limit in a file is a bound; how hard the stop at it is, no file says. Unless it is told otherwise a stop gives way by
 0.02 rad, or 2 mm, to the joint's greatest effort: hard enough not to be seen, and soft enough for steps of a millisecond.
@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from ...force import MobilityLinearDamper, MobilityLinearStop
+from ...force import MobilityDryFriction, MobilityLinearDamper, MobilityLinearStop
 from ...force.subsystem import GeneralForceSubsystem
 from ...mobilizer.base import MobilizedBody
 from .document import Joint
 
 #: How far a stop gives way to the greatest effort: angle, length.
 YIELD = {"revolute": 0.02, "prismatic": 0.002}
+#: How far dry friction gives way before it slides: angle, length.
+SLIP = {"revolute": 1e-3, "continuous": 1e-3, "prismatic": 1e-4}
 GRAVITY, ARM = 9.81, 0.5
 
 
@@ -28,6 +30,19 @@ def add_dampers(
         name: MobilityLinearDamper(forces, body, 0, joints[name].dynamics.damping, name=f"damping of {name}")
         for name, body in bodies.items()
         if body.facts.num_u == 1 and joints[name].dynamics.damping > 0.0
+    }
+
+
+def add_frictions(
+    forces: GeneralForceSubsystem, joints: Mapping[str, Joint], bodies: Mapping[str, MobilizedBody]
+) -> dict[str, MobilityDryFriction]:
+    """Dry friction for each joint of one coordinate that says so, by the joint's name; *bodies* are those that move."""
+    return {
+        name: MobilityDryFriction(
+            forces, body, 0, joints[name].dynamics.friction, deflection=SLIP[joints[name].type], name=f"friction of {name}"
+        )
+        for name, body in bodies.items()
+        if joints[name].type in SLIP and joints[name].dynamics.friction > 0.0
     }
 
 

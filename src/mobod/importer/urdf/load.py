@@ -27,13 +27,14 @@ from ...function import Linear
 from ...mobilizer.base import MobilizedBody
 from ...system.matter import SimbodyMatterSubsystem
 from ...system.system import MultibodySystem
-from ...value import MassProperties, Transform
+from ...value import Transform
 from ...value.attributes import named_arguments
 from ..mesh_files import MeshFinder, check_package_dirs
 from ..model import Model
+from ..parts import LinkMass, make_body, plural, rotation_taking
 from .document import NUM_Q, NUM_U, Box, Cylinder, Joint, Mesh, Sphere, UrdfDocument, Visual
-from .forces import add_dampers, add_stops, find_bounds
-from .mass import LinkMass, calc_link_masses, rotation_matrix
+from .forces import add_dampers, add_frictions, add_stops, find_bounds
+from .mass import calc_link_masses, rotation_matrix
 from .massless import find_idle_joints
 from .reader import read_urdf
 from .tree import UrdfTree, build_tree
@@ -198,12 +199,16 @@ def load_urdf(
     if joint_damping:
         model.dampers |= add_dampers(model.forces, document.joints, moving)
         if model.dampers:
-            model.report.append(f"damping of {_plural(len(model.dampers), 'joint', 'joints')}: simulated")
+            model.report.append(f"damping of {plural(len(model.dampers), 'joint', 'joints')}: simulated")
+    if joint_friction:
+        model.frictions |= add_frictions(model.forces, document.joints, moving)
+        if model.frictions:
+            model.report.append(f"friction of {plural(len(model.frictions), 'joint', 'joints')}: simulated")
     if joint_limits:
         stops, notes = add_stops(model.forces, document.joints, moving, stop_stiffness, stop_dissipation)
         model.stops |= stops
         if stops:
-            model.report.append(f"limits of {_plural(len(stops), 'joint', 'joints')}: simulated, as compliant stops")
+            model.report.append(f"limits of {plural(len(stops), 'joint', 'joints')}: simulated, as compliant stops")
         model.report += notes
     if collision:
         welded = {joint.name for joint in idle}
@@ -232,7 +237,7 @@ def _add_rotors(document: UrdfDocument, moving: Mapping[str, MobilizedBody]) -> 
     for name, inertia in inertias.items():
         moving[name].set_default_rotor_inertia(inertia)
     if inertias:
-        notes.append(f"rotors of {_plural(len(inertias), 'joint', 'joints')}: in the mass matrix")
+        notes.append(f"rotors of {plural(len(inertias), 'joint', 'joints')}: in the mass matrix")
     return notes
 
 
@@ -268,7 +273,7 @@ def _notes_on_joints(document: UrdfDocument, idle: list[Joint], damping: bool, l
         ("friction", 0 if friction else sum(joint.dynamics.friction > 0.0 for joint in movable)),
     ):
         if count:
-            notes.append(f"{what} of {_plural(count, 'joint', 'joints')}: kept as data, not simulated")
+            notes.append(f"{what} of {plural(count, 'joint', 'joints')}: kept as data, not simulated")
     return notes
 
 
@@ -289,12 +294,12 @@ def _notes_on_mimicry(document: UrdfDocument, idle: list[Joint], mimic: bool) ->
     if not mimicking:
         return []
     if not mimic:
-        return [f"mimicry of {_plural(len(mimicking), 'joint', 'joints')}: kept as data, not simulated"]
+        return [f"mimicry of {plural(len(mimicking), 'joint', 'joints')}: kept as data, not simulated"]
     coupled = [joint for joint in mimicking if _mimics(document, joint, welded)]
     notes = []
     if coupled:
         each = "a constraint" if len(coupled) == 1 else "a constraint each"
-        notes.append(f"mimicry of {_plural(len(coupled), 'joint', 'joints')}: {each}")
+        notes.append(f"mimicry of {plural(len(coupled), 'joint', 'joints')}: {each}")
     for joint in mimicking:
         if joint in coupled or joint.mimic is None:
             continue
@@ -324,10 +329,6 @@ def _notes_on_meshes(document: UrdfDocument, finder: MeshFinder, strict: bool) -
         + (f" ({len(lines)} times)" if len(lines) > 1 else "")
         for name, lines in missing.items()
     ]
-
-
-def _plural(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
 
 
 class _Builder:
@@ -387,15 +388,7 @@ class _Builder:
 
     def body_of(self, link: str) -> body.Body:
         mass = self.masses[link]
-        part: body.Body
-        if mass.mass > 0.0:
-            # trusted: it may be that of no body, which has been said
-            part = body.Rigid(MassProperties.trusted(mass.mass, mass.com.copy(), mass.inertia))
-        elif mass.central_inertia.any():
-            tensor = mass.central_inertia.copy()
-            part = body.Rigid(MassProperties.trusted(_NO_MASS * float(np.abs(tensor).max()), np.zeros(3), tensor))
-        else:
-            part = body.Massless()
+        part = make_body(mass)
         for visual in self.document.links[link].visuals:
             shape = _decoration_of(visual, self.finder)
             if shape is not None:
@@ -419,7 +412,7 @@ class _Builder:
         kind = mobilizer.Weld if joint.name in self.welded else _MOBILIZERS[joint.type]
         if kind is mobilizer.Weld or kind is mobilizer.Free:
             return kind(parent, part, X_PF=_transform(R_PJ, p_PJ), name=name)
-        A = _rotation_taking(0 if kind is mobilizer.Slider else 2, np.array(joint.axis))
+        A = rotation_taking(0 if kind is mobilizer.Slider else 2, np.array(joint.axis))
         X_PF, X_BM = _transform(R_PJ @ A, p_PJ), _transform(A, np.zeros(3))
         return kind(parent, part, X_PF=X_PF, X_BM=X_BM, name=name)
 
@@ -482,10 +475,6 @@ def _transform(R: Array, p: Array) -> Transform:
 _Y_TO_Z = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 
-#: What stands for the mass of an inertia without, in kg for each kg m^2: too little to be seen beside any length of a robot.
-_NO_MASS = 1e-12
-
-
 def _decoration_of(visual: Visual, finder: MeshFinder) -> decoration.Decoration | None:
     """Return what to draw: nothing for a mesh whose file is not there, or a size of zero."""
     color, opacity = (None, 1.0) if visual.rgba is None else (visual.rgba[:3], visual.rgba[3])
@@ -501,23 +490,3 @@ def _decoration_of(visual: Visual, finder: MeshFinder) -> decoration.Decoration 
             return decoration.MeshFile(found, color=color, opacity=opacity, scale=scale)
         case _:
             return None
-
-
-def _rotation_taking(which: int, axis: Array) -> Array:
-    """Return a rotation that takes the coordinate axis `which` to the unit vector `axis`.
-
-    It is the shortest one, after half a turn if the two point away from each other.
-    """
-    if axis[which] < 0.0:  # the shortest one would nearly divide by zero
-        A = -_rotation_taking(which, -axis)
-        kept = (which + 1) % 3
-        A[:, kept] = -A[:, kept]
-        return A
-    i, j = (which + 1) % 3, (which + 2) % 3
-    a, b, c = axis[i], axis[j], axis[which]
-    A = np.zeros((3, 3))
-    A[which, which], A[i, which], A[j, which] = c, a, b
-    A[which, i], A[which, j] = -a, -b
-    A[i, i], A[j, j] = 1.0 - a * a / (1.0 + c), 1.0 - b * b / (1.0 + c)
-    A[i, j] = A[j, i] = -a * b / (1.0 + c)
-    return A

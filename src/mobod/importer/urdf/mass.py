@@ -15,12 +15,12 @@ every point, and so needs only to be turned.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ...algebra.arrays import Array
+from ..parts import MASSLESS, LinkMass
 from .document import Inertial, UrdfDocument, Vector3
 from .tree import UrdfTree
 
@@ -29,23 +29,6 @@ ROUNDING = 0.01
 
 POINT_MASS_RADIUS = 1e-8
 """A radius of gyration below this (10 nm) is a zero with the dust of someone's arithmetic on it."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LinkMass:
-    """Mass, mass centre, and inertia about the mass centre, in the link's frame; any of them may be zero."""
-
-    mass: float
-    com: Array
-    central_inertia: Array
-
-    @property
-    def inertia(self) -> Array:
-        """Inertia about the origin of the link's frame."""
-        return self.central_inertia + _point_inertia(self.mass, self.com)
-
-
-MASSLESS = LinkMass(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 def rotation_matrix(rpy: Vector3) -> Array:
@@ -93,9 +76,9 @@ def calc_link_masses(document: UrdfDocument, tree: UrdfTree) -> LinkMasses:
         inertial = document.links[link].inertial
         assert inertial is not None
         moments: Array = np.linalg.eigvalsh(own[link].central_inertia).astype(np.float64, copy=False)
-        defect = _defect(moments)
+        defect = defect_of(moments)
         if defect > ROUNDING:
-            impossible.append(f"line {inertial.line}: link {link!r}, with principal moments {_show(moments)}")
+            impossible.append(f"line {inertial.line}: link {link!r}, with principal moments {show_moments(moments)}")
         elif defect > 1e-6:
             notes.append(
                 f"line {inertial.line}: the inertia of link {link!r} misses that of a body by {100 * defect:.2g} %, as by "
@@ -147,15 +130,12 @@ def _find_suspects(masses: dict[str, LinkMass]) -> list[str]:
     return [name for name, bad in zip(names, excess > 1e-9 * scale, strict=True) if bad]
 
 
-def _defect(moments: Array) -> float:
+def defect_of(moments: Array) -> float:
+    """By how much the largest principal moment is above the sum of the others, as a part of the largest."""
     scale = float(np.abs(moments).max())
     return float(moments[2] - moments[1] - moments[0]) / scale if scale > 0.0 else 0.0
 
 
-def _point_inertia(mass: float, p: Array) -> Array:
-    tensor: Array = mass * (float(p @ p) * np.eye(3) - np.outer(p, p))
-    return tensor
-
-
-def _show(moments: Array) -> str:
+def show_moments(moments: Array) -> str:
+    """Write them for a sentence."""
     return ", ".join(f"{moment:.4g}" for moment in moments)

@@ -23,8 +23,9 @@ import math
 import numpy as np
 
 from ...algebra.arrays import Array
+from ..parts import LinkMass
 from .document import Joint
-from .mass import LinkMass, rotation_matrix
+from .mass import rotation_matrix
 from .tree import UrdfTree
 
 _SOLID = np.zeros((6, 0))

@@ -1,0 +1,133 @@
+"""Measure what derivatives cost from Python: of forward dynamics, by q, u and forces, at a new q and u, beside Pinocchio.
+
+mobod has q and u assigned, is realized, and asked for the derivatives; Pinocchio's `computeABADerivatives` takes q, v and tau.
+Inverse dynamics with gravity likewise, beside `rnea`. Ratios are the median of the rounds' ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from .engines import available_engines, load
+from .measure import QUICK, THOROUGH, Effort, empty_sweep, ratio, summary, time_calls
+from .models import Model, find_models
+from .operators import arguments
+from .peers.engine import Engine
+from .peers.mobod import Mobod
+from .peers.pinocchio import Pinocchio
+from .report import Target, cell_of_time, print_table, run_as_script
+
+MODELS = ["pin10", "pin30", "pin100", "panda", "g1"]
+QUICK_MODELS = ["pin10", "pin30"]
+STATES = 16
+WHAT = ("derivatives", "inverse dynamics")
+#: mobod's time for derivatives is to be at most this part of Pinocchio's.
+LIMIT = 0.8
+
+
+def calls_of_mobod(engine: Mobod) -> dict:
+    """Functions of (q, u, udot), in mobod's own order."""
+    state, system, Stage = engine.state, engine.system, engine.mb.Stage
+    velocity = Stage.VELOCITY
+
+    def derivatives(q, u, udot):
+        state.q = q
+        state.u = u
+        system.realize(state)
+        return system.calc_forward_dynamics_derivatives(state)
+
+    def inverse_dynamics(q, u, udot):
+        state.q = q
+        state.u = u
+        system.realize(state, velocity)
+        return system.calc_inverse_dynamics(state, udot)
+
+    return dict(zip(WHAT, (derivatives, inverse_dynamics), strict=True))
+
+
+def calls_of_pinocchio(engine: Pinocchio) -> dict:
+    """Functions of (q, v, third), in Pinocchio's coordinates."""
+    import pinocchio as pin
+
+    model, data = engine.pin_model, engine.pin_data
+
+    def derivatives(q, v, tau):
+        return pin.computeABADerivatives(model, data, q, v, tau)
+
+    def inverse_dynamics(q, v, v_dot):
+        return pin.rnea(model, data, q, v, v_dot)
+
+    return dict(zip(WHAT, (derivatives, inverse_dynamics), strict=True))
+
+
+CALLS = {"mobod": calls_of_mobod, "Pinocchio": calls_of_pinocchio}
+
+
+def measure_model(model: Model, engines: list[Engine], effort: Effort) -> dict:
+    """Time both in every engine, round by round."""
+    states = model.random_states(STATES)
+    calls = {engine.name: CALLS[engine.name](engine) for engine in engines}
+    given = {engine.name: arguments(engine, states) for engine in engines}
+    rounds: dict[tuple[str, str], list[list[float]]] = {}
+    for _ in range(effort.rounds):
+        for what in WHAT:
+            for engine in engines:
+                times = time_calls(calls[engine.name][what], given[engine.name], effort.repeats, effort.seconds)
+                rounds.setdefault((what, engine.name), []).append(times)
+    result: dict[str, dict] = {what: {} for what in WHAT}
+    for (what, name), samples in rounds.items():
+        result[what][name] = summary(samples)
+    return result
+
+
+def measure(options: argparse.Namespace) -> dict:
+    """Every model in both engines."""
+    effort = QUICK if options.quick else THOROUGH
+    known = {model.name for model in find_models()[0]}
+    wanted = getattr(options, "models", None) or (QUICK_MODELS if options.quick else MODELS)
+    models, notes = find_models([name for name in wanted if name in known])
+    engines, missing = available_engines()
+    engines = [engine for engine in engines if engine.name in CALLS]
+    results = {}
+    for model in models:
+        loaded, left_out = load(model, engines)
+        notes += left_out
+        results[model.name] = measure_model(model, loaded, effort)
+    return {
+        "engines": {engine.name: engine.version() for engine in engines},
+        "notes": list(dict.fromkeys(notes + missing)),
+        "empty_call": summary([empty_sweep([()], effort.repeats, effort.seconds)]),
+        "models": results,
+    }
+
+
+def show(results: dict) -> list[Target]:
+    """Print the tables; the targets."""
+    for note in results["notes"]:
+        print(f"note: {note}")
+    versions = ", ".join(f"{name} {version}" for name, version in results["engines"].items())
+    print(f"\n{versions}; an empty call from Python {cell_of_time(results['empty_call'])} us\n")
+    targets = []
+    for what in WHAT:
+        rows = []
+        for name, times in results["models"].items():
+            part = ratio(times[what].get("mobod"), times[what].get("Pinocchio"))
+            rows.append([name, *(cell_of_time(times[what].get(engine)) for engine in CALLS), part])
+            limit = LIMIT if what == "derivatives" else 1.0
+            targets.append(Target(f"{name}: {what}, mobod / Pinocchio", part, limit, at_least=False))
+        print_table(f"{what} at a new q and u from Python, us: minimum (median ± spread)", ["model", *CALLS, "ratio"], rows)
+    return targets
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Models by name."""
+    parser.add_argument("--models", nargs="+", metavar="NAME", help="only these models")
+
+
+def main(given: list[str] | None = None) -> dict:
+    """Run from the command line."""
+    return run_as_script(__doc__, measure, show, add_options, given)
+
+
+if __name__ == "__main__":
+    main()

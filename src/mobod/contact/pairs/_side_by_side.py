@@ -1,0 +1,62 @@
+"""Cylinders side by side touch along a line: at both ends of the piece along which they are, as two corners.
+
+The way across from the first axis to the second, at t along the first, is w(t) = w_0 + t delta; depth = r1 + r2 - |w|. Where
+the axes cross at an angle, the middle much deeper than the ends, the one point of the crossing is for others to find.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...algebra import vec3
+from ...algebra.scalar import bare, sqrt
+from ...compiling import generic
+from ..access import CORNER, put_point
+
+#: Axes with a cosine above this are side by side: beyond it the other's section would not be a circle to 5e-5.
+_PARALLEL = 0.99995
+
+
+@generic
+def side_by_side(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any) -> int:
+    """Rows of the points of two cylinders, with the cores A and B; -1 where they touch in another way."""
+    u, v, d = (Ra[2], Ra[5], Ra[8]), (Rb[2], Rb[5], Rb[8]), vec3.sub(pb, pa)
+    c = vec3.dot(u, v)
+    if abs(bare(c)) < _PARALLEL:
+        return -1
+    along = vec3.dot(u, d)
+    delta = vec3.sub(vec3.scale(1.0 / c, v), u)
+    start, half = vec3.add_scaled(vec3.sub(d, vec3.scale(along, u)), -along, delta), B[5] * abs(bare(c))
+    low, high = along - half, along + half
+    if low < -A[5]:
+        low = 0.0 * along - A[5]
+    if high > A[5]:
+        high = 0.0 * along + A[5]
+    reach = A[3] + B[3]
+    deepest = reach - min(_distance(start, delta, low), _distance(start, delta, high))
+    turning = bare(vec3.dot(delta, delta))
+    if turning > 1e-24:
+        middle = low * 0.0 - bare(vec3.dot(start, delta)) / turning
+        if low < middle < high and reach - _distance(start, delta, middle) > 2.0 * deepest:
+            return -1
+    # from the side only where that is the shortest way out
+    if deepest <= 0.0 or deepest >= bare(high - low) or deepest >= min(A[3], B[3]):
+        return -1
+    count = 0
+    for end in range(2):
+        t = low if end == 0 else high
+        w = vec3.add_scaled(start, t, delta)
+        distance = sqrt(vec3.dot(w, w))
+        depth = reach - distance
+        if depth > 0.0:
+            n = vec3.scale(1.0 / distance, w)
+            point = vec3.add_scaled(vec3.add_scaled(pa, t, u), A[3] - 0.5 * depth, n)
+            put_point(model, pair, count, point, n, depth, CORNER, 0.0, 0.0, end)
+            count += 1
+    return count
+
+
+@generic
+def _distance(start: Any, delta: Any, t: Any) -> float:
+    w = vec3.add_scaled(start, t, delta)
+    return sqrt(bare(vec3.dot(w, w)))

@@ -1,0 +1,301 @@
+"""A system as its files see it: bodies, and joints as rows of turns about axes and shifts along them.
+
+Most mobilizers are products of such steps, X_FM(q) = S_1(q_i) S_2(q_j) ..., and so is what they do to the body,
+
+    X_PB(q) = X_PF X_FM(q) ~X_BM = X_PB(0) T_1(q_i) T_2(q_j) ...    T_k = X_BM S_k ~X_BM
+
+in which T_k turns about, or shifts along, an axis of the body through M's origin. A reversed one has the inverses, the last
+first. Their speeds are the rates of their coordinates, so that a row of joints has the same equations of motion.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import constraint, force, mobilizer
+from ...algebra.arrays import Array
+from ...errors import ModelError
+from ...force.subsystem import GeneralForceSubsystem
+from ...function import Linear
+from ...mobilizer import Direction
+from ...mobilizer.base import MobilizedBody
+from ...simulation.simulate import coordinate_names
+from ...system.system import MultibodySystem
+from ...value import MassProperties, Transform
+from ..model import Model
+
+_X, _Y, _Z = np.eye(3)
+
+
+class Step(NamedTuple):
+    """A turn about an axis, or a shift along it, by coordinate number `which` of a mobilizer; in its frame M."""
+
+    turns: bool
+    axis: Array
+    which: int
+
+
+STEPS: dict[type[MobilizedBody], list[Step]] = {
+    mobilizer.Weld: [],
+    mobilizer.Pin: [Step(True, _Z, 0)],
+    mobilizer.Slider: [Step(False, _X, 0)],
+    mobilizer.Universal: [Step(True, _X, 0), Step(True, _Y, 1)],
+    mobilizer.Gimbal: [Step(True, _X, 0), Step(True, _Y, 1), Step(True, _Z, 2)],
+    mobilizer.Cylinder: [Step(True, _Z, 0), Step(False, _Z, 1)],
+    mobilizer.BendStretch: [Step(True, _Z, 0), Step(False, _X, 1)],
+    mobilizer.Planar: [Step(False, _X, 1), Step(False, _Y, 2), Step(True, _Z, 0)],
+    mobilizer.Translation: [Step(False, _X, 0), Step(False, _Y, 1), Step(False, _Z, 2)],
+    mobilizer.Bushing: [
+        *(Step(False, axis, 3 + i) for i, axis in enumerate(np.eye(3))),
+        *(Step(True, axis, i) for i, axis in enumerate(np.eye(3))),
+    ],
+}
+"""Kinds that are rows of steps. None of a kind's coordinates is in two."""
+
+
+@dataclass(eq=False)
+class Coordinate:
+    """What acts on one coordinate."""
+
+    name: str
+    damping: float = 0.0
+    friction: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
+    low: float = -float("inf")
+    high: float = float("inf")
+    stop: float = 0.0
+    rotor: float = 0.0
+
+    @property
+    def acted_on(self) -> bool:
+        """Whether there is anything to say of it."""
+        return bool(self.damping or self.friction or self.rotor or math.isfinite(self.low) or math.isfinite(self.high))
+
+
+@dataclass(eq=False)
+class Part:
+    """A body: its frames, its steps (None if it moves in another way), and what acts on its coordinates."""
+
+    name: str
+    joint: str
+    mobod: MobilizedBody
+    parent: int
+    X_PF: Transform
+    X_BM: Transform
+    steps: list[Step] | None
+    coordinates: list[Coordinate]
+    gravity: bool = True
+
+    @property
+    def mass(self) -> MassProperties:
+        """Its mass properties."""
+        return self.mobod.get_default_mass_properties()
+
+    @property
+    def X_PB0(self) -> Transform:
+        """Where the body is in its parent at zero coordinates."""
+        return self.X_PF @ ~self.X_BM
+
+    def axis(self, step: Step) -> Array:
+        """The axis of a step in the body's frame at zero coordinates."""
+        return np.asarray(self.X_BM.R.matrix @ step.axis)
+
+
+class Coupling(NamedTuple):
+    """q = multiplier q_other + offset, of coordinates by the numbers of their parts, and theirs in these."""
+
+    follower: tuple[int, int]
+    leader: tuple[int, int]
+    multiplier: float
+    offset: float
+
+
+@dataclass(eq=False)
+class Mechanism:
+    """What of a system is a matter of bodies and joints; notes are on the rest."""
+
+    name: str
+    system: MultibodySystem
+    parts: dict[int, Part]
+    gravity: Array
+    couplings: list[Coupling]
+    ties: list[Any]
+    frames: dict[str, tuple[MobilizedBody, Transform]]
+    notes: list[str] = field(default_factory=list)
+
+
+def read_mechanism(model: Model | MultibodySystem) -> Mechanism:
+    """Find what of a model or a system can be written to files.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    """
+    if isinstance(model, Model):
+        system, state, name = model.system, model.default_state(), model.name
+        given = list(model.coordinates)
+        own_names = {id(mobod): link for link, mobod in model.bodies.items()}
+    elif isinstance(model, MultibodySystem):
+        system, name, given = model, "system", []
+        state, own_names = system.realize_topology(), {}
+    else:
+        raise TypeError(f"what is saved has to be a Model or a MultibodySystem, not {model!r}")
+    matter = system.get_matter_subsystem()
+    names = given if len(given) == len(state.q) else coordinate_names(system, state)
+    parts: dict[int, Part] = {}
+    taken: set[str] = set()
+    first = 0
+    for mobod in list(matter.bodies)[1:]:
+        count = mobod.get_num_q(state)
+        coordinates = [Coordinate(one) for one in names[first : first + count]]
+        first += count
+        parent = mobod.parent
+        assert parent is not None
+        parts[mobod.index] = Part(
+            name=_unused(own_names.get(id(mobod), mobod.name), taken),
+            joint=mobod.joint_name or mobod.name,
+            mobod=mobod,
+            parent=parent.index,
+            X_PF=mobod.get_default_inboard_frame(),
+            X_BM=mobod.get_default_outboard_frame(),
+            steps=_steps_of(mobod),
+            coordinates=coordinates,
+        )
+        if mobod.facts.num_u:
+            rotors = np.atleast_1d(np.asarray(mobod.get_default_rotor_inertia(), dtype=float))
+            for coordinate, rotor in zip(coordinates, rotors, strict=False):
+                coordinate.rotor = float(rotor)
+    found = Mechanism(name, system, parts, np.zeros(3), [], [], dict(model.frames) if isinstance(model, Model) else {})
+    _read_forces(found, matter)
+    _read_constraints(found, matter)
+    return found
+
+
+def _steps_of(mobod: MobilizedBody) -> list[Step] | None:
+    steps = STEPS.get(type(mobod))
+    if steps is None or mobod.direction is Direction.FORWARD:
+        return steps
+    return [Step(one.turns, -one.axis, one.which) for one in reversed(steps)]
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _all_forces(system: MultibodySystem) -> Iterator[Any]:
+    for subsystem in system.subsystems:
+        if isinstance(subsystem, GeneralForceSubsystem):
+            for number in range(subsystem.get_num_forces()):
+                yield subsystem.get_force(number)
+
+
+def _read_forces(found: Mechanism, matter: Any) -> None:
+    others: Counter[str] = Counter()
+    for one in _all_forces(found.system):
+        if isinstance(one, force.Gravity):
+            found.gravity = found.gravity + np.asarray(one.get_default_gravity_vector())
+            for part in found.parts.values():
+                part.gravity = part.gravity and not one.get_default_body_is_excluded(part.mobod)
+            continue
+        kind = type(one).__name__
+        if kind not in ("MobilityLinearDamper", "MobilityDryFriction", "MobilityLinearSpring", "MobilityLinearStop"):
+            others[kind] += 1
+            continue
+        part = found.parts[one.get_mobilized_body().index]
+        which = one.get_which_u() if hasattr(one, "get_which_u") else one.get_which_q()
+        if part.steps is None or which >= len(part.coordinates):
+            others[kind] += 1
+            continue
+        coordinate = part.coordinates[which]
+        if kind == "MobilityLinearDamper":
+            coordinate.damping += one.get_default_damping()
+        elif kind == "MobilityDryFriction":
+            coordinate.friction += one.get_default_friction_force()
+        elif kind == "MobilityLinearSpring":
+            k, rest = one.get_default_stiffness(), one.get_default_quiescent_value()
+            total = coordinate.stiffness + k
+            coordinate.rest = (coordinate.stiffness * coordinate.rest + k * rest) / total if total else 0.0
+            coordinate.stiffness = total
+        else:
+            coordinate.low, coordinate.high = one.get_default_lower_bound(), one.get_default_upper_bound()
+            coordinate.stop = one.get_default_stiffness()
+            if one.get_default_dissipation() != 1.0:
+                others["dissipation of stops"] += 1
+    for kind, count in others.items():
+        what = f"the {kind}, {count} of them," if " " in kind else f"forces: {count} of the kind {kind}"
+        found.notes.append(f"{what} {'is' if count == 1 or ' ' in kind else 'are'} left out")
+    subsystems = Counter(type(one).__name__ for one in found.system.subsystems)
+    for kind in ("CompliantContactSubsystem",):
+        if subsystems[kind]:
+            found.notes.append("laws and materials of contact are left out")
+
+
+def _read_constraints(found: Mechanism, matter: Any) -> None:
+    others: Counter[str] = Counter()
+    for number in range(matter.get_num_constraints()):
+        one = matter.get_constraint(number)
+        coupling = _coupling(found, one)
+        if coupling is not None:
+            found.couplings.append(coupling)
+        elif isinstance(one, constraint.Weld | constraint.Ball):
+            found.ties.append(one)
+        else:
+            others[type(one).__name__] += 1
+    for kind, count in others.items():
+        found.notes.append(f"constraints: {count} of the kind {kind} {'is' if count == 1 else 'are'} left out")
+
+
+def _coupling(found: Mechanism, one: Any) -> Coupling | None:
+    if isinstance(one, constraint.CoordinateCoupler) and isinstance(one.get_function(), Linear):
+        places = [(found_body.index, which) for found_body, which in one.arguments]
+        at_zero = one.get_function()([0.0] * len(places))
+        if len(places) == 2 and all(found.parts[b].steps is not None for b, _ in places):
+            a, b = (float(one.get_function()(row)) - float(at_zero) for row in np.eye(2))
+            if a != 0.0:
+                return Coupling(places[0], places[1], -b / a, -float(at_zero) / a)
+    return None
+
+
+def check_path(path: Any, suffixes: tuple[str, ...]) -> Path:
+    """Check that a file can be called so.
+
+    Raises
+    ------
+    ValueError
+        If it ends in another way, or its folder is not there.
+    """
+    found = Path(path)
+    if found.suffix.lower() not in suffixes:
+        raise ValueError(f"{str(found)!r} has to end in {' or '.join(suffixes)}")
+    if not found.absolute().parent.is_dir():
+        raise ValueError(f"there is no folder {str(found.absolute().parent)!r} to save {found.name!r} in")
+    return found
+
+
+def check_written(found: Mechanism, what: str) -> None:
+    """Refuse a system without bodies.
+
+    Raises
+    ------
+    ModelError
+        If it has none.
+    """
+    if not found.parts:
+        raise ModelError(f"there is nothing to write to a {what} file: the system has no bodies")
+
+
+def show(numbers: Any) -> str:
+    """Write numbers with all their digits."""
+    return " ".join(repr(float(number)) for number in np.atleast_1d(np.asarray(numbers, dtype=float)))

@@ -1,0 +1,73 @@
+"""Manifolds of flat faces and lines: forces that do not jump as their points come and go."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scenes import Scene, coals
+
+import mobod as mb
+
+contact = mb.contact
+LOWER, UPPER = contact.Brick((0.5, 0.4, 0.1)), contact.Brick((0.2, 0.3, 0.1))
+DEPTH = 1e-4
+
+
+def press(scene, X):
+    """The force along z, and the moments across it, of the second shape at X on the first at the origin."""
+    scene.put(mb.Transform(), X)
+    (row,) = scene.contacts.get_contacts(scene.state)
+    return np.array([row["force"][2], *(row["moment"] + np.cross(row["point"] - X.p, row["force"]))[:2]])
+
+
+@pytest.mark.parametrize("upper", [UPPER, contact.Cylinder(0.25, 0.1), contact.ConvexHull(np.random.default_rng(2).permutation(
+    [(x, y, z) for x in (-0.2, 0.2) for y in (-0.3, 0.3) for z in (-0.1, 0.1)]))])  # fmt: skip
+@pytest.mark.parametrize("way", ["turning", "sliding", "flush"])
+def test_forces_do_not_jump_where_corners_of_the_manifold_come_and_go(upper, way):
+    """The brick turns about the vertical, slides over the edge, or turns with its side flush with the other's."""
+    scene = Scene(LOWER, upper)
+    forces = []
+    for s in np.linspace(0.0, 1.0, 401):
+        turn, aside = (1.5 * s, 0.35) if way == "turning" else (0.1, 0.25 + 0.4 * s) if way == "sliding" else (1e-4 * s, 0.3)
+        forces.append(press(scene, mb.Transform(mb.Rotation.about_axis(turn, "z"), (aside, 0.0, 0.2 - DEPTH))))
+    forces = np.array(forces)
+    jumps = np.abs(np.diff(forces, axis=0)).max(axis=0)
+    largest = np.abs(forces[:, 0]).max()
+    assert jumps[0] < 0.02 * largest
+    assert jumps[1:].max() < 0.02 * 0.3 * largest
+
+
+def test_a_brick_within_a_face_bears_as_on_a_plane():
+    on_brick, on_plane = Scene(LOWER, UPPER), Scene(contact.HalfSpace(), UPPER)
+    wanted = press(on_plane, mb.Transform((0.0, 0.0, 0.1 - DEPTH)))
+    for turn in (0.0, 0.3):
+        X = mb.Transform(mb.Rotation.about_axis(turn, "z"), (0.02, 0.03, 0.2 - DEPTH))
+        assert_allclose(press(on_brick, X), wanted, rtol=1e-9, atol=1e-9 * wanted[0])
+
+
+def test_cylinders_side_by_side_touch_along_a_line(rng):
+    coal = pytest.importorskip("coal", reason="coal is not installed")
+    first, second = contact.Cylinder(0.3, 0.5), contact.Cylinder(0.2, 0.4)
+    scene = Scene(first, second)
+    for _ in range(20):
+        angle, along, depth = rng.uniform(0, 2 * np.pi), rng.uniform(-0.6, 0.6), 10 ** rng.uniform(-5, -2)
+        where = (0.5 - depth) * np.array([np.cos(angle), np.sin(angle), 0.0]) + np.array([0.0, 0.0, along])
+        X = mb.Transform(mb.Rotation.about_axis(rng.choice([0.0, np.pi]), "x"), where)
+        rows = scene.put(mb.Transform(), X)
+        assert len(rows) == 2
+        ends = max(-0.5, along - 0.4), min(0.5, along + 0.4)
+        assert_allclose(np.sort(rows["point"][:, 2]), ends, atol=1e-12)
+        assert_allclose(rows["depth"], depth, rtol=1e-9)
+        request, result = coal.CollisionRequest(), coal.CollisionResult()
+        places = [coal.Transform3s(), coal.Transform3s(np.asarray(X.R), np.asarray(X.p))]
+        shapes = [coals(coal, one) for one in (first, second)]
+        assert coal.collide(shapes[0], places[0], shapes[1], places[1], request, result)
+        assert_allclose(result.getContact(0).penetration_depth, -depth, rtol=1e-3, atol=1e-6)
+
+
+def test_of_cylinders_that_cross_the_crossing_is_what_touches():
+    scene = Scene(contact.Cylinder(0.3, 0.5), contact.Cylinder(0.2, 0.4))
+    (row,) = scene.put(mb.Transform(), mb.Transform(mb.Rotation.about_axis(0.5, "x"), (0.4999, 0.0, 0.0)))
+    assert_allclose(row["depth"], 1e-4, rtol=1e-6)
+    # nearly parallel, and tilted towards each other: the end that is deeper
+    rows = scene.put(mb.Transform(), mb.Transform(mb.Rotation.about_axis(0.004, "y"), (0.4999, 0.0, 0.0)))
+    assert len(rows) == 1

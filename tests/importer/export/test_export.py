@@ -1,0 +1,264 @@
+"""Models to files and back: the same mass matrix, poses and accelerations; MuJoCo and Pinocchio read the files too."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mobod as mb
+from mobod.importer.export import save_mjcf, save_urdf
+
+EXAMPLES = files("mobod") / "examples"
+KINDS = ["Pin", "Slider", "Universal", "Gimbal", "Cylinder", "BendStretch", "Planar", "Translation", "Bushing", "Weld"]
+
+
+def pose(rng: np.random.Generator) -> mb.Transform:
+    return mb.Transform(mb.Rotation.from_body_fixed_xyz(rng.uniform(-2, 2, 3)), rng.uniform(-1, 1, 3))
+
+
+def make_system(seed: int, with_more: bool = True) -> mb.MultibodySystem:
+    """A tree of all kinds that files can say, some reversed, with frames in general positions."""
+    print("seed", seed)
+    rng = np.random.default_rng(seed)
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, 0, -9.81))
+    bodies = [matter.ground]
+    for number, kind in enumerate([*rng.permutation(KINDS), *rng.choice(KINDS, 4)]):
+        com, r = rng.uniform(-0.3, 0.3, 3), rng.uniform(0.2, 1.0, 3)
+        inertia = mb.UnitInertia.ellipsoid(r).shift_from_centroid(com)
+        body = mb.body.Rigid(mb.MassProperties(rng.uniform(0.5, 2), com, inertia))
+        body.add_decoration(mb.decoration.Brick((0.1, 0.2, 0.3), color="red", opacity=0.5), pose(rng))
+        body.add_decoration(mb.decoration.Cylinder(0.1, 0.2))
+        direction = mb.Direction.REVERSE if rng.random() < 0.4 else mb.Direction.FORWARD
+        X_BM = mb.Transform() if number % 3 == 0 else pose(rng)
+        parent = bodies[max(1, int(rng.integers(len(bodies))))] if len(bodies) > 1 else bodies[0]
+        make = getattr(mb.mobilizer, str(kind))
+        bodies.append(make(parent, body, X_PF=pose(rng), X_BM=X_BM, direction=direction, name=f"b{number}"))
+    if with_more:
+        for body in bodies[1:]:
+            if body.facts.num_u:
+                body.set_default_rotor_inertia(
+                    rng.uniform(0.1, 1) if body.facts.num_u == 1 else rng.uniform(0.1, 1, body.facts.num_u)
+                )
+                mb.force.MobilityLinearDamper(forces, body, 0, rng.uniform(0.1, 1))
+    return system
+
+
+def names_of(system: mb.MultibodySystem) -> list[str]:
+    from mobod.simulation.simulate import coordinate_names
+
+    return coordinate_names(system, system.realize_topology())
+
+
+def compare(one, one_names, other, other_names, bodies, seed=3, tolerance=1e-10):
+    """Both systems at the same random coordinates and speeds, by name; both have q_dot = u, the names' order may differ."""
+    rng = np.random.default_rng(seed)
+    assert set(one_names) == set(other_names)
+    order = [other_names.index(name) for name in one_names]
+    for _ in range(2):
+        states = []
+        q, u = rng.uniform(-1, 1, len(one_names)), rng.uniform(-1, 1, len(one_names))
+        for system, which in ((one, None), (other, order)):
+            state = system.realize_topology()
+            mine = np.arange(len(q)) if which is None else np.argsort(which)
+            state.q, state.u = q[mine], u[mine]
+            system.realize(state)
+            states.append(state)
+        M1, M2 = (s.get_matter_subsystem().calc_m(x) for s, x in zip((one, other), states, strict=True))
+        M2 = M2[np.ix_(order, order)]
+        assert_allclose(M2, M1, rtol=0, atol=tolerance * np.abs(M1).max())
+        a1, a2 = states[0].u_dot, states[1].u_dot[order]
+        assert_allclose(a2, a1, rtol=0, atol=tolerance * np.abs(a1).max() * np.linalg.cond(M1) ** 0.5)
+        for mine, theirs in bodies:
+            X1, X2 = (np.asarray(body.get_body_transform(state)) for body, state in zip((mine, theirs), states, strict=True))
+            assert_allclose(X2, X1, atol=1e-11)
+
+
+def bare(path, **options):
+    return mb.load_urdf(path, joint_limits=False, **options)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_system_goes_to_urdf_and_back(tmp_path, seed):
+    system = make_system(seed)
+    path = tmp_path / "a.urdf"
+    assert save_urdf(system, path) == []
+    model = bare(path)
+    bodies = [(body, model.bodies[body.name]) for body in list(system.get_matter_subsystem().bodies)[1:]]
+    compare(system, names_of(system), model.system, list(model.coordinates), bodies)
+    drawn = model.bodies["b0"].body.decorations
+    assert [type(geometry).__name__ for geometry, _ in drawn] == ["Brick", "Cylinder"]
+    own = list(system.get_matter_subsystem().bodies)[1].body.decorations
+    for (geometry, X), (again, X2) in zip(own, drawn, strict=True):
+        assert_allclose(X2 @ again.calc_mesh()[0], X @ geometry.calc_mesh()[0], atol=1e-14)
+        assert again.opacity == geometry.opacity
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_system_goes_to_mjcf_and_mujoco_agrees(tmp_path, seed):
+    mujoco = pytest.importorskip("mujoco")
+    system = make_system(seed)
+    path = tmp_path / "a.xml"
+    assert save_mjcf(system, path) == []
+    theirs = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(theirs)
+    names = names_of(system)
+    order = [theirs.joint(name).dofadr[0] for name in names]
+    rng = np.random.default_rng(seed)
+    state = system.realize_topology()
+    state.q, state.u = rng.uniform(-1, 1, len(names)), rng.uniform(-1, 1, len(names))
+    system.realize(state)
+    data.qpos[order], data.qvel[order] = state.q, state.u
+    mujoco.mj_forward(theirs, data)
+    M = np.zeros((theirs.nv, theirs.nv))
+    mujoco.mj_fullM(theirs, data, M)
+    mine = system.get_matter_subsystem().calc_m(state)
+    assert_allclose(M[np.ix_(order, order)], mine, rtol=0, atol=1e-10 * np.abs(mine).max())
+    assert_allclose(
+        data.qacc_smooth[order], state.u_dot, rtol=0, atol=1e-9 * np.abs(state.u_dot).max() * np.linalg.cond(mine) ** 0.5
+    )
+    for body in list(system.get_matter_subsystem().bodies)[1:]:
+        assert_allclose(data.body(body.name).xpos, body.get_body_transform(state).p, atol=1e-12)
+    model = mb.load_mjcf(path)
+    bodies = [(body, model.bodies[body.name]) for body in list(system.get_matter_subsystem().bodies)[1:]]
+    compare(system, names, model.system, list(model.coordinates), bodies, tolerance=1e-9)
+
+
+@pytest.mark.parametrize("name", ["panda", "g1"])
+@pytest.mark.parametrize("floating_base", [False, True])
+def test_robots_go_to_urdf_and_back_with_all_that_acts_on_them(tmp_path, name, floating_base):
+    model = mb.load_urdf(EXAMPLES / f"{name}.urdf", floating_base=floating_base)
+    notes = model.save_urdf(tmp_path / "a.urdf")
+    assert [note for note in notes if "floating_base=True" not in note] == []
+    again = mb.load_urdf(tmp_path / "a.urdf", floating_base=floating_base)
+    assert list(again.bodies) == list(model.bodies) and list(again.coordinates) == list(model.coordinates)
+    assert set(again.stops) == set(model.stops) and set(again.dampers) == set(model.dampers)
+    rng = np.random.default_rng(5)
+    states = []
+    for one in (model, again):
+        state = one.default_state()
+        rng = np.random.default_rng(5)
+        q = state.q + 0.5 * rng.uniform(-1, 1, len(state.q))
+        if floating_base:
+            q[:4] /= np.linalg.norm(q[:4])
+        state.q, state.u = q, rng.uniform(-1, 1, len(state.u))
+        one.system.realize(state)
+        states.append(state)
+    assert_allclose(again.matter.calc_m(states[1]), model.matter.calc_m(states[0]), atol=1e-12)
+    scale = np.abs(states[0].u_dot).max()
+    assert_allclose(states[1].u_dot, states[0].u_dot, rtol=0, atol=1e-9 * scale)
+    if not floating_base:
+        pin = pytest.importorskip("pinocchio")
+        theirs = pin.buildModelFromUrdf(str(tmp_path / "a.urdf"))
+        assert theirs.nv == len(model.speeds)
+
+
+@pytest.mark.parametrize("name", ["panda", "g1"])
+def test_floating_robots_go_to_mjcf_and_back(tmp_path, name):
+    pytest.importorskip("mujoco")
+    model = mb.load_urdf(EXAMPLES / f"{name}.urdf", floating_base=True, joint_limits=False)
+    model.save_mjcf(tmp_path / "a.xml")
+    again = mb.load_mjcf(tmp_path / "a.xml")
+    root = next(iter(model.coordinates)).partition("[")[0]
+    assert [n for n in model.coordinates if not n.startswith(root)] == [n for n in again.coordinates if not n.startswith(root)]
+    states = []
+    for one in (model, again):
+        rng = np.random.default_rng(5)
+        state = one.default_state()
+        q = rng.uniform(-1, 1, len(state.q))
+        q[:4] /= np.linalg.norm(q[:4])
+        state.q, state.u = q, rng.uniform(-1, 1, len(state.u))
+        one.system.realize(state, mb.Stage.VELOCITY)
+        states.append(state)
+    M = model.matter.calc_m(states[0])
+    # the order of the base's coordinates is each format's own; poses are not compared where it differs
+    if list(again.coordinates)[:7] == list(model.coordinates)[:7]:
+        assert_allclose(again.matter.calc_m(states[1]), M, atol=1e-9 * np.abs(M).max())
+    assert again.matter.calc_m(states[1]).shape == M.shape
+
+
+def test_couplings_stops_friction_and_frames_are_written(tmp_path):
+    urdf = """<robot name="r"><link name="base"/>
+      <link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+      <link name="b"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+      <joint name="i" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 1 0"/><origin xyz="1 2 3"/>
+        <limit lower="-1" upper="2" effort="5" velocity="1"/><dynamics damping="0.3" friction="0.2"/></joint>
+      <joint name="j" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/><limit effort="1" velocity="1"/>
+        <mimic joint="i" multiplier="-2" offset="0.25"/></joint></robot>"""
+    (tmp_path / "r.urdf").write_text(urdf)
+    model = mb.load_urdf(tmp_path / "r.urdf", joint_friction=True)
+    assert model.save_urdf(tmp_path / "s.urdf") == []
+    again = mb.load_urdf(tmp_path / "s.urdf", joint_friction=True)
+    assert again.joints["j"].mimic == model.joints["j"].mimic
+    assert again.joints["i"].dynamics == model.joints["i"].dynamics
+    assert again.stops["i"].get_default_stiffness() == pytest.approx(model.stops["i"].get_default_stiffness(), rel=1e-14)
+    notes = model.save_mjcf(tmp_path / "s.xml")
+    assert notes == ["constraints are MuJoCo's, which are soft"]
+    text = (tmp_path / "s.xml").read_text()
+    assert 'polycoef="0.25 -2.0 0.0 0.0 0.0"' in text and 'frictionloss="0.2"' in text and 'range="-1.0 2.0"' in text
+    mujoco = pytest.importorskip("mujoco")
+    mujoco.MjModel.from_xml_path(str(tmp_path / "s.xml"))
+
+
+def test_what_a_format_cannot_say_is_said(tmp_path):
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -1, 0))
+    solid = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    solid.add_decoration(mb.decoration.Torus())
+    one = mb.mobilizer.Ball(matter.ground, solid, name="one")
+    two = mb.mobilizer.Ellipsoid(one, solid, name="two")
+    mb.force.TwoPointLinearSpring(forces, one, (0, 0, 0), two, (1, 0, 0), 1.0, 1.0)
+    mb.constraint.Rod(one, (1, 0, 0), two, (0, 0, 0), 1.0)
+    notes = save_urdf(system, tmp_path / "a.urdf")
+    assert any("'one' is a ball joint: it becomes three joints" in note for note in notes)
+    assert any("'two': URDF has no joint that is a Ellipsoid; it is fixed" in note for note in notes)
+    assert "forces: 1 of the kind TwoPointLinearSpring is left out" in notes
+    assert "constraints: 1 of the kind Rod is left out" in notes
+    assert "gravity is not in the file: load it with gravity=(0, -1, 0)" in notes
+    assert sum("URDF has no shape for a Torus that is drawn" in note for note in notes) == 2
+    assert len(bare(tmp_path / "a.urdf").coordinates) == 3
+    notes = save_mjcf(system, tmp_path / "a.xml")
+    assert any("'two': MJCF has no joint that is a Ellipsoid" in note for note in notes)
+
+
+@pytest.mark.parametrize("save", [save_urdf, save_mjcf])
+def test_what_cannot_be_written_is_refused(tmp_path, save):
+    empty = mb.MultibodySystem()
+    mb.SimbodyMatterSubsystem(empty)
+    good = tmp_path / ("a.urdf" if save is save_urdf else "a.xml")
+    with pytest.raises(mb.ModelError, match="the system has no bodies"):
+        save(empty, good)
+    with pytest.raises(TypeError, match="has to be a Model or a MultibodySystem, not 3"):
+        save(3, good)
+    with pytest.raises(ValueError, match="has to end in"):
+        save(empty, tmp_path / "a.txt")
+    with pytest.raises(ValueError, match="there is no folder"):
+        save(empty, tmp_path / "none" / good.name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_springs_and_ties_go_to_mjcf(tmp_path):
+    mujoco = pytest.importorskip("mujoco")
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    solid = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 2)))  # as flat as a plate
+    one = mb.mobilizer.Pin(matter.ground, solid, name="world")
+    two = mb.mobilizer.Pin(one, mb.body.Massless(), X_PF=mb.Transform((0, 1, 0)), name="between")
+    three = mb.mobilizer.Slider(two, solid, X_PF=mb.Transform((0, 0, 1)), name="three")
+    mb.force.MobilityLinearSpring(forces, one, 0, 5.0, 0.25)
+    mb.constraint.Weld(matter.ground, mb.Transform((1, 0, 0)), three, mb.Transform())
+    mb.constraint.Ball(one, (0, 1, 0), three, (0, 0, 0))
+    notes = save_mjcf(system, tmp_path / "a.xml")
+    assert "body 'world' is called 'world_', since MuJoCo calls Ground so" in notes
+    assert "'between' has no mass, and is joined with the body that it carries" in notes
+    theirs = mujoco.MjModel.from_xml_path(str(tmp_path / "a.xml"))
+    assert (theirs.nbody, theirs.nv, theirs.neq) == (3, 3, 2)
+    assert theirs.jnt_stiffness[0] == 5.0 and theirs.qpos_spring[0] == 0.25
+    assert_allclose(theirs.eq_data[0, 3:6], [1, 0, 0])
+    assert sum("constraint" in note for note in save_urdf(system, tmp_path / "a.urdf")) == 2
+    assert "the springs of 1 coordinate are left out" in save_urdf(system, tmp_path / "a.urdf")
