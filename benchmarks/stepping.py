@@ -102,11 +102,10 @@ def xml_of(parts: list[Part], height: float, ground: str) -> str:
     x, y, z = hills()
     low, high = z.min(), z.max()
     rows = " ".join(f"{h:.9g}" for h in ((z.T - low) / (high - low)).ravel())
-    field = (
-        f'<asset><hfield name="hills" nrow="{len(y)}" ncol="{len(x)}" size="{x[-1]} {y[-1]} {high - low} 1" elevation="{rows}"/></asset>'
-        if ground == "hills"
-        else ""
-    )
+    field = ""
+    if ground == "hills":
+        size = f"{x[-1]} {y[-1]} {high - low} 1"
+        field = f'<asset><hfield name="hills" nrow="{len(y)}" ncol="{len(x)}" size="{size}" elevation="{rows}"/></asset>'
     floor = (
         f'<geom type="hfield" hfield="hills" pos="0 0 {low}" friction="{FRICTION} 0 0"/>'
         if ground == "hills"
