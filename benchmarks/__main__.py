@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 
 from . import (
+    biomechanics,
     constraints,
     contact,
     derivatives,
@@ -32,6 +33,7 @@ from .measure import ratio
 from .report import Target, environment, print_environment, print_table, print_targets, target_list
 
 BENCHMARKS = {
+    "biomechanics": biomechanics,
     "forward_dynamics": forward_dynamics,
     "operators": operators,
     "derivatives": derivatives,

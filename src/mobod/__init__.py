@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         motion,
     )
     from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
-    from .biomechanics import inverse_dynamics, inverse_kinematics
+    from .biomechanics import inverse_dynamics, inverse_kinematics, scale
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .force.contact.subsystem import CompliantContactSubsystem
     from .force.subsystem import GeneralForceSubsystem
     from .function import Function
-    from .importer import Model, load, load_mjcf, load_osim, load_sdf, load_urdf
+    from .importer import Model, load, load_mjcf, load_osim, load_sdf, load_urdf, write_osim
     from .integrator import Integrator
     from .linear.equilibrium import find_equilibrium
     from .linear.linear_system import LinearSystem
@@ -141,7 +141,9 @@ __all__ = [
     "read_c3d",
     "read_sto",
     "read_trc",
+    "scale",
     "simulate",
+    "write_osim",
     "write_sto",
     "write_trc",
 ]
@@ -149,7 +151,7 @@ __all__ = [
 #: Where the names are that are no module.
 _WHERE = {
     "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
-    "biomechanics": "inverse_dynamics inverse_kinematics",
+    "biomechanics": "inverse_dynamics inverse_kinematics scale",
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
@@ -159,7 +161,7 @@ _WHERE = {
     "force.contact.subsystem": "CompliantContactSubsystem",
     "force.subsystem": "GeneralForceSubsystem",
     "function": "Function",
-    "importer": "Model load load_mjcf load_osim load_sdf load_urdf",
+    "importer": "Model load load_mjcf load_osim load_sdf load_urdf write_osim",
     "integrator": "Integrator",
     "linear.equilibrium": "find_equilibrium",
     "linear.linear_system": "LinearSystem",

@@ -179,6 +179,21 @@ BAD = {
         mb.ModelError,
         "divisor of a branch",
     ),
+    "wrap first": (
+        lambda a, t: T.WrappedPath(a.forces, [([T.Wrap(a.upper, 1.0), (a.upper, (0, 0, 0)), (a.free, (0, 0, 0))], 1.0)]),
+        mb.ModelError,
+        "stands between two points",
+    ),
+    "wrap last": (
+        lambda a, t: T.WrappedPath(a.forces, [([(a.upper, (0, 0, 0)), (a.free, (0, 0, 0)), T.Wrap(a.upper, 1.0)], 1.0)]),
+        mb.ModelError,
+        "begins and ends with a point",
+    ),
+    "radius": (
+        lambda a, t: T.WrappedPath(a.forces, [([(a.upper, (0, 0, 0)), T.Wrap(a.upper, -1.0), (a.free, (0, 0, 0))], 1.0)]),
+        mb.ModelError,
+        "radius of a Wrap",
+    ),
     "body": (lambda a, t: T.BodyWrench(a.forces, 3.5), TypeError, "body has to be a mobilized body"),
     "vector": (lambda a, t: T.BodyWrench(a.forces, a.free, force=(1, 2)), ValueError, "force of a BodyWrench"),
     "ratio": (
@@ -202,6 +217,23 @@ def test_what_cannot_be_is_refused(name):
     with pytest.raises(error, match=match):
         make(arm, joint)
     assert arm.forces.get_num_forces() == 0
+
+
+def test_efforts_of_many_mobilities_in_one_call():
+    arm = Arm()
+    motors = mb.force.Actuators(arm.forces, [(arm.lower, 0), (arm.free, 4), (arm.upper, 0)])
+    state = arm.state()
+    arm.system.realize(state)
+    motors.set_efforts(state, [1.0, 2.0, 3.0])
+    assert state.stage == mb.Stage.VELOCITY and motors.get_num_actuators() == 3
+    assert_allclose(motors.get_efforts(state), [1, 2, 3])
+    assert_allclose(motors.calc_force_contribution(state)[2], [3, 1, 0, 0, 0, 0, 2, 0])
+    with pytest.raises(ValueError, match="efforts of"):
+        motors.set_efforts(state, [1.0])
+    with pytest.raises(TypeError, match="pairs"):
+        mb.force.Actuators(arm.forces, [arm.lower])
+    with pytest.raises(IndexError, match="which_u is 1"):
+        mb.force.Actuators(arm.forces, [(arm.lower, 1)])
 
 
 def test_lengths_need_positions():

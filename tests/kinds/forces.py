@@ -76,6 +76,16 @@ def straight_path(model, v):
     return F.transmission.StraightPath(model.forces, [(first, 1.0), ([(model.free, v()), (model.pin, v())], 2.0)])
 
 
+def wrapped_path(model, v):
+    """Over a sphere between two points, and a cylinder with a side."""
+    first, ball, bar, last = model.bodies[0], model.bodies[1], model.bodies[2], model.free
+    middle, far = v(), 3.0 * v()
+    sphere = F.transmission.Wrap(ball, 0.4, mb.Transform(middle))
+    cylinder = F.transmission.Wrap(bar, 0.3, frame(v), is_cylinder=True, side=(bar, v()))
+    parts = [(first, far), sphere, (ball, middle - far), cylinder, (last, v())]
+    return F.transmission.WrappedPath(model.forces, [(parts, 1.0)])
+
+
 SIX = np.arange(1.0, 7.0)
 RUBBER = mb.contact.Material(20.0, 0.4, static_friction=0.9, dynamic_friction=0.6, viscous_friction=0.1)
 SMOOTH = {"constant_contact_force": 0.01, "hertz_smoothing": 2.0, "hunt_crossley_smoothing": 3.0}
@@ -387,6 +397,17 @@ FORCES = Records(
         reference="MuJoCo, in tests/importer/mjcf",
     ),
     Force(
+        kind=F.Actuators,
+        elements=[lambda model, v: F.Actuators(model.forces, [(model.pin, 0), (model.free, 3), (model.free, 1)])],
+        parameters={},
+        apart={},
+        falls_to=Stage.VELOCITY,
+        conservative=False,
+        feeds=False,
+        begin=lambda force, state, rng: force.set_efforts(state, rng.uniform(-1, 1, 3)),
+        reference="test_actuator.py",
+    ),
+    Force(
         kind=F.TransmissionSpring,
         elements=[
             lambda model, v: F.TransmissionSpring(
@@ -400,6 +421,7 @@ FORCES = Records(
             lambda model, v: F.TransmissionSpring(
                 model.forces, straight_path(model, v), stiffness=4.0, damping=0.3, rest_range=(1.0, 2.0)
             ),
+            lambda model, v: F.TransmissionSpring(model.forces, wrapped_path(model, v), stiffness=4.0, damping=0.3),
         ],
         parameters={"stiffness": 3.5, "damping": 0.6},
         apart={},

@@ -135,6 +135,19 @@ def test_every_kind_of_constraint(name, make, close, derivative):
     assert_forward(pair.randomize(), close, derivative)
 
 
+def test_states_of_one_system_with_different_parameters(make, close, derivative):
+    """One after the other: a constraint that is disabled, one with another length, and the default again."""
+    pair = Pair(make, "Rod", copies=2)
+    state = pair.randomize()
+    assert_forward(state, close, derivative)
+    off, longer = state.copy(), state.copy()
+    pair.constraints[0].disable(off)
+    pair.constraints[1].set_rod_length(longer, 2.0)
+    for other in (off, longer, state):
+        pair.system.realize(other)
+        assert_forward(other, close, derivative)
+
+
 def test_constraints_of_coordinates_and_of_time(make, close, derivative):
     assert_forward(Tree().randomize(make), close, derivative)
 
@@ -238,6 +251,39 @@ def test_inverse_dynamics_of_an_ensemble(make, close):
     close(ensemble.calc_inverse_dynamics(u_dot), expected, 1e-10)
     with pytest.raises(ValueError, match="u_dot has shape"):
         ensemble.calc_inverse_dynamics(u_dot[:, 1:])
+
+
+@pytest.mark.parametrize("kinds", ["constant columns", "all columns"])
+def test_derivatives_of_an_ensemble_are_those_of_its_states(make, close, kinds):
+    K = mb.mobilizer
+    kinds = [K.Pin, K.Free, K.Slider, K.Ball, K.Planar] if kinds == "constant columns" else [K.Pin, K.Universal, K.Gimbal]
+    model = make.tree(6, kinds, direction=mb.Direction.FORWARD)
+    mb.force.MobilityLinearDamper(model.forces, model.bodies[-1], 0, 0.7)
+    model.made()
+    n, system = 9, model.system
+    ensemble = mb.Ensemble(system, n, state=model.state)
+    states = [model.randomize(state=model.state.copy()) for _ in range(n)]
+    ensemble.q, ensemble.u = [s.q for s in states], [s.u for s in states]
+    ensemble.realize()
+    u_dot = make.rng.normal(size=(n, len(model.state.u)))
+    name = f"{model.bodies[2].name}.mass"
+    for found, alone in (
+        (ensemble.calc_forward_dynamics_derivatives(), [system.calc_forward_dynamics_derivatives(s) for s in states]),
+        (
+            ensemble.calc_inverse_dynamics_derivatives(u_dot),
+            [system.calc_inverse_dynamics_derivatives(s, a) for s, a in zip(states, u_dot, strict=True)],
+        ),
+        ([ensemble.calc_parameter_derivatives([name])], [[system.calc_parameter_derivatives(s, [name])] for s in states]),
+        (
+            [ensemble.calc_inertial_parameter_regressor(u_dot)],
+            [[model.matter.calc_inertial_parameter_regressor(s, a)] for s, a in zip(states, u_dot, strict=True)],
+        ),
+    ):
+        for part, each in zip(found, zip(*alone, strict=True), strict=True):
+            close(part, np.array(each), 1e-8)
+    ensemble.u = ensemble.u
+    with pytest.raises(mb.StageError):
+        ensemble.calc_forward_dynamics_derivatives()
 
 
 def test_bad_input(make):

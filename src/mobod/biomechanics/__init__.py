@@ -8,16 +8,19 @@ from ..value.attributes import explain_names
 from .dynamics import InverseDynamics, inverse_dynamics
 from .figure import plot_table
 from .kinematics import Kinematics, inverse_kinematics
+from .scaling import Measurement, scale
 
 __all__ = [
     "Applied",
     "ExternalForce",
     "InverseDynamics",
     "Kinematics",
+    "Measurement",
     "inverse_dynamics",
     "inverse_kinematics",
     "plot_table",
     "read_external_loads",
+    "scale",
 ]
 
 explain_names(__name__)

@@ -48,6 +48,20 @@ def add_commands(commands: Any) -> None:
     inverse.add_argument("--loads", type=Path, metavar="FILE", help="external loads: OpenSim's .xml, which names its data")
     inverse.add_argument("--reactions", type=Path, metavar="FILE", help="save the joints' reactions, in Ground: .sto")
 
+    scaled = commands.add_parser(
+        "scale",
+        help="scale an OpenSim model to a subject",
+        description="Scale a model to a subject who stood still, by a setup file of OpenSim's tool, and place its markers.",
+        epilog="Example: mobod scale setup_scale.xml --output subject.osim",
+    )
+    scaled.set_defaults(run=run_scale)
+    scaled.add_argument("setup", type=Path, metavar="SETUP", help="setup file of OpenSim's scale tool (.xml)")
+    scaled.add_argument("--model", type=Path, metavar="MODEL", help="in place of the one that the setup names (.osim)")
+    scaled.add_argument("--markers", type=Path, metavar="MARKERS", help="in place of those that the setup names (.trc)")
+    scaled.add_argument("--mass", type=float, metavar="M", help="of the subject, in place of the setup's")
+    scaled.add_argument("--output", type=Path, metavar="FILE", help="save the scaled model: .osim")
+    scaled.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
 
 def _add_common(parser: argparse.ArgumentParser, filtered: str, saved: str) -> None:
     parser.add_argument("--output", type=Path, metavar="FILE", help=f"save the {saved}")
@@ -168,6 +182,69 @@ def run_id(options: argparse.Namespace) -> None:
         say(f"{'plot':<17}{options.plot}")
     if not (options.output or options.reactions or options.plot):
         say("nothing is saved; ask for it with --output, --reactions or --plot")
+
+
+def run_scale(options: argparse.Namespace) -> None:
+    """Scaling."""
+    from ..biomechanics import Measurement, scale
+    from ..importer import load_osim, write_osim
+    from ..importer.tool_setup import read_scale_setup
+    from ..value.checks import check_extension
+
+    setup = read_scale_setup(options.setup)
+    path = options.model or setup.model
+    if path is None:
+        raise CommandError(f"{options.setup} names no model_file; give one with --model")
+    if options.output is not None:
+        check_extension(options.output, (".osim",))
+    say = _speaker(options)
+    model = load_osim(path)
+    for name, (body, place) in setup.added.items():
+        if body not in model.bodies:
+            raise CommandError(f"the marker {name!r} is on the body {body!r}, which {model.name!r} does not have")
+        model.markers[name] = model.bodies[body], place
+    default = model.default_state().q
+    wanted = {
+        name: float(default[model.coordinates[name]]) if value is None else value
+        for name, value in setup.coordinates.items()
+        if name in model.coordinates
+    }
+    weights = dict.fromkeys(model.markers, 0.0 if setup.weights else 1.0)  # a setup's markers are those that it lists
+    weights |= {name: weight for name, weight in setup.weights.items() if name in model.markers}
+    strangers = {body for _, _, bodies in setup.measurements for body in bodies} | setup.factors.keys()
+    for body in sorted(strangers - model.bodies.keys()):
+        say(f"note: the setup scales the body {body!r}, which the model does not have")
+    known = [
+        Measurement(name=name, pairs=pairs, bodies={body: axes for body, axes in bodies.items() if body in model.bodies})
+        for name, pairs, bodies in setup.measurements
+    ]
+    found = scale(
+        model,
+        options.markers or setup.markers,
+        measurements=known,
+        factors={body: given for body, given in setup.factors.items() if body in model.bodies},
+        mass=options.mass or setup.mass,
+        keep_masses=setup.keep_masses,
+        start=setup.start,
+        end=setup.end,
+        place_markers=setup.place_markers,
+        fixed=setup.fixed or None,
+        weights=weights,
+        coordinates=wanted,
+        coordinate_weights=setup.coordinate_weights or 1.0,
+    )
+    for name, factor in found.data["measurements"].items():
+        say(f"{name:<20}{factor:8.4f}")
+    for name, factors in found.data["scale_factors"].items():
+        say(f"{name:<20}" + "".join(f"{factor:8.4f}" for factor in factors))
+    pose = found.data.get("static_pose")
+    if pose is not None:
+        say(pose.summarize())
+    if options.output is None:
+        say("nothing is saved; ask for it with --output")
+    else:
+        write_osim(options.output, found)
+        say(f"{'model':<17}{options.output}")
 
 
 def _ranges(table: Any) -> str:

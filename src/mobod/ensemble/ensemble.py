@@ -9,14 +9,14 @@ from typing import Any
 
 from ..state.resources import own_copy
 from ..tree.lumped_welds import ReducedTree
+from .derivatives import Derivatives
 from .one_thread import Users, by_one_thread
-from .operators import Operators
 from .states import States
 from .work_sharing import Helpers
 
 
 @by_one_thread
-class Ensemble(Operators):
+class Ensemble(Derivatives):
     """Many states of one system, all with the same modelling choices and size, and the same parameters unless these are varied.
 
     Parameters

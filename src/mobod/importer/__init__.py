@@ -9,8 +9,8 @@
 from .formats import load
 from .mjcf import load_mjcf
 from .model import Model
-from .osim import load_osim
+from .osim import load_osim, write_osim
 from .sdf import load_sdf
 from .urdf import load_urdf
 
-__all__ = ["Model", "load", "load_mjcf", "load_osim", "load_sdf", "load_urdf"]
+__all__ = ["Model", "load", "load_mjcf", "load_osim", "load_sdf", "load_urdf", "write_osim"]

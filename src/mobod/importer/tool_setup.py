@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..value.files import as_path
 from .external_loads import all_named, beside, first_named, text_of
@@ -130,3 +131,120 @@ def _name(element: Element, tag: str) -> Path | None:
 def _file(path: Path, element: Element, tag: str) -> Path | None:
     name = _name(element, tag)
     return None if name is None else beside(path, str(name))
+
+
+# ---------------------------------------------------------------------------------------------- scaling
+
+
+@dataclass(kw_only=True)
+class ScaleSetup:
+    """What a setup file of OpenSim's scale tool says.
+
+    Attributes
+    ----------
+    model, markers, output : Path or None
+    added : dict of str to (str, (3,) array)
+        Markers of a file of its own: the body, and where on it.
+    fixed : list of str
+        Of these, those that stay on their bodies.
+    measurements : list of (str, list of pairs, dict of str to str)
+        Name, pairs of markers, and bodies with their axes.
+    factors : dict of str to (3,) array
+        Of bodies, by hand.
+    mass : float or None
+    keep_masses, place_markers : bool
+    start, end : float
+    weights, coordinates, coordinate_weights : dict
+        As in `ToolSetup`.
+    """
+
+    model: Path | None = None
+    markers: Path | None = None
+    output: Path | None = None
+    added: dict[str, tuple[str, Array]] = field(default_factory=dict)
+    fixed: list[str] = field(default_factory=list)
+    measurements: list[tuple[str, list[tuple[str, str]], dict[str, str]]] = field(default_factory=list)
+    factors: dict[str, Array] = field(default_factory=dict)
+    mass: float | None = None
+    keep_masses: bool = False
+    place_markers: bool = False
+    start: float = -np.inf
+    end: float = np.inf
+    weights: dict[str, float] = field(default_factory=dict)
+    coordinates: dict[str, float | None] = field(default_factory=dict)
+    coordinate_weights: dict[str, float] = field(default_factory=dict)
+
+
+def read_scale_setup(path: str | os.PathLike[str]) -> ScaleSetup:
+    """Read a setup file of OpenSim's ScaleTool.
+
+    Raises
+    ------
+    ModelError
+        If it holds no such tool, or a number is none; with file and line.
+    FileNotFoundError
+        If a file that it names is not there.
+    """
+    path = as_path("path", path)
+    root = read_xml(path, with_text=True, any_bytes=True, faults=[])
+    tool = first_named(root, "ScaleTool")
+    if tool is None:
+        raise ModelError(f"{path}:{root.line}: this file holds no ScaleTool")
+    setup, empty = ScaleSetup(), Element("none", {}, tool.line)
+    mass = _number(path, tool, "mass", -1.0)
+    setup.mass = mass if mass > 0.0 else None
+    maker = first_named(tool, "GenericModelMaker") or empty
+    scaler = first_named(tool, "ModelScaler") or empty
+    placer = first_named(tool, "MarkerPlacer") or empty
+    setup.model = _file(path, maker, "model_file")
+    more = _file(path, maker, "marker_set_file")
+    if more is not None:
+        setup.added, setup.fixed = read_marker_set(more)
+    setup.place_markers = placer is not empty and (text_of(placer, "apply") or "true").lower() == "true"
+    setup.markers = _file(path, scaler, "marker_file") or _file(path, placer, "marker_file")
+    setup.start, setup.end = _range(path, scaler)
+    setup.keep_masses = text_of(scaler, "preserve_mass_distribution").lower() == "true"
+    setup.output = _name(placer, "output_model_file") or _name(scaler, "output_model_file")
+    order = text_of(scaler, "scaling_order").split() or ["measurements", "manualScale"]
+    for one in all_named(scaler, "Measurement") if "measurements" in order else []:
+        if text_of(one, "apply").lower() == "false":
+            continue
+        pairs = [tuple(text_of(pair, "markers").split()) for pair in all_named(one, "MarkerPair")]
+        bodies = {
+            body.attributes.get("name", ""): "".join(text_of(body, "axes").split()) for body in all_named(one, "BodyScale")
+        }
+        if any(len(pair) != 2 for pair in pairs):
+            raise ModelError(f"{path}:{one.line}: a MarkerPair has two markers")
+        setup.measurements.append((one.attributes.get("name", ""), [(pair[0], pair[1]) for pair in pairs], bodies))
+    for one in all_named(scaler, "Scale") if "manualScale" in order else []:
+        if text_of(one, "apply").lower() != "false":
+            setup.factors[text_of(one, "segment")] = _three(path, one, "scales")
+    tasks = ToolSetup(kind="ik")
+    _read_tasks(path, placer, tasks)
+    setup.weights, setup.coordinates = tasks.weights, tasks.coordinates
+    setup.coordinate_weights = tasks.coordinate_weights
+    return setup
+
+
+def read_marker_set(path: str | os.PathLike[str]) -> tuple[dict[str, tuple[str, Array]], list[str]]:
+    """Markers of a file of OpenSim's, old or new: of each the body and the place on it; and which are fixed."""
+    path = as_path("path", path)
+    root = read_xml(path, with_text=True, any_bytes=True, faults=[])
+    found, fixed = {}, []
+    for one in all_named(root, "Marker"):
+        body = text_of(one, "socket_parent_frame") or text_of(one, "body") or text_of(one, "parent_frame")
+        name = one.attributes.get("name", "")
+        found[name] = body.rsplit("/", 1)[-1], _three(path, one, "location")
+        if text_of(one, "fixed").lower() == "true":
+            fixed.append(name)
+    return found, fixed
+
+
+def _three(path: Path, element: Element, tag: str) -> Array:
+    try:
+        found = np.array([float(word) for word in text_of(element, tag).split()])
+    except ValueError:
+        found = np.zeros(0)
+    if found.shape != (3,):
+        raise ModelError(f"{path}:{element.line}: the <{tag}> is three numbers, not {text_of(element, tag)!r}")
+    return found

@@ -75,6 +75,8 @@ class Sweep:
         self.bent: npt.NDArray[np.int64] = np.array(bent, np.int64)
         self._bends, self._slopes = any(bent), slopes
         self._no_bends = np.zeros((1, kernels.NUMBERS_OF_BENDS))
+        #: What the kernels take: no bends, which bodies have them, and forces on single mobilities.
+        self.constants = self._no_bends, self.bent, slopes
         self._nu, self._blocks = tree.nu, -(-tree.nu // LANES)
         self._nb, self._pool = tree.nb, []  # type: tuple[int, list[Any]]
 

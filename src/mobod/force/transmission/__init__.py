@@ -1,8 +1,8 @@
 """Transmissions: what an actuator, a spring or a damper of one length acts through.
 
 A transmission has a length l, a function of q, and a speed that is linear in u; a force f along it is the generalized force
-f d(speed)/du. One kind a file: `Coordinates`, `StraightPath`, `BodyWrench`, `RelativePose`, `SliderCrank`; `base` says what a
-new kind provides. `force.Actuator` and `force.TransmissionSpring` act through any of them.
+f d(speed)/du. One kind a file: `Coordinates`, `StraightPath`, `WrappedPath`, `BodyWrench`, `RelativePose`, `SliderCrank`;
+`base` says what a new kind provides. `force.Actuator` and `force.TransmissionSpring` act through any of them.
 """
 
 from ...value.attributes import explain_names
@@ -12,10 +12,21 @@ from .coordinates import Coordinates
 from .relative_pose import RelativePose
 from .slider_crank import SliderCrank
 from .straight_path import StraightPath
+from .wrapped_path import Wrap, WrappedPath
 
 #: Every kind.
-KINDS: tuple[type[Transmission], ...] = (Coordinates, StraightPath, BodyWrench, RelativePose, SliderCrank)
+KINDS: tuple[type[Transmission], ...] = (Coordinates, StraightPath, WrappedPath, BodyWrench, RelativePose, SliderCrank)
 
-__all__ = ["KINDS", "BodyWrench", "Coordinates", "RelativePose", "SliderCrank", "StraightPath", "Transmission"]
+__all__ = [
+    "KINDS",
+    "BodyWrench",
+    "Coordinates",
+    "RelativePose",
+    "SliderCrank",
+    "StraightPath",
+    "Transmission",
+    "Wrap",
+    "WrappedPath",
+]
 
 explain_names(__name__)

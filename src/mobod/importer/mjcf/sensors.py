@@ -15,7 +15,7 @@ from ... import measure
 from ...algebra.arrays import Array
 from ...value import Transform
 from ...value.stage import Stage
-from .bodies import Tree
+from .bodies import Joint, Tree
 from .sites import Placed
 from .source import Source, listed, plural, rotation_of
 
@@ -27,10 +27,14 @@ Reading = Callable[["State"], Any]
 
 
 class SensorReading(measure.CustomImplementation):
-    """What a sensor reads, as a function of a state."""
+    """What a sensor reads, as a function of a state, which a factory makes when it is first needed."""
 
-    def __init__(self, read: Reading, stage: Stage) -> None:
-        self._read, self._stage = read, stage
+    def __init__(self, stage: Stage, factory: Callable[..., tuple[Reading, Stage] | None], *arguments: Any) -> None:
+        self._stage, self._factory, self._arguments = stage, factory, arguments
+        self._read: Reading | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_read": None}
 
     def get_depends_on_stage(self, deriv_order: int) -> Stage:
         """What the reading needs."""
@@ -42,10 +46,14 @@ class SensorReading(measure.CustomImplementation):
 
     def calc_cached_value(self, state: State, deriv_order: int) -> Any:
         """The reading."""
-        return self._read(state)
+        return self.get_uncached_value(state, deriv_order)
 
     def get_uncached_value(self, state: State, deriv_order: int) -> Any:
         """The reading."""
+        if self._read is None:
+            made = self._factory(*self._arguments)
+            assert made is not None
+            self._read = made[0]
         return self._read(state)
 
 
@@ -59,13 +67,14 @@ def add_sensors(source: Source, tree: Tree, sites: list[Placed], model: Model) -
     left: dict[str, list[str]] = {}
     for s, name in enumerate(source.sensors):
         kind = str(source.mujoco.mjtSensor(int(m.sensor_type[s]))).rpartition("mjSENS_")[2].lower()
-        made = maker.make(s, kind)
-        if made is None:
+        factory = maker.factory(s, kind)
+        made = None if factory is None else factory[0](*factory[1:])
+        if factory is None or made is None:
             left.setdefault(kind, []).append(name)
             continue
-        read, stage, size = made
+        size = int(m.sensor_dim[s])
         shape = () if size == 1 else (size,)
-        found[name] = measure.Custom(model.matter, SensorReading(read, stage), shape=shape, name=f"sensor {name}")
+        found[name] = measure.Custom(model.matter, SensorReading(made[1], *factory), shape=shape, name=f"sensor {name}")
     model.data["sensors"] = found
     for kind, names in left.items():
         source.note(
@@ -77,43 +86,29 @@ class _Maker:
     def __init__(self, source: Source, tree: Tree, sites: list[Placed], model: Model) -> None:
         self.source, self.tree, self.sites, self.model = source, tree, sites, model
 
-    def make(self, s: int, kind: str) -> tuple[Reading, Stage, int] | None:
-        """The reading, the stage it needs, and how many numbers it is; None where there is no counterpart."""
-        m = self.source.m
-        number, size = int(m.sensor_objid[s]), int(m.sensor_dim[s])
-        simple = self.of_joints(kind, number)
-        if simple is None:
-            simple = self.of_frames(s, kind, number)
-        return None if simple is None else (*simple, size)
-
-    def of_joints(self, kind: str, number: int) -> tuple[Reading, Stage] | None:
-        """Of joints, tendons, actuators, and of the whole."""
-        model, source = self.model, self.source
+    def factory(self, s: int, kind: str) -> tuple[Any, ...] | None:
+        """What makes the reading, and its arguments; None where there is no counterpart."""
+        m, model, source = self.source.m, self.model, self.source
+        number = int(m.sensor_objid[s])
         if kind in ("jointpos", "jointvel", "ballquat", "ballangvel"):
-            joint = self.tree.joints[number]
-            if kind == "jointpos":
-                return (lambda state: state.q_values[joint.q]), Stage.MODEL
-            if kind == "jointvel":
-                return (lambda state: state.u_values[joint.u]), Stage.MODEL
-            convert = model.data["mujoco"]
-            if kind == "ballquat":
-                return (lambda state: _unit(convert.get_qpos(state)[joint.qpos : joint.qpos + 4])), Stage.MODEL
-            return (lambda state: convert.get_qvel(state)[joint.dof : joint.dof + 3]), Stage.MODEL
+            return _of_joint, kind, self.tree.joints[number], model
         if kind in ("tendonpos", "tendonvel"):
-            tendon = model.data["tendons"][source.tendons[number]]
-            return (tendon.calc_length, Stage.POSITION) if kind == "tendonpos" else (tendon.calc_speed, Stage.VELOCITY)
+            return _of_length, kind, model.data["tendons"][source.tendons[number]]
         if kind in ("actuatorpos", "actuatorvel", "actuatorfrc"):
             element = model.actuators.get(source.actuators[number])
-            if element is None:
-                return None
-            if kind == "actuatorfrc":
-                return element.calc_force, Stage.VELOCITY
-            return (element.calc_length, Stage.POSITION) if kind == "actuatorpos" else (element.calc_speed, Stage.VELOCITY)
-        if kind == "clock":
-            return (lambda state: state.time), Stage.MODEL
-        if kind == "e_kinetic":
-            return model.system.calc_kinetic_energy, Stage.VELOCITY
-        return None
+            return None if element is None else (_of_length, kind, element)
+        if kind in ("clock", "e_kinetic"):
+            return _of_system, kind, model
+        if kind in ("subtreecom", "subtreelinvel"):
+            return self.subtree(kind, number)
+        place = self.placed(s, "obj", number)
+        if place is None:
+            return None
+        reference = int(m.sensor_refid[s])
+        if reference >= 0:
+            other = self.placed(s, "ref", reference)
+            return None if other is None else (_relative, kind, place, other)
+        return _of_frame, kind, place, np.array(model.gravity.get_default_gravity_vector()), np.array(m.opt.magnetic)
 
     def placed(self, s: int, what: str, number: int) -> Placed | None:
         """The body and the frame of what a sensor is on; None of a kind without."""
@@ -131,63 +126,83 @@ class _Maker:
             return bodies[int(m.geom_bodyid[number])], Transform.trusted(R, np.array(m.geom_pos[number]))
         return None
 
-    def of_frames(self, s: int, kind: str, number: int) -> tuple[Reading, Stage] | None:
-        """Of a frame on a body, in Ground or in another frame."""
-        m = self.source.m
-        if kind in ("subtreecom", "subtreelinvel"):
-            return self.of_subtree(kind, number)
-        place = self.placed(s, "obj", number)
-        if place is None:
-            return None
-        body, X = place
-        reference = int(m.sensor_refid[s])
-        if reference >= 0:
-            other = self.placed(s, "ref", reference)
-            return None if other is None else _relative(kind, place, other)
-        gravity, magnetic = np.array(self.model.gravity.get_default_gravity_vector()), np.array(m.opt.magnetic)
-
-        def R(state: State) -> Array:
-            return np.asarray(body.get_body_rotation(state)) @ np.asarray(X.R)
-
-        axes = {"framexaxis": 0, "frameyaxis": 1, "framezaxis": 2}
-        if kind in axes:
-            return (lambda state: R(state)[:, axes[kind]]), Stage.POSITION
-        table: dict[str, tuple[Reading, Stage]] = {
-            "framepos": (lambda state: body.find_station_location_in_ground(state, X.p), Stage.POSITION),
-            "framequat": (lambda state: _quaternion(R(state)), Stage.POSITION),
-            "framelinvel": (lambda state: body.find_station_velocity_in_ground(state, X.p), Stage.VELOCITY),
-            "frameangvel": (body.get_body_angular_velocity, Stage.VELOCITY),
-            "framelinacc": (
-                lambda state: body.find_station_acceleration_in_ground(state, X.p) - gravity,
-                Stage.ACCELERATION,
-            ),
-            "frameangacc": (body.get_body_angular_acceleration, Stage.ACCELERATION),
-            "velocimeter": (lambda state: body.find_station_velocity_in_ground(state, X.p) @ R(state), Stage.VELOCITY),
-            "gyro": (lambda state: body.get_body_angular_velocity(state) @ R(state), Stage.VELOCITY),
-            "accelerometer": (
-                lambda state: (body.find_station_acceleration_in_ground(state, X.p) - gravity) @ R(state),
-                Stage.ACCELERATION,
-            ),
-            "magnetometer": (lambda state: magnetic @ R(state), Stage.POSITION),
-        }
-        return table.get(kind)
-
-    def of_subtree(self, kind: str, number: int) -> tuple[Reading, Stage]:
+    def subtree(self, kind: str, number: int) -> tuple[Any, ...]:
         """Of a body and all that hang on it."""
         m, inside = self.source.m, {number}
         for b in range(number + 1, m.nbody):
             if int(m.body_parentid[b]) in inside:
                 inside.add(b)
-        bodies = [self.tree.bodies[b] for b in sorted(inside) if b > 0]
-        masses = np.array([m.body_mass[b] for b in sorted(inside) if b > 0], float)
-        stations = [np.array(m.body_ipos[b]) for b in sorted(inside) if b > 0]
+        chosen = [b for b in sorted(inside) if b > 0]
+        masses = np.array([m.body_mass[b] for b in chosen], float)
         weights = masses / masses.sum() if masses.sum() else masses
-        asked = "find_station_location_in_ground" if kind == "subtreecom" else "find_station_velocity_in_ground"
+        return _of_subtree, kind, [self.tree.bodies[b] for b in chosen], weights, [np.array(m.body_ipos[b]) for b in chosen]
 
-        def read(state: State) -> Array:
-            return weights @ np.array([getattr(body, asked)(state, p) for body, p in zip(bodies, stations, strict=True)])
 
-        return read, Stage.POSITION if kind == "subtreecom" else Stage.VELOCITY
+def _of_joint(kind: str, joint: Joint, model: Model) -> tuple[Reading, Stage]:
+    if kind == "jointpos":
+        return (lambda state: state.q_values[joint.q]), Stage.MODEL
+    if kind == "jointvel":
+        return (lambda state: state.u_values[joint.u]), Stage.MODEL
+    convert = model.data["mujoco"]
+    if kind == "ballquat":
+        return (lambda state: _unit(convert.get_qpos(state)[joint.qpos : joint.qpos + 4])), Stage.MODEL
+    return (lambda state: convert.get_qvel(state)[joint.dof : joint.dof + 3]), Stage.MODEL
+
+
+def _of_length(kind: str, element: Any) -> tuple[Reading, Stage]:
+    """Of a tendon or an actuator."""
+    if kind.endswith("frc"):
+        return element.calc_force, Stage.VELOCITY
+    return (element.calc_length, Stage.POSITION) if kind.endswith("pos") else (element.calc_speed, Stage.VELOCITY)
+
+
+def _of_system(kind: str, model: Model) -> tuple[Reading, Stage]:
+    if kind == "clock":
+        return (lambda state: state.time), Stage.MODEL
+    return model.system.calc_kinetic_energy, Stage.VELOCITY
+
+
+def _of_subtree(kind: str, bodies: list[Any], weights: Array, stations: list[Array]) -> tuple[Reading, Stage]:
+    asked = "find_station_location_in_ground" if kind == "subtreecom" else "find_station_velocity_in_ground"
+
+    def read(state: State) -> Array:
+        return weights @ np.array([getattr(body, asked)(state, p) for body, p in zip(bodies, stations, strict=True)])
+
+    return read, Stage.POSITION if kind == "subtreecom" else Stage.VELOCITY
+
+
+def _of_frame(kind: str, place: Placed, gravity: Array, magnetic: Array) -> tuple[Reading, Stage] | None:
+    """A frame in Ground."""
+    body, X = place
+
+    def R(state: State) -> Array:
+        return np.asarray(body.get_body_rotation(state)) @ np.asarray(X.R)
+
+    def location(state: State) -> Array:
+        return body.find_station_location_in_ground(state, X.p)
+
+    def velocity(state: State) -> Array:
+        return body.find_station_velocity_in_ground(state, X.p)
+
+    def acceleration(state: State) -> Array:
+        return body.find_station_acceleration_in_ground(state, X.p) - gravity
+
+    axes = {"framexaxis": 0, "frameyaxis": 1, "framezaxis": 2}
+    if kind in axes:
+        return (lambda state: R(state)[:, axes[kind]]), Stage.POSITION
+    table: dict[str, tuple[Reading, Stage]] = {
+        "framepos": (location, Stage.POSITION),
+        "framequat": (lambda state: _quaternion(R(state)), Stage.POSITION),
+        "framelinvel": (velocity, Stage.VELOCITY),
+        "frameangvel": (body.get_body_angular_velocity, Stage.VELOCITY),
+        "framelinacc": (acceleration, Stage.ACCELERATION),
+        "frameangacc": (body.get_body_angular_acceleration, Stage.ACCELERATION),
+        "velocimeter": (lambda state: velocity(state) @ R(state), Stage.VELOCITY),
+        "gyro": (lambda state: body.get_body_angular_velocity(state) @ R(state), Stage.VELOCITY),
+        "accelerometer": (lambda state: acceleration(state) @ R(state), Stage.ACCELERATION),
+        "magnetometer": (lambda state: magnetic @ R(state), Stage.POSITION),
+    }
+    return table.get(kind)
 
 
 def _relative(kind: str, place: Placed, other: Placed) -> tuple[Reading, Stage] | None:

@@ -1,7 +1,7 @@
 """Tendons: transmissions, with springs, dampers and limits.
 
-A fixed tendon is `force.transmission.Coordinates`, a spatial one a `force.transmission.StraightPath`, by name in
-``model.data["tendons"]``. Around a wrapping geom a path runs straight, and the report says so.
+A fixed tendon is `force.transmission.Coordinates`, a spatial one a `force.transmission.StraightPath`, or a `WrappedPath` where
+it bends around geoms, by name in ``model.data["tendons"]``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from ... import force
 from ...force import transmission
 from .bodies import Tree
+from .geoms import geom_frame
 from .limits import stiffness_of
 from .sites import Placed
 from .source import Source, listed, plural
@@ -26,12 +27,12 @@ class Tendons:
 
     def __init__(self, source: Source, tree: Tree, sites: list[Placed], model: Model) -> None:
         self.source, self.tree, self.sites, self.model = source, tree, sites, model
-        self.wrapping: list[str] = []
+        self.sides: set[str] = set()
         model.data["tendons"] = self.by_name = {name: self.path(t, 1.0) for t, name in enumerate(source.tendons)}
-        if self.wrapping:
+        if self.sides:
             source.note(
-                f"{plural(len(self.wrapping), 'tendon')} {listed(self.wrapping)}: wrapping around geoms is not simulated; "
-                "the path runs straight from site to site"
+                f"{plural(len(self.sides), 'side site')} {listed(sorted(self.sides))}: a tendon passes a surface on that side; "
+                "where its ends are on the other, MuJoCo can choose differently"
             )
 
     def path(self, t: int, ratio: float) -> transmission.Transmission:
@@ -45,15 +46,29 @@ class Tendons:
             terms = [(self.tree.joints[number[k]].mobod, 0, float(parameter[k])) for k in objects]
             return transmission.Coordinates(forces, terms, ratio=ratio)
         branches: list[tuple[list[Any], float]] = [([], 1.0)]
+        wraps = False
         for k in objects:
             if kind[k] == kinds.mjWRAP_PULLEY:
                 branches.append(([], float(parameter[k])))
             elif kind[k] == kinds.mjWRAP_SITE:
                 body, X = self.sites[number[k]]
                 branches[-1][0].append((body, X.p))
-            elif self.source.tendons[t] not in self.wrapping:
-                self.wrapping.append(self.source.tendons[t])
-        return transmission.StraightPath(forces, [branch for branch in branches if len(branch[0]) > 1], ratio=ratio)
+            else:
+                branches[-1][0].append(self.wrap(int(number[k]), kind[k] == kinds.mjWRAP_CYLINDER, round(float(parameter[k]))))
+                wraps = True
+        branches = [branch for branch in branches if len(branch[0]) > 1]
+        if wraps:
+            return transmission.WrappedPath(forces, branches, ratio=ratio)
+        return transmission.StraightPath(forces, branches, ratio=ratio)
+
+    def wrap(self, g: int, is_cylinder: bool, side: int) -> transmission.Wrap:
+        """What a path bends around."""
+        m = self.source.m
+        body, X = self.tree.bodies[int(m.geom_bodyid[g])], geom_frame(self.source, g)
+        place = None if side < 0 else (self.sites[side][0], self.sites[side][1].p)
+        if side >= 0:
+            self.sides.add(self.source.sites[side])
+        return transmission.Wrap(body, float(m.geom_size[g, 0]), X, is_cylinder, place)
 
     def add_forces(self, limits: bool, stiffness: float | None) -> None:
         """Springs and dampers; limits as springs beyond them, where they are asked for; the rest is reported."""

@@ -4,5 +4,6 @@ A kind of joint, constraint, force, function or geometry is one entry of the tab
 """
 
 from .load import load_osim
+from .write import write_osim
 
-__all__ = ["load_osim"]
+__all__ = ["load_osim", "write_osim"]

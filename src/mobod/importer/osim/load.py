@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
 
 from ...errors import ModelError
 from ...value.attributes import named_arguments
 from ..model import Model
 from .build import Builder
 from .document import Item, read_document
+from .scaling import scale_document
 from .upgrade import upgrade
 
 
 @named_arguments
-def load_osim(path: str | os.PathLike[str], *, strict: bool = False, mesh_dirs: Sequence[str | os.PathLike[str]] = ()) -> Model:
+def load_osim(
+    path: str | os.PathLike[str],
+    *,
+    strict: bool = False,
+    mesh_dirs: Sequence[str | os.PathLike[str]] = (),
+    external_loads: str | os.PathLike[str] | None = None,
+    scale_factors: Mapping[str, npt.ArrayLike] | None = None,
+    mass: float | None = None,
+    keep_masses: bool = False,
+) -> Model:
     """Build a multibody system from an OpenSim model file.
 
     Files of all versions from 1.6 on are read, and mean what they mean to OpenSim 4.6: the same coordinates, in the same order,
@@ -29,6 +42,14 @@ def load_osim(path: str | os.PathLike[str], *, strict: bool = False, mesh_dirs: 
         rather than a line of the report.
     mesh_dirs : sequence of path-like
         Folders in which, and in whose folder ``Geometry``, meshes are looked for, after the model's own.
+    external_loads : path-like, optional
+        A file of external loads, whose forces act on the bodies that it names, as cubic splines of time through its data.
+    scale_factors : mapping of str to number or (3,) array_like, optional
+        Of bodies, by name, along their axes: the model is scaled so before it is built; see `biomechanics.scale`.
+    mass : float, optional
+        Of the whole model: all masses and inertias are multiplied by one factor.
+    keep_masses : bool, default: False
+        Whether scaled bodies keep their masses.
 
     Returns
     -------
@@ -54,11 +75,22 @@ def load_osim(path: str | os.PathLike[str], *, strict: bool = False, mesh_dirs: 
     if element.tag != "Model":
         raise ModelError(f"{name}:{element.line}: the document holds a <{element.tag}>, not a <Model>")
     report = upgrade(element, version, name)
+    if scale_factors is not None or mass is not None:
+        factors = {
+            body: np.array(np.broadcast_to(np.asarray(given, dtype=np.float64), (3,)))
+            for body, given in (scale_factors or {}).items()
+        }
+        report += scale_document(element, factors, mass=mass, keep_masses=keep_masses)
     document = Item(name, element)
     builder = Builder(document, name, bool(strict), mesh_dirs, report)
     model = builder.build()
+    model.data["source"], model.data["document"] = name, element
     if strict and builder.losses:
         shown = "\n  ".join(builder.losses[:10])
         more = f"\n  and {len(builder.losses) - 10} more" if len(builder.losses) > 10 else ""
         raise ModelError(f"{name}: strict, and not all of the model is simulated:\n  {shown}{more}")
+    if external_loads is not None:
+        from .external import add_external_loads
+
+        model.data["external loads"] = add_external_loads(model, external_loads)
     return model

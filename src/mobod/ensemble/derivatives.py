@@ -1,0 +1,166 @@
+"""Derivatives of the dynamics of many states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.arrays import Array
+from ..errors import ConvergenceError, ModelError
+from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
+from ..system.falling import sweep_for
+from ..tree import inverse_dynamics_derivatives as sweeps
+from ..value.stage import Stage
+from . import batch_derivatives
+from .operators import Operators
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+
+class Derivatives(Operators):
+    """The part of `Ensemble` that has derivatives."""
+
+    __slots__ = ()
+
+    def calc_forward_dynamics_derivatives(self) -> ForwardDynamicsDerivatives:
+        """Derivatives of every state's u_dot, each with a leading axis n. Needs ACCELERATION.
+
+        See `MultibodySystem.calc_forward_dynamics_derivatives`. Where gravity and forces on single mobilities are all that
+        acts, and hinge columns do not depend on q, eight states are differentiated at a time; otherwise one by one. Results of
+        states that are not finite are not finite either.
+
+        Raises
+        ------
+        StageError
+            If the ensemble is below ACCELERATION.
+        """
+        nu, nz = self._template.tree.nu, len(self._template.z_view)
+        asked = "calc_forward_dynamics_derivatives"
+        if not self._sweeps():
+            parts = self._one_by_one(
+                asked,
+                Stage.ACCELERATION,
+                [(nu, nu), (nu, nu), (nu, nz), (nu, nu), (nu,)],
+                lambda state, _: self._system.calc_forward_dynamics_derivatives(state),
+            )
+            return ForwardDynamicsDerivatives(*parts)
+        found = self._operate(
+            asked,
+            Stage.ACCELERATION,
+            batch_derivatives.calc_forward_dynamics_derivatives,
+            {},
+            (3 * nu, nu),
+            before=self._sweep().constants,
+            scratch=(*self._scratch_of_sweep(), (2 * nu, nu), self._column_scratch()),
+            alone=_never,
+        )
+        by_q, by_u, M_inv = (found[:, i * nu : (i + 1) * nu] for i in range(3))
+        return ForwardDynamicsDerivatives(by_q, by_u, np.zeros((self._n, nu, nz)), M_inv, np.zeros((self._n, nu)))
+
+    def calc_inverse_dynamics_derivatives(self, u_dot: npt.ArrayLike) -> InverseDynamicsDerivatives:
+        """Derivatives of every state's `calc_inverse_dynamics`, each with a leading axis n. Needs VELOCITY.
+
+        See `calc_forward_dynamics_derivatives`, and `MultibodySystem.calc_inverse_dynamics_derivatives`.
+
+        Parameters
+        ----------
+        u_dot : (n, nu) array_like
+            Of every state, or ``(nu,)`` for all.
+
+        Raises
+        ------
+        StageError
+            If the ensemble is below VELOCITY.
+        ValueError
+            If *u_dot* has another shape.
+        """
+        nu, asked = self._template.tree.nu, "calc_inverse_dynamics_derivatives"
+        given = self._rows("u_dot", u_dot, (nu,))
+        if not self._sweeps():
+            parts = self._one_by_one(
+                asked,
+                Stage.VELOCITY,
+                [(nu, nu)] * 3,
+                lambda state, i: self._system.calc_inverse_dynamics_derivatives(state, given[i]),
+            )
+            return InverseDynamicsDerivatives(*parts)
+        found = self._operate(
+            asked,
+            Stage.VELOCITY,
+            batch_derivatives.calc_inverse_dynamics_derivatives,
+            {"udot": given},
+            (3 * nu, nu),
+            before=self._sweep().constants,
+            scratch=((self._template.tree.nb, 6), *self._scratch_of_sweep(), self._column_scratch()),
+            alone=_never,
+        )
+        return InverseDynamicsDerivatives(*(found[:, i * nu : (i + 1) * nu] for i in range(3)))
+
+    def calc_parameter_derivatives(self, parameters: Sequence[Any]) -> Array:
+        """Derivatives of every state's u_dot by parameters ``(n, nu, m)``, state by state. Needs ACCELERATION.
+
+        See `MultibodySystem.calc_parameter_derivatives`.
+        """
+        from ..system.settings import find
+
+        settings = [find(self._system, what) for what in parameters]
+        shape = self._template.tree.nu, sum(setting.size for setting in settings)
+        return self._one_by_one(
+            "calc_parameter_derivatives",
+            Stage.ACCELERATION,
+            [shape],
+            lambda state, _: [self._system.calc_parameter_derivatives(state, settings)],
+        )[0]
+
+    def calc_inertial_parameter_regressor(self, u_dot: npt.ArrayLike) -> Array:
+        """Every state's regressor ``(n, nu, 10 (nb - 1))`` at *u_dot*, ``(n, nu)`` or ``(nu,)`` for all. Needs VELOCITY.
+
+        State by state; see `SimbodyMatterSubsystem.calc_inertial_parameter_regressor`.
+        """
+        tree, matter = self._template.tree, self._system.get_matter_subsystem()
+        given = self._rows("u_dot", u_dot, (tree.nu,))
+        return self._one_by_one(
+            "calc_inertial_parameter_regressor",
+            Stage.VELOCITY,
+            [(tree.nu, 10 * (tree.nb - 1))],
+            lambda state, i: [matter.calc_inertial_parameter_regressor(state, given[i])],
+        )[0]
+
+    def _sweep(self) -> Any:
+        return sweep_for(self._system, self._template)
+
+    def _sweeps(self) -> bool:
+        """Whether eight states can be swept at a time."""
+        if self._system.needs_states or not self._template.tree.nu:
+            return False
+        sweep = self._sweep()
+        return sweep is not None and not sweep.bent.any()
+
+    def _scratch_of_sweep(self) -> tuple[tuple[int, int], ...]:
+        nb, nu = self._template.tree.nb, self._template.tree.nu
+        return (nb, sweeps.NUMBERS_A_BODY), (nu, sweeps.NUMBERS_A_MOBILITY), (sweeps.NUM_ROWS, nu)
+
+    def _one_by_one(
+        self, asked: str, stage: Stage, shapes: Sequence[tuple[int, ...]], calculate: Callable[[State, int], Any]
+    ) -> list[Array]:
+        """Several results of each state, realized alone; not a number where it cannot be."""
+        self._need(asked, stage)
+        self._template.check_owner(self._system, asked)
+        found = [np.full((self._n, *shape), np.nan) for shape in shapes]
+        for i in range(self._n):
+            state = self._state(i)
+            try:
+                self._system.realize(state, stage)
+            except (ModelError, ConvergenceError):
+                continue
+            for array, part in zip(found, calculate(state, i), strict=True):
+                array[i] = part
+        return found
+
+
+def _never(state: State, given: list[Array]) -> Any:
+    raise AssertionError("states of systems with parts in Python are differentiated one by one")

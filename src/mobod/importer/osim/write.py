@@ -1,0 +1,51 @@
+"""A document of OpenSim's written to a file."""
+
+from __future__ import annotations
+
+import os
+from xml.sax.saxutils import escape, quoteattr
+
+from ...errors import ModelError
+from ...value.files import as_path, written
+from ..model import Model
+from ..xml_element import Element
+
+VERSION = "40600"
+
+
+def write_osim(path: str | os.PathLike[str], model: Model) -> None:
+    """Write the document that a model was built from, upgraded and scaled, with its markers where they are now.
+
+    Parameters
+    ----------
+    path : path
+        Of the file, ``.osim``; it takes the place of an old one when it is complete.
+    model : Model
+        From `load_osim`, or scaled.
+
+    Raises
+    ------
+    ModelError
+        If the model is not from an OpenSim file.
+    """
+    root = model.data.get("document")
+    if not isinstance(root, Element):
+        raise ModelError(f"the model {model.name!r} is not from an OpenSim file, and cannot be written as one")
+    lines = ['<?xml version="1.0" encoding="UTF-8" ?>', f'<OpenSimDocument Version="{VERSION}">']
+    _write(root, 1, lines)
+    lines.append("</OpenSimDocument>")
+    with written(as_path("path", path)) as beside:
+        beside.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _write(element: Element, depth: int, lines: list[str]) -> None:
+    indent = "\t" * depth
+    attributes = "".join(f" {key}={quoteattr(value)}" for key, value in element.attributes.items())
+    text = escape(element.text.strip())
+    if not element.children:
+        lines.append(f"{indent}<{element.tag}{attributes}>{text}</{element.tag}>")
+        return
+    lines.append(f"{indent}<{element.tag}{attributes}>{text}")
+    for child in element.children:
+        _write(child, depth + 1, lines)
+    lines.append(f"{indent}</{element.tag}>")

@@ -1,0 +1,219 @@
+"""Scaling: what OpenSim makes of the same factors, and subjects whose size is known."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mobod as mb
+from mobod.biomechanics import Measurement
+from mobod.cli.main import main
+
+AXES = "".join(
+    f'<TransformAxis name="{kind}{k + 1}"><coordinates>{coordinate}</coordinates><axis>{axis}</axis>{function}</TransformAxis>'
+    for kind, k, coordinate, axis, function in [
+        ("rotation", 0, "knee", "0 0 1", '<LinearFunction name="function"><coefficients>1 0</coefficients></LinearFunction>'),
+        ("rotation", 1, "", "0 1 0", '<Constant name="function"><value>0</value></Constant>'),
+        ("rotation", 2, "", "1 0 0", '<Constant name="function"><value>0</value></Constant>'),
+        ("translation", 0, "knee", "1 0 0", '<SimmSpline name="function"><x>-2 -1 0 1</x><y>0.01 0.02 0 0.01</y></SimmSpline>'),
+        ("translation", 1, "", "0 1 0", '<Constant name="function"><value>-0.4</value></Constant>'),
+        ("translation", 2, "", "0 0 1", '<Constant name="function"><value>0</value></Constant>'),
+    ]
+)
+BODY = (
+    '<Body name="{name}"><mass>{mass}</mass><mass_center>0.01 -0.2 0.02</mass_center>'
+    "<inertia>0.1 0.02 0.11 0.001 -0.002 0.003</inertia></Body>"
+)
+JOINT = (
+    "<socket_parent_frame>a{k}</socket_parent_frame><socket_child_frame>b{k}</socket_child_frame><coordinates>"
+    '<Coordinate name="{q}"><default_value>{value}</default_value><range>-2 2</range></Coordinate></coordinates><frames>'
+    '<PhysicalOffsetFrame name="a{k}"><socket_parent>{parent}</socket_parent><translation>{at}</translation>'
+    "</PhysicalOffsetFrame>"
+    '<PhysicalOffsetFrame name="b{k}"><socket_parent>{child}</socket_parent><translation>0.01 0 0.02</translation>'
+    "</PhysicalOffsetFrame></frames>"
+)
+MARKERS = "".join(
+    f'<Marker name="{body[0]}{k}"><socket_parent_frame>/bodyset/{body}</socket_parent_frame><location>{place}</location>'
+    f"<fixed>{'true' if k == 3 else 'false'}</fixed></Marker>"
+    for body in ("thigh", "shank")
+    for k, place in enumerate(["0.05 -0.05 0", "-0.05 -0.35 0.05", "0.02 -0.2 -0.06", "0.03 -0.1 0.02"])
+)
+OSIM = (
+    '<?xml version="1.0"?><OpenSimDocument Version="40600"><Model name="leg"><gravity>0 -9.81 0</gravity>'
+    f"<BodySet><objects>{BODY.format(name='thigh', mass=8)}{BODY.format(name='shank', mass=4)}</objects></BodySet>"
+    '<JointSet><objects><PinJoint name="hip">'
+    + JOINT.format(k=1, q="hip", value=0.2, parent="/ground", child="/bodyset/thigh", at="0 1 0")
+    + '</PinJoint><CustomJoint name="knee_joint">'
+    + JOINT.format(k=2, q="knee", value=-0.3, parent="/bodyset/thigh", child="/bodyset/shank", at="0.02 -0.01 0.03")
+    + f'<SpatialTransform name="x">{AXES}</SpatialTransform></CustomJoint></objects></JointSet>'
+    f"<MarkerSet><objects>{MARKERS}</objects></MarkerSet></Model></OpenSimDocument>"
+)
+FACTORS = {"thigh": np.array([1.1, 1.2, 0.9]), "shank": np.array([0.95, 0.95, 0.95])}
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / "leg.osim").write_text(OSIM)
+    return tmp_path / "leg.osim"
+
+
+def places(model, q=None):
+    state = model.default_state()
+    if q is not None:
+        state.q = q
+    model.system.realize(state, mb.Stage.POSITION)
+    return {name: body.find_station_location_in_ground(state, p) for name, (body, p) in model.markers.items()}
+
+
+def masses(model):
+    return {name: body.get_default_mass_properties().mass for name, body in model.bodies.items() if body.index}
+
+
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("mass", [None, 15.0])
+def test_a_scaled_model_is_opensims(path, keep, mass, rng):
+    osim = pytest.importorskip("opensim")
+    osim.Logger.setLevelString("Off")
+    theirs = osim.Model(str(path))
+    state, factors = theirs.initSystem(), osim.ScaleSet()
+    for name, given in FACTORS.items():
+        one = osim.Scale()
+        one.setSegmentName(name)
+        one.setScaleFactors(osim.Vec3(*given))
+        one.setApply(True)
+        factors.cloneAndAppend(one)
+    theirs.scale(state, factors, keep, -1.0 if mass is None else mass)
+    state = theirs.initSystem()
+    ours = mb.load_osim(path, scale_factors=FACTORS, mass=mass, keep_masses=keep)
+    for name in FACTORS:
+        body, properties = theirs.getBodySet().get(name), ours.bodies[name].get_default_mass_properties()
+        assert_allclose(properties.mass, body.getMass(), rtol=1e-14)
+        assert_allclose(properties.com, body.getMassCenter().to_numpy(), rtol=1e-14)
+        central = np.asarray(properties.central_inertia)
+        assert_allclose(np.diag(central), body.getInertia().getMoments().to_numpy(), rtol=1e-12)
+        assert_allclose(central[[0, 0, 1], [1, 2, 2]], body.getInertia().getProducts().to_numpy(), rtol=1e-10, atol=1e-15)
+    for q in rng.uniform(-1.5, 1.5, (5, 2)):
+        for name, place in ours.coordinates.items():
+            theirs.getCoordinateSet().get(name).setValue(state, float(q[place]))
+        theirs.realizePosition(state)
+        for name, seen in places(ours, q).items():
+            assert_allclose(seen, theirs.getMarkerSet().get(name).getLocationInGround(state).to_numpy(), atol=1e-14)
+
+
+def subject(path):
+    """A recording of one who is the model scaled, in another pose."""
+    large = mb.load_osim(path, scale_factors={"thigh": 1.15, "shank": 0.9})
+    state = large.default_state()
+    seen = places(large, state.q + np.array([0.1, -0.2]))
+    return large, mb.Table([0.0, 0.01], {name: np.array([p, p]) for name, p in seen.items()})
+
+
+MEASURED = [
+    Measurement(name="thigh", pairs=[("t0", "t1"), ("t0", "t2")], bodies=["thigh"]),
+    Measurement(name="shank", pairs=[("s0", "s1")], bodies={"shank": "XYZ"}),
+]
+
+
+def test_measured_distances_give_the_factors(path):
+    large, seen = subject(path)
+    model = mb.load_osim(path)
+    found = mb.biomechanics.scale(model, seen, measurements=MEASURED, mass=70.0)
+    assert found.data["measurements"] == pytest.approx({"thigh": 1.15, "shank": 0.9})
+    assert sum(masses(found).values()) == pytest.approx(70.0)
+    assert masses(found)["thigh"] / masses(found)["shank"] == pytest.approx(2.0 * 1.15**3 / 0.9**3)
+    for name, (_, station) in found.markers.items():
+        assert_allclose(station, large.markers[name][1], atol=1e-6)  # they fit already
+    assert masses(model) == pytest.approx({"thigh": 8.0, "shank": 4.0}), "the model itself stays as it is"
+    assert masses(mb.scale(model, seen, measurements=MEASURED, keep_masses=True)) == pytest.approx(masses(model))
+
+
+def test_markers_go_where_they_were_seen_but_for_fixed_ones(path):
+    large, seen = subject(path)
+    moved = seen.with_columns({"s2": seen["s2"] + [0.0, 0.0, 0.01], "s3": seen["s3"] + [0.0, 0.0, 0.01]})
+    found = mb.scale(mb.load_osim(path), moved, measurements=MEASURED, weights={"s2": 0.0, "s3": 0.0})
+    assert_allclose(found.markers["s2"][1] - large.markers["s2"][1], [0, 0, 0.01], atol=1e-6)
+    assert_allclose(found.markers["s3"][1], large.markers["s3"][1], atol=1e-9)
+    loose = mb.scale(mb.load_osim(path), moved, measurements=MEASURED, weights={"s2": 0.0, "s3": 0.0}, fixed=["s2"])
+    assert_allclose(loose.markers["s2"][1], large.markers["s2"][1], atol=1e-9)
+    assert_allclose(loose.markers["s3"][1] - large.markers["s3"][1], [0, 0, 0.01], atol=1e-6)
+
+
+def test_a_scaled_model_is_written_and_read_again(path, tmp_path, rng):
+    _, seen = subject(path)
+    model = mb.load_osim(path)
+    model.markers["own"] = model.bodies["shank"], np.array([0.0, -0.1, 0.0])
+    found = mb.scale(model, seen, measurements=MEASURED, mass=70.0)
+    mb.write_osim(tmp_path / "scaled.osim", found)
+    again = mb.load_osim(tmp_path / "scaled.osim")
+    assert masses(again) == masses(found) and list(again.markers) == list(found.markers)
+    q = rng.normal(size=2)
+    for name, seen_there in places(again, q).items():
+        assert_allclose(seen_there, places(found, q)[name], atol=1e-15)
+    assert_allclose(again.markers["own"][1], 0.9 * np.array([0.0, -0.1, 0.0]))
+
+
+SETUP = """<OpenSimDocument><ScaleTool name="s"><mass>70</mass>
+<GenericModelMaker><model_file>leg.osim</model_file><marker_set_file>more.xml</marker_set_file></GenericModelMaker>
+<ModelScaler><scaling_order>measurements manualScale</scaling_order><MeasurementSet><objects>
+<Measurement name="m"><apply>true</apply><MarkerPairSet><objects><MarkerPair><markers>t0 t1</markers></MarkerPair></objects>
+</MarkerPairSet><BodyScaleSet><objects><BodyScale name="thigh"><axes>X Y Z</axes></BodyScale><BodyScale name="toe">
+<axes>X</axes>
+</BodyScale></objects></BodyScaleSet></Measurement></objects></MeasurementSet><ScaleSet><objects><Scale>
+<scales>0.9 0.9 0.9</scales><segment>shank</segment><apply>true</apply></Scale></objects></ScaleSet>
+<marker_file>still.trc</marker_file><time_range>0 1</time_range>
+<preserve_mass_distribution>true</preserve_mass_distribution></ModelScaler>
+<MarkerPlacer><apply>true</apply><IKTaskSet><objects><IKMarkerTask name="t0"><weight>1</weight></IKMarkerTask>
+<IKMarkerTask name="t1"><weight>1</weight></IKMarkerTask><IKMarkerTask name="s0"><weight>1</weight></IKMarkerTask>
+<IKMarkerTask name="s1"><weight>2</weight></IKMarkerTask></objects></IKTaskSet></MarkerPlacer></ScaleTool></OpenSimDocument>"""
+
+
+def test_the_command_scales_by_a_setup_file(path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    _, seen = subject(path)
+    mb.write_trc("still.trc", seen)
+    Path("more.xml").write_text(
+        '<OpenSimDocument><MarkerSet><objects><Marker name="extra"><body>shank</body><location>0 0 0.1</location>'
+        "<fixed>true</fixed></Marker></objects></MarkerSet></OpenSimDocument>"
+    )
+    Path("scale.xml").write_text(SETUP)
+    assert main(["scale", "scale.xml", "--output", "subject.osim"]) == 0
+    shown = capsys.readouterr().out
+    assert "scales the body 'toe', which the model does not have" in shown and "1.1500" in shown
+    found = mb.load_osim("subject.osim")
+    assert masses(found) == pytest.approx({"thigh": 70 * 8 / 12, "shank": 70 * 4 / 12})
+    assert_allclose(found.markers["extra"][1], [0, 0, 0.09])
+    Path("scale.xml").write_text(SETUP.replace("t0 t1", "t0"))
+    assert main(["scale", "scale.xml"]) == 2
+    assert "scale.xml:4: a MarkerPair has two markers" in capsys.readouterr().err
+
+
+def test_what_is_wrong_is_named(path, tmp_path):
+    _, seen = subject(path)
+    model = mb.load_osim(path)
+    cases = [
+        (
+            {"measurements": [Measurement(pairs=[("t0", "x")], bodies=["thigh"])]},
+            ValueError,
+            "needs the marker 'x' in the model",
+        ),
+        ({"measurements": [Measurement(pairs=[], bodies=["thigh"])]}, ValueError, "has no pair"),
+        ({"measurements": [Measurement(pairs=[("t0", "t0")], bodies=["thigh"])]}, ValueError, "at one place"),
+        ({"measurements": [Measurement(pairs=[("t0", "t1")], bodies=["thig"])]}, mb.ModelError, "the body 'thig'.*thigh"),
+        ({"measurements": [Measurement(pairs=[("t0", "t1")], bodies={"thigh": "W"})]}, ValueError, "some of X, Y and Z"),
+        ({"factors": {"foot": 1.1}}, mb.ModelError, "no body 'foot' to scale"),
+        ({"factors": {"thigh": -1.0}}, mb.ModelError, "above zero"),
+        ({"mass": -70.0}, mb.ModelError, "mass of the subject"),
+        ({"fixed": ["x"]}, ValueError, "fixed names 'x'"),
+    ]
+    for options, kind, message in cases:
+        with pytest.raises(kind, match=message):
+            mb.scale(model, seen, **options)
+    with pytest.raises(ValueError, match="measurements need static_markers"):
+        mb.scale(model, measurements=MEASURED)
+    model.data.pop("source")
+    model.data.pop("document")
+    with pytest.raises(mb.ModelError, match="not from an OpenSim file"):
+        mb.scale(model)
+    with pytest.raises(mb.ModelError, match="not from an OpenSim file"):
+        mb.write_osim(tmp_path / "x.osim", model)
