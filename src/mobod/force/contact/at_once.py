@@ -60,7 +60,7 @@ def _of_both(model: Any, e: int, a: int, b: int, is_hertz: bool) -> Any:
 def _press(model: Any, k: Any, a: int, b: int, n: Any, q: Any, x: Any, radius: Any, is_hertz: bool, both: Any) -> Any:
     """Of a point: the force on the second body, the moments on both about their origins, and energy or power if asked for.
 
-    n is the normal, x the depth, q where the second surface has it, of which *radius* is; *k* has the element and what is asked.
+    n is the normal, x the depth, q where the second surface has it, of which *radius* is; *k* has the element and the question.
     """
     e, what = k >> 4, k & 15
     stiffness, rest, c, us, fall, uv, per_v = both
