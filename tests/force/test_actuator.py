@@ -219,6 +219,23 @@ def test_what_cannot_be_is_refused(name):
     assert arm.forces.get_num_forces() == 0
 
 
+def test_efforts_of_many_mobilities_in_one_call():
+    arm = Arm()
+    motors = mb.force.Actuators(arm.forces, [(arm.lower, 0), (arm.free, 4), (arm.upper, 0)])
+    state = arm.state()
+    arm.system.realize(state)
+    motors.set_efforts(state, [1.0, 2.0, 3.0])
+    assert state.stage == mb.Stage.VELOCITY and motors.get_num_actuators() == 3
+    assert_allclose(motors.get_efforts(state), [1, 2, 3])
+    assert_allclose(motors.calc_force_contribution(state)[2], [3, 1, 0, 0, 0, 0, 2, 0])
+    with pytest.raises(ValueError, match="efforts of"):
+        motors.set_efforts(state, [1.0])
+    with pytest.raises(TypeError, match="pairs"):
+        mb.force.Actuators(arm.forces, [arm.lower])
+    with pytest.raises(IndexError, match="which_u is 1"):
+        mb.force.Actuators(arm.forces, [(arm.lower, 1)])
+
+
 def test_lengths_need_positions():
     arm = Arm()
     through = transmissions(arm)[1]

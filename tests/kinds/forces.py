@@ -397,6 +397,17 @@ FORCES = Records(
         reference="MuJoCo, in tests/importer/mjcf",
     ),
     Force(
+        kind=F.Actuators,
+        elements=[lambda model, v: F.Actuators(model.forces, [(model.pin, 0), (model.free, 3), (model.free, 1)])],
+        parameters={},
+        apart={},
+        falls_to=Stage.VELOCITY,
+        conservative=False,
+        feeds=False,
+        begin=lambda force, state, rng: force.set_efforts(state, rng.uniform(-1, 1, 3)),
+        reference="test_actuator.py",
+    ),
+    Force(
         kind=F.TransmissionSpring,
         elements=[
             lambda model, v: F.TransmissionSpring(

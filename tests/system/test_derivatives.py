@@ -135,6 +135,19 @@ def test_every_kind_of_constraint(name, make, close, derivative):
     assert_forward(pair.randomize(), close, derivative)
 
 
+def test_states_of_one_system_with_different_parameters(make, close, derivative):
+    """One after the other: a constraint that is disabled, one with another length, and the default again."""
+    pair = Pair(make, "Rod", copies=2)
+    state = pair.randomize()
+    assert_forward(state, close, derivative)
+    off, longer = state.copy(), state.copy()
+    pair.constraints[0].disable(off)
+    pair.constraints[1].set_rod_length(longer, 2.0)
+    for other in (off, longer, state):
+        pair.system.realize(other)
+        assert_forward(other, close, derivative)
+
+
 def test_constraints_of_coordinates_and_of_time(make, close, derivative):
     assert_forward(Tree().randomize(make), close, derivative)
 

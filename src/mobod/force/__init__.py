@@ -4,6 +4,7 @@ from ..value.attributes import explain_names
 from . import transmission
 from ._custom_compiled import CompiledFunctions
 from .actuator import Actuator
+from .actuators import Actuators
 from .base import Force
 from .constant_force import ConstantForce
 from .constant_torque import ConstantTorque
@@ -61,6 +62,7 @@ KINDS: tuple[type[Force], ...] = (
     HuntCrossley,
     ElasticFoundation,
     Actuator,
+    Actuators,
     TransmissionSpring,
     GravityCompensation,
     BoxDrag,
@@ -70,6 +72,7 @@ KINDS: tuple[type[Force], ...] = (
 __all__ = [
     "KINDS",
     "Actuator",
+    "Actuators",
     "BoxDrag",
     "CompiledFunctions",
     "ConstantForce",

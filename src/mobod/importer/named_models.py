@@ -217,6 +217,10 @@ def _load_any(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
     if choices.gravity is not None:
         state = _set_gravity(model.system, state, choices.gravity)
     names = list(model.coordinates), list(model.speeds)
+    for what, of in (("q", names[0]), ("u", names[1])):
+        assign(state, what, of, settings.get(what, {}).items())
+    for what, of in (("q", names[0]), ("u", names[1])):
+        assign(state, what, of, settings.get(what, {}).items())
     return Loaded(model.name, model.system, state, *names, float(settings.get("time", TIME)), notes=list(model.report))
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..tree.tree import Tree
     from .manifold import OnManifold
 
-#: Records of Duals that are not in use, by tree: making one takes longer than filling it.
+#: Records of Duals that are not in use, by tree, with the fields that are not the tree's: making one takes longer than filling.
 _RECORDS: weakref.WeakKeyDictionary[Tree, list[Any]] = weakref.WeakKeyDictionary()
 
 
@@ -32,19 +32,22 @@ def record_at(state: State) -> Iterator[Any]:
     """A record of Duals at the state's variables and parameters, without tangents, for the time of this context."""
     tree, source = state.tree, state.record
     pool = _RECORDS.setdefault(tree, [])
-    record = pool.pop() if pool else tree.new_record(with_tangents=True)
-    for name in INSTANCE_FIELDS:
+    record, others = pool.pop() if pool else (tree.new_record(with_tangents=True), frozenset())
+    own = frozenset(state.own_fields).intersection(INSTANCE_FIELDS)
+    for name in own | others:  # the others are those of the state that it was used for before
         record.share(name, getattr(source, name))
     for name in ("time", "q", "u", "z", "particle_location", "particle_velocity", *REMEMBERED):
         target = getattr(record, name)
         target[:] = getattr(source, name)[: len(target.values)]
     yield record
-    pool.append(record)
+    pool.append((record, own))
 
 
 def displacements(state: State) -> Array:
     """N of the matter's mobilizers ``(nq, nu)``: column k is q_dot of a unit of speed k. Needs positions."""
     tree = state.tree
+    if not (tree.fields["rates"] != _rates.SAME).any():
+        return np.eye(tree.nu)
     N = np.zeros((tree.nq, tree.nu))
     out = np.zeros(len(state.q_view))
     u = np.zeros(len(state.u_view))
@@ -145,13 +148,14 @@ def rates_of(system: OnManifold, state: State, residual: Array, errors: Array, k
     rows = matter.rows_in_use(state) if tree.counts["nc"] else np.zeros(0, np.int64)
     if len(rows):
         G = matter.explicit_g(state)
-        missing, multipliers = G @ rates + errors, np.zeros_like(errors)
-        for k in range(missing.shape[1]):
-            x = np.zeros(len(missing))
-            x[rows] = missing[rows, k]
+        inverse = np.zeros((len(rows), len(rows)))  # (G M^-1 G^T)^+, by the factors that accelerations are found with
+        for k, r in enumerate(rows):
+            x = np.zeros(len(G))
+            x[r] = 1.0
             constraint_operators.solve(state.block, x)
-            multipliers[rows, k] = x[rows]
-        rates -= M_inv @ (G.T @ multipliers)
+            inverse[:, k] = x[rows]
+        G, errors = G[rows], errors[rows]
+        rates -= M_inv @ (G.T @ (inverse @ (G @ rates + errors)))
     return rates
 
 

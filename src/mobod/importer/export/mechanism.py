@@ -231,8 +231,11 @@ def _read_forces(found: Mechanism, matter: Any) -> None:
         else:
             coordinate.low, coordinate.high = one.get_default_lower_bound(), one.get_default_upper_bound()
             coordinate.stop = one.get_default_stiffness()
+            if one.get_default_dissipation() != 1.0:
+                others["dissipation of stops"] += 1
     for kind, count in others.items():
-        found.notes.append(f"forces: {count} of the kind {kind} {'is' if count == 1 else 'are'} left out")
+        what = f"the {kind}, {count} of them," if " " in kind else f"forces: {count} of the kind {kind}"
+        found.notes.append(f"{what} {'is' if count == 1 or ' ' in kind else 'are'} left out")
     subsystems = Counter(type(one).__name__ for one in found.system.subsystems)
     for kind in ("CompliantContactSubsystem",):
         if subsystems[kind]:

@@ -11,6 +11,7 @@ import numpy as np
 from ... import force, function
 from ...errors import ModelError
 from ...function import Function
+from ...value import Transform
 from .constraints import coordinate_place, tell_of_offsets
 from .contact import listed_surfaces, smooth_sphere
 from .document import Item
@@ -290,8 +291,10 @@ def _body_actuator(build: Builder, item: Item, name: str, disabled: bool) -> lis
 
 
 def _prescribed(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
-    body, X = build.frame(item, "frame")
-    point_is_global, force_is_global = item.flag("pointIsGlobal", False), item.flag("forceIsGlobal", True)
+    own = build.frame(item, "frame")
+    ground = build.model.matter.ground, Transform()
+    point_in = ground if item.flag("pointIsGlobal", False) else own
+    force_in = ground if item.flag("forceIsGlobal", True) else own
     zero: Function = function.Constant(0.0, 1)
     functions: list[Function] = []
     for tag in ("forceFunctions", "pointFunctions", "torqueFunctions"):
@@ -299,18 +302,11 @@ def _prescribed(build: Builder, item: Item, name: str, disabled: bool) -> list[F
         if len(held) not in (0, 3):
             item.refuse(f"<{tag}> of PrescribedForce {item.name!r} takes three functions, or none; it has {len(held)}")
         if tag == "pointFunctions" and not held:
-            point_is_global = False
+            point_in = own
         functions += [_of_time(make_function(one)) for one in held] or [zero] * 3
     return [
         pushes.PrescribedForce(
-            build.model.forces,
-            body,
-            X,
-            functions,
-            point_is_global=point_is_global,
-            force_is_global=force_is_global,
-            disabled_by_default=disabled,
-            name=name,
+            build.model.forces, own[0], functions, force_in, point_in, disabled_by_default=disabled, name=name
         )
     ]
 

@@ -23,6 +23,7 @@ def load_osim(
     *,
     strict: bool = False,
     mesh_dirs: Sequence[str | os.PathLike[str]] = (),
+    external_loads: str | os.PathLike[str] | None = None,
     scale_factors: Mapping[str, npt.ArrayLike] | None = None,
     mass: float | None = None,
     keep_masses: bool = False,
@@ -41,6 +42,8 @@ def load_osim(
         rather than a line of the report.
     mesh_dirs : sequence of path-like
         Folders in which, and in whose folder ``Geometry``, meshes are looked for, after the model's own.
+    external_loads : path-like, optional
+        A file of external loads, whose forces act on the bodies that it names, as cubic splines of time through its data.
     scale_factors : mapping of str to number or (3,) array_like, optional
         Of bodies, by name, along their axes: the model is scaled so before it is built; see `biomechanics.scale`.
     mass : float, optional
@@ -86,4 +89,8 @@ def load_osim(
         shown = "\n  ".join(builder.losses[:10])
         more = f"\n  and {len(builder.losses) - 10} more" if len(builder.losses) > 10 else ""
         raise ModelError(f"{name}: strict, and not all of the model is simulated:\n  {shown}{more}")
+    if external_loads is not None:
+        from .external import add_external_loads
+
+        model.data["external loads"] = add_external_loads(model, external_loads)
     return model

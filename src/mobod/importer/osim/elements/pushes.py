@@ -175,9 +175,6 @@ class BodyActuator(Force):
 
 # ---------------------------------------------------------------------------------------------- functions of time
 
-#: The parts of a prescribed force that there are, as bits of an integer.
-FORCE, POINT, TORQUE = 1, 2, 4
-
 
 @generic
 def _of_time(model: Any, f: int) -> Any:
@@ -187,28 +184,33 @@ def _of_time(model: Any, f: int) -> Any:
 
 @generic
 def add_prescribed(model: Any, integers: int, numbers: int) -> None:
-    """Integers: the body, whether point and vectors are in Ground, FORCE + POINT + TORQUE, then the first of nine functions.
+    """Integers: the body, those in whose axes force and torque, and in whose frame the point is; the first of nine functions.
 
-    Numbers: the frame on the body that is not Ground's, rotation by rows and then origin.
+    Numbers: the rotation of force and torque in their body, by rows, and the frame of the point in its own.
     """
-    b, point_is_global, is_global = (
-        model.force_integers[integers],
-        model.force_integers[integers + 1],
-        model.force_integers[integers + 2],
-    )
-    f, R, origin = model.force_integers[integers + 3], numbers9(model, numbers), numbers3(model, numbers + 9)
+    b, c, d = model.force_integers[integers], model.force_integers[integers + 1], model.force_integers[integers + 2]
+    f = model.force_integers[integers + 3]
     force, point, torque = _of_time(model, f), _of_time(model, f + 3), _of_time(model, f + 6)
-    if is_global == 0:
-        force, torque = mat33.mul_vec(R, force), mat33.mul_vec(R, torque)
-    if point_is_global == 0:
-        point = vec3.add(origin, mat33.mul_vec(R, point))
-    s = arm(model, b, point, point_is_global)
-    force, torque = direct(model, b, force, is_global), direct(model, b, torque, is_global)
+    R = mat33.mul(load9(model.R_GB, c, 0), numbers9(model, numbers))
+    force, torque = mat33.mul_vec(R, force), mat33.mul_vec(R, torque)
+    station = vec3.add(numbers3(model, numbers + 18), mat33.mul_vec(numbers9(model, numbers + 9), point))
+    place = vec3.add(load3(model.p_GB, d, 0), mat33.mul_vec(load9(model.R_GB, d, 0), station))
+    s = vec3.sub(place, load3(model.p_GB, b, 0))
     add_spatial(model.body_forces, b, vec3.add(torque, vec3.cross(s, force)), force)
 
 
 class PrescribedForce(Force):
-    """Force, point and torque on a body as functions of time: OpenSim's PrescribedForce."""
+    """Force, point and torque on a body as functions of time: OpenSim's PrescribedForce and ExternalForce.
+
+    Parameters
+    ----------
+    forces, body
+        What it joins, and what it acts on.
+    functions : nine Function
+        Of time: the force, the point where it acts, and the torque.
+    force_in, point_in : (MobilizedBody, Transform)
+        The frames in whose axes force and torque are, and in which the point is: each a body and where on it.
+    """
 
     routine: Routine | None = by_address(add_prescribed)
 
@@ -216,16 +218,16 @@ class PrescribedForce(Force):
         self,
         forces: GeneralForceSubsystem,
         body: MobilizedBody,
-        X_BF: Transform,
         functions: Sequence[Function],
+        force_in: tuple[MobilizedBody, Transform],
+        point_in: tuple[MobilizedBody, Transform],
         *,
-        point_is_global: bool,
-        force_is_global: bool,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self.default_integers = [body_index(forces, "body", body), int(point_is_global), int(force_is_global)]
-        X = np.asarray(X_BF)
-        self.default_numbers = [*X[:3, :3].ravel().tolist(), *X[:3, 3].tolist()]
+        bodies = body, force_in[0], point_in[0]
+        self.default_integers = [body_index(forces, "a body", one) for one in bodies]
+        X, Y = np.asarray(force_in[1]), np.asarray(point_in[1])
+        self.default_numbers = [*X[:3, :3].ravel().tolist(), *Y[:3, :3].ravel().tolist(), *Y[:3, 3].tolist()]
         self.used_functions = [(one, [0]) for one in functions]

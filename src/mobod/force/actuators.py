@@ -1,0 +1,103 @@
+"""Actuators: generalized forces on many mobilities, which a program sets in one call, as often as it likes.
+
+f of each listed mobility   no potential energy
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ..algebra.arrays import Array, ArrayLike
+from ..compiling import generic
+from ..value.checks import array
+from ._mobility import push
+from ._pools import number
+from ._routine import by_address
+from .base import Force, check_forces, mobility
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+    from ..state.state import State
+    from .subsystem import GeneralForceSubsystem
+
+
+@generic
+def add(model: Any, i: int, x: int) -> None:
+    """Integers: how many, then body and number among the body's of each mobility. Numbers: the efforts."""
+    for k in range(model.force_integers[i]):
+        at = i + 1 + 2 * k
+        push(model, model.first_u[model.force_integers[at]] + model.force_integers[at + 1], number(model, x + k))
+
+
+run = by_address(add)
+
+
+class Actuators(Force):
+    """The motors of a mechanism: generalized forces on listed mobilities, to be set in the state all at once.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What they join.
+    mobilities : iterable of (MobilizedBody, int)
+        The mobilizer of each, and the number of the mobility among its own.
+    disabled_by_default : bool
+        Whether states start with them switched off.
+    name : str, optional
+        Unique among the forces; one is made where none is given.
+
+    Raises
+    ------
+    TypeError, IndexError
+        If one is no pair of a body and a number of one of its mobilities.
+    TopologyError
+        If a body belongs to another system.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> motors = mb.force.Actuators(system.get_subsystem(1), [(body, 0) for body in system.matter.bodies[1:]])
+    >>> state = system.realize_topology()
+    >>> system.realize(state)
+    >>> motors.set_efforts(state, [2.0, -1.0])
+    >>> state.stage.name
+    'VELOCITY'
+    """
+
+    routine = run
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        mobilities: Iterable[tuple[MobilizedBody, int]],
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        check_forces(forces)
+        integers: list[int] = []
+        for pair in mobilities:
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise TypeError(f"mobilities are pairs of a mobilized body and a number, not {pair!r}")
+            integers += mobility(forces, *pair, "which_u")
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self.default_integers = [len(integers) // 2, *integers]
+        self.default_numbers = [0.0] * (len(integers) // 2)
+
+    def get_num_actuators(self) -> int:
+        """How many mobilities are listed."""
+        return len(self.default_numbers)
+
+    def get_efforts(self, state: State) -> Array:
+        """The generalized forces in this state, in the order of the list. Needs MODEL."""
+        return self.number_run(state, "get_efforts").copy()
+
+    def set_efforts(self, state: State, efforts: ArrayLike) -> None:
+        """Change them in this state, which falls to VELOCITY at most; all are zero in a default state. Needs MODEL."""
+        values = array(f"efforts of {self._name!r}", efforts, (len(self.default_numbers),))
+        self.discrete_run(state, "set_efforts")[:] = values
+
+
+__all__ = ["Actuators"]
