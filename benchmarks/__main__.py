@@ -25,6 +25,7 @@ from . import (
     particles,
     python_overhead,
     simulation,
+    stepping,
     stiff,
     tracking,
 )
@@ -47,6 +48,7 @@ BENCHMARKS = {
     "contact": contact,
     "memory": memory,
     "particles": particles,
+    "stepping": stepping,
     "stiff": stiff,
     "tracking": tracking,
 }

@@ -136,6 +136,11 @@ class TimeStepping(Integrator):
         """
         return self._stepped.points(self.get_previous_step_size_taken() or 1.0)
 
+    def get_largest_relative_residual(self) -> float:
+        """Of problems of surfaces in kernels, the largest residual as a part of the largest velocity that touches."""
+        space = self._stepped.space
+        return 0.0 if space is None else float(space.measures[names.LARGEST_RELATIVE])
+
     def get_num_unconverged(self) -> int:
         """How many problems of surfaces have kept a residual of more than a millionth of the largest velocity."""
         return int(self._stepped.unconverged)

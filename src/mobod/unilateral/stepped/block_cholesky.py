@@ -127,20 +127,21 @@ def place_of(space: Any, row: int, column: int) -> int:
 
 
 @generic
-def dense_cholesky(x: Any, at: int, n: int) -> None:
-    """The lower half of n rows of n from x[at] on becomes its factor, with the inverse of the diagonal on the diagonal."""
-    for i in range(n):
-        row = at + i * n
-        for j in range(i):
-            other = at + j * n
-            total = x[row + j]
-            for k in range(j):
-                total -= x[row + k] * x[other + k]
-            x[row + j] = total * x[other + j]
-        total = x[row + i]
-        for k in range(i):
-            total -= x[row + k] * x[row + k]
-        x[row + i] = 1.0 / max(total, 1e-300) ** 0.5
+def dense_cholesky(x: Any, at: int, n: int, column: Any) -> None:
+    """The lower half of n rows of n from x[at] on becomes its factor, with the inverse of the diagonal on the diagonal.
+
+    *column* is scratch: so that the inner loop runs along rows of both, and several entries are computed at once.
+    """
+    for k in range(n):
+        inverse = 1.0 / max(x[at + k * n + k], 1e-300) ** 0.5
+        x[at + k * n + k] = inverse
+        for i in range(k + 1, n):
+            value = x[at + i * n + k] * inverse
+            x[at + i * n + k] = value
+            column[i] = value
+            row = at + i * n
+            for j in range(k + 1, i + 1):
+                x[row + j] -= value * column[j]
 
 
 @generic
@@ -171,7 +172,7 @@ def factor(space: Any) -> None:
     values = space.values
     for k in range(space.counts[names.NODES]):
         n, at = size_of(space, k), space.diagonal_value[k]
-        dense_cholesky(values, at, n)
+        dense_cholesky(values, at, n, space.vectors[names.COLUMN])
         begin, end = space.first_row[k], space.first_row[k + 1]
         for e in range(begin, end):  # L_ik = A_ik L_kk^-T
             block = space.first_value[e]

@@ -32,7 +32,9 @@ from .rows import add_impulse, clear_masses, find_masses, find_rows, mass_times,
 #: down to the last, whenever a proximal step has left more than a part of the residual. Far from the solution a small r takes
 #: Newton's method many short steps along the cones; near to it, or where a light body bears a heavy one, a large one takes
 #: many proximal steps.
-SOFTEST, HARD, HARDEST, SLOW = 0.1, 1e-3, 1e-7, 0.3
+SOFTEST, HARD, HARDEST, SLOW = 0.1, 1e-3, 1e-6, 0.3
+#: Between which the slope of mu |v_t| by a is believed.
+LEAST_SLOPE, MOST_SLOPE = -4.0, 0.8
 #: The residual that is enough, and that with which a solution is taken, as parts of the largest velocity.
 ENOUGH, WORST = 1e-6, 1e-3
 #: Most proximal steps, and Newton's steps of each.
@@ -174,10 +176,11 @@ def _set_scales(space: Any) -> None:
 
 
 @generic
-def _follow(space: Any, part: float, pace: float) -> None:
-    """The next proximal step begins at the present impulses, with a on the way to that of the present slip.
+def _follow(space: Any, part: float, number: int, halfway: bool) -> None:
+    """Proximal step *number* of a series begins at the present impulses, with a nearer to mu |v_t|: of each point by itself.
 
-    With a *pace* of 1 it goes farther, by what a does to the slip of its own point; with 0 it is none.
+    It is a root of mu |v_t|(a) - a. The slope of the first is at first that which a point alone would have, then that of the
+    last two steps; or a goes *halfway*, whatever the slope.
     """
     points = space.points
     for i in range(space.counts[names.POINTS]):
@@ -185,12 +188,30 @@ def _follow(space: Any, part: float, pace: float) -> None:
         for j in range(3):
             points[i, names.CENTER + j] = points[i, names.IMPULSE + j]
         a, b = points[i, names.V + 1], points[i, names.V + 2]
-        shift, before = points[i, names.FRICTION] * (a * a + b * b) ** 0.5, points[i, names.SHIFT]
-        if pace == 1.0 and points[i, names.IMPULSE] > 0.0:
-            shift = max(0.0, before + (1.0 + points[i, names.RATIO]) * (shift - before))
-        elif pace < 1.0:
-            shift = 0.0 if pace == 0.0 else before + pace * (shift - before)
-        points[i, names.SHIFT] = shift
+        found, shift = points[i, names.FRICTION] * (a * a + b * b) ** 0.5, points[i, names.SHIFT]
+        new = found
+        if halfway:
+            new = 0.5 * (shift + found)
+        elif number > 0 and points[i, names.IMPULSE] > 0.0:
+            slope = points[i, names.RATIO] / (1.0 + points[i, names.RATIO])
+            if number > 1:
+                change = shift - points[i, names.SHIFT_BEFORE]
+                if abs(change) > 1e-12 * (abs(shift) + abs(found)):
+                    slope = (found - points[i, names.FOUND_BEFORE]) / change
+                slope = min(MOST_SLOPE, max(LEAST_SLOPE, slope))
+            new = max(0.0, shift + (found - shift) / (1.0 - slope))
+        points[i, names.SHIFT_BEFORE], points[i, names.FOUND_BEFORE] = shift, found
+        points[i, names.SHIFT] = new
+
+
+@generic
+def _forget(space: Any) -> None:
+    """Let a be none: where friction presses together what slides it would grow without end, and a jam has none."""
+    for i in range(space.counts[names.POINTS]):
+        space.points[i, names.SHIFT] = 0.0
+        for j in range(3):
+            space.points[i, names.CENTER + j] = space.points[i, names.IMPULSE + j]
+            space.points[i, names.R] = SOFTEST * space.points[i, names.SCALE]
 
 
 @generic
@@ -355,7 +376,7 @@ def find_problem(model: Any, space: Any) -> bool:
         at, n = space.first_mass[t], space.first_speed[t + 1] - space.first_speed[t]
         for i in range(n * n):
             space.factor_of_mass[at + i] = space.mass[at + i]
-        sparse.dense_cholesky(space.factor_of_mass, at, n)
+        sparse.dense_cholesky(space.factor_of_mass, at, n, space.vectors[names.COLUMN])
     return True
 
 
@@ -366,6 +387,8 @@ def solve(space: Any) -> bool:
     _set_scales(space)
     # the largest velocity that anything has, or would have, where things touch
     largest = 1e-300
+    for i in range(counts[names.POINTS]):
+        largest = max(largest, abs(space.points[i, names.TARGET]))
     for row in (names.FREE, names.SPEED):
         for i in range(counts[names.POINTS]):
             for j in range(3):
@@ -384,16 +407,14 @@ def solve(space: Any) -> bool:
         if residual > SLOW * before:
             part = max(HARDEST, 0.1 * part)
         part, before = min(part, max(HARD, residual / largest)), residual
-        # where friction presses together what slides, a grows without end unless it begins with none: a jam has none
-        pace = 1.0
-        if number >= PATIENCE:
-            pace = 0.5
-        if number == PATIENCE or number == 2 * PATIENCE:
-            pace, part = 0.0, SOFTEST
         if number == 2 * PATIENCE:
             _leave_depth(space)
-        _follow(space, part, pace)
-        _newton(space, max(_CLOSE, _PART * residual / largest))
+        if number == PATIENCE or number == 2 * PATIENCE:
+            part = SOFTEST
+            _forget(space)
+        else:
+            _follow(space, part, number, number > PATIENCE)
+        _newton(space, max(_CLOSE, min(_PART, _PART * residual / largest)))
         _fulfil_momentum(space)
         residual = residual_of(space)
     measures[names.RESIDUAL], measures[names.RELATIVE] = residual, residual / largest

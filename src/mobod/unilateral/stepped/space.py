@@ -42,11 +42,13 @@ DEPTH, FRICTION, COMPLIANCE, TARGET, SHIFT, RATIO = range(12, 18)
 SCALE, R, IMPULSE, CENTER, V, CHANGE = 18, 19, 20, 23, 26, 29
 # ... the derivative of the impulse by -v: nn, na, nb, aa, ab, bb
 SLOPE = 32
-WIDTH = 38
+# ... a of the proximal step before, and mu |v_t| that came of it
+SHIFT_BEFORE, FOUND_BEFORE = 38, 39
+WIDTH = 40
 
 # rows of `vectors`, in the order of trees: u + h udot without contact; u; M (v - that); the gradient, then Newton's step;
-# M times this; the diagonal of M
-FREE, SPEED, MOMENTUM, STEP, PUSHED, DIAGONAL, SCRATCH, NEW = range(8)
+# M times this; the diagonal of M; scratch; the speeds found; scratch of factors
+FREE, SPEED, MOMENTUM, STEP, PUSHED, DIAGONAL, SCRATCH, NEW, COLUMN = range(9)
 
 #: To begin with.
 _ROOM = 64
@@ -123,7 +125,7 @@ def make_space(parents: Any, first_u: Any, num_u: Any, nu: int, ny: int, element
         first_mass,
         np.zeros(masses),
         np.zeros(masses),
-        np.zeros((8, nu)),
+        np.zeros((9, nu)),
         np.zeros((3, ny)),
         *_of_points(_ROOM),
         *_of_columns(8 * _ROOM),
