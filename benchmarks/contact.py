@@ -87,6 +87,53 @@ def evaluations(states, rounds: int, seconds: float, in_lanes: bool = False) -> 
     return found
 
 
+def shapes() -> dict[str, tuple[mb.contact.Shape, mb.contact.Shape, float]]:
+    """Pairs by their names: the lower shape, the upper one, and how far apart their frames are where they just touch."""
+    rng = np.random.default_rng(5)
+    points = rng.normal(size=(200, 3))
+    hull = mb.contact.ConvexHull(0.1 * points / np.linalg.norm(points, axis=1)[:, None])
+    top, bottom = hull.vertices[:, 2].max(), -hull.vertices[:, 2].min()
+    box, wide, plane = mb.contact.Brick((0.1, 0.1, 0.1)), mb.contact.Brick((0.2, 0.2, 0.1)), mb.contact.HalfSpace()
+    pill, disk = mb.contact.Ellipsoid((0.1, 0.15, 0.1)), mb.contact.Cylinder(0.1, 0.1)
+    return {
+        "box on plane": (plane, box, 0.1),
+        "ellipsoid on plane": (plane, pill, 0.1),
+        "cylinder on plane": (plane, disk, 0.1),
+        "box on box": (wide, box, 0.2),
+        "cylinder on box": (wide, disk, 0.2),
+        "ellipsoid on ellipsoid": (pill, pill, 0.2),
+        "hulls of 200 vertices": (hull, hull, top + bottom - 2e-3),
+    }
+
+
+def cost_of_pairs(rounds: int, seconds: float) -> dict[str, float]:
+    """Nanoseconds of a contact with its force: ten that touch less the same ten apart, found near each other in both."""
+    found = {}
+    for name, (lower, upper, height) in shapes().items():
+        states = []
+        for gap in (-1e-4, 1.0):
+            system = mb.MultibodySystem(name)
+            matter = mb.SimbodyMatterSubsystem(system)
+            mb.GeneralForceSubsystem(system)
+            mb.CompliantContactSubsystem(system)
+            material = mb.contact.Material(STIFFNESS, DISSIPATION, FRICTION)
+            body = mb.body.Rigid(mb.MassProperties(MASS, (0, 0, 0), mb.UnitInertia.sphere(RADIUS)))
+            for k in range(10):
+                if k == 0 or not lower.is_unbounded:
+                    matter.ground.add_contact_surface(mb.contact.Surface(lower, material), mb.Transform((0.9 * k, 0, 0)))
+                mb.mobilizer.Free(matter.ground, body).add_contact_surface(mb.contact.Surface(upper, material))
+            state = system.realize_topology()
+            for k, one in enumerate(matter.bodies[1:]):
+                turn = mb.Rotation.about_axis(0.3 if "200" not in name else 0.0, "z")
+                one.set_q_to_fit_transform(state, mb.Transform(turn, (0.9 * k, 0.001, height + gap)))
+            state.u = 0.01 * np.random.default_rng(0).normal(size=len(state.u))
+            system.realize(state)
+            states.append(state)
+        times = [min(one) for one in evaluations(states, rounds, seconds)]
+        found[f"{name} with its force, ns"] = (times[0] - times[1]) / 10
+    return found
+
+
 def costs(options: argparse.Namespace) -> dict[str, dict]:
     """Of one contact, and of a hundred spheres."""
     rounds, seconds = (60, 0.001) if options.quick else (200, 0.003)
@@ -98,6 +145,7 @@ def costs(options: argparse.Namespace) -> dict[str, dict]:
         where = " in lanes, ns a state" if in_lanes else ", ns"
         found[f"sphere on plane with its force{where}"] = (times[1] - times[2]) / 20
         found[f"surfaces that are above the plane{where}"] = (times[2] - times[0]) / 20
+    found |= cost_of_pairs(rounds, seconds)
     heap = packed(100, 0.195, 0.097)
     _, contacts, state = spheres(heap, box=True)
     # boxes as they are in the heap, of which the corners alone meet: nothing touches
@@ -202,6 +250,8 @@ def show(results: dict) -> list[Target]:
     contact, lanes = found["sphere on plane with its force, ns"], found["sphere on plane with its force in lanes, ns a state"]
     targets.append(Target("sphere on plane with its force, ns", contact, 40.0, at_least=False))
     targets.append(Target("the same in lanes, ns a state", lanes, 8.0, at_least=False))
+    for name, wanted in (("box on plane", 120.0), ("box on box", 700.0), ("hulls of 200 vertices", 2000.0)):
+        targets.append(Target(f"{name} with its force, ns", found[f"{name} with its force, ns"], wanted, at_least=False))
     return targets
 
 

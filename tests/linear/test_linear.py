@@ -104,7 +104,11 @@ def test_the_model_is_the_derivative_of_the_flow(make, close, derivative, angles
 
 
 def sprung(make):
-    """Two bodies with a rod between them, all held by springs."""
+    """Two bodies with a rod between them, all held by springs.
+
+    The same in every run: from some random poses Newton's method ends at a singular one of the Bushing, and says so.
+    """
+    make = type(make)(np.random.default_rng(5))
     pair = Pair(make, "Rod")
     system = pair.system
     bodies, forces = pair.matter.bodies[1:], system.get_subsystem(1)

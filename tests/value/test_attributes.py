@@ -167,7 +167,8 @@ def test_signatures_are_those_of_the_constructors():
         (
             "mb.force.Spring",
             "did you mean mobod.force.ExponentialSpring or mobod.force.MobilityLinearSpring or "
-            "mobod.force.TwoPointLinearSpring?",
+            "mobod.force.MobilityOrientationSpring or mobod.force.MobilityPolynomialSpring or "
+            "mobod.force.TransmissionSpring or mobod.force.TwoPointLinearSpring?",
         ),
         ("mb.integrator.RungeKuttaMersen", "did you mean mobod.integrator.RungeKuttaMerson?"),
         ("mb.decoration.Spere", "did you mean mobod.decoration.Sphere?"),

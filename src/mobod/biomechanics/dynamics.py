@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -46,14 +47,25 @@ class InverseDynamics:
     """
 
     def __init__(
-        self, model: Model, motion: Motion, residuals: Array, taken: Array, poses: tuple[Array, Array], notes: list[str]
+        self,
+        model: Model,
+        motion: Motion,
+        residuals: Array,
+        find_taken: Callable[[], Array],
+        poses: tuple[Array, Array],
+        notes: list[str],
     ) -> None:
         self.time, self.q, self.u, self.u_dot = motion.time, motion.q, motion.u, motion.u_dot
         self.notes = notes
-        self._model, self._taken = model, taken
+        self._model, self._find_taken = model, find_taken
         self._R, self._p = poses
         labels = [f"{name}_{'moment' if _is_angle(model, name) else 'force'}" for name in motion.speed_names]
         self.forces = Table(self.time, dict(zip(labels, residuals.T, strict=True)), name="Inverse Dynamics Generalized Forces")
+
+    @cached_property
+    def _taken(self) -> Array:
+        """What the joints transmit: found when it is first asked for."""
+        return self._find_taken()
 
     def __repr__(self) -> str:
         return f"<InverseDynamics of {self._model.name!r}: {len(self.forces.labels)} forces at {len(self.time)} times>"
@@ -235,7 +247,10 @@ class _Loads:
         for one in forces:
             filtered = None if cutoff is None else signal.butterworth(signal.even_step(one.time), cutoff, 4)
             force, torque = (rows if rows is None or filtered is None else filtered(rows) for rows in (one.force, one.torque))
-            force, point, torque = (None if rows is None else _at(one.time, rows, time) for rows in (force, one.point, torque))
+            given = [rows for rows in (force, one.point, torque) if rows is not None]
+            # one spline of all columns: the equations are the same
+            found = iter(np.split(_at(one.time, np.hstack(given), time), len(given), axis=1) if given else ())
+            force, point, torque = (None if rows is None else next(found) for rows in (force, one.point, torque))
             body, force_in, point_in = (_body(model, name, one.name) for name in (one.body, one.force_in, one.point_in))
             self.entries.append((body, force_in, point_in, force, point, torque))
 
@@ -279,7 +294,7 @@ def _solve(
     system, matter = model.system, model.matter
     bodies = list(matter.bodies)
     nt, nb = len(motion.time), len(bodies)
-    residuals, taken = np.empty((nt, motion.u.shape[1])), np.zeros((nt, nb, 2, 3))
+    residuals = np.empty((nt, motion.u.shape[1]))
     R, p = np.empty((nt, nb, 3, 3)), np.empty((nt, nb, 3))
     A, V, F = np.empty((nt, nb, 2, 3)), np.empty((nt, nb, 2, 3)), np.empty((nt, nb, 2, 3))
     with shown(progress, nt, "times") as show:
@@ -297,13 +312,19 @@ def _solve(
             A[i] = matter.calc_body_acceleration_from_u_dot(state, u_dot)
             if i % 32 == 31 or i + 1 == nt:
                 show(i + 1, nt)
+    return InverseDynamics(model, motion, residuals, partial(_taken, bodies, state, R, p, V, A, F), (R, p), notes)
+
+
+def _taken(bodies: list[Any], state: State, R: Array, p: Array, V: Array, A: Array, F: Array) -> Array:
+    """The force of each joint on its body, at the body's origin, in Ground ``(nt, nb, 2, 3)``."""
+    taken = np.zeros_like(F)
     for body in bodies[1:]:
         taken[:, body.index] = _own(body, state, R[:, body.index], V[:, body.index], A[:, body.index]) - F[:, body.index]
     for body in reversed(bodies[1:]):
         b, parent = body.index, body.get_parent_mobilized_body().index
         taken[:, parent, 1] += taken[:, b, 1]
         taken[:, parent, 0] += taken[:, b, 0] + np.cross(p[:, b] - p[:, parent], taken[:, b, 1])
-    return InverseDynamics(model, motion, residuals, taken, (R, p), notes)
+    return taken
 
 
 def _own(body: Any, state: State, R: Array, V: Array, A: Array) -> Array:

@@ -387,6 +387,33 @@ def test_parts_in_other_files_and_defaults(load, tmp_path):
     assert load(text).default_state().q[0] == 0.25
 
 
+LOADS = """<?xml version="1.0"?><OpenSimDocument Version="40000"><ExternalLoads name="loads"><objects>
+<ExternalForce name="plate"><applied_to_body>{body}</applied_to_body><force_expressed_in_body>ground</force_expressed_in_body>
+<point_expressed_in_body>ground</point_expressed_in_body><force_identifier>f_v</force_identifier>
+<point_identifier>f_p</point_identifier></ExternalForce></objects><datafile>plate.sto</datafile></ExternalLoads></OpenSimDocument>"""
+
+
+def test_external_loads_act(load, tmp_path):
+    rows = "".join(f"{t}\t{3 * t}\t2\t0\t0.5\t0\t0.1\n" for t in (0.0, 0.25, 0.5, 0.75, 1.0))
+    head = "plate\nversion=1\nnRows=5\nnColumns=7\ninDegrees=no\nendheader\ntime\tf_vx\tf_vy\tf_vz\tf_px\tf_py\tf_pz\n"
+    (tmp_path / "plate.sto").write_text(head + rows)
+    (tmp_path / "loads.xml").write_text(LOADS.format(body="b"))
+    loaded = load(one_pin(), external_loads=tmp_path / "loads.xml")
+    (plate,) = loaded.data["external loads"]
+    state = loaded.default_state()
+    state.time = 0.6
+    loaded.system.realize(state, mb.Stage.VELOCITY)
+    body_forces = plate.calc_force_contribution(state)[0]
+    force, arm = (
+        np.array([1.8, 2.0, 0.0]),
+        np.array([0.5, 0.0, 0.1]) - np.asarray(loaded.bodies["b"].get_body_transform(state).p),
+    )
+    np.testing.assert_allclose(body_forces[1], [np.cross(arm, force), force], atol=1e-12)
+    (tmp_path / "loads.xml").write_text(LOADS.format(body="nobody"))
+    with pytest.raises(mb.ModelError, match=r"loads.xml.*'plate' names the body 'nobody'"):
+        load(one_pin(), external_loads=tmp_path / "loads.xml")
+
+
 # ---------------------------------------------------------------------------------------------- old formats
 
 

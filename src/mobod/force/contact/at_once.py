@@ -57,10 +57,10 @@ def _of_both(model: Any, e: int, a: int, b: int, is_hertz: bool) -> Any:
 
 
 @generic
-def _press(model: Any, k: Any, a: int, b: int, n: Any, q: Any, x: Any, radius: Any, is_hertz: bool, both: Any) -> None:
-    """What is asked of a point: n the normal, x the depth, q where the second surface has it, of which *radius* is.
+def _press(model: Any, k: Any, a: int, b: int, n: Any, q: Any, x: Any, radius: Any, is_hertz: bool, both: Any) -> Any:
+    """Of a point: the force on the second body, the moments on both about their origins, and energy or power if asked for.
 
-    *k* has the element and what is asked.
+    n is the normal, x the depth, q where the second surface has it, of which *radius* is; *k* has the element and the question.
     """
     e, what = k >> 4, k & 15
     stiffness, rest, c, us, fall, uv, per_v = both
@@ -73,8 +73,7 @@ def _press(model: Any, k: Any, a: int, b: int, n: Any, q: Any, x: Any, radius: A
         elastic = kx
     if what == _routine.ENERGY:
         energy = (0.4 if is_hertz else 0.5) * elastic * x
-        store(model.work_e, e, 0, load(model.work_e, e, 0) + where(apart, o, energy))
-        return
+        return (o, o, o), (o, o, o), (o, o, o), where(apart, o, energy)
     p = vec3.add_scaled(q, rest * x, n)
     body1, body2 = model.surface_body[a], model.surface_body[b]
     r2 = vec3.sub(p, load3(model.p_GB, body2, 0))
@@ -98,16 +97,24 @@ def _press(model: Any, k: Any, a: int, b: int, n: Any, q: Any, x: Any, radius: A
     z = where(z > 0.0, where(z > 1.0, 1.0 + o, z), o)
     mu = where(still, o, (us * step5(y) - fall * step5(z)) / speed)
     drag = vec3.scale(-normal * (uv + mu), slip)
-    if what == _routine.FORCES:
-        f = vec3.add_scaled(drag, normal, n)
-        add_spatial(model.body_forces, body2, vec3.cross(r2, f), f)
-        add_spatial(model.body_forces, body1, vec3.cross(f, r1), vec3.neg(f))
+    heat = o
     if what == _routine.POWER or model.force_integers[model.force_first_integer[e] + TRACKED] == 1:
         heat = where(apart, o, (normal - elastic) * rate - vec3.dot(drag, slip))
-        if what == _routine.POWER:
-            store(model.work_e, e, 0, load(model.work_e, e, 0) + heat)
-        else:
-            store(model.contact_sum, 0, DISSIPATED, load(model.contact_sum, 0, DISSIPATED) + heat)
+    f = vec3.add_scaled(drag, normal, n)
+    return f, vec3.cross(f, r1), vec3.cross(r2, f), heat
+
+
+@generic
+def _add(model: Any, k: Any, a: int, b: int, found: Any) -> None:
+    """Add what `_press` has found to what acts on the two bodies, or to the element's energy, power or heat."""
+    e, what = k >> 4, k & 15
+    f, m1, m2, work = found
+    if what == _routine.FORCES:
+        add_spatial(model.body_forces, model.surface_body[b], m2, f)
+        add_spatial(model.body_forces, model.surface_body[a], m1, vec3.neg(f))
+        store(model.contact_sum, 0, DISSIPATED, load(model.contact_sum, 0, DISSIPATED) + work)
+    else:
+        store(model.work_e, e, 0, load(model.work_e, e, 0) + work)
 
 
 @generic
@@ -121,7 +128,8 @@ def _plane_and(model: Any, k: int, a: int, b: int, n: Any, origin: Any) -> None:
         radius = number(model, x)
         if some_touch(radius - height):
             both = _of_both(model, k >> 4, a, b, True)
-            _press(model, k, a, b, n, vec3.add_scaled(middle, -radius, n), radius - height, radius, True, both)
+            q = vec3.add_scaled(middle, -radius, n)
+            _add(model, k, a, b, _press(model, k, a, b, n, q, radius - height, radius, True, both))
     else:
         R, size = load9(model.surface_frame, b, 0), numbers3(model, x)
         d = mat33.transpose_mul_vec(R, n)
@@ -133,6 +141,9 @@ def _plane_and(model: Any, k: int, a: int, b: int, n: Any, origin: Any) -> None:
         if some_touch(radius + reach - height):
             is_hertz = kind == CAPSULE
             both = _of_both(model, k >> 4, a, b, is_hertz)
+            # summed before they are stored, so that corners do not wait for each other
+            o = 0.0 * radius
+            f, m1, m2, work = (o, o, o), (o, o, o), (o, o, o), o
             for corner in range(2 if is_hertz else 8):
                 # of a capsule the first sign is that of z
                 s = 1.0 if corner & 1 == 1 else -1.0
@@ -142,7 +153,10 @@ def _plane_and(model: Any, k: int, a: int, b: int, n: Any, origin: Any) -> None:
                 depth = radius - (height + i * rise[0] + j * rise[1] + h * rise[2])
                 if some_touch(depth):
                     place = vec3.add(middle, mat33.mul_vec(R, (i * half[0], j * half[1], h * half[2])))
-                    _press(model, k, a, b, n, vec3.add_scaled(place, -radius, n), depth, radius, is_hertz, both)
+                    q = vec3.add_scaled(place, -radius, n)
+                    df, dm1, dm2, dwork = _press(model, k, a, b, n, q, depth, radius, is_hertz, both)
+                    f, m1, m2, work = vec3.add(f, df), vec3.add(m1, dm1), vec3.add(m2, dm2), work + dwork
+            _add(model, k, a, b, (f, m1, m2, work))
 
 
 @generic
@@ -167,7 +181,8 @@ def spheres(model: Any, k: int, a: int, b: int) -> None:
         per = 1.0 / where(same, 1.0 + o, distance)
         n = (r[0] * per, r[1] * per, where(same, 1.0 + o, r[2] * per))
         both = _of_both(model, k >> 4, a, b, True)
-        _press(model, k, a, b, n, vec3.add_scaled(c2, -r2, n), reach - distance, r1 * r2 / reach, True, both)
+        q = vec3.add_scaled(c2, -r2, n)
+        _add(model, k, a, b, _press(model, k, a, b, n, q, reach - distance, r1 * r2 / reach, True, both))
 
 
 @generic
