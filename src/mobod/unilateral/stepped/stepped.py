@@ -73,7 +73,9 @@ class Stepped:
         used = [(one.element, rigid) for one, rigid in zip(self.elements, self._rigid, strict=True) if one.surfaces]
         fields = tree.fields
         joints = joints_of(self._system.all_forces(), tree)
-        self.space = make_space(fields["parent"], fields["first_u"], fields["num_u"], tree.nu, len(state.y_values), used, joints)
+        self.space = make_space(
+            fields["parent"], fields["first_u"], fields["num_u"], tree.nu, len(state.y_values), used, joints
+        )
 
     def enlarge(self) -> None:
         """Make room for what there was none."""
