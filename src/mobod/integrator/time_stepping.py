@@ -79,8 +79,8 @@ class TimeStepping(Integrator):
     -----
     First order. Springs, dampers and stops of single mobilities (`MobilityLinearSpring`, `MobilityLinearDamper`,
     `MobilityLinearStop`, `MobilityPolynomialSpring`, `MobilityPolynomialDamper`, `GlobalDamper`, and an `Actuator` of one
-    coordinate) are implicit in the speeds, by their slopes where the step begins, so that they may be as stiff as they like; those
-    on coordinates whose rates are not speeds, and all other forces, are explicit.
+    coordinate) are implicit in the speeds, by their slopes where the step begins, so that they may be as stiff as they like;
+    those on coordinates whose rates are not speeds, and all other forces, are explicit.
 
     Unilateral contacts, and friction of known normal force, act without being enabled in the state: those enabled
     are switched off when a run begins. Between steps q and u are interpolated linearly.

@@ -5,8 +5,8 @@ With the derivatives -C and -K of these forces by their own speeds and coordinat
     (M + D) (u_1 - u_0) = h (M udot_0 - h K u_0) + J^T gamma     D = h C + h^2 K
     u* = u_0 + h udot_0 + (M + D)^-1 p     p = -h (D udot_0 + h K u_0)
 
-which is Euler's linearly implicit method, of first order whatever C and K are. Where one would be negative it counts as none, so
-that M + D is positive. Where speeds are prescribed there is neither. Source: Hairer and Wanner 1996, IV.7.
+which is Euler's linearly implicit method, of first order whatever C and K are. Where one would be negative it counts as none,
+so that M + D is positive. Where speeds are prescribed there is neither. Source: Hairer and Wanner 1996, IV.7.
 """
 
 from __future__ import annotations

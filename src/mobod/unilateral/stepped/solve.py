@@ -4,8 +4,9 @@ For the speeds u, those without contact u*, J of all points, v = J u and each po
 
     M (u - u*) = J^T gamma     K* contains v + (C gamma_n + mu |v_t| - t) e_n, orthogonal to gamma in K
 
-as in `unilateral._solve`, with C and t of `points`, and M with what `joints` add to its diagonal. For given a = mu |v_t| this is the optimum of a convex function. The
-proximal method takes steps to it, each from the impulses gamma_k before: u is the least of
+as in `unilateral._solve`, with C and t of `points`, and M with what `joints` add to its diagonal. For given a = mu |v_t| this
+is the optimum of a convex function. The proximal method takes steps to it, each from the impulses gamma_k before: u is the
+least of
 
     (u - u*)^T M (u - u*) / 2 + sum of gamma^T Q gamma / 2     gamma = P(Q^-1 (r gamma_k - (v + (a - t) e_n)))
 
