@@ -364,8 +364,9 @@ class TimeStepping(Integrator):
             return 0.0
         D = h * (C + h * K)
         Minv = self.system.get_matter_subsystem().calc_m_inv(state)
-        self._Minv = np.linalg.solve(np.eye(nu) + Minv * D, Minv)
-        push: Array = self._Minv @ (-h * (D * u_dot + h * K * u))
+        implicit: Array = np.linalg.solve(np.eye(nu) + Minv * D, Minv)
+        self._Minv = implicit
+        push: Array = implicit @ (-h * (D * u_dot + h * K * u))
         return push
 
     def _through_contacts(self, state: State, u: Array, free: Array, h: float) -> Array:
