@@ -364,7 +364,7 @@ class TimeStepping(Integrator):
             return 0.0
         D = h * (C + h * K)
         Minv = self.system.get_matter_subsystem().calc_m_inv(state)
-        implicit: Array = np.linalg.solve(np.eye(nu) + Minv * D, Minv)
+        implicit = np.asarray(np.linalg.solve(np.eye(nu) + Minv * D, Minv), np.float64)
         self._Minv = implicit
         push: Array = implicit @ (-h * (D * u_dot + h * K * u))
         return push
