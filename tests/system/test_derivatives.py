@@ -116,6 +116,8 @@ def test_forces_on_single_mobilities(make, close, derivative):
     F.MobilityConstantForce(model.forces, ball, 0, 0.7)
     F.GlobalDamper(model.forces, model.matter, 0.3)
     F.MobilityLinearStop(model.forces, pin, 0, 5.0, 0.2, -0.1, 0.1)
+    F.MobilityPolynomialSpring(model.forces, planar, 0, 3.0, -0.4, 0.7, 0.2)
+    F.MobilityPolynomialDamper(model.forces, ball, 1, 0.7, 0.2, 0.4)
     off = F.MobilityLinearSpring(model.forces, pin, 0, 3.0, 0.2)
     model.made()
     state = model.randomize(Stage.MODEL)

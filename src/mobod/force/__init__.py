@@ -6,12 +6,13 @@ from ._custom_compiled import CompiledFunctions
 from .actuator import Actuator
 from .actuators import Actuators
 from .base import Force
+from .box_drag import BoxDrag
 from .constant_force import ConstantForce
 from .constant_torque import ConstantTorque
 from .custom import Custom, CustomImplementation
 from .discrete_forces import DiscreteForces
-from .drag import BoxDrag, EllipsoidDrag
 from .elastic_foundation import ElasticFoundation
+from .ellipsoid_drag import EllipsoidDrag
 from .exponential_spring import ExponentialSpring
 from .global_damper import GlobalDamper
 from .gravity import Gravity

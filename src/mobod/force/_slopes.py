@@ -1,6 +1,7 @@
-"""How forces on single mobilities change with their own q and u: of the kinds that most robots have, for `tree`'s derivatives.
+"""How forces on single mobilities change with their own q and u: of the kinds that most robots have.
 
-Dual numbers differentiate every kind; these are so many, and so simple, that models with no others are swept without Duals.
+For `tree`'s derivatives: Dual numbers differentiate every kind; these are so many, and so simple, that models with no others
+are swept without Duals. And for time stepping, which is implicit in them.
 """
 
 from __future__ import annotations
@@ -14,13 +15,22 @@ import numpy.typing as npt
 from ..algebra.scalar import load, store, where, zero
 from ..compiling import Routine, generic
 from ..mobilizer import _rates
-from . import global_damper, mobility_constant_force, mobility_discrete_force, mobility_linear_damper, mobility_linear_spring
+from . import (
+    global_damper,
+    mobility_constant_force,
+    mobility_discrete_force,
+    mobility_linear_damper,
+    mobility_linear_spring,
+    mobility_polynomial_damper,
+    mobility_polynomial_spring,
+)
 from . import mobility_linear_stop as stop
-from ._pools import number
+from ._coordinate import coordinate
+from ._pools import number, numbers3
 
 #: Columns of the table: what it is, its mobility, and its element, first integer and first number.
 KIND, MOBILITY, ELEMENT, INTEGERS, NUMBERS = range(5)
-SPRING, DAMPER, STOP, ALL_DAMPED = range(1, 5)
+SPRING, DAMPER, STOP, ALL_DAMPED, BENT_SPRING, BENT_DAMPER = range(1, 7)
 
 _KINDS: dict[Routine, int] = {
     mobility_constant_force.run: 0,
@@ -29,6 +39,8 @@ _KINDS: dict[Routine, int] = {
     mobility_linear_damper.run: DAMPER,
     stop.run: STOP,
     global_damper.run: ALL_DAMPED,
+    mobility_polynomial_spring.run: BENT_SPRING,
+    mobility_polynomial_damper.run: BENT_DAMPER,
 }
 
 
@@ -39,19 +51,61 @@ def table_of(forces: Sequence[Any], tree: Any) -> npt.NDArray[np.int64] | None:
     """
     rows: list[list[int]] = []
     for force in forces:
-        if force.element < tree.counts["ng"]:
-            continue
-        kind = _KINDS.get(force.routine, -1)
-        on_coordinate = kind in (SPRING, STOP)
-        if kind < 0 or (on_coordinate and tree.fields["rates"][force.default_integers[0]] != _rates.SAME):
-            return None
-        if kind > 0:
-            mobility = 0
-            if kind != ALL_DAMPED:
-                b, which = force.default_integers[:2]
-                mobility = tree.first_u[b] + which
-            rows.append([kind, mobility, force.element, force.span[0], force.span[2]])
+        if force.element >= tree.counts["ng"]:
+            own = row_of(force, tree)
+            if own is None:
+                return None
+            rows += own
     return np.array(rows, np.int64).reshape(-1, 5)
+
+
+def row_of(force: Any, tree: Any) -> list[list[int]] | None:
+    """An element's row, none where its force is constant; None where its kind is not among these, or q_dot is not u."""
+    kind = _KINDS.get(force.routine, -1)
+    on_coordinate = kind in (SPRING, STOP, BENT_SPRING)
+    if kind < 0 or (on_coordinate and tree.fields["rates"][force.default_integers[0]] != _rates.SAME):
+        return None
+    if kind == 0:
+        return []
+    mobility = 0
+    if kind != ALL_DAMPED:
+        b, which = force.default_integers[:2]
+        mobility = tree.first_u[b] + which
+    return [[kind, mobility, force.element, force.span[0], force.span[2]]]
+
+
+@generic
+def slopes_of(model: Any, table: Any, row: int) -> Any:
+    """The derivatives of an element's force on its mobility by q and u; of `ALL_DAMPED` on each."""
+    kind, i, numbers = table[row, KIND], table[row, MOBILITY], table[row, NUMBERS]
+    k = number(model, numbers)
+    by_q, by_u = zero(k), zero(k)
+    if kind == SPRING:
+        by_q = -k
+    elif kind in (DAMPER, ALL_DAMPED):
+        by_u = -k
+    elif kind == STOP:
+        by_q, by_u = _slopes_of_stop(model, table[row, INTEGERS], numbers, i)
+    elif kind == BENT_SPRING:
+        a, b, c = numbers3(model, numbers)
+        x = coordinate(model, table[row, INTEGERS]) - number(model, numbers + 3)
+        by_q = -(a + x * (2.0 * b + 3.0 * c * x))
+    elif kind == BENT_DAMPER:
+        a, b, c = numbers3(model, numbers)
+        u = load(model.u, i, 0)
+        by_u = -(a + 2.0 * b * where(u < 0.0, -u, u) + 3.0 * c * u * u)
+    return by_q, by_u
+
+
+@generic
+def _slopes_of_stop(model: Any, integers: int, numbers: int, i: int) -> Any:
+    """-k (1 + d out) and -k d |x|, while it pushes."""
+    x = stop.beyond(model, integers, numbers)
+    k, d, rate = number(model, numbers), number(model, numbers + 1), load(model.u, i, 0)
+    give = 1.0 + d * where(x < 0.0, -rate, rate)
+    o = zero(x)
+    pushes = where(x * x > 0.0, where(give > 0.0, o + 1.0, o), o)
+    return -k * give * pushes, -k * d * where(x < 0.0, -x, x) * pushes
 
 
 @generic
@@ -64,26 +118,11 @@ def _subtract(matrix: Any, i: int, x: Any) -> None:
 def subtract_slopes(model: Any, table: Any, Dq: Any, Du: Any) -> None:
     """What enabled elements of the table add to forces on mobilities, differentiated by q and u, from *Dq* and *Du*."""
     for row in range(table.shape[0]):
-        kind, i, numbers = table[row, KIND], table[row, MOBILITY], table[row, NUMBERS]
         if model.force_enabled[table[row, ELEMENT]] == 1:
-            if kind == SPRING:
-                _subtract(Dq, i, -number(model, numbers))
-            elif kind == DAMPER:
-                _subtract(Du, i, -number(model, numbers))
-            elif kind == ALL_DAMPED:
-                for k in range(model.nu):
-                    _subtract(Du, k, -number(model, numbers))
-            else:
-                _subtract_stop(model, table[row, INTEGERS], numbers, i, Dq, Du)
-
-
-@generic
-def _subtract_stop(model: Any, integers: int, numbers: int, i: int, Dq: Any, Du: Any) -> None:
-    """Those of a stop: -k (1 + d out) and -k d |x|, while it pushes."""
-    x = stop.beyond(model, integers, numbers)
-    k, d, rate = number(model, numbers), number(model, numbers + 1), load(model.u, i, 0)
-    give = 1.0 + d * where(x < 0.0, -rate, rate)
-    o = zero(x)
-    pushes = where(x * x > 0.0, where(give > 0.0, o + 1.0, o), o)
-    _subtract(Dq, i, -k * give * pushes)
-    _subtract(Du, i, -k * d * where(x < 0.0, -x, x) * pushes)
+            by_q, by_u = slopes_of(model, table, row)
+            first = last = table[row, MOBILITY]
+            if table[row, KIND] == ALL_DAMPED:
+                first, last = 0, model.nu - 1
+            for i in range(first, last + 1):
+                _subtract(Dq, i, by_q)
+                _subtract(Du, i, by_u)

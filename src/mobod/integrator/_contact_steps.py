@@ -16,8 +16,9 @@ from ..force.contact.law import velocity_at
 from ..force.contact.step_limit import NEVER, half_thickness
 from ..mobilizer._rates import find_q_dot
 from ..unilateral.stepped import space as names
+from ..unilateral.stepped.joints import find_pushes
 from ..unilateral.stepped.points import find_points, recall, remember
-from ..unilateral.stepped.solve import find_problem, solve
+from ..unilateral.stepped.solve import find_problem, push_free, solve, weigh
 from . import _runge_kutta as rk
 from ._evaluate import ALWAYS, energy, evaluate, finish_step, permitted_step, prescribe, project
 
@@ -37,10 +38,13 @@ def _step(model: Any, space: Any, h: float, out: Any) -> int:
         vectors[names.SPEED, place[i]] = u
         vectors[names.FREE, place[i]] = u + h * load(model.u_dot, i, 0)
     find_points(model, space, h)
+    pushed = find_pushes(model, space, h)
     result = names.FREE
     if space.counts[names.POINTS] > 0:
         if not find_problem(model, space):
             return NO_ROOM
+        if pushed:
+            push_free(space)
         ratio = 1.0
         if space.measures[names.LAST_STEP] > 0.0:
             ratio = h / space.measures[names.LAST_STEP]
@@ -54,6 +58,9 @@ def _step(model: Any, space: Any, h: float, out: Any) -> int:
         result = names.NEW
     else:
         space.counts[names.KEPT] = 0
+        if pushed:
+            weigh(model, space)
+            push_free(space)
     for i in range(model.ny):
         out[i] = load(model.y, i, 0) + h * load(model.y_dot, i, 0)
     n = model.particle_size

@@ -7,8 +7,10 @@ udot_0 has all forces and bilateral constraints, and no contact; gamma are impul
 constraints are among those of J. Impacts with restitution come first, of contacts that would touch within the step. Then q
 and u are projected as with other methods. M^-1 is that of free mobilities, so that locks and prescribed motions are kept.
 
+Springs, dampers and stops of single mobilities are implicit, as `unilateral.stepped.joints` says: M is with what they add.
+
 Source: Stewart and Trinkle 1996 (time stepping at the level of velocities); Hairer, Norsett and Wanner 1993, II.4 (step
-doubling).
+doubling); Hairer and Wanner 1996, IV.7 (the linearly implicit method).
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from ..unilateral.base import TRANSITION_SPEED
 from ..unilateral.problem import Problem, Rows, constraints_of, joined, rows_of_constraint, rows_of_surfaces
 from ..unilateral.stepped import Stepped
 from ..unilateral.stepped import space as names
+from ..unilateral.stepped.joints import find_joint_slopes, joints_of
 from ..value.stage import Stage
 from . import _contact_steps as steps
 from . import _runge_kutta as rk
@@ -74,7 +77,12 @@ class TimeStepping(Integrator):
 
     Notes
     -----
-    First order. Unilateral contacts, and friction of known normal force, act without being enabled in the state: those enabled
+    First order. Springs, dampers and stops of single mobilities (`MobilityLinearSpring`, `MobilityLinearDamper`,
+    `MobilityLinearStop`, `MobilityPolynomialSpring`, `MobilityPolynomialDamper`, `GlobalDamper`, and an `Actuator` of one
+    coordinate) are implicit in the speeds, by their slopes where the step begins, so that they may be as stiff as they like;
+    those on coordinates whose rates are not speeds, and all other forces, are explicit.
+
+    Unilateral contacts, and friction of known normal force, act without being enabled in the state: those enabled
     are switched off when a run begins. Between steps q and u are interpolated linearly.
 
     Impacts happen at the beginning of the step in which they would come. A step without contact that could close takes no
@@ -107,6 +115,9 @@ class TimeStepping(Integrator):
         #: Surfaces that are stepped, whether kernels alone take the steps, and whether the record is as they left it.
         self._stepped = Stepped(system)
         self._in_kernels = self._at_end = False
+        #: Forces that are implicit, and, where there are any, the inverse of M + D in this step.
+        self._joints: Any = np.zeros((0, 5), np.int64)
+        self._Minv: Array | None = None
 
     # ------------------------------------------------------------------------------------------ what it did
 
@@ -172,6 +183,7 @@ class TimeStepping(Integrator):
         self._resting = np.zeros(0)
         self._stepped = Stepped(self.system)
         self._at_end = False
+        self._joints = joints_of(self.system.all_forces(), state.tree)
         super().begin_run(state)
         if self._stepped:
             self._stepped.begin(state)
@@ -330,7 +342,7 @@ class TimeStepping(Integrator):
         nu, first_u = tree.nu, len(state.q_values)
         y, rate = state.y_values.copy(), record.y_dot[:, 0].copy()
         u = state.u_values[:nu].copy()
-        new = u + h * rate[first_u : first_u + nu]
+        new = u + h * rate[first_u : first_u + nu] + self._push(state, u, rate[first_u : first_u + nu], h)
         new = self._through_contacts(state, u, new, h)
         y += h * rate
         particles = record.particle_velocity[:, 0]
@@ -343,11 +355,26 @@ class TimeStepping(Integrator):
         y[: tree.nq] = state.q_values[: tree.nq] + h * matter.multiply_by_n(state, False, new)
         return y
 
+    def _push(self, state: State, u: Array, u_dot: Array, h: float) -> Array | float:
+        """What springs and dampers of joints do to the speeds within the step: see `unilateral.stepped.joints`."""
+        self._Minv = None
+        nu = len(u)
+        C, K = np.zeros(nu), np.zeros(nu)
+        if not len(self._joints) or not find_joint_slopes(state.block, self._joints, np.arange(nu), C, K):
+            return 0.0
+        D = h * (C + h * K)
+        Minv = self.system.get_matter_subsystem().calc_m_inv(state)
+        implicit = np.asarray(np.linalg.solve(np.eye(nu) + Minv * D, Minv), np.float64)
+        self._Minv = implicit
+        push: Array = implicit @ (-h * (D * u_dot + h * K * u))
+        return push
+
     def _through_contacts(self, state: State, u: Array, free: Array, h: float) -> Array:
         """The new speeds, of which *free* are those without contact."""
         rows, frictions = self._touching(state, h)
         count = len(rows.gaps)
-        if not count and not frictions:
+        held = self._Minv is not None and state.is_constrained  # what joints do goes through the constraints
+        if not count and not frictions and not held:
             return free
         normals = rows.starts[:-1]
         rates_0, rates_1 = rows.J[normals] @ u, rows.J[normals] @ free
@@ -357,13 +384,13 @@ class TimeStepping(Integrator):
         near |= touching
         fastest = _REACH * h * float(np.abs(np.concatenate([rates_0, rates_1, [0.0]])).max())
         near |= possible & near.any() & (rows.gaps <= fastest)
-        if not near.any() and not frictions:
+        if not near.any() and not frictions and not held:
             self._impulses = np.zeros(0)
             self._names = []
             return free
         while True:
             own = select(rows, near)
-            problem = Problem(state, own, frictions)
+            problem = Problem(state, own, frictions, self._Minv)
             new = self._solve(problem, u, free, h)
             missed = (
                 possible & ~near & ~touching & (rows.gaps + h * (rows.J[normals] @ new) < -1e-12 * h * max(fastest / h, 1.0))

@@ -238,9 +238,17 @@ class Problem:
     rows : Rows
     frictions : sequence of (name, rows, largest impulse)
         Friction of known normal force.
+    Minv : (nu, nu) array, optional
+        What impulses change speeds by; M^-1 unless given.
     """
 
-    def __init__(self, state: State, rows: Rows, frictions: Sequence[tuple[str, Array, float]] = ()) -> None:
+    def __init__(
+        self,
+        state: State,
+        rows: Rows,
+        frictions: Sequence[tuple[str, Array, float]] = (),
+        Minv: Array | None = None,
+    ) -> None:
         self.rows, self.bilateral = rows, bilateral_of(state)
         G = self.bilateral.G
         self.J = np.concatenate([rows.J, G, *(own for _, own, _ in frictions)])
@@ -256,7 +264,8 @@ class Problem:
         m, nu = self.J.shape
         self.MinvJT, self.W = np.zeros((nu, m)), np.zeros((m, m))
         # not by BLAS, whose threads wait for each other where cores are busy: most of the time, for problems of this size
-        Minv = state.system.get_matter_subsystem().calc_m_inv(state)
+        if Minv is None:
+            Minv = state.system.get_matter_subsystem().calc_m_inv(state)
         _rows.find_delassus(self.J, Minv, self.MinvJT, self.W, np.zeros(nu, np.int64))
         self.compliance = np.zeros(m)
         self.compliance[self.starts[:n]] = rows.compliances()

@@ -517,3 +517,12 @@ def test_a_loaded_system_runs_as_an_ensemble_and_is_pickled(tmp_path):
     again.u = state.u
     system.realize(again)
     assert_allclose(again.u_dot, state.u_dot, rtol=1e-12)
+
+
+def test_files_that_end_in_mjcf(tmp_path):
+    path = tmp_path / "arm.mjcf"
+    path.write_text('<mujoco><worldbody><body name="b"><joint name="j"/><geom size="0.1"/></body></worldbody></mujoco>')
+    assert list(mb.load(path).coordinates) == ["j"]
+    path.write_text("<mujoco><worldbody></mujoco>")
+    with pytest.raises(mb.ModelError, match=r"arm\.mjcf:1: "):
+        mb.load(path)

@@ -482,3 +482,18 @@ def test_public_models_load_and_move():
         state = loaded.default_state()
         loaded.system.realize(state, mb.Stage.VELOCITY)
         assert np.isfinite(loaded.matter.calc_m(state)).all(), path
+
+
+def test_an_activation_follows_its_control(load):
+    text = (
+        "<ActivationCoordinateActuator name='motor'><coordinate>q</coordinate><optimal_force>30</optimal_force>"
+        "<activation_time_constant>0.02</activation_time_constant><default_activation>0.25</default_activation>"
+        "</ActivationCoordinateActuator>"
+    )
+    loaded = load(one_pin(forces=text), strict=True)
+    state, motor = loaded.default_state(), loaded.actuators["motor"]
+    loaded.system.realize(state)
+    assert motor.calc_force(state) == pytest.approx(0.25 * 30)
+    motor.set_control(state, 1.0)
+    loaded.system.realize(state)
+    assert state.z_dot == pytest.approx([(1.0 - 0.25) / 0.02])

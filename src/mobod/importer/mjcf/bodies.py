@@ -24,6 +24,7 @@ from ... import mobilizer
 from ...algebra.arrays import Array
 from ...value import MassProperties, Transform
 from ...value.inertia import point_inertia
+from ..parts import rotation_taking
 from .source import Source, rotation_of
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class Tree:
         if kind == BALL:
             return kind, Transform.trusted(np.eye(3), p), Transform.trusted(np.eye(3), p)
         reference, axis = float(m.qpos0[m.jnt_qposadr[j]]), np.array(m.jnt_axis[j])
-        A = frame_along(2 if kind == HINGE else 0, axis)
+        A = rotation_taking(2 if kind == HINGE else 0, axis)
         if kind == HINGE:
             c, s = np.cos(reference), np.sin(reference)
             back = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
@@ -156,20 +157,3 @@ class Tree:
             if joint.kind == HINGE:
                 angles.add(next(reversed(q)))
         return q, u, angles
-
-
-def frame_along(which: int, axis: Array) -> Array:
-    """A rotation whose column *which* is a unit vector: the shortest from that coordinate axis, or half a turn more."""
-    if axis[which] < 0.0:  # the shortest one would nearly divide by zero
-        A = -frame_along(which, -axis)
-        kept = (which + 1) % 3
-        A[:, kept] = -A[:, kept]
-        return A
-    i, j = (which + 1) % 3, (which + 2) % 3
-    a, b, c = axis[i], axis[j], axis[which]
-    A = np.zeros((3, 3))
-    A[which, which], A[i, which], A[j, which] = c, a, b
-    A[which, i], A[which, j] = -a, -b
-    A[i, i], A[j, j] = 1.0 - a * a / (1.0 + c), 1.0 - b * b / (1.0 + c)
-    A[i, j] = A[j, i] = -a * b / (1.0 + c)
-    return A

@@ -41,7 +41,11 @@ def compile_file(path: str | os.PathLike[str], strict: bool) -> Source:
         pass
     mujoco = _wheel(name)
     try:
-        spec = mujoco.MjSpec.from_file(name)
+        if Path(name).suffix.lower() == ".xml":
+            spec = mujoco.MjSpec.from_file(name)
+        else:  # it opens files by that ending alone
+            spec = mujoco.MjSpec.from_string(Path(name).read_text(encoding="utf-8"))
+            spec.modelfiledir = str(Path(name).resolve().parent)
     except Exception as error:
         raise _refused(name, error) from None
     # every body and every geom of the file is wanted

@@ -297,3 +297,5 @@ def _prepare(
     model.matter.set_use_euler_angles(state, True)
     model.system.realize_model(state)
     set_defaults(state, model, coordinates, locked, couplers)
+    for name, activation in model.data.get("activations", {}).items():
+        model.actuators[name].set_activation(state, activation)

@@ -112,6 +112,22 @@ def _coordinate_actuator(build: Builder, item: Item, name: str, disabled: bool) 
     ]
 
 
+def _activated(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    """A coordinate's actuator whose activation follows its control: a_dot = (control - a) / time constant."""
+    forces, (mobod, which) = build.model.forces, coordinate_place(build, item, item.text("coordinate"))
+    made = force.Actuator(
+        forces,
+        force.transmission.Coordinates(forces, [(mobod, which, 1.0)]),
+        gain=(item.number("optimal_force", 1.0), 0.0, 0.0),
+        dynamics="filter",
+        time_constant=item.number("activation_time_constant", 0.01),
+        disabled_by_default=disabled,
+        name=name,
+    )
+    build.model.data.setdefault("activations", {})[name] = item.number("default_activation", 0.5)
+    return [made]
+
+
 # ---------------------------------------------------------------------------------------------- bushings
 
 
@@ -334,7 +350,7 @@ FORCES: dict[str, Maker] = {
     "CoordinateSpring": _spring,
     "ExpressionBasedCoordinateForce": _coordinate_formula,
     "CoordinateActuator": _coordinate_actuator,
-    "ActivationCoordinateActuator": _coordinate_actuator,
+    "ActivationCoordinateActuator": _activated,
     "BushingForce": _bushing,
     "ExpressionBasedBushingForce": _formula_bushing,
     "PointToPointSpring": _point_spring,

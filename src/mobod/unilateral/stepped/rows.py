@@ -90,12 +90,12 @@ def add_impulse(space: Any, i: int, n: float, a: float, b: float, x: Any) -> Non
 
 @generic
 def find_masses(model: Any, space: Any) -> None:
-    """The mass matrix of each tree that is a node, and its factor; of prescribed mobilities 1."""
+    """The mass matrix of each tree that needs it, with what joints add; of prescribed mobilities 1."""
     composite_inertia.sweep(model)
     mass, place = space.mass, space.place_of_speed
     for b in range(1, model.nb):
         t = space.tree_of_body[b]
-        if space.node_of_tree[t] < 0:
+        if space.weighed[t] == 0:
             continue
         first, at = space.first_speed[t], space.first_mass[t]
         size = space.first_speed[t + 1] - first
@@ -119,6 +119,7 @@ def find_masses(model: Any, space: Any) -> None:
                     mass[at + column * size + row] = value
                 torque, force = spatial.shift_force(torque, force, load3(model.p_PB_G, c, 0))
                 c = model.parent[c]
+            mass[at + row * size + row] += space.vectors[names.ADDED, first + row]
             space.vectors[names.DIAGONAL, first + row] = mass[at + row * size + row]
 
 

@@ -4,8 +4,9 @@ For the speeds u, those without contact u*, J of all points, v = J u and each po
 
     M (u - u*) = J^T gamma     K* contains v + (C gamma_n + mu |v_t| - t) e_n, orthogonal to gamma in K
 
-as in `unilateral._solve`, with C and t of `points`. For given a = mu |v_t| this is the optimum of a convex function. The
-proximal method takes steps to it, each from the impulses gamma_k before: u is the least of
+as in `unilateral._solve`, with C and t of `points`, and M with what `joints` add to its diagonal. For given a = mu |v_t| this
+is the optimum of a convex function. The proximal method takes steps to it, each from the impulses gamma_k before: u is the
+least of
 
     (u - u*)^T M (u - u*) / 2 + sum of gamma^T Q gamma / 2     gamma = P(Q^-1 (r gamma_k - (v + (a - t) e_n)))
 
@@ -353,6 +354,33 @@ def _newton(space: Any, close: float) -> None:
 
 
 @generic
+def weigh(model: Any, space: Any) -> None:
+    """The mass matrices that are needed, and their factors."""
+    clear_masses(space)
+    find_masses(model, space)
+    for t in range(space.weighed.shape[0]):
+        if space.weighed[t] == 1:
+            at, n = space.first_mass[t], space.first_speed[t + 1] - space.first_speed[t]
+            for i in range(n * n):
+                space.factor_of_mass[at + i] = space.mass[at + i]
+            sparse.dense_cholesky(space.factor_of_mass, at, n, space.vectors[names.COLUMN])
+
+
+@generic
+def push_free(space: Any) -> None:
+    """What joints do within the step, for which these have the momentum, goes to the speeds without contact."""
+    push = space.vectors[names.PUSH]
+    for t in range(space.weighed.shape[0]):
+        if space.weighed[t] == 1:
+            first, at = space.first_speed[t], space.first_mass[t]
+            n = space.first_speed[t + 1] - first
+            sparse.dense_forward(space.factor_of_mass, at, n, push, first)
+            sparse.dense_backward(space.factor_of_mass, at, n, push, first)
+            for i in range(first, first + n):
+                space.vectors[names.FREE, i] += push[i]
+
+
+@generic
 def find_problem(model: Any, space: Any) -> bool:
     """Rows and pattern of the points, and the masses; False where there is no room for them."""
     counts = space.counts
@@ -369,14 +397,9 @@ def find_problem(model: Any, space: Any) -> bool:
         or counts[names.NEED_VALUES] > space.values.shape[0]
     ):
         return False
-    clear_masses(space)
-    find_masses(model, space)
     for node in range(counts[names.NODES]):
-        t = space.tree_of_node[node]
-        at, n = space.first_mass[t], space.first_speed[t + 1] - space.first_speed[t]
-        for i in range(n * n):
-            space.factor_of_mass[at + i] = space.mass[at + i]
-        sparse.dense_cholesky(space.factor_of_mass, at, n, space.vectors[names.COLUMN])
+        space.weighed[space.tree_of_node[node]] = 1
+    weigh(model, space)
     return True
 
 
@@ -425,4 +448,4 @@ def solve(space: Any) -> bool:
     return residual <= WORST * largest
 
 
-__all__ = ["ENOUGH", "WORST", "find_problem", "solve"]
+__all__ = ["ENOUGH", "WORST", "find_problem", "push_free", "solve", "weigh"]

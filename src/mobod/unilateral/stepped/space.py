@@ -47,8 +47,9 @@ SHIFT_BEFORE, FOUND_BEFORE = 38, 39
 WIDTH = 40
 
 # rows of `vectors`, in the order of trees: u + h udot without contact; u; M (v - that); the gradient, then Newton's step;
-# M times this; the diagonal of M; scratch; the speeds found; scratch of factors
-FREE, SPEED, MOMENTUM, STEP, PUSHED, DIAGONAL, SCRATCH, NEW, COLUMN = range(9)
+# M times this; the diagonal of M; scratch; the speeds found; scratch of factors; what joints add to the diagonal of M, and to
+# momentum
+FREE, SPEED, MOMENTUM, STEP, PUSHED, DIAGONAL, SCRATCH, NEW, COLUMN, ADDED, PUSH = range(11)
 
 #: To begin with.
 _ROOM = 64
@@ -61,11 +62,15 @@ class Space(NamedTuple):
     measures: Any
     #: (k, 2): force elements, and 1 where these are rigid.
     elements: Any
+    #: Forces on single mobilities, as in `force._slopes`.
+    joints: Any
     tree_of_body: Any
     place_of_speed: Any
     #: (nt + 1,): where a tree's speeds begin, and its mass matrix.
     first_speed: Any
     first_mass: Any
+    #: (nt,): 1 where a tree's mass matrix is needed.
+    weighed: Any
     mass: Any
     factor_of_mass: Any
     vectors: Any
@@ -92,8 +97,10 @@ class Space(NamedTuple):
     values: Any
 
 
-def make_space(parents: Any, first_u: Any, num_u: Any, nu: int, ny: int, elements: Sequence[tuple[int, int]]) -> Space:
-    """For a tree of bodies, and the force elements whose surfaces are stepped."""
+def make_space(
+    parents: Any, first_u: Any, num_u: Any, nu: int, ny: int, elements: Sequence[tuple[int, int]], joints: Any
+) -> Space:
+    """For a tree of bodies, the force elements whose surfaces are stepped, and forces on single mobilities."""
     nb = len(parents)
     tree_of_body = np.full(nb, -1, np.int64)
     trees = 0
@@ -119,13 +126,15 @@ def make_space(parents: Any, first_u: Any, num_u: Any, nu: int, ny: int, element
         np.zeros(COUNTS_SIZE, np.int64),
         np.zeros(5),
         np.array(elements, np.int64).reshape(-1, 2),
+        joints,
         tree_of_body,
         place,
         first_speed,
         first_mass,
+        np.zeros(trees, np.uint8),
         np.zeros(masses),
         np.zeros(masses),
-        np.zeros((9, nu)),
+        np.zeros((11, nu)),
         np.zeros((3, ny)),
         *_of_points(_ROOM),
         *_of_columns(8 * _ROOM),

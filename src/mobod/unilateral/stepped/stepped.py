@@ -14,6 +14,7 @@ from ...errors import ModelError
 from ...force.contact.element import STEPPED, ContactElement
 from ...force.contact.subsystem import CompliantContactSubsystem
 from . import space as names
+from .joints import joints_of
 from .points import find_points
 from .rigid_surfaces import RigidSurfaces
 from .rows import find_rows
@@ -54,6 +55,7 @@ class Stepped:
     """The elements with surfaces that are stepped, of a system, and the arrays of a run."""
 
     def __init__(self, system: MultibodySystem) -> None:
+        self._system = system
         self.elements: list[ContactElement] = []
         self._rigid: list[int] = []
         for forces in system.force_subsystems:
@@ -70,7 +72,10 @@ class Stepped:
         tree = state.tree
         used = [(one.element, rigid) for one, rigid in zip(self.elements, self._rigid, strict=True) if one.surfaces]
         fields = tree.fields
-        self.space = make_space(fields["parent"], fields["first_u"], fields["num_u"], tree.nu, len(state.y_values), used)
+        joints = joints_of(self._system.all_forces(), tree)
+        self.space = make_space(
+            fields["parent"], fields["first_u"], fields["num_u"], tree.nu, len(state.y_values), used, joints
+        )
 
     def enlarge(self) -> None:
         """Make room for what there was none."""

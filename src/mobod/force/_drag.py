@@ -1,0 +1,108 @@
+"""What the drags of a fluid on a body share: the fluid, a frame on the body, and its velocity against the fluid."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra import mat33, vec3
+from ..algebra.arrays import ArrayLike
+from ..algebra.memory import add_spatial, load9, load_spatial
+from ..compiling import Routine, generic
+from ..errors import ModelError
+from ..state import parameters
+from ..value import Transform, checks
+from ..value.frames import frame_or_none
+from ._pools import numbers3, numbers9
+from ._routine import by_address
+from .base import Force, body_index
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+    from .subsystem import GeneralForceSubsystem
+
+PI = float(np.pi)
+#: Numbers: viscosity, density, wind, then the frame S, then the kind's own.
+FRAME, OWN = 5, 17
+
+
+@generic
+def local_velocity(model: Any, i: int, x: int) -> Any:
+    """R_GS, the place of S from the body's origin in Ground, w and v."""
+    b = model.force_integers[i]
+    R_GB = load9(model.R_GB, b, 0)
+    R_GS, s = mat33.mul(R_GB, numbers9(model, x + FRAME)), mat33.mul_vec(R_GB, numbers3(model, x + FRAME + 9))
+    w, v = load_spatial(model.V_GB, b)
+    v = vec3.sub(vec3.add(v, vec3.cross(w, s)), numbers3(model, x + 2))
+    return R_GS, s, mat33.transpose_mul_vec(R_GS, w), mat33.transpose_mul_vec(R_GS, v)
+
+
+@generic
+def put(model: Any, i: int, R_GS: Any, s: Any, t: Any, f: Any) -> None:
+    """A torque and a force in S on the body."""
+    push = mat33.mul_vec(R_GS, f)
+    add_spatial(model.body_forces, model.force_integers[i], vec3.add(mat33.mul_vec(R_GS, t), vec3.cross(s, push)), push)
+
+
+def routine_of(wrench: Any) -> Routine:
+    """The routine of a kind, from its torque and force of w and v."""
+
+    @generic
+    def add(model: Any, i: int, x: int) -> None:
+        R_GS, s, w, v = local_velocity(model, i, x)
+        t, f = wrench(model, x, w, v)
+        put(model, i, R_GS, s, t, f)
+
+    @generic
+    def power(model: Any, i: int, x: int) -> Any:
+        R_GS, _, w, v = local_velocity(model, i, x)
+        t, f = wrench(model, x, w, v)
+        wind = mat33.transpose_mul_vec(R_GS, numbers3(model, x + 2))
+        return -vec3.dot(t, w) - vec3.dot(f, vec3.add(v, wind))
+
+    for made in (add, power):
+        made.__qualname__ = f"{wrench.__name__}.{made.__name__}"
+    return by_address(add, power=power)
+
+
+class Drag(Force):
+    """What both models share: the fluid, and a frame on a body."""
+
+    def connect(
+        self,
+        forces: GeneralForceSubsystem,
+        body: MobilizedBody,
+        frame: Transform | None,
+        fluid: dict[str, Any],
+        own: list[float],
+        disabled_by_default: bool,
+        name: str | None,
+    ) -> None:
+        numbers, b = self.declared(name, **fluid), body_index(forces, "body", body)
+        X = frame_or_none("frame", frame)
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self.default_integers = [b]
+        self.default_numbers = [*numbers, *np.asarray(X.R).ravel().tolist(), *np.asarray(X.p).tolist(), *own]
+
+    def get_mobilized_body(self) -> MobilizedBody:
+        """The body that it acts on."""
+        return self._body(0)
+
+    get_default_viscosity, set_default_viscosity, get_viscosity, set_viscosity = parameters.scalar(
+        "viscosity", "mass/length/time", checks.not_negative, "the fluid's viscosity"
+    ).accessors()
+    get_default_density, set_default_density, get_density, set_density = parameters.scalar(
+        "density", "mass/length^3", checks.not_negative, "the fluid's density"
+    ).accessors()
+    get_default_wind, set_default_wind, get_wind, set_wind = parameters.vector(
+        "wind", "length/time", "the fluid's velocity, in Ground"
+    ).accessors()
+
+
+def lengths(name: str, values: ArrayLike) -> list[float]:
+    """Three lengths, zero or more."""
+    found: list[float] = checks.vector(name, values).tolist()
+    if min(found) < 0.0:
+        raise ModelError(f"{name} have to be zero or more, got {found}")
+    return found

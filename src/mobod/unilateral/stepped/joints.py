@@ -1,0 +1,136 @@
+"""Springs, dampers and stops of joints, and actuators, implicit in the speeds: how stiff they are does not bound the step.
+
+With the derivatives -C and -K of these forces by their own speeds and coordinates where the step begins, both diagonal,
+
+    (M + D) (u_1 - u_0) = h (M udot_0 - h K u_0) + J^T gamma     D = h C + h^2 K
+    u* = u_0 + h udot_0 + (M + D)^-1 p     p = -h (D udot_0 + h K u_0)
+
+which is Euler's linearly implicit method, of first order whatever C and K are. Where one would be negative it counts as none,
+so that M + D is positive. Where speeds are prescribed there is neither. Source: Hairer and Wanner 1996, IV.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...algebra.record import attach
+from ...algebra.scalar import load
+from ...compiling import compiled, generic
+from ...force import _slopes as slopes
+from ...force import actuator as motor
+from ...force._coordinate import coordinate, coordinate_rate
+from ...force._pools import number
+from ...force.transmission.coordinates import Coordinates
+from ...mobilizer import _rates
+from ...tree.prescribed_mobilities import SOLVED
+from . import space as names
+
+#: Beside the kinds of `force._slopes`: an actuator without a variable, and one with.
+_ACTUATOR, _FILTERED = 101, 102
+
+
+def joints_of(forces: Sequence[Any], tree: Any) -> npt.NDArray[np.int64]:
+    """The forces on single mobilities with slopes, a row each as in `force._slopes`; enabled or not."""
+    rows: list[list[int]] = []
+    for force in forces:
+        if force.element < tree.counts["ng"]:
+            continue
+        own = slopes.row_of(force, tree)
+        if own is None and isinstance(force, motor.Actuator):
+            own = _row_of_actuator(force, tree)
+        rows += own or []
+    return np.array(rows, np.int64).reshape(-1, 5)
+
+
+def _row_of_actuator(force: Any, tree: Any) -> list[list[int]]:
+    """Of one on a single coordinate, whose rate is its speed."""
+    dynamics, count, *place = force.default_integers
+    if not isinstance(force.get_transmission(), Coordinates) or count != 1 or tree.fields["rates"][place[0]] != _rates.SAME:
+        return []
+    kind = _ACTUATOR if dynamics == motor.NONE else _FILTERED
+    return [[kind, tree.first_u[place[0]] + place[1], force.element, force.span[0], force.span[2]]]
+
+
+@generic
+def _slopes_of_actuator(model: Any, table: Any, row: int) -> Any:
+    """By q and u, while no range holds the force."""
+    i, x = table[row, slopes.INTEGERS], table[row, slopes.NUMBERS]
+    ratio = number(model, x + motor.RATIO) * number(model, x + motor.RATIO + 1)
+    length, speed = ratio * coordinate(model, i + 2), ratio * coordinate_rate(model, i + 2)
+    a = motor.control(model, x)
+    if table[row, slopes.KIND] == _FILTERED:
+        a = load(model.z, model.force_first_z[table[row, slopes.ELEMENT]], 0)
+    f = motor.law(model, x, a, length, speed)
+    low = max(number(model, x + motor.FORCE_RANGE), number(model, x + motor.APPLIED_RANGE))
+    high = min(number(model, x + motor.FORCE_RANGE + 1), number(model, x + motor.APPLIED_RANGE + 1))
+    if not low < f < high:
+        return 0.0, 0.0
+    a = motor.nearest(model, x, a, length)
+    g, b = x + motor.GAIN, x + motor.BIAS
+    by_length = number(model, g + 1) * a + number(model, b + 1)
+    by_speed = number(model, g + 2) * a + number(model, b + 2)
+    return ratio * ratio * by_length, ratio * ratio * by_speed
+
+
+@generic
+def _find_slopes(model: Any, table: Any, place: Any, C: Any, K: Any) -> bool:
+    """C and K, in the order of *place*; whether there are any."""
+    for i in range(model.nu):
+        C[i] = K[i] = 0.0
+    for row in range(table.shape[0]):
+        kind = table[row, slopes.KIND]
+        if model.force_enabled[table[row, slopes.ELEMENT]] != 1:
+            continue
+        if kind in (_ACTUATOR, _FILTERED):
+            by_q, by_u = _slopes_of_actuator(model, table, row)
+        else:
+            by_q, by_u = slopes.slopes_of(model, table, row)
+        first = last = table[row, slopes.MOBILITY]
+        if kind == slopes.ALL_DAMPED:
+            first, last = 0, model.nu - 1
+        for i in range(first, last + 1):
+            C[place[i]] -= by_u
+            K[place[i]] -= by_q
+    found = False
+    for b in range(1, model.nb):
+        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+            k = place[i]
+            if model.prescribed[b] != SOLVED:
+                C[k] = K[k] = 0.0
+            C[k], K[k] = max(0.0, C[k]), max(0.0, K[k])
+            found = found or C[k] > 0.0 or K[k] > 0.0
+    return found
+
+
+@generic
+def find_pushes(model: Any, space: Any, h: float) -> bool:
+    """D and p of a step in their rows, and which trees need their masses for that; whether any do."""
+    for t in range(space.weighed.shape[0]):
+        space.weighed[t] = 0
+    if space.joints.shape[0] == 0:
+        return False
+    place = space.place_of_speed
+    added, push = space.vectors[names.ADDED], space.vectors[names.PUSH]
+    found = _find_slopes(model, space.joints, place, added, push)
+    for b in range(1, model.nb):
+        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+            k = place[i]
+            hK = h * push[k]
+            added[k] = h * (added[k] + hK)
+            push[k] = -h * (added[k] * load(model.u_dot, i, 0) + hK * load(model.u, i, 0))
+            if added[k] > 0.0:
+                space.weighed[space.tree_of_body[b]] = 1
+    return found
+
+
+@compiled
+def find_joint_slopes(block: Any, table: Any, place: Any, C: Any, K: Any) -> bool:
+    """C and K at a record realized to VELOCITY, in the order of *place*; whether there are any."""
+    return _find_slopes(attach(block), table, place, C, K)
+
+
+__all__ = ["find_joint_slopes", "find_pushes", "joints_of"]
