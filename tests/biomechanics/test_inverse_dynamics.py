@@ -55,6 +55,25 @@ def test_the_forces_bring_about_the_motion(moved, rng):
         assert_allclose(u_dot, found.u_dot[i], atol=1e-8)
 
 
+def test_a_model_with_a_part_in_python_takes_the_same(moved, rng):
+    """Row by row, as its forces are called; other models are solved in one compiled loop."""
+
+    class Nothing(mb.force.CustomImplementation):
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            calls.append(state.time)
+
+    model, table = moved
+    calls, other, loads = [], leg(), loads_of(rng)
+    mb.force.Custom(other.forces, Nothing())
+    found, same = (mb.inverse_dynamics(one, table, loads, applied=[FOOT]) for one in (model, other))
+    assert len(calls) >= len(TIME)
+    for label in found.forces:
+        assert_allclose(found.forces[label], same.forces[label], rtol=1e-11, atol=1e-9)
+    transmitted, expected = found.reactions(), same.reactions()
+    for label in transmitted.labels:
+        assert_allclose(transmitted[label], expected[label], rtol=1e-11, atol=1e-9)
+
+
 def test_accelerations_are_those_of_the_splines(moved):
     model, table = moved
     found = mb.inverse_dynamics(model, table)

@@ -114,6 +114,40 @@ def test_what_is_written_is_read_again_to_the_bit(tmp_path, rng):
     assert_allclose(mb.read_trc(tmp_path / "m.trc")["B b"], markers["B b"], rtol=1e-15)
 
 
+def test_long_files_are_read_to_the_bit_of_python_s_float(tmp_path, rng):
+    """From 64 KiB on a compiled reader reads them; what it cannot be sure of, and what is torn, is left to Python."""
+    ways = ("{!r}", "{:.6f}", "{:.17g}", "{:.10e}", "{:.0f}", "{:.15f}", "{:+.3E}")
+    fields = [way.format(x) for way in ways for x in (rng.normal(size=600) * 10.0 ** rng.integers(-25, 25, 600)).tolist()]
+    fields += [
+        "-0.0",
+        "0e400",
+        "1e-400",
+        "1.",
+        "+.5",
+        "-.5e2",
+        "9007199254740993",
+        "9007199254740992.5",
+        "0.5000000000000000001",
+    ]
+    rows = [f"{0.25 * k}\t{field}\t{field} \t7" for k, field in enumerate(fields)]
+    header = "nColumns=4\nendheader\ntime\ta\tb\tc\n"
+    expected = np.array([float(field) for field in fields])
+    for text in ("\n".join(rows) + "\n", "\n\n".join(rows), "\n".join(f"  {row}\t" for row in rows)):
+        assert len(text) > 1 << 16
+        table = mb.read_sto(write(tmp_path, "long.sto", header + text))
+        for label in ("a", "b"):
+            assert np.array_equal(table[label].view(np.int64), expected.view(np.int64))
+        assert (table["c"] == 7.0).all() and len(table) == len(fields)
+    gaps = [row.removesuffix("7") + ("NaN" if k % 2 else "") for k, row in enumerate(rows)]
+    for some in (gaps, [row.removesuffix("NaN") for row in gaps]):
+        table = mb.read_sto(write(tmp_path, "gaps.sto", header + "\n".join(some) + "\n"))
+        assert np.isnan(table["c"]).all() and np.array_equal(table["a"], expected)
+    for fault, what in (("1.5\t2\t3", "the row is torn"), ("1.5\t2\tx\t3", "'x' is no number"), ("1.5\t2-1\t3\t4", "'2-1' is")):
+        torn = [*rows[:100], fault, *rows[100:]]
+        with pytest.raises(ValueError, match=f"line 104: .*{what}"):
+            mb.read_sto(write(tmp_path, "torn.sto", header + "\n".join(torn)))
+
+
 TORN_TRC = {
     "no trc": (TRC[4:], "line 1: a TRC file begins with PathFileType"),
     "unit": (TRC.replace("\tmm\t", "\tparsec\t"), "line 3: the unit of length 'parsec' is unknown; known are centi"),

@@ -20,14 +20,20 @@ from ..algebra.arrays import Array
 from ..importer.external_loads import Applied, ExternalForce, external_forces, read_external_loads
 from ..motion_data import Table, read_sto
 from ..simulation.trajectory import Trajectory
+from ..state import validity
+from ..tree import realize
 from ..value.checks import suggest
 from ..value.progress import shown
 from ..value.stage import Stage
-from .motion import DEGREE, Motion, natural_spline, rows_of
+from ._sweep import sweep
+from .motion import DEGREE, Motion, natural_cubic, rows_of
 
 if TYPE_CHECKING:
     from ..importer.model import Model
     from ..state.state import State
+
+#: Rows between two reports of progress.
+_BLOCK = 128
 
 Loads = str | os.PathLike[str] | Table | Sequence[ExternalForce] | None
 
@@ -243,35 +249,33 @@ class _Loads:
     def __init__(self, model: Model, forces: list[ExternalForce], time: Array, cutoff: float | None) -> None:
         from ..motion_data import signal
 
-        self.entries: list[tuple[int, int, int, Array | None, Array | None, Array | None]] = []
-        for one in forces:
+        self.places = np.zeros((len(forces), 4), np.int64)  # its body, whose axes force and point are in, and if at a point
+        self.values = np.zeros((len(forces), len(time), 9))  # force, point, torque
+        for j, one in enumerate(forces):
             filtered = None if cutoff is None else signal.butterworth(signal.even_step(one.time), cutoff, 4)
             force, torque = (rows if rows is None or filtered is None else filtered(rows) for rows in (one.force, one.torque))
-            given = [rows for rows in (force, one.point, torque) if rows is not None]
-            # one spline of all columns: the equations are the same
-            found = iter(np.split(_at(one.time, np.hstack(given), time), len(given), axis=1) if given else ())
-            force, point, torque = (None if rows is None else next(found) for rows in (force, one.point, torque))
-            body, force_in, point_in = (_body(model, name, one.name) for name in (one.body, one.force_in, one.point_in))
-            self.entries.append((body, force_in, point_in, force, point, torque))
+            at_point = force is not None and one.point is not None
+            self.places[j] = (*(_body(model, name, one.name) for name in (one.body, one.force_in, one.point_in)), at_point)
+            given = [(3 * k, rows) for k, rows in enumerate((force, one.point, torque)) if rows is not None]
+            if given:  # one spline of all columns: the equations are the same
+                found = _at(one.time, np.hstack([rows for _, rows in given]), time)
+                for (k, _), columns in zip(given, np.split(found, len(given), axis=1), strict=True):
+                    self.values[j, :, k : k + 3] = columns
 
     def add_to(self, F: Array, i: int, R: Array, p: Array) -> None:
         """Add all to body forces ``(nb, 2, 3)``, at the bodies' origins in Ground."""
-        for body, force_in, point_in, force, point, torque in self.entries:
-            if torque is not None:
-                F[body, 0] += R[force_in] @ torque[i]
-            if force is None:
-                continue
-            f = R[force_in] @ force[i]
-            F[body, 1] += f
-            if point is not None:
-                x, y, z = (p[point_in] + R[point_in] @ point[i] - p[body]).tolist()
-                a, b, c = f.tolist()
-                F[body, 0] += (y * c - z * b, z * a - x * c, x * b - y * a)  # NumPy's cross costs ten times as much
+        for (body, force_in, point_in, at_point), rows in zip(self.places.tolist(), self.values, strict=True):
+            force, point, torque = rows[i].reshape(3, 3)
+            force, torque = R[force_in] @ force, R[force_in] @ torque
+            F[body, 1] += force
+            F[body, 0] += torque
+            if at_point:
+                F[body, 0] += np.cross(p[point_in] + R[point_in] @ point - p[body], force)
 
 
 def _at(time: Array, rows: Array, at: Array) -> Array:
     inside = (at >= time[0]) & (at <= time[-1])
-    found = natural_spline(time, rows, 3)(at) if len(time) > 3 else np.stack([np.interp(at, time, c) for c in rows.T], axis=1)
+    found = natural_cubic(time, rows, at) if len(time) > 3 else np.stack([np.interp(at, time, c) for c in rows.T], axis=1)
     return np.where(inside[:, None], found, 0.0)
 
 
@@ -297,21 +301,37 @@ def _solve(
     residuals = np.empty((nt, motion.u.shape[1]))
     R, p = np.empty((nt, nb, 3, 3)), np.empty((nt, nb, 3))
     A, V, F = np.empty((nt, nb, 2, 3)), np.empty((nt, nb, 2, 3)), np.empty((nt, nb, 2, 3))
+    plain = not system.is_interpreted and not any(body.is_of_users_functions for body in matter.body_list)
+    plain = plain and motion.q.shape[1] == state.tree.nq
+    columns = [np.ascontiguousarray(rows) for rows in (motion.time, motion.q, motion.u, motion.u_dot)]
+    results = R.reshape(nt, nb, 9), p, V.reshape(nt, nb, 6), A.reshape(nt, nb, 6), F.reshape(nt, nb, 6)
+    space, wanted = np.empty(motion.u.shape[1]), validity.WANTED[Stage.DYNAMICS]
+
+    def by_itself(i: int) -> None:
+        state.time, state.q, state.u = float(motion.time[i]), motion.q[i], motion.u[i]
+        system.realize(state, Stage.DYNAMICS)
+        R[i], p[i], V[i] = state.R_GB, state.record.p_GB[:, :3], state.record.V_GB.reshape(nb, 2, 3)
+        F[i] = system.get_rigid_body_forces(state)
+        loads.add_to(F[i], i, R[i], p[i])
+        u_dot = motion.u_dot[i]
+        f = system.get_mobility_forces(state)
+        residuals[i] = matter.calc_residual_force_ignoring_constraints(state, f, F[i], u_dot)
+        A[i] = matter.calc_body_acceleration_from_u_dot(state, u_dot)
+
     with shown(progress, nt, "times") as show:
-        for i, t in enumerate(motion.time.tolist()):
-            state.time, state.q, state.u = t, motion.q[i], motion.u[i]
-            system.realize(state, Stage.DYNAMICS)
-            record = state.record
-            R[i], p[i], V[i] = state.R_GB, record.p_GB[:, :3], record.V_GB.reshape(nb, 2, 3)
-            F[i] = system.get_rigid_body_forces(state)
-            loads.add_to(F[i], i, R[i], p[i])
-            u_dot = motion.u_dot[i]
-            residuals[i] = matter.calc_residual_force_ignoring_constraints(
-                state, system.get_mobility_forces(state), F[i], u_dot
-            )
-            A[i] = matter.calc_body_acceleration_from_u_dot(state, u_dot)
-            if i % 32 == 31 or i + 1 == nt:
-                show(i + 1, nt)
+        for first in range(0, nt, _BLOCK):
+            end = min(first + _BLOCK, nt)
+            if plain:
+                begin = sweep(
+                    state, realize.advance.address(), wanted, first, end, *columns, loads.places, loads.values, *results, space,
+                    residuals,
+                )  # fmt: skip
+            else:
+                begin = first
+            for i in range(begin, end):  # where it stopped, the state says why
+                by_itself(i)
+            show(end, nt)
+    by_itself(nt - 1)  # the state is that of the last row
     return InverseDynamics(model, motion, residuals, partial(_taken, bodies, state, R, p, V, A, F), (R, p), notes)
 
 

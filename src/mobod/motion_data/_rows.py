@@ -8,8 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from ..algebra.arrays import Array
+from ._numbers import read_plain
 
 TAB, NEWLINE = 9, 10
+#: Characters from which on the compiled reader pays: it may have to be compiled first.
+LONG = 1 << 16
 
 
 def read_text(path: Path) -> str:
@@ -37,7 +40,9 @@ def parse(path: Path, text: str, width: int, first_line: int, what: str) -> Arra
     what : str
         What a row is, for messages.
     """
-    found = _at_once(text, width)
+    found = read_plain(text, width) if len(text) >= LONG else None
+    if found is None:
+        found = _at_once(text, width)
     return _row_by_row(path, text, width, first_line, what) if found is None else found
 
 

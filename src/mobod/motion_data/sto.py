@@ -174,8 +174,16 @@ def write_sto(path: str | os.PathLike[str], table: Table, *, degrees: bool = Fal
     lines = [table.name or path.stem]
     lines += ["version=1", f"nRows={len(table)}", f"nColumns={n + 1}"] if shape == () else [f"DataType={kind}", "version=3"]
     lines += [f"inDegrees={'yes' if degrees else 'no'}", "endheader", "\t".join(["time", *table.labels])]
-    numbers = np.stack(columns, axis=1).reshape(len(table), n, -1) if n else np.zeros((len(table), 0, 1))
-    for time, row in zip(table.time.tolist(), numbers.tolist(), strict=True):
-        lines.append("\t".join([repr(time), *(",".join(map(repr, element)) for element in row)]))
-    with written(path) as beside:
+    if shape == ():
+        lines.append(_text(np.stack([table.time, *columns], axis=1)))
+    else:
+        numbers = np.stack(columns, axis=1).reshape(len(table), n, -1)
+        for time, row in zip(table.time.tolist(), numbers.tolist(), strict=True):
+            lines.append("\t".join([repr(time), *(",".join(map(repr, element)) for element in row)]))
+    with written(path, synced=False) as beside:
         Path(beside).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _text(rows: Array) -> str:
+    """Rows of numbers, separated by tabs: Python's writing of the whole list, which is one call, with its signs replaced."""
+    return repr(rows.tolist())[2:-2].replace("], [", "\n").replace(", ", "\t")

@@ -128,5 +128,5 @@ def write_trc(path: str | os.PathLike[str], table: Table, *, units: str = "mm") 
     points: Array = np.hstack([table[label] / UNITS[units] for label in table.labels]) if n else np.zeros((len(table), 0))
     for k, (time, row) in enumerate(zip(table.time.tolist(), points.tolist(), strict=True), 1):
         lines.append(f"{k}\t{time!r}\t" + "\t".join("" if x != x else repr(x) for x in row))
-    with written(path) as beside:
+    with written(path, synced=False) as beside:
         Path(beside).write_text("\n".join(lines) + "\n", encoding="utf-8")
