@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 _RECOVERY = 0.1
 #: Gaps that close within so many steps at the largest approach seen take part from the beginning.
 _REACH = 2.0
+#: Points for which the dense solver is tried where the sparse one has found no impulses.
+_FEW = 100
 
 
 @compiled
@@ -92,7 +94,8 @@ class TimeStepping(Integrator):
     that the narrow phase finds where a step begins: in place of the forces of their materials, which give way here as a
     spring does that is implicit in the speeds; or without giving way. Where the system has no other unilateral contacts, no
     bilateral constraints and no parts in Python, kernels alone take the steps, with a sparse solver
-    (`unilateral.stepped.solve`); otherwise a dense one does. A problem whose residual stays above a millionth of the largest
+    (`unilateral.stepped.solve`); otherwise, and for steps of up to 100 points for which that
+    one finds no impulses, a dense one does. A problem whose residual stays above a millionth of the largest
     velocity is counted, `get_num_unconverged`, above a thousandth it ends the run.
     """
 
@@ -222,6 +225,8 @@ class TimeStepping(Integrator):
             if status != steps.NO_ROOM:
                 break
             self._stepped.enlarge()
+        if status == steps.NO_IMPULSES and self._step_densely(float(times[self.counts[rk.REPORT]])):
+            return rk.PAUSED
         if status == steps.NO_IMPULSES:
             one, two = (self._stepped.name_of(int(space.counts[which])) for which in (names.WORST_1, names.WORST_2))
             self.leave_at(float(self.control[rk.TIME]))
@@ -231,6 +236,22 @@ class TimeStepping(Integrator):
                 "try a smaller step, or another start if they are held, or pressed together by friction"
             )
         return status
+
+    def _step_densely(self, report: float) -> bool:
+        """One step by the dense solver, which goes on where friction around a bend nearly holds itself; whether that went."""
+        space = self._stepped.space
+        assert space is not None
+        if space.counts[names.POINTS] > _FEW:
+            return False
+        residual = space.measures[names.RESIDUAL]
+        self._at_end = False
+        try:
+            return self._one_step(report) == rk.DONE
+        except ConvergenceError:
+            space.measures[names.RESIDUAL] = residual
+            return False
+        finally:
+            self._at_end = False
 
     def step_once(self, stop: float) -> int:
         """As of other integrators; the state is realized with the forces of all surfaces."""

@@ -441,11 +441,13 @@ def solve(space: Any) -> bool:
         _fulfil_momentum(space)
         residual = residual_of(space)
     measures[names.RESIDUAL], measures[names.RELATIVE] = residual, residual / largest
+    if not residual <= WORST * largest:  # none that a step is taken with
+        return False
     measures[names.LARGEST] = max(measures[names.LARGEST], residual)
     measures[names.LARGEST_RELATIVE] = max(measures[names.LARGEST_RELATIVE], residual / largest)
     if residual > ENOUGH * largest:
         counts[names.UNCONVERGED] += 1
-    return residual <= WORST * largest
+    return True
 
 
 __all__ = ["ENOUGH", "WORST", "find_problem", "push_free", "solve", "weigh"]
