@@ -1,9 +1,10 @@
 """Measure what ten seconds of many contacts cost with `TimeStepping` at 2 ms, beside MuJoCo at its own 2 ms, in one run.
 
 Systems: ten boxes on each other, a hundred spheres that fall into a box, a humanoid of 29 joints that falls onto the floor and
-lies there, a quadruped of 12 that falls onto a height field. The same bodies in both engines, MuJoCo's inertias; its contacts
-are soft and mobod's, of the materials, stiff, so that the motions differ after the first impact and the end does not. Both are
-timed in turns, by the processor's time, and the least of all rounds counts.
+lies there, a quadruped of 12 that falls onto a height field, Unitree's G1 of `mobod.examples.g1_falls` with the dampers and
+stops of its joints. The same bodies in both engines, MuJoCo's inertias; its contacts are soft and mobod's, of the materials,
+stiff, so that the motions differ after the first impact and the end does not. Both are timed in turns, by the processor's
+time, and the least of all rounds counts.
 
 Beside the times: how deep what rests has sunk in, the largest speed at the end, and of mobod the largest residual of
 complementarity, as a part of the largest velocity of its step, with how many problems kept more than a millionth.
@@ -12,11 +13,13 @@ complementarity, as a part of the largest velocity of its step, with how many pr
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from time import process_time
 
 import numpy as np
 
 import mobod as mb
+from mobod.examples import g1_falls
 
 from .contact import packed, spheres
 from .report import Target, print_table, run_as_script
@@ -189,6 +192,39 @@ def boxes(n: int = 10):
     return (system, state), f'<mujoco><option timestep="{STEP}"/><worldbody>{floor}{text}</worldbody></mujoco>'
 
 
+def g1():
+    """The example in both engines: (system, state), MuJoCo's model of the same file, with the example's spheres and dampers."""
+    import mujoco
+
+    system, state = g1_falls.build()
+    text = (Path(g1_falls.__file__).parent / "g1.urdf").read_text()
+    start = text.index(">", text.index("<robot")) + 1
+    option = '<mujoco><compiler fusestatic="false" discardvisual="true"/></mujoco>'
+    spec = mujoco.MjSpec.from_string(text[:start] + option + text[start:])
+    spec.option.timestep = STEP
+    for joint in spec.joints:
+        joint.damping = [g1_falls.DAMPING, 0.0, 0.0] if np.ndim(joint.damping) else g1_falls.DAMPING
+    spec.body("pelvis").add_freejoint()
+    matter = system.get_matter_subsystem()
+    kinds = {"friction": [FRICTION, 0, 0], "mass": 0}
+    for body in matter.body_list[1:]:
+        for surface, place in body.body.contact_surfaces:
+            size = [surface.geometry.radius, 0, 0]
+            own = {"type": mujoco.mjtGeom.mjGEOM_SPHERE, "size": size, "pos": place.p, "contype": 1, "conaffinity": 0}
+            spec.body(body.name).add_geom(**own, **kinds)
+    ((_, floor),) = matter.ground.body.contact_surfaces
+    own = {"type": mujoco.mjtGeom.mjGEOM_PLANE, "size": [0, 0, 1], "pos": floor.p, "contype": 0, "conaffinity": 1}
+    spec.worldbody.add_geom(**own, **kinds)
+    model = spec.compile()
+    q, u = model.qpos0.copy(), np.zeros(model.nv)
+    for part, angle in g1_falls.POSE.items():
+        for side in ("left", "right"):
+            q[model.joint(f"{side}_{part}_joint").qposadr] = angle
+    u[0] = g1_falls.PUSH
+    spec.add_key(qpos=q, qvel=u)
+    return (system, state), spec.compile()
+
+
 def systems(names: list[str]):
     """Name, (system, state), MuJoCo's model."""
     import mujoco
@@ -207,13 +243,15 @@ def systems(names: list[str]):
         elif name == "humanoid onto the floor":
             model = mujoco.MjModel.from_xml_string(xml_of(humanoid(), 0.8, "floor"))
             ours = robot(humanoid(), 0.8, "floor", model)
+        elif name == "G1 falls over":
+            ours, model = g1()
         else:
             model = mujoco.MjModel.from_xml_string(xml_of(quadruped(), 0.65, "hills"))
             ours = robot(quadruped(), 0.65, "hills", model)
         yield name, ours, model
 
 
-NAMES = ["10 boxes stacked", "100 spheres in a box", "humanoid onto the floor", "quadruped onto hills"]
+NAMES = ["10 boxes stacked", "100 spheres in a box", "humanoid onto the floor", "quadruped onto hills", "G1 falls over"]
 
 
 def ours(system, state, time: float):
@@ -228,10 +266,12 @@ def ours(system, state, time: float):
 
 
 def theirs(model, time: float):
-    """The same of MuJoCo."""
+    """The same of MuJoCo, from the model's key frame where it has one."""
     import mujoco
 
     data = mujoco.MjData(model)
+    if model.nkey:
+        mujoco.mj_resetDataKeyframe(model, data, 0)
     start = process_time()
     for _ in range(round(time / STEP)):
         mujoco.mj_step(model, data)
