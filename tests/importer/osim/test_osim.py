@@ -414,6 +414,25 @@ def test_external_loads_act(load, tmp_path):
         load(one_pin(), external_loads=tmp_path / "loads.xml")
 
 
+def test_external_loads_among_the_components_act(load, tmp_path):
+    """Where OpenSim simulates them; in a ForceSet it refuses them."""
+    loads = LOADS.format(body="b").split('"40000">')[1].removesuffix("</OpenSimDocument>")
+    text = one_pin().replace("</Model>", f"<components>{loads}</components></Model>")
+    lost = load(text)
+    assert not lost.data.get("external loads")
+    assert any("ExternalLoads 'loads' is left out: its file of data" in line and "plate.sto" in line for line in lost.report)
+    rows = "".join(f"{t}\t{3 * t}\t2\t0\t0.5\t0\t0.1\n" for t in (0.0, 0.25, 0.5, 0.75, 1.0))
+    head = "plate\nversion=1\nnRows=5\nnColumns=7\ninDegrees=no\nendheader\ntime\tf_vx\tf_vy\tf_vz\tf_px\tf_py\tf_pz\n"
+    (tmp_path / "plate.sto").write_text(head + rows)
+    loaded = load(text)
+    assert not any("ExternalLoads" in line or "components" in line for line in loaded.report)
+    (plate,) = loaded.data["external loads"]
+    state = loaded.default_state()
+    state.time = 0.6
+    loaded.system.realize(state, mb.Stage.VELOCITY)
+    np.testing.assert_allclose(plate.calc_force_contribution(state)[0][1, 1], [1.8, 2.0, 0.0], atol=1e-12)
+
+
 # ---------------------------------------------------------------------------------------------- old formats
 
 

@@ -23,6 +23,7 @@ from .contact import ContactShapes
 from .coordinates import Coordinate, add_locks_and_motions, free_name, name_coordinates, set_defaults
 from .coupler import DependentCoordinate
 from .document import Item
+from .external import add_external_loads
 from .forces import add_force
 from .frames import FRAMES, Components
 from .graph import Link, Tree
@@ -260,6 +261,7 @@ class Builder:
                     item,
                     f"{kind} {item.name!r} ({item.tag}) is left out: it drives or observes, and is no part of the mechanism",
                 )
+        self._add_external_loads()
         for item in self.document.find_loose():
             self.lose(item, f"{item.tag} {item.name!r} is left out: a component of a kind that is not known")
         counts: dict[tuple[str, str], list[Item]] = {}
@@ -268,6 +270,17 @@ class Builder:
         for (above, tag), items in counts.items():
             more = f", and {len(items) - 1} more like it" if len(items) > 1 else ""
             self.report.append(items[0].note(f"<{tag}> of {above} is not taken up{more}"))
+
+    def _add_external_loads(self) -> None:
+        """Measured forces that are a component of the model: OpenSim has no other place for them in its file."""
+        item = next((item for item in self.document.objects("components") if item.tag == "ExternalLoads"), None)
+        if item is None:
+            return
+        item.read_all()
+        try:
+            self.model.data["external loads"] = add_external_loads(self.model, self.path)
+        except FileNotFoundError as error:
+            self.lose(item, f"ExternalLoads {item.name!r} is left out: its file of data, {error.filename}, is not there")
 
 
 def _name(link: Link) -> str:

@@ -92,5 +92,5 @@ def load_osim(
     if external_loads is not None:
         from .external import add_external_loads
 
-        model.data["external loads"] = add_external_loads(model, external_loads)
+        model.data["external loads"] = [*model.data.get("external loads", []), *add_external_loads(model, external_loads)]
     return model
