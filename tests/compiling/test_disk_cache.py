@@ -212,7 +212,8 @@ def test_an_interrupt_stops_compiling(delay, tmp_path):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_fork_while_another_thread_compiles_gives_a_child_that_can(tmp_path):
     code = f"""
-import os, threading, time
+import logging, os, threading, time
+import numba
 import mobod
 # a fork while another thread imports is Python's own trouble
 mobod.MultibodySystem, mobod.GeneralForceSubsystem, mobod.body, mobod.mobilizer
@@ -230,7 +231,7 @@ if not child:
 thread.join()
 assert os.waitpid(child, 0)[1] == 0
 """
-    for delay in ("0.01", "0.3", "0.7", "1.1"):  # while Numba is imported, while it compiles
+    for delay in ("0.01", "0.3", "0.7", "1.1"):  # before it compiles and while it does
         out, _ = run(code, tmp_path / delay, DELAY=delay)
         assert out.split() == (2 * NORMALIZED.replace("]", "] ")).split()
 

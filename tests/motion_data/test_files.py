@@ -243,7 +243,7 @@ def test_what_opensim_writes_is_read(osim, tmp_path, rng):
     osim.STOFileAdapterVec3.write(table, str(tmp_path / "a.sto"))
     for k, label in enumerate(("one", "two")):
         assert_allclose(mb.read_trc(tmp_path / "a.trc")[label], 1e-3 * places[:, k], rtol=0, atol=1e-7)
-        assert_allclose(mb.read_sto(tmp_path / "a.sto")[label], places[:, k], rtol=1e-12)
+        assert_allclose(mb.read_sto(tmp_path / "a.sto")[label], 1e-3 * places[:, k], rtol=1e-12)
 
 
 PLATE = """
@@ -308,3 +308,25 @@ def test_files_of_opensim_are_read_as_opensim_reads_them(osim):
         column = theirs.getDependentColumnAtIndex(0)
         first = np.array([[column[i][j] for j in range(3)] for i in range(theirs.getNumRows())])
         assert_allclose(ours[ours.labels[0]], scale * first, rtol=1e-12, equal_nan=True)
+
+
+def test_places_are_in_metres_whatever_the_unit(tmp_path):
+    path = tmp_path / "markers.sto"
+    path.write_text("DataType=Vec3\nversion=3\nUnits=mm\nendheader\ntime\tA\n0\t1000,2000,3000\n1\t1,2,3\n")
+    assert_allclose(mb.read_sto(path)["A"][0], [1.0, 2.0, 3.0])
+    path.write_text(path.read_text().replace("=mm", "=parsec"))
+    with pytest.raises(ValueError, match="parsec"):
+        mb.read_sto(path)
+    path.write_text("Units=mm\nendheader\ntime\ta\n0\t1\n")
+    assert "units are mm" in mb.read_sto(path).report[0]
+
+
+def test_what_an_old_compiler_prints_for_no_number_is_a_gap(tmp_path):
+    path = tmp_path / "old.sto"
+    path.write_text("endheader\ntime\ta\tb\n0\t1\t1.#QNAN\n1\t-1.#IND\t2 # a comment\n")
+    table = mb.read_sto(path)
+    assert_allclose(table["a"], [1.0, np.nan])
+    assert_allclose(table["b"], [np.nan, 2.0])
+    path.write_text("endheader\ntime\ta\n0\t5#6\n")
+    with pytest.raises(ValueError, match="5#6"):
+        mb.read_sto(path)

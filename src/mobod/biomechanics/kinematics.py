@@ -360,8 +360,9 @@ class _Goals:
         there = np.isfinite(apart)
         squares = np.where(there, apart**2, 0.0).sum(axis=1)
         count = np.maximum(there.sum(axis=1), 1)
-        found.rms = np.sqrt(squares / count)
-        found.maximum = np.where(there, apart, 0.0).max(axis=1, initial=0.0)
+        seen = there.any(axis=1)  # a frame without a marker has no residual: NaN
+        found.rms = np.where(seen, np.sqrt(squares / count), np.nan)
+        found.maximum = np.where(seen, np.where(there, apart, 0.0).max(axis=1, initial=0.0), np.nan)
         found.goal = self.goal
         return found
 

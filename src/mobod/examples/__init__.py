@@ -1,8 +1,8 @@
 """Bundled examples: `mobod simulate NAME` runs one; so does ``mobod.examples.NAME.build()``.
 
 Each Python file defines ``build() -> (system, state)``; the first line of its docstring says what it is. Robots are
-URDF files, each with a JSON file that says how it starts; ``build()`` reads them as the command does. ``dir(mobod.examples)``
-lists the names.
+files of models, some with a JSON file that says how they start; ``build()`` reads them as the command does.
+``dir(mobod.examples)`` lists the names.
 """
 
 from importlib import import_module
@@ -10,15 +10,18 @@ from pathlib import Path
 from types import ModuleType
 
 _FOLDER = Path(__file__).parent
+#: Files of models, each with a JSON file beside it where it does not start as the file says.
+_MODELS = (".urdf", ".osim", ".sdf", ".mjcf")
 
 
 def __getattr__(name: str) -> ModuleType:
     """Import an example when it is first asked for."""
     if not name.startswith("_"):
-        if (_FOLDER / f"{name}.urdf").is_file():
-            from ._robot import make_robot
+        for file in (_FOLDER / (name + ending) for ending in _MODELS):
+            if file.is_file():
+                from ._robot import make_robot
 
-            return globals().setdefault(name, make_robot(_FOLDER / f"{name}.urdf"))
+                return globals().setdefault(name, make_robot(file))
         try:
             return import_module(f"{__name__}.{name}")
         except ModuleNotFoundError as error:
@@ -34,5 +37,5 @@ def __getattr__(name: str) -> ModuleType:
 
 def __dir__() -> list[str]:
     """Names of the examples."""
-    files = [path for path in _FOLDER.iterdir() if path.suffix in (".py", ".urdf")]
+    files = [path for path in _FOLDER.iterdir() if path.suffix in (".py", *_MODELS)]
     return sorted(path.stem for path in files if not path.stem.startswith("_"))

@@ -1,4 +1,4 @@
-"""A bundled robot as a module: what a Python file is to its example, for a URDF file."""
+"""A bundled model file as a module: what a Python file is to its example."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def make_robot(path: Path) -> ModuleType:
-    """A module with ``build() -> (system, state)`` and TIME, of a URDF file and of the JSON file beside it."""
+    """A module with ``build() -> (system, state)`` and TIME, of a file and of the JSON file beside it, if there is one."""
     from ..importer.named_models import describe_example, read_settings
 
     def build() -> tuple[MultibodySystem, State]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 
@@ -69,10 +70,20 @@ def _at_once(text: str, width: int) -> Array | None:
     return flat.reshape(-1, width) if flat.size == (len(ends) + 1) * width else None
 
 
+#: What ends a row: not the # in a number such as 1.#QNAN.
+_COMMENT = re.compile(r"(?:^|(?<=\s))#")
+#: How a compiler of that name prints what is no number.
+_MICROSOFT_NAN = re.compile(r"[+-]?\d\.#(QNAN|SNAN|IND)\d*", re.IGNORECASE)
+
+
+def _number(field: str) -> float:
+    return np.nan if not field or _MICROSOFT_NAN.fullmatch(field) else float(field)
+
+
 def _row_by_row(path: Path, text: str, width: int, first_line: int, what: str) -> Array:
     rows = []
     for line, row in enumerate(text.split("\n"), first_line):
-        content = row.partition("#")[0].strip(" \n")
+        content = _COMMENT.split(row, maxsplit=1)[0].strip(" \n")
         if not content.strip():
             continue
         fields = [field.strip() for field in content.split("\t")] if "\t" in content else content.split()
@@ -83,7 +94,7 @@ def _row_by_row(path: Path, text: str, width: int, first_line: int, what: str) -
         if len(fields) != width:
             raise ValueError(f"{path}, line {line}: {what} has {width} numbers, this one {len(fields)}: the row is torn")
         try:
-            rows.append([float(field) if field else np.nan for field in fields])
+            rows.append([_number(field) for field in fields])
         except ValueError:
             bad = next(field for field in fields if field and not _is_number(field))
             raise ValueError(f"{path}, line {line}: {bad!r} is no number") from None

@@ -20,7 +20,7 @@ from ..value import Rotation
 from ..value.files import as_path
 from .labels import distinct
 from .table import Table
-from .trc import UNITS
+from .units import UNITS
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from ..value.files import as_path, written
 from ._rows import parse, read_text
 from .labels import distinct, is_angle
 from .table import Table
+from .units import UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -48,12 +49,13 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
     -------
     Table
         Angles in radians. Columns ``(nt,)``; of the types Vec3, Quaternion and SpatialVec ``(nt, 3)``, ``(nt, 4)``,
-        ``(nt, 2, 3)``.
+        ``(nt, 2, 3)``. Vec3 are places, in metres whatever the header's ``Units``.
 
     Raises
     ------
     ValueError
-        If ``endheader`` or the labels are missing, or a row is torn; the message has file and line.
+        If ``endheader`` or the labels are missing, a row is torn, or the unit of places is unknown; the message has file and
+        line.
 
     Notes
     -----
@@ -78,6 +80,13 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
             report.append(f"the header says that there are {keys[key]} rows; there are {len(rows)}.")
     names = distinct(labels[1:], report)
     columns = {name: rows[:, 1 + width * k : 1 + width * (k + 1)].reshape(len(rows), *shape) for k, name in enumerate(names)}
+    unit = keys.get("units", "m").lower()
+    if kind == "vec3" and unit not in UNITS:
+        raise ValueError(f"{path}: the unit of length {unit!r} is unknown; known are {', '.join(sorted(UNITS))}")
+    if kind == "vec3":  # of places; numbers of other types may be anything
+        columns = {name: UNITS[unit] * column for name, column in columns.items()}
+    elif UNITS.get(unit) != 1.0:
+        report.append(f"the header says that units are {unit}; columns of type {kind} are left as they are.")
     if keys.get("indegrees", "no").lower() in ("yes", "true", "1"):
         angles: Collection[str] | None = None if model is None else model.angles
         known = () if model is None else model.coordinates

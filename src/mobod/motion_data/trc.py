@@ -16,28 +16,7 @@ from ..value.files import as_path, written
 from ._rows import parse, read_text
 from .labels import distinct
 from .table import Table
-
-#: Metres in each unit of length.
-UNITS = {
-    "m": 1.0,
-    "meters": 1.0,
-    "metres": 1.0,
-    "meter": 1.0,
-    "metre": 1.0,
-    "dm": 0.1,
-    "cm": 0.01,
-    "centimeters": 0.01,
-    "mm": 1e-3,
-}
-UNITS |= {
-    "millimeters": 1e-3,
-    "millimetres": 1e-3,
-    "millimeter": 1e-3,
-    "um": 1e-6,
-    "in": 0.0254,
-    "inches": 0.0254,
-    "ft": 0.3048,
-}
+from .units import UNITS
 
 
 def read_trc(path: str | os.PathLike[str]) -> Table:

@@ -262,3 +262,22 @@ def test_springs_and_ties_go_to_mjcf(tmp_path):
     assert_allclose(theirs.eq_data[0, 3:6], [1, 0, 0])
     assert sum("constraint" in note for note in save_urdf(system, tmp_path / "a.urdf")) == 2
     assert "the springs of 1 coordinate are left out" in save_urdf(system, tmp_path / "a.urdf")
+
+
+def test_what_is_switched_off_stays_so_and_starts_are_said_to_be_left_out(tmp_path):
+    pytest.importorskip("mujoco")
+    (tmp_path / "m.xml").write_text(
+        """<mujoco><worldbody><body name="a"><joint name="i" ref="30"/><geom size="0.1"/>
+        <body name="b" pos="0 1 0"><joint name="j"/><geom size="0.1"/></body></body></worldbody>
+        <equality><joint joint1="i" joint2="j" polycoef="0 2 0 0 0" active="false"/><weld body1="b" active="false"/></equality>
+        </mujoco>"""
+    )
+    model = mb.load_mjcf(tmp_path / "m.xml")
+    notes = model.save_mjcf(tmp_path / "s.xml")
+    assert "where these start is left out: i" in notes
+    again = mb.load_mjcf(tmp_path / "s.xml")
+    state = again.default_state()
+    assert again.matter.get_num_constraints() == 2
+    assert all(again.matter.get_constraint(k).is_disabled(state) for k in range(2))
+    model.bodies["b"].lock_by_default()
+    assert "locks are left out: j" in model.save_mjcf(tmp_path / "s.xml")

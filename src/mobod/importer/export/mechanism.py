@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from ...simulation.simulate import coordinate_names
 from ...system.system import MultibodySystem
 from ...value import MassProperties, Transform
 from ..model import Model
+
+if TYPE_CHECKING:
+    from ...state.state import State
 
 _X, _Y, _Z = np.eye(3)
 
@@ -116,6 +119,8 @@ class Coupling(NamedTuple):
     leader: tuple[int, int]
     multiplier: float
     offset: float
+    name: str
+    active: bool
 
 
 @dataclass(eq=False)
@@ -127,7 +132,7 @@ class Mechanism:
     parts: dict[int, Part]
     gravity: Array
     couplings: list[Coupling]
-    ties: list[Any]
+    ties: list[tuple[Any, bool]]  # and whether they are active
     frames: dict[str, tuple[MobilizedBody, Transform]]
     notes: list[str] = field(default_factory=list)
 
@@ -176,7 +181,8 @@ def read_mechanism(model: Model | MultibodySystem) -> Mechanism:
                 coordinate.rotor = float(rotor)
     found = Mechanism(name, system, parts, np.zeros(3), [], [], dict(model.frames) if isinstance(model, Model) else {})
     _read_forces(found, matter)
-    _read_constraints(found, matter)
+    _read_constraints(found, matter, state)
+    _read_start(found, state)
     return found
 
 
@@ -242,29 +248,53 @@ def _read_forces(found: Mechanism, matter: Any) -> None:
             found.notes.append("laws and materials of contact are left out")
 
 
-def _read_constraints(found: Mechanism, matter: Any) -> None:
+def _read_start(found: Mechanism, state: State) -> None:
+    """Say what neither format can: files have no states."""
+    mobods = [part.mobod for part in found.parts.values()]
+    locked = [mobod.joint_name or mobod.name for mobod in mobods if mobod.is_locked(state)]
+    if locked:
+        found.notes.append(f"locks are left out: {', '.join(locked)}")
+    coupled = {coupling.follower for coupling in found.couplings if coupling.active}
+    moved = [one.name for part in found.parts.values() for one in _displaced(part, state, coupled)]
+    if moved:
+        found.notes.append(f"where these start is left out: {', '.join(moved)}")
+
+
+def _displaced(part: Part, state: State, coupled: set[tuple[int, int]]) -> list[Coordinate]:
+    """The coordinates that a state has away from zero, but for those that a coupling or a limit puts there anyway."""
+    if part.steps is None:
+        return []
+    q = np.atleast_1d(part.mobod.get_q_as_vector(state))
+    return [
+        one
+        for k, (one, value) in enumerate(zip(part.coordinates, q.tolist(), strict=False))
+        if value not in (0.0, one.low, one.high) and (part.mobod.index, k) not in coupled
+    ]
+
+
+def _read_constraints(found: Mechanism, matter: Any, state: State) -> None:
     others: Counter[str] = Counter()
     for number in range(matter.get_num_constraints()):
         one = matter.get_constraint(number)
-        coupling = _coupling(found, one)
+        coupling = _coupling(found, one, not one.is_disabled(state))
         if coupling is not None:
             found.couplings.append(coupling)
         elif isinstance(one, constraint.Weld | constraint.Ball):
-            found.ties.append(one)
+            found.ties.append((one, not one.is_disabled(state)))
         else:
             others[type(one).__name__] += 1
     for kind, count in others.items():
         found.notes.append(f"constraints: {count} of the kind {kind} {'is' if count == 1 else 'are'} left out")
 
 
-def _coupling(found: Mechanism, one: Any) -> Coupling | None:
+def _coupling(found: Mechanism, one: Any, active: bool) -> Coupling | None:
     if isinstance(one, constraint.CoordinateCoupler) and isinstance(one.get_function(), Linear):
         places = [(found_body.index, which) for found_body, which in one.arguments]
         at_zero = one.get_function()([0.0] * len(places))
         if len(places) == 2 and all(found.parts[b].steps is not None for b, _ in places):
             a, b = (float(one.get_function()(row)) - float(at_zero) for row in np.eye(2))
             if a != 0.0:
-                return Coupling(places[0], places[1], -b / a, -float(at_zero) / a)
+                return Coupling(places[0], places[1], -b / a, -float(at_zero) / a, one.name, active)
     return None
 
 

@@ -275,14 +275,15 @@ class _Writer:
                 self.notes.append(f"the coupling of {follower.name!r} with {leader.name!r} is left out")
                 continue
             ends = f"joint1={quoteattr(follower.name)} joint2={quoteattr(leader.name)}"
-            lines.append(f'    <joint {ends} polycoef="{show([coupling.offset, coupling.multiplier, 0.0, 0.0, 0.0])}"/>')
-        for tie in self.found.ties:
-            lines += self.tie(tie)
+            polynomial = show([coupling.offset, coupling.multiplier, 0.0, 0.0, 0.0])
+            lines.append(f'    <joint {ends} polycoef="{polynomial}"{_active(coupling.active)}/>')
+        for tie, active in self.found.ties:
+            lines += self.tie(tie, _active(active))
         if lines:
             self.notes.append("constraints are MuJoCo's, which are soft")
         return ["  <equality>", *lines, "  </equality>"] if lines else []
 
-    def tie(self, tie: Any) -> list[str]:
+    def tie(self, tie: Any, active: str) -> list[str]:
         bodies = [tie.get_mobilized_body_from_constrained_body(i) for i in range(2)]
         if any(body.index not in self.rows and body.index != 0 for body in bodies):
             self.notes.append(f"constraint {tie.name!r} is left out: it is at a body that is not in the file")
@@ -291,11 +292,15 @@ class _Writer:
         if isinstance(tie, constraint.Ball):
             anchor = tie.get_default_point_on_body1()
             self.notes.append(f"constraint {tie.name!r}: MuJoCo takes the second body's point from its default pose")
-            return [f'    <connect body1={names[0]} body2={names[1]} anchor="{show(anchor)}"/>']
+            return [f'    <connect body1={names[0]} body2={names[1]} anchor="{show(anchor)}"{active}/>']
         X1, X2 = tie.get_default_frame_on_body1(), tie.get_default_frame_on_body2()
         X_12 = X1 @ ~X2  # the second body in the first where the frames coincide
         pose = show([*X_12.p, *X_12.R.to_quaternion()])
-        return [f'    <weld body1={names[0]} body2={names[1]} relpose="{pose}"/>']
+        return [f'    <weld body1={names[0]} body2={names[1]} relpose="{pose}"{active}/>']
+
+
+def _active(active: bool) -> str:
+    return "" if active else ' active="false"'
 
 
 def _surface(shape: Any) -> str | None:

@@ -68,7 +68,10 @@ class _Writer:
 
     def write(self) -> str:
         root = self.find_root()
-        mimics = {c.follower: c for c in self.found.couplings}
+        mimics = {c.follower: c for c in self.found.couplings if c.active}
+        for coupling in self.found.couplings:
+            if not coupling.active:
+                self.notes.append(f"constraint {coupling.name!r} is left out: it is switched off")
         for index, part in self.found.parts.items():
             for which, one in enumerate(part.coordinates):
                 self.joint_of[index, which] = one.name
@@ -108,7 +111,7 @@ class _Writer:
         gravity = self.found.gravity
         if not np.allclose(gravity, (0.0, 0.0, -9.81), rtol=0.0, atol=1e-15):
             self.notes.append(f"gravity is not in the file: load it with gravity=({', '.join(f'{g:g}' for g in gravity)})")
-        for tie in self.found.ties:
+        for tie, _ in self.found.ties:
             self.notes.append(f"constraint {tie.name!r} is left out: URDF files describe trees")
         springs = sum(one.stiffness > 0.0 for part in self.found.parts.values() for one in part.coordinates)
         if springs:
