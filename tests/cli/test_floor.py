@@ -91,6 +91,8 @@ def test_a_model_with_a_floor_gets_no_other(tmp_path, capsys):
     assert main(["simulate", str(path), "--floor", "--time", "2", "--output", str(out)]) == 0
     assert mb.Trajectory.load(out).q[-1, 6] == pytest.approx(0.1, abs=1e-3)
     assert "a floor of its own" in capsys.readouterr().out
+    assert main(["simulate", str(path), "--time", "0.1"]) == 0
+    assert "note: 2 geoms of contact drawn only" in capsys.readouterr().out
 
 
 def test_notes_that_differ_in_names_and_numbers_are_one():

@@ -39,7 +39,7 @@ def make_parser(run: Any, warm_up: Any) -> argparse.ArgumentParser:
         epilog="Example: mobod simulate panda --q panda_joint1=30deg --plot panda.png --animate panda.gif",
     )
     simulate.set_defaults(run=run)
-    what = "URDF file, Python file with build() -> (system, state), run file (.toml), or example"
+    what = "URDF, OSIM, MJCF or SDF file, Python file with build() -> (system, state), run file (.toml), or example"
     simulate.add_argument("model", nargs="?", metavar="MODEL", help=what)
     for add_some in (_add_model, _add_start, _add_integration, _add_recording, _add_results):
         add_some(simulate)
@@ -51,7 +51,7 @@ def make_parser(run: Any, warm_up: Any) -> argparse.ArgumentParser:
         epilog="Example: MOBOD_CACHE_DIR=/opt/mobod mobod warmup robot.urdf",
     )
     warmup.set_defaults(run=warm_up)
-    warmup.add_argument("models", nargs="*", metavar="MODEL", help="URDF file, Python file or example")
+    warmup.add_argument("models", nargs="*", metavar="MODEL", help="file of a model, Python file or example")
     warmup.add_argument(
         "--all", action="store_true", help="everything of the package that single states need, and all examples"
     )

@@ -170,7 +170,11 @@ def _summarize(trajectory: Trajectory) -> str:
         done = sum(audit.work.values())
         energy = f"energy change    {audit.energy_change:.3g}; forces and motions did {done:.3g}"
         if audit.work_is_sampled and audit.energy_error > 0.01 * audit.energy_scale:
-            energy += " as far as reports show; --audit looks at every step"
+            energy = (
+                f"energy change    {audit.energy_change:.3g}; --audit follows the work, for which reports are too far apart"
+            )
+        elif audit.unaccounted:
+            energy += f", beside {', '.join(audit.unaccounted)}"
     return "\n".join(
         [
             f"time simulated   {span:g} in {wall:.3g} s: {span / wall:,.3g} a second",

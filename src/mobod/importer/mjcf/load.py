@@ -23,6 +23,7 @@ from .geoms import add_decorations
 from .keyframes import add_keyframes
 from .sensors import add_sensors
 from .sites import find_sites
+from .source import plural
 from .tendons import Tendons
 
 if TYPE_CHECKING:
@@ -142,5 +143,7 @@ def load_mjcf(
         from .collision import add_surfaces
 
         add_surfaces(source, tree, model, collision_material)
+    elif count := int(np.count_nonzero((m.geom_contype != 0) | (m.geom_conaffinity != 0))):
+        source.note(f"{plural(count, 'geom')} of contact drawn only: collision=True makes surfaces of them")
     options.report(source)
     return model
