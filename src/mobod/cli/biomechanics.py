@@ -237,6 +237,9 @@ def run_scale(options: argparse.Namespace) -> None:
         say(f"{name:<20}{factor:8.4f}")
     for name, factors in found.data["scale_factors"].items():
         say(f"{name:<20}" + "".join(f"{factor:8.4f}" for factor in factors))
+    for note in found.report:
+        if note not in model.report:  # what scaling leaves as it was
+            say(f"note: {note}")
     pose = found.data.get("static_pose")
     if pose is not None:
         say(pose.summarize())
