@@ -189,3 +189,16 @@ def test_what_is_wrong_is_named(recorded, tmp_path):
         mb.inverse_kinematics(model, markers, start=7.0)
     mb.write_trc(tmp_path / "a.trc", markers)
     assert len(mb.inverse_kinematics(model, tmp_path / "a.trc", end=0.02)) == 3
+
+
+def test_where_nothing_is_seen_there_is_no_answer(recorded):
+    model, _, markers, _ = recorded
+    with pytest.raises(ValueError, match="ever seen"):
+        mb.inverse_kinematics(model, markers, weights=dict.fromkeys(model.markers, 0.0))
+    gone = mb.Table(markers.time, {label: np.full_like(markers[label], np.nan) for label in markers.labels})
+    with pytest.raises(ValueError, match="ever seen"):
+        mb.inverse_kinematics(model, gone)
+    but_one = np.arange(len(TIME))[:, None] != 5
+    found = mb.inverse_kinematics(model, mb.Table(TIME, {name: np.where(but_one, markers[name], np.nan) for name in markers}))
+    assert np.isnan(found.rms[5]) and np.isnan(found.maximum[5])
+    assert np.isfinite(np.delete(found.rms, 5)).all()

@@ -179,6 +179,8 @@ def inverse_kinematics(
         goals.add_orientations(turned, orientation_weights)
     if coordinates is not None:
         goals.add_coordinates(coordinates, coordinate_weights)
+    if turned is None and not goals.values and not goals.see_markers(weights or {}):
+        raise ValueError("no marker that the model and the data share is ever seen with a weight above zero")
     begin = model.default_state() if state is None else state.copy()
     model.system.realize(begin, Stage.INSTANCE)
     q = goals.track(begin, accuracy, constraint_weight, progress)
@@ -228,6 +230,11 @@ class _Goals:
         for name in self.names:
             self.markers.add_marker(name, *known[name], weight=weights.get(name, 1.0))
         self.seen = np.stack([table[name] for name in self.names], axis=1)
+
+    def see_markers(self, weights: Mapping[str, float]) -> bool:
+        """Whether any marker draws the model at any time."""
+        drawn = [k for k, name in enumerate(self.names) if weights.get(name, 1.0) > 0.0]
+        return bool(np.isfinite(self.seen[:, drawn]).all(axis=2).any())
 
     def add_orientations(self, table: Table, weights: float | Mapping[str, float]) -> None:
         """The frames and bodies that model and data share."""
