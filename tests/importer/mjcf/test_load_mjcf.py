@@ -526,3 +526,17 @@ def test_files_that_end_in_mjcf(tmp_path):
     path.write_text("<mujoco><worldbody></mujoco>")
     with pytest.raises(mb.ModelError, match=r"arm\.mjcf:1: "):
         mb.load(path)
+
+
+def test_losses_of_tendons_and_sensors_are_said_and_strict_refuses_muscles(tmp_path):
+    parts = (
+        '<tendon><fixed name="t" limited="true" range="0 5"><joint joint="j" coef="1"/></fixed></tendon>'
+        '<sensor><jointpos joint="j" cutoff="0.01" noise="0.1"/></sensor><actuator><muscle name="m" joint="j"/></actuator>'
+    )
+    path = tmp_path / "arm.xml"
+    path.write_text(f'<mujoco><worldbody><body name="b"><joint name="j"/><geom size="0.1"/></body></worldbody>{parts}</mujoco>')
+    report = "\n".join(mb.load_mjcf(path).report)
+    for words in ("limits of 1 tendon: compliant", "cutoff of 1 sensor", "noise of 1 sensor", "'m' is not simulated"):
+        assert words in report
+    with pytest.raises(mb.ModelError, match="'m' is not simulated"):
+        mb.load_mjcf(path, strict=True)

@@ -21,6 +21,7 @@ import numpy as np
 
 from ... import force
 from ...algebra.arrays import Array, ArrayLike
+from ...errors import ModelError
 from ...force import transmission
 from ...value.checks import shaped
 from .bodies import BALL, FREE, Tree
@@ -75,6 +76,8 @@ class Actuators:
             name = source.actuators[a]
             why = self.why_not(a)
             if why is not None:
+                if source.strict:
+                    raise ModelError(f"{source.path}: actuator {name!r} is not simulated: {why}; strict=False loads the rest")
                 source.note(f"actuator {name!r} is not simulated: {why}")
                 kept = {field: np.array(getattr(m, f"actuator_{field}")[a]) for field in _KEPT}
                 if why == _MUSCLE:

@@ -51,7 +51,7 @@ def compile_file(path: str | os.PathLike[str], strict: bool) -> Source:
     # every body and every geom of the file is wanted
     spec.compiler.fusestatic = False
     spec.compiler.discardvisual = False
-    source = Source(name, mujoco, spec, None)
+    source = Source(name, mujoco, spec, None, strict=strict)
     balanced = bool(spec.compiler.balanceinertia)
     source.m = _compile(source, strict)
     if spec.compiler.balanceinertia and not balanced:

@@ -51,8 +51,9 @@ def load_mjcf(
     path : str or path-like
         The file.
     strict : bool, default: False
-        Refuse a file that names files which cannot be found, or has inertias that no body has. Otherwise balls stand for
-        missing meshes, such inertias are kept as they are, and the report says so.
+        Refuse a file that names files which cannot be found, has inertias that no body has, or muscles and other actuators
+        that are not simulated. Otherwise balls stand for missing meshes, such inertias are kept as they are, such actuators
+        are data, and the report says so.
     joint_friction : bool, default: True
         Whether dry friction (frictionloss) is simulated, by a `force.MobilityDryFriction` each, found in `Model.frictions`.
     joint_limits : bool, default: True

@@ -76,6 +76,10 @@ def add_sensors(source: Source, tree: Tree, sites: list[Placed], model: Model) -
         shape = () if size == 1 else (size,)
         found[name] = measure.Custom(model.matter, SensorReading(made[1], *factory), shape=shape, name=f"sensor {name}")
     model.data["sensors"] = found
+    for what, values in (("cutoff", m.sensor_cutoff), ("noise", m.sensor_noise)):
+        count = int(np.count_nonzero(values))
+        if count:
+            source.note(f"{what} of {plural(count, 'sensor')}: left out")
     for kind, names in left.items():
         source.note(
             f"{plural(len(names), f'sensor of the kind {kind}', f'sensors of the kind {kind}')} {listed(names)}: left out"

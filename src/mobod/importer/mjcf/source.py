@@ -28,6 +28,8 @@ class Source:
         What is dropped or approximated, a sentence each; every topic adds its own.
     stand_ins : set of str
         Names of the geoms that stand for missing meshes.
+    strict : bool
+        Whether what cannot be simulated is an error.
     """
 
     path: str
@@ -36,6 +38,7 @@ class Source:
     m: Any
     report: list[str] = field(default_factory=list)
     stand_ins: set[str] = field(default_factory=set)
+    strict: bool = False
 
     def note(self, sentence: str) -> None:
         """Add to the report."""

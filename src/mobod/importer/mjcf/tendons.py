@@ -112,5 +112,8 @@ class Tendons:
                 left.setdefault("frictionloss", []).append(name)
             if armature:
                 left.setdefault("armature", []).append(name)
+        stops_made = int(np.count_nonzero(m.tendon_limited)) - len(left.get("limits", ()))
+        if stops_made:
+            source.note(f"limits of {plural(stops_made, 'tendon')}: compliant stops, where MuJoCo has constraints")
         for what, names in left.items():
             source.note(f"{what} of {plural(len(names), 'tendon')} {listed(names)}: not simulated")
