@@ -241,3 +241,18 @@ def test_what_is_wrong_is_named(name):
     call, kind, message = WRONG[name]
     with pytest.raises(kind, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("1/0", "divide of 1, 0 is inf"),
+        ("log(0)*x", "log of 0 is -inf"),
+        ("x + 1e400", "at position 5: the number is too large"),
+        ("(" * 500 + "x" + ")" * 500, "nested too deeply"),
+        ("+".join(["x"] * 3000), "too many terms"),
+    ],
+)
+def test_expressions_that_no_kernel_can_be_made_of(text, what):
+    with pytest.raises(ValueError, match=what):
+        mb.function.Expression(text)

@@ -101,8 +101,11 @@ class Parser:
         if token is None:
             self._fail("a number, a name or ( is missing here")
         if token["number"]:
+            number = float(token["number"])
+            if number == float("inf"):
+                self._fail("the number is too large")
             self._skip()
-            return float(token["number"])
+            return number
         if token["name"]:
             where = token.start("name")
             name = self._skip()

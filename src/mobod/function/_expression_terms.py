@@ -272,5 +272,11 @@ def _power(operands: list[str | float]) -> str:
 def _computed(operation: str, operands: list[Any]) -> float:
     with np.errstate(all="ignore"):
         if operation == "power":
-            return float(np.power(np.array([operands[0]]), operands[1])[0])
-        return float(np.asarray(OPERATIONS[operation](*(np.array([one]) for one in operands)))[0])
+            value = float(np.power(np.array([operands[0]]), operands[1])[0])
+        else:
+            value = float(np.asarray(OPERATIONS[operation](*(np.array([one]) for one in operands)))[0])
+    if not np.isfinite(value):
+        raise ValueError(
+            f"{operation} of {', '.join(f'{one:g}' for one in operands)} is {value:g}: no expression has such a part"
+        )
+    return value

@@ -128,8 +128,14 @@ def _names_of(variables: Any) -> tuple[str, ...]:
 def _parsed(text: str, names: tuple[str, ...] | None) -> tuple[Any, tuple[str, ...]]:
     """The function of a tuple, and the names of what is in it."""
     parser = Parser(text, names)
-    tree = parser.parse()
-    return written(tree, "expression"), names or tuple(parser.variables) or ("x",)
+    try:
+        tree = parser.parse()
+        function = written(tree, "expression")
+    except RecursionError:
+        raise ValueError(
+            f"the expression {text[:60]!r}... is nested too deeply, or has too many terms: split it into several"
+        ) from None
+    return function, names or tuple(parser.variables) or ("x",)
 
 
 # ---------------------------------------------------------------------------------------------- compiled
