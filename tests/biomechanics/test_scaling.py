@@ -188,6 +188,24 @@ def test_the_command_scales_by_a_setup_file(path, tmp_path, monkeypatch, capsys)
     assert "scale.xml:4: a MarkerPair has two markers" in capsys.readouterr().err
 
 
+def test_that_fibers_are_not_scaled_is_said(path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    _, seen = subject(path)
+    mb.write_trc("still.trc", seen)
+    text = Path(path).read_text()
+    muscle = '<ForceSet><objects><Millard2012EquilibriumMuscle name="m"/></objects></ForceSet>'
+    if "<ForceSet" in text:
+        text = text.replace("<ForceSet>", muscle.removesuffix("</objects></ForceSet>"), 1)
+    Path(path).write_text(text.replace("</Model>", muscle + "</Model>", 1))
+    Path("more.xml").write_text("<OpenSimDocument><MarkerSet><objects/></MarkerSet></OpenSimDocument>")
+    Path("scale.xml").write_text(SETUP)
+    model = mb.load_osim(path)
+    (note,) = (one for one in mb.scale(model, factors={"thigh": 1.1}).report if one not in model.report)
+    assert "fibers and tendons are not scaled" in note
+    assert main(["scale", "scale.xml"]) == 0
+    assert f"note: {note}" in capsys.readouterr().out
+
+
 def test_what_is_wrong_is_named(path, tmp_path):
     _, seen = subject(path)
     model = mb.load_osim(path)

@@ -516,3 +516,12 @@ def test_an_activation_follows_its_control(load):
     motor.set_control(state, 1.0)
     loaded.system.realize(state)
     assert state.z_dot == pytest.approx([(1.0 - 0.25) / 0.02])
+
+
+def test_a_trajectory_has_the_files_names(load):
+    text = model("ball", body("b"), joint("BallJoint", "hip", "ground", "b", ["flexion", "adduction", "rotation"]))
+    loaded = load(text)
+    run = mb.simulate(loaded.system, loaded.default_state(), 0.01)
+    assert run.coordinate_names == run.speed_names == ("flexion", "adduction", "rotation")
+    quaternions = loaded.system.realize_topology()
+    assert mb.simulate(loaded.system, quaternions, 0.01).coordinate_names == tuple(f"hip[{k}]" for k in range(4))
