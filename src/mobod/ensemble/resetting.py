@@ -102,8 +102,9 @@ class Resetting(States):
         """Coordinates ``(n, nq)`` to be written in place; the ensemble falls to TIME at most.
 
         The memory is the ensemble's own and stays the same: NumPy, torch, JAX and others share it by DLPack
-        (``torch.from_dlpack(ensemble.upd_q())``; JAX copies float64 unless its ``jax_enable_x64`` is set). What is written later is not noticed: call this again, which costs less than
-        a microsecond, whenever the array has been written to after `realize`.
+        (``torch.from_dlpack(ensemble.upd_q())``; JAX copies float64 unless ``jax_enable_x64`` is set). What is written later
+        is not noticed: call this again, which costs less than a microsecond, whenever the array has been written to after
+        `realize`.
         """
         self._changed(Stage.TIME)
         return self._q[: self._n]
