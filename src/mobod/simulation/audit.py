@@ -382,8 +382,8 @@ def _why_in_vain(trajectory: Trajectory) -> str:
         if any(isinstance(f, CompliantContactSubsystem) and f.surfaces for f in system.force_subsystems):
             return f"surfaces that bounce take short steps; softer materials take longer ones, and {_TIME_STEPPING}"
     return (
-        "a force is discontinuous or very stiff; make it smooth; where it is stiff and does not jump, an implicit method may take "
-        "fewer steps, mobod.integrator.BDF"
+        "a force is discontinuous or very stiff; make it smooth; where it is stiff and does not jump, an implicit method may "
+        "take fewer steps, mobod.integrator.BDF"
     )
 
 
