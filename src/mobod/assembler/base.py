@@ -13,6 +13,7 @@ from ..errors import ConvergenceError, MobodError, ModelError
 from ..system.system import MultibodySystem
 from ..value.attributes import Sealed
 from ..value.checks import not_negative, number, numbers
+from ..value.progress import shown
 from ..value.stage import Stage
 from ._observed import Observed
 from ._problem import Counts, Problem, Values
@@ -540,8 +541,7 @@ class Assembler(Sealed):
             raise ValueError(f"there is a time for each of {len(frames)} frames; got {moments.shape}")
         self.initialize()
         q = np.empty((len(frames), self._state.q_values.size))
-        show, close = _shown(progress, len(frames))
-        try:
+        with shown(progress, len(frames), "frames") as show:
             for i, frame in enumerate(frames):
                 observed.move_all_observations(frame)
                 moment = None if moments is None else float(moments[i])
@@ -558,10 +558,8 @@ class Assembler(Sealed):
                     again.diagnosis = error.diagnosis
                     raise again from None
                 q[i] = self._state.q_values
-                if show is not None and (i % 64 == 63 or i + 1 == len(frames)):
+                if i % 64 == 63 or i + 1 == len(frames):
                     show(i + 1, len(frames))
-        finally:
-            close()
         return q
 
     def _observed(self, condition: Observed | None) -> Observed:
@@ -712,23 +710,3 @@ def _condition_weight(weight: float) -> float:
     if not value >= 0.0:
         raise ValueError(f"the weight of a condition has to be zero, positive, or infinite for a requirement; got {weight}")
     return value
-
-
-def _shown(
-    progress: bool | Callable[[int, int], Any] | None, n: int
-) -> tuple[Callable[[int, int], Any] | None, Callable[[], Any]]:
-    """What to call with the frames done, and what at the end."""
-    if callable(progress):
-        return progress, lambda: None
-    if not progress:
-        return None, lambda: None
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        raise ImportError("a progress bar needs tqdm: pip install tqdm (or mobod[progress])") from None
-    bar = tqdm(total=n, unit="frame")
-
-    def show(done: int, total: int) -> None:
-        bar.update(done - bar.n)
-
-    return show, bar.close

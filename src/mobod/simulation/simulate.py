@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import integrator as integrators
+from ..compiling import seconds_spent
 from ..errors import MobodError
 from ..integrator import Integrator, RungeKuttaMerson
 from ..integrator import _runge_kutta as rk
@@ -21,6 +22,7 @@ from ..system.system import MultibodySystem
 from ..value.attributes import named_arguments
 from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
+from ..value.progress import make_bar
 from .checkpoint import CheckpointError, differing, integrator_keywords, load_checkpoint, refuse_others, save_checkpoint
 from .energy_accounts import Ledger
 from .error_estimate import ErrorEstimate, ErrorRows
@@ -244,7 +246,11 @@ def simulate(
     if bar is not None:
         run.show = bar.show
     before = 0.0 if kept is None else float(kept["wall_time"])
-    clock = _clock.perf_counter()
+    clock = _clock.perf_counter() - seconds_spent()
+
+    def worked() -> float:
+        """Seconds of simulating, of the runs before this one too; compiling does not count."""
+        return before + _clock.perf_counter() - seconds_spent() - clock
 
     def save() -> None:
         assert checkpoint is not None
@@ -260,7 +266,7 @@ def simulate(
                 "bodies": recording.body_names,
                 "ledger": ledger,
                 "changes": run.changes,
-                "wall_time": before + _clock.perf_counter() - clock,
+                "wall_time": worked(),
             },
         )
 
@@ -268,7 +274,7 @@ def simulate(
         run.keeper = Keeper(save, checkpoint_interval)
 
     def finished(error: BaseException | None = None) -> Trajectory:
-        statistics = _statistics(run) | {"wall_time": before + _clock.perf_counter() - clock}
+        statistics = _statistics(run) | {"wall_time": worked()}
         if not len(rows):
             rows.append(run.empty_block())
         if isinstance(rows, FileRows):
@@ -304,7 +310,7 @@ def simulate(
             # compiles or loads what stepping needs: the wall time is that of simulating
             integrator.advance(times[:1], np.empty((1, len(state.y_values))), np.empty(1), 0)
             integrator.counts[rk.REPORT] = 0
-        clock = _clock.perf_counter()
+        clock = _clock.perf_counter() - seconds_spent()
         run.go()
         run.save()
     except BaseException as error:
@@ -494,12 +500,8 @@ class _bar:
     """A progress bar over simulated time."""
 
     def __init__(self, begin: float, end: float) -> None:
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            raise ImportError("a progress bar needs tqdm: pip install 'mobod[progress]'") from None
         self._begin = begin
-        self._bar = tqdm(total=round(end - begin, 9), unit="s", delay=1.0, bar_format=_FORMAT)
+        self._bar = make_bar(round(end - begin, 9), "s")
 
     def show(self, time: float, end: float) -> None:
         """Move to *time*."""
@@ -508,6 +510,3 @@ class _bar:
     def close(self) -> None:
         """Finish the bar."""
         self._bar.close()
-
-
-_FORMAT = "{l_bar}{bar}| {n:.3g}/{total:.3g} s [{elapsed}<{remaining}]"
