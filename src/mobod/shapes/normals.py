@@ -6,6 +6,8 @@ one, each weighted by its angle there (Thürmer and Wüthrich 1998), so that it 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..algebra.arrays import Array, Indices
@@ -20,8 +22,7 @@ MOST = 64
 def calc_corner_normals(vertices: Array, triangles: Indices, crease: float = CREASE) -> Array:
     """Calculate the unit normal at each corner of each triangle, (nt, 3, 3); zero where a triangle has no area."""
     corners = vertices[triangles]
-    faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    faces = _unit(faces)
+    faces = _unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
     count = 3 * len(triangles)
     if count == 0:
         return np.zeros((0, 3, 3))
@@ -72,5 +73,5 @@ def _calc_angles(corners: Array) -> Array:
     return np.arccos(np.clip(np.stack(cosines, axis=1), -1.0, 1.0))
 
 
-def _unit(vectors: Array) -> Array:
+def _unit(vectors: Any) -> Array:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-300)

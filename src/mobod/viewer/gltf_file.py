@@ -94,7 +94,10 @@ class _Document:
             }
             primitives = [
                 {
-                    "attributes": {"POSITION": self._add_array(points, "VEC3", True), "NORMAL": self._add_array(normals, "VEC3")},
+                    "attributes": {
+                        "POSITION": self._add_array(points, "VEC3", True, _VERTICES),
+                        "NORMAL": self._add_array(normals, "VEC3", False, _VERTICES),
+                    },
                     "indices": self._add_indices(triangles),
                     "material": self._find_material((*part.color, part.opacity), part.closed),
                     "mode": _TRIANGLES,
@@ -113,7 +116,7 @@ class _Document:
         made = []
         for color in colors:
             points = np.concatenate([one.points for one in segments if (*one.color, one.opacity) == color])
-            accessor = self._add_array(points, "VEC3", True)
+            accessor = self._add_array(points, "VEC3", True, _VERTICES)
             made.append({"attributes": {"POSITION": accessor}, "mode": _LINES, "material": self._find_material(color, True)})
         return made
 
@@ -133,7 +136,8 @@ class _Document:
 
     def _add_animation(self, replay: Replay) -> None:
         times = self._add_array(replay.times - replay.times[0], "SCALAR", True)
-        samplers, channels = [], []
+        samplers: list[dict[str, Any]] = []
+        channels: list[dict[str, Any]] = []
         rotations = to_quaternions(replay.X_GB[..., :3, :3])[..., [1, 2, 3, 0]]
         for b in range(1, replay.X_GB.shape[1]):
             paths = {"translation": (replay.X_GB[:, b, :3, 3], "VEC3"), "rotation": (rotations[:, b], "VEC4")}
@@ -145,13 +149,13 @@ class _Document:
         if channels:
             self.root["animations"] = [{"name": "motion", "samplers": samplers, "channels": channels}]
 
-    def _add_array(self, values: Array, kind: str, bounded: bool = False) -> int:
+    def _add_array(self, values: Array, kind: str, bounded: bool = False, target: int | None = None) -> int:
         array = np.ascontiguousarray(values, dtype="<f4")
         accessor: dict[str, Any] = {"componentType": _FLOAT, "count": len(array), "type": kind}
         if bounded:
             flat = array.reshape(len(array), -1)
             accessor |= {"min": flat.min(axis=0).tolist(), "max": flat.max(axis=0).tolist()}
-        return self._add_accessor(accessor, array, _VERTICES if kind == "VEC3" and bounded else None)
+        return self._add_accessor(accessor, array, target)
 
     def _add_indices(self, triangles: NDArray[np.int64]) -> int:
         array = np.ascontiguousarray(triangles, dtype="<u4").ravel()

@@ -68,7 +68,9 @@ def make_replay(
     energy = np.interp(times, trajectory.time, np.asarray(trajectory.energy))
     curves = [("energy", energy)] if np.isfinite(energy).all() else []
     q = np.asarray(trajectory.q)
-    curves += [(name, np.interp(times, trajectory.time, q[:, i])) for i, name in enumerate(trajectory.coordinate_names[:_CURVES])]
+    curves += [
+        (name, np.interp(times, trajectory.time, q[:, i])) for i, name in enumerate(trajectory.coordinate_names[:_CURVES])
+    ]
     replay.about["curves"] = [name for name, _ in curves]
     replay.arrays["curves"] = np.array([values for _, values in curves], dtype="<f4").ravel()
     if contact_forces:

@@ -9,7 +9,7 @@ from ..algebra.arrays import Array
 
 
 def to_quaternions(R: Array) -> Array:
-    """Quaternions (..., 4), scalar first, of rotation matrices (..., 3, 3); along the first axis each is near the one before."""
+    """Quaternions (..., 4), scalar first, of rotations (..., 3, 3); along the first axis each is near the one before."""
     found = Rotation.from_matrix(R.reshape(-1, 3, 3)).as_quat(scalar_first=True).reshape(*R.shape[:-2], 4)
     if found.ndim > 2 and len(found) > 1:
         turned = np.einsum("...i,...i->...", found[1:], found[:-1]) < 0.0
