@@ -88,13 +88,13 @@ class Stepping(Derivatives):
             if duration == np.inf:
                 raise ValueError("duration has to be finite, got inf")
         forces = _NO_FORCES if mobility_forces is None else self._forces_of_each(mobility_forces)
-        self._stage = min(self._stage, Stage.INSTANCE)
-        self._results = {}
+        self._changed(Stage.INSTANCE)
         if plan.lanes is None:
-            self._step_one_by_one(plan, duration, forces)
+            self._step_one_by_one(plan, self._time[:, 0] + duration, forces, np.arange(self._n))
             return
         lanes, outcome = plan.lanes, plan.outcome
-        data = (*self._variables, forces, lanes.of_each, self._time[:, 0] + duration, *_NO_REPORTS, outcome, plan.reached)
+        ends = self._time[:, 0] + duration
+        data = (*self._variables, forces, lanes.of_each, ends, *_NO_REPORTS, outcome, plan.reached)
         if lanes.adaptive:  # unless a first step is given, the whole duration is tried
             lanes.settings[rk.STEP] = plan.integrator.initial_step_size or duration
         last = self._n
@@ -110,6 +110,9 @@ class Stepping(Derivatives):
         self._failed[:last, 0] = status
         if np.count_nonzero(status):
             self._failed[:last, 0] = status != rk.REACHED
+            # accelerations may jump there, which steps of one state know how to pass
+            stuck = np.flatnonzero(status == rk.STEP_TOO_SMALL) if lanes.adaptive else _NONE
+            self._step_one_by_one(plan, ends, forces, stuck)
 
     def _plan_of_steps(self, integrator: Any, accuracy: Any, fixed: Any, holds: bool) -> _StepPlan:
         """The plan for these arguments: the last one, if these are the same."""
@@ -140,15 +143,15 @@ class Stepping(Derivatives):
             forces = np.broadcast_to(forces, shape)
         if forces.shape != shape:
             raise ValueError(f"mobility_forces has shape {shape}, a row a state, got {forces.shape}")
-        return forces if forces.flags.c_contiguous and forces.flags.writeable else np.array(forces)
+        return forces if forces.flags.c_contiguous and forces.flags.writeable else np.array(forces, order="C")
 
-    def _step_one_by_one(self, plan: _StepPlan, duration: float, forces: Array) -> None:
+    def _step_one_by_one(self, plan: _StepPlan, ends: Array, forces: Array, which: npt.NDArray[np.int64]) -> None:
+        """Step some states each for itself, to its end."""
         settings = integrator_settings(plan.integrator)
-        for i in range(self._n):
+        for i in which.tolist():
             state = self._state(i)
-            end = state.time + duration
-            settings.keywords["final_time"] = end
-            done = run_one(self._system, state, np.array([state.time, end]), settings, forces[i] if len(forces) else None)
+            settings.keywords["final_time"] = float(ends[i])
+            done = run_one(self._system, state, np.array([state.time, ends[i]]), settings, forces[i] if len(forces) else None)
             self._put_back(i, done.state)
             self._failed[i] = done.failure is not None
 
@@ -160,6 +163,7 @@ class Stepping(Derivatives):
 
 
 _NO_FORCES = np.zeros((0, 0))
+_NONE = np.zeros(0, np.int64)
 #: No times of reports, and no rows for them.
 _NO_REPORTS = np.zeros((1, 0)), np.zeros((1, 0, 0))
 
