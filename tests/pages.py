@@ -1,10 +1,15 @@
-"""The pages of docs/: found by name wherever in the tree they are, and their examples run."""
+"""The pages of docs/, found by name wherever in the tree they are: their examples run, and print what the pages show."""
 
+import contextlib
+import doctest
+import io
 import re
 from pathlib import Path
 
 DOCS = Path(__file__).parent.parent / "docs"
 NOT_RUN = "# not run"  # the first line of an example that needs what a test cannot have says so, and why
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\s*^```text\n(.*?)^```)?", flags=re.DOTALL | re.MULTILINE)
+SAME = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def page(name):
@@ -19,14 +24,22 @@ def text_of(name):
 
 
 def examples(name):
-    """A page's Python code, one text a block."""
-    blocks = re.findall(r"```python\n(.*?)```", text_of(name), flags=re.DOTALL)
-    return [code for code in blocks if not code.startswith(NOT_RUN)]
+    """A page's Python blocks that are run, each with the output in the block of text behind it, if there is one."""
+    return [(code, shown) for code, shown in BLOCK.findall(text_of(name)) if not code.startswith(NOT_RUN)]
 
 
-def run(name, names=None):
-    """Run a page's examples one after the other; returns the names that they leave."""
-    names = {} if names is None else names
-    for code in examples(name):
-        exec(compile(code, name, "exec"), names)
+def run(name):
+    """Run a page's examples one after the other, in the working folder; returns the names that they leave.
+
+    What a block prints has to be what the block of text right behind it shows; ``...`` there stands for anything.
+    """
+    names, check = {"__name__": "__main__"}, doctest.OutputChecker()
+    for code, shown in examples(name):
+        said = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(said):
+                exec(compile(code, name, "exec"), names)
+        finally:
+            print(said.getvalue(), end="")
+        assert not shown or check.check_output(shown, said.getvalue(), SAME), f"{name} shows\n{shown}and is\n{said.getvalue()}"
     return names

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import mobod
-from pages import run, text_of
+from pages import DOCS, examples, run, text_of
 
 README = Path(__file__).parent.parent / "README.md"
 MODULES = [info.name for info in pkgutil.walk_packages(mobod.__path__, "mobod.") if not info.name.endswith("__main__")]
@@ -57,6 +57,20 @@ def test_the_first_example_of_the_readme_runs(tmp_path, monkeypatch):
     assert (tmp_path / "pendulum.png").stat().st_size > 10_000
     assert len(code.strip().splitlines()) <= 20
     assert names["trajectory"].time[-1] == 20.0
+
+
+#: Pages that a test of their own runs.
+RUN_ELSEWHERE = set(
+    re.findall(r'run\("(\w+\.md)"\)', "".join(path.read_text() for path in Path(__file__).parent.rglob("test_*.py")))
+)
+PAGES = sorted(path.name for path in DOCS.rglob("*.md") if path.name != "index.md" and examples(path.name))
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in RUN_ELSEWHERE])
+def test_a_page_runs_and_prints_what_it_shows(name, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    run(name)
 
 
 URDF = """<robot name="robot"><link name="trunk"><inertial><mass value="1"/>

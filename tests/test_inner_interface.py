@@ -18,7 +18,8 @@ TESTS = Path(__file__).parent
 PAGE = text_of("inner_interface.md")
 LISTED = configparser.ConfigParser(allow_no_value=True, delimiters=("=",))
 LISTED.optionxform = str
-LISTED.read(TESTS / "names_for_users.txt")
+LIST = (TESTS / "names_for_users.txt").read_text()
+LISTED.read_string(LIST)
 USERS = {section: {name for line in LISTED[section] for name in line.split()} for section in LISTED.sections()}
 CLASSES = [getattr(mb, name) for name in USERS]
 each_class = pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
@@ -33,6 +34,17 @@ def names_of(kind):
 def users_names(kind):
     """Of a class and its bases."""
     return set().union(*(USERS.get(one.__name__, ()) for one in kind.__mro__))
+
+
+@each_class
+def test_each_name_is_in_one_group_that_has_a_title(kind):
+    section = LIST.partition(f"[{kind.__name__}]\n")[2].partition("\n[")[0]
+    lines = [line for line in section.splitlines() if line]
+    assert lines[0].startswith("#! ") and lines[1].startswith("# "), "what is shown first, and the title of the first group"
+    listed = [name for line in lines if not line.startswith("#") for name in line.split()]
+    assert sorted(set(listed)) == sorted(listed), "a name is in one group"
+    first = lines[0][3:].split()
+    assert len(first) <= 20 and set(first) <= set(listed)
 
 
 @each_class

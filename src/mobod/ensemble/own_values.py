@@ -40,8 +40,8 @@ class OwnValues(Resetting):
             ``upd_discrete_variable``.
         values : (n, ...) array_like, or iterable
             One a state. Arrays are fastest, of the numbers that the setter takes: ``(n,)``, vectors ``(n, 3)``, frames
-            ``(n, 4, 4)``, ``(n, 3, 3)`` or ``(n, 3)``. Mass properties are ten numbers: mass, mass center, and the inertia about
-            the body's origin, xx, yy, zz, xy, xz, yz. Where a setter takes two numbers or a material, a row has them all.
+            ``(n, 4, 4)``, ``(n, 3, 3)`` or ``(n, 3)``. Mass properties are ten numbers: mass, mass center, and the inertia
+            about the origin, xx, yy, zz, xy, xz, yz. Where a setter takes two numbers or a material, a row has them all.
 
         Raises
         ------
@@ -57,8 +57,8 @@ class OwnValues(Resetting):
         -----
         With parameters of their own, welded bodies are not lumped and gravity is swept as a force: computing takes up to half
         as long again, and longer with many welds. A setter of the package takes an array in one go, in less than 0.2 us a
-        state; a function of one's own is called once a state. Forces that are discrete variables, such as ``actuators.set_efforts``,
-        lower the ensemble to VELOCITY only.
+        state; a function of one's own is called once a state. Discrete forces, such as ``actuators.set_efforts``, lower the
+        ensemble to VELOCITY only.
 
         Examples
         --------
