@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from .. import __version__
+from .._version import __version__
 from ..algebra.arrays import Array
 from ..shapes.shape_maker import Segment
 from ..value.checks import check_extension
