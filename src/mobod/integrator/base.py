@@ -94,9 +94,9 @@ class Integrator(Sealed):
 
     INNER = frozenset(
         """
-        aim_at allow_interpolation arguments attach begin_run can_watch choose_routines control counts entry_points error_order fail
-        final_time find_quick flight_resolution kernel leave_at previous_time quick restart return_every_internal_step singularities
-        step_and_report step_once step_watching steps_contacts table take_up termination try_step warned
+        aim_at allow_interpolation arguments attach begin_run can_watch choose_routines control counts entry_points error_order
+        fail final_time find_quick flight_resolution kernel leave_at previous_time quick restart return_every_internal_step
+        singularities step_and_report step_once step_watching steps_contacts table take_up termination try_step warned
         """.split()
     )
 
@@ -389,14 +389,14 @@ class Integrator(Sealed):
             counts[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
             counts[rk.PROJECTOR] = project_on_manifolds.address() if state.is_constrained else 0
 
-    def take_up(self) -> None:
-        """Go on from the state as its user has changed it since the last step, at its time; the step size stays."""
+    def take_up(self, longest: float = np.inf) -> None:
+        """Go on from the state as its user has changed it since the last step, at its time; otherwise as `restart`."""
         state, control = self._state, self.control
         assert state is not None
         plain = state.stage_number > Stage.INSTANCE and state.resources is None and not remembers(state)
         if not (plain and self._is_simple()):
             state.end_step(state.time)
-            self.restart()
+            self.restart(longest)
             return
         if state.valid & KINEMATICS != KINEMATICS:
             self.system.project(state, self.constraint_tolerance)
@@ -404,11 +404,12 @@ class Integrator(Sealed):
         rk.begin_at(state.block, self.work)
         control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
         control[rk.PERMITTED_STEP] = -1.0
+        if control[rk.FIXED_STEP] == 0.0:
+            control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], longest))
 
     def _is_simple(self) -> bool:
         """Whether its kernel takes the steps, and all that it needs of the last one is in `work` and `control`."""
-        kind = type(self)
-        return kind.try_step is Integrator.try_step and kind._begin is Integrator._begin
+        return type(self).try_step is Integrator.try_step
 
     def find_quick(self) -> Quick | None:
         """Keep what steps from Python need, of a state realized at the end of the last step; None where they need more."""
@@ -416,7 +417,7 @@ class Integrator(Sealed):
             self.quick = Quick(self)
         return self.quick
 
-    def arguments(self) -> tuple[Array, ...]:
+    def arguments(self) -> tuple[Any, ...]:
         """What every kernel that steps takes after the block."""
         return self.work, self._table, self.control, self.counts
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as _clock
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING, unchanged_bit
 from ..value.attributes import Sealed
 from ..value.checks import positive
-from ..value.stage import ACCELERATION as _ACCELERATION
 from ..value.stage import TIME as _TIME
 from ..value.stage import Stage
 from .checkpoint import load_checkpoint, parts_fingerprint, save_checkpoint
@@ -394,7 +394,7 @@ class TimeStepper(Sealed):
         return status
 
     def _step_by_periods(self, handlers: list[PeriodicHandler], time: float) -> StepStatus | None:
-        """Go from one event of periodic handlers to the next as far as nothing else happens; a status if `step_to` is to return.
+        """Go from event to event of periodic handlers as far as nothing else happens; a status if `step_to` is to return.
 
         It does what `_step` and `_handle` do, and leaves to them all that is out of the ordinary.
         """
@@ -436,7 +436,7 @@ class TimeStepper(Sealed):
             if (answer is None or answer is False) and state.stage_number >= _TIME:
                 self._handled_at = self._now
                 continue
-            ended = self._handle([(handler, lambda _, answer=answer: answer)], kept)
+            ended = self._handle([(handler, partial(_answer, answer))], kept)
             self._handled_at = self._now
             return ended
         if kept is not None:
@@ -459,8 +459,12 @@ class TimeStepper(Sealed):
                 f"the stepper's state has been moved from time {self._now:.9g} to {state.time:.9g}; set anything but its time, "
                 "or call initialize with a state of another time"
             )
-        self._integrator.take_up()
+        self._reach = max(self._now - self._began, 0.5 * self._reach)
+        self._integrator.take_up(self._reach if self._reach > 0.0 else np.inf)
+        found = self._found
         self._begin_interval()
+        if found is not None and found.high <= self._now:  # announced, and still to be handled
+            self._found = found
 
     def _step(self, time: float) -> StepStatus | None:
         """Go to the next report, event or end; a status if `step_to` is to return."""
@@ -787,6 +791,11 @@ class TimeStepper(Sealed):
             If it is broken, or was written for another model, integrator or version; the time stepper is then as it was.
         """
         load_checkpoint(path, self, anyway=anyway)
+
+
+def _answer(answer: Any, state: State) -> Any:
+    """What a handler has returned already."""
+    return answer
 
 
 def _settles(owner: Any) -> bool:
