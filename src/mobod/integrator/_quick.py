@@ -44,9 +44,9 @@ class Quick:
         self.code: Any = kernel.code or kernel.code_for(state.block, *self.arguments)
         self.state, self.token, self.block = state, state.token, state.block
         # assigning to a memoryview takes a third of the time of assigning to an array
-        self.end: Any = memoryview(times)
-        self.counts: Any = memoryview(counts)
-        self.control: Any = memoryview(integrator.control)
+        self.end: Any = memoryview(times)  # type: ignore[arg-type]
+        self.counts: Any = memoryview(counts)  # type: ignore[arg-type]
+        self.control: Any = memoryview(integrator.control)  # type: ignore[arg-type]
         self.last = np.inf if integrator.final_time is None else integrator.final_time
         #: Whether nothing else than the steps happens, which the time stepper knows.
         self.alone = False
@@ -79,6 +79,7 @@ def is_possible(integrator: Any, simple: bool) -> bool:
         simple
         and state.resources is None
         and not integrator.system.is_interpreted
+        and integrator.held is None
         and integrator.internal_step_limit is None
         and not integrator.return_every_internal_step
         and integrator.termination is None

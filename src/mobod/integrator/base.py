@@ -60,9 +60,6 @@ _STATISTICS = (
     rk.ITERATIONS,
 )
 
-#: A report that no step reaches.
-_NEVER = np.array([np.inf])
-
 
 class Integrator(Sealed):
     """Advances a state of a system in time, with control of the local error. Base class of the methods.
@@ -95,7 +92,7 @@ class Integrator(Sealed):
     INNER = frozenset(
         """
         aim_at allow_interpolation arguments attach begin_run can_watch choose_routines control counts entry_points error_order
-        fail final_time find_quick flight_resolution kernel leave_at previous_time quick restart return_every_internal_step
+        fail final_time find_quick flight_resolution held kernel leave_at previous_time quick restart return_every_internal_step
         singularities step_and_report step_once step_watching steps_contacts table take_up termination try_step warned
         """.split()
     )
@@ -144,6 +141,8 @@ class Integrator(Sealed):
         self.control = np.zeros(rk.CONTROL_SIZE)
         self.counts = np.zeros(rk.COUNTS_SIZE, np.int64)
         self.warned: set[str] = set()
+        #: Mobility forces beside those of the elements, for the whole run, which is then interpreted; of one run of many.
+        self.held: Array | None = None
         self._infinity_norm = True
         self._project_every_step = True
         self._project_interpolated_states = True
@@ -366,10 +365,10 @@ class Integrator(Sealed):
         assert state is not None
         state.valid = 0
         self.choose_routines()
-        if not self.system.is_interpreted:
+        if self.held is None and not self.system.is_interpreted:
             return int(kernel(state.block, *args))
         if self._model is None or self._model.state is not state:
-            self._model = Interpreted(self.system, state)
+            self._model = Interpreted(self.system, state, self.held)
         try:
             return int(kernel.python(self._model, *args))
         except BaseException:  # of a user's own part, in the middle of a step: back to the last good one
@@ -384,7 +383,7 @@ class Integrator(Sealed):
         state, counts = self._state, self.counts
         assert state is not None
         counts[rk.LIMITER] = limit_step.address() if state.tree.counts["num_contact_elements"] else 0
-        if not self.system.is_interpreted:
+        if self.held is None and not self.system.is_interpreted:
             counts[rk.ROUTINE] = advance.address()
             counts[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
             counts[rk.PROJECTOR] = project_on_manifolds.address() if state.is_constrained else 0
@@ -569,6 +568,7 @@ class Integrator(Sealed):
         state = self._state
         assert state is not None
         simple = type(self).kernel is rk.advance and type(self).try_step is Integrator.try_step
+        simple = simple and self.held is None
         return simple and not (self.system.is_interpreted or state.is_constrained or self.counts[rk.ENDS_AT_STAGE])
 
     def step_watching(self, stop: float, limit: int, watched: Any, pools: tuple[Any, Array], seen: Array, wanted: float) -> int:
