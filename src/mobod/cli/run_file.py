@@ -1,4 +1,4 @@
-"""Run files: all that `mobod simulate` can be told, in a small TOML file. `docs/run_files.md` has every key.
+"""Run files: all that `mobod simulate` can be told, in a small TOML file. `docs/reference/run_files.md` has every key.
 
 What is given on the command line as well goes before what the file says. Paths in a file are relative to its folder.
 """
@@ -102,7 +102,12 @@ KEYS: dict[str, dict[str, tuple[str, Read]]] = {
         "interval": ("checkpoint_interval", _positive),
         "resume": ("resume", _truth),
     },
-    "output": {"motion": ("output", _path), "plot": ("plot", _path), "animation": ("animate", _path)},
+    "output": {
+        "motion": ("output", _path),
+        "plot": ("plot", _path),
+        "animation": ("animate", _path),
+        "replay": ("replay", _path),
+    },
     "audit": {"print": ("audit", _truth), "work": ("work", _work), "estimate_error": ("estimate_error", _tolerance)},
 }
 #: Options that can only be switched on: False is what they are where nothing was said.
