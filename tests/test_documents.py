@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import mobod
+from pages import DOCS, examples, run, text_of
 
 README = Path(__file__).parent.parent / "README.md"
-DOCS = README.parent / "docs"
 MODULES = [info.name for info in pkgutil.walk_packages(mobod.__path__, "mobod.") if not info.name.endswith("__main__")]
 
 
@@ -31,25 +31,21 @@ def test_there_are_examples():
 
 
 def test_the_example_of_the_page_on_contact_runs(capsys):
-    code = re.findall(r"```python\n(.*?)```", (DOCS / "contact.md").read_text(), flags=re.DOTALL)[0]
-    exec(compile(code, "contact.md", "exec"), {})
+    run("contact.md")
     assert capsys.readouterr().out.splitlines()[-1] == "[[0.  0.  9.8]]"
 
 
 def test_the_example_of_the_page_on_biomechanics_runs(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
-    code = re.findall(r"```python\n(.*?)```", (DOCS / "biomechanics.md").read_text(), flags=re.DOTALL)[0]
-    names = {}
-    exec(compile(code, "biomechanics.md", "exec"), names)
+    names = run("biomechanics.md")
     assert (tmp_path / "leg.png").stat().st_size > 10_000
     assert abs(names["motion"].q - names["q"]).max() < 0.05
     assert capsys.readouterr().out.splitlines()[-1].startswith("all")
 
 
 def test_the_examples_of_the_page_on_derivatives_run(capsys):
-    code = "\n".join(re.findall(r"```python\n(.*?)```", (DOCS / "derivatives.md").read_text(), flags=re.DOTALL))
-    exec(compile(code, "derivatives.md", "exec"), {})
+    run("derivatives.md")
     assert capsys.readouterr().out.splitlines().count("True") == 2
 
 
@@ -61,6 +57,20 @@ def test_the_first_example_of_the_readme_runs(tmp_path, monkeypatch):
     assert (tmp_path / "pendulum.png").stat().st_size > 10_000
     assert len(code.strip().splitlines()) <= 20
     assert names["trajectory"].time[-1] == 20.0
+
+
+#: Pages that a test of their own runs.
+RUN_ELSEWHERE = set(
+    re.findall(r'run\("(\w+\.md)"\)', "".join(path.read_text() for path in Path(__file__).parent.rglob("test_*.py")))
+)
+PAGES = sorted(path.name for path in DOCS.rglob("*.md") if path.name != "index.md" and examples(path.name))
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in RUN_ELSEWHERE])
+def test_a_page_runs_and_prints_what_it_shows(name, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    run(name)
 
 
 URDF = """<robot name="robot"><link name="trunk"><inertial><mass value="1"/>
@@ -79,9 +89,7 @@ def test_all_examples_of_the_readme_run_one_after_the_other(tmp_path, monkeypatc
 
 
 def test_the_examples_of_the_guide_to_custom_mobilizers_run(capsys):
-    names = {}
-    for code in re.findall(r"```python\n(.*?)```", (DOCS / "custom_mobilizers.md").read_text(), flags=re.DOTALL):
-        exec(compile(code, "custom_mobilizers.md", "exec"), names)
+    names = run("custom_mobilizers.md")
     said = capsys.readouterr().out
     assert "all belongs together" in said and said.endswith("True\n")
     # Huygens: the bead is back after 2 pi sqrt(4 r / g), wherever it starts
@@ -91,9 +99,7 @@ def test_the_examples_of_the_guide_to_custom_mobilizers_run(capsys):
 
 
 def test_the_examples_of_the_guide_to_custom_constraints_run(capsys):
-    names = {}
-    for code in re.findall(r"```python\n(.*?)```", (DOCS / "custom_constraints.md").read_text(), flags=re.DOTALL):
-        exec(compile(code, "custom_constraints.md", "exec"), names)
+    names = run("custom_constraints.md")
     assert capsys.readouterr().out.endswith("True\n")
     # the bead falls on the torus and stays on it, and the belt turns both wheels
     for x, y, z in names["motion"].q[:, :3]:
@@ -103,9 +109,8 @@ def test_the_examples_of_the_guide_to_custom_constraints_run(capsys):
 
 
 def test_the_page_on_constraints_runs(capsys):
-    page, names = (DOCS / "constraints.md").read_text(), {}
-    for code in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
-        exec(compile(code, "constraints.md", "exec"), names)
+    names = run("constraints.md")
+    page = text_of("constraints.md")
     shown = re.findall(r"```text\n(.*?)```", page, flags=re.DOTALL)[0]
     assert capsys.readouterr().out.startswith(shown)
     kinds = [
@@ -117,39 +122,31 @@ def test_the_page_on_constraints_runs(capsys):
 
 
 def test_the_page_on_motions_runs(capsys):
-    names = {}
-    for code in re.findall(r"```python\n(.*?)```", (DOCS / "custom_motions.md").read_text(), flags=re.DOTALL):
-        exec(compile(code, "custom_motions.md", "exec"), names)
+    run("custom_motions.md")
     assert capsys.readouterr().out.splitlines() == ["0.500 0.9375"]
 
 
 def test_the_page_on_subsystems_runs(capsys):
-    code = re.findall(r"```python\n(.*?)```", (README.parent / "docs" / "subsystems.md").read_text(), flags=re.DOTALL)
-    names = {}
-    for block in code:
-        exec(compile(block, "subsystems.md", "exec"), names)
+    names = run("subsystems.md")
     assert "('tank',) ('tank',) [1.213" in capsys.readouterr().out  # 2 exp(-1/2)
     state, sensor = names["state"], names["sensor"]
     assert not sensor.is_cache_value_realized(state, sensor.reading)
 
 
 def test_the_page_on_measures_runs(capsys):
-    names = {}
-    for code in re.findall(r"```python\n(.*?)```", (DOCS / "measures.md").read_text(), flags=re.DOTALL):
-        exec(compile(code, "measures.md", "exec"), names)
+    names = run("measures.md")
     state = names["system"].realize_topology()
     assert "has gone 15." in capsys.readouterr().out  # 1.5 times the integral of |cos| from 0 to 16, which is 10.29
     assert names["lag"].get_value(state) == 0.0
-    page = (DOCS / "measures.md").read_text()
+    page = text_of("measures.md")
     assert [kind for kind in names["measure"].__all__ if kind not in page] == []
 
 
 @pytest.mark.parametrize("page", ["particles", "decorations"])
 def test_the_pages_on_particles_and_decorations_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    text, names = (DOCS / f"{page}.md").read_text(), {}
-    for code in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
-        exec(compile(code, f"{page}.md", "exec"), names)
+    run(f"{page}.md")
+    text = text_of(f"{page}.md")
     (picture,) = tmp_path.glob("*.png")
     assert picture.stat().st_size > 10_000
     if page == "particles":
@@ -162,9 +159,8 @@ def test_the_pages_on_particles_and_decorations_run(page, tmp_path, monkeypatch,
 
 @pytest.mark.parametrize("page", ["dynamics", "ensembles"])
 def test_the_pages_on_dynamics_and_ensembles_run(page, capsys):
-    text, names = (DOCS / f"{page}.md").read_text(), {}
-    for code in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
-        exec(compile(code, f"{page}.md", "exec"), names)
+    run(f"{page}.md")
+    text = text_of(f"{page}.md")
     said = capsys.readouterr().out
     if page == "dynamics":
         assert "the motors exert [19.6  4.9]" in said and "power of the motor: 16.8" in said

@@ -1,4 +1,4 @@
-"""docs/life_of_a_number.md and docs/algorithms.md: the example runs, the files exist, the tables of validity are true."""
+"""The pages life_of_a_number.md and algorithms.md: the example runs, the files exist, the tables of validity are true."""
 
 import re
 from pathlib import Path
@@ -8,9 +8,10 @@ import pytest
 import mobod as mb
 from mobod import Stage
 from mobod.state import validity
+from pages import run, text_of
 
 ROOT = Path(__file__).parent.parent
-LIFE = (ROOT / "docs" / "life_of_a_number.md").read_text()
+LIFE = text_of("life_of_a_number.md")
 BITS = ["POSITIONS", "VELOCITIES", "COMPOSITE", "ARTICULATED", "FORCES", "ACCELERATIONS", "KEPT_FORCES", "STORED_INERTIAS"]
 
 
@@ -30,9 +31,7 @@ def valid(state):
 @pytest.fixture
 def names():
     """What the document's example defines."""
-    names = {}
-    (code,) = re.findall(r"```python\n(.*?)```", LIFE, flags=re.DOTALL)
-    exec(compile(code, "life_of_a_number.md", "exec"), names)
+    names = run("life_of_a_number.md")
     names["Stage"], names["heavier"] = Stage, mb.MassProperties(2.0, (0, 0, 0), mb.Inertia(1.0, 1.0, 1.0))
     return names
 
@@ -79,7 +78,7 @@ def test_who_clears_a_bit(call, condition, cells, names):
 
 @pytest.mark.parametrize("document", ["algorithms.md", "life_of_a_number.md"])
 def test_the_files_that_are_named_exist(document):
-    text = (ROOT / "docs" / document).read_text()
+    text = text_of(document)
     paths = set(re.findall(r"`((?:\w+/)*\w+\.py)`", text))
     assert len(paths) > 10
     for path in paths:
@@ -89,7 +88,7 @@ def test_the_files_that_are_named_exist(document):
 def test_the_fields_in_the_table_of_symbols_are_fields_of_the_record():
     from mobod.algebra.record import layout
 
-    text = (ROOT / "docs" / "algorithms.md").read_text()
+    text = text_of("algorithms.md")
     table = text[text.index("| symbol |") : text.index("In the last row")]
     for line in table.strip().splitlines()[2:]:
         cells = line.split("|")

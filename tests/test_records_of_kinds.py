@@ -13,8 +13,8 @@ from kinds.constraints import CONSTRAINTS, SIMBODY
 from kinds.forces import FORCES
 from kinds.functions import FUNCTIONS
 from kinds.mobilizers import MOBILIZERS
+from pages import text_of
 
-DOCS = Path(__file__).parent.parent / "docs"
 #: What users derive from, or give their own code to, has tests of its own.
 USERS_OWN = {"Custom", "FunctionBased", "Ground"}
 RECORDS = {"mobilizer": MOBILIZERS, "force": FORCES, "constraint": CONSTRAINTS, "function": FUNCTIONS}
@@ -64,9 +64,9 @@ def test_the_kinds_of_a_room_are_those_that_it_exports(family):
 
 @pytest.mark.parametrize(("family", "kind"), [p for p in each(PAGES) if p.values[1] is not mb.mobilizer.Ground])
 def test_each_kind_is_in_the_documents(family, kind):
-    text = (DOCS / PAGES[family]).read_text()
+    text = text_of(PAGES[family])
     names = (f"`{kind.__name__}`", f"`{family}.{kind.__name__}`", f"`{kind.__name__}(")
-    assert any(name in text for name in names), f"docs/{PAGES[family]} has no row for `{kind.__name__}`"
+    assert any(name in text for name in names), f"{PAGES[family]} has no row for `{kind.__name__}`"
 
 
 # ---------------------------------------------------------------------------------------------- fields left empty

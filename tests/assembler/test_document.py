@@ -1,19 +1,13 @@
-"""What docs/assembly.md shows is true."""
-
-import re
-from pathlib import Path
+"""What docs/how-to/assembly.md shows is true."""
 
 import numpy as np
 
 import mobod as mb
-
-PAGE = Path(__file__).parent.parent.parent / "docs" / "assembly.md"
+from pages import run
 
 
 def test_the_page_on_assembly_runs(capsys):
-    names = {}
-    for block in re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.DOTALL):
-        exec(compile(block, PAGE.name, "exec"), names)
+    names = run("assembly.md")
     assert capsys.readouterr().out.endswith("(50, 5) True\n")
     state, system = names["state"], names["system"]
     for q in (state.q, names["q"][-1]):

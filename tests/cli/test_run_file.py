@@ -12,8 +12,7 @@ from mobod.cli.arguments import make_parser
 from mobod.cli.main import main
 from mobod.cli.run_file import KEYS, SECTIONS, read_run_file, with_run_file
 from mobod.importer.named_models import EXAMPLES
-
-DOCS = Path(__file__).parent.parent.parent / "docs" / "run_files.md"
+from pages import text_of
 
 
 @pytest.fixture
@@ -212,7 +211,7 @@ def test_what_was_asked_for_can_be_written_and_read_again(tmp_path, monkeypatch,
 
 
 def test_the_page_on_run_files_is_true(write, capsys):
-    page = DOCS.read_text()
+    page = text_of("run_files.md")
     example = re.search(r"```toml\n(.*?)```", page, flags=re.DOTALL).group(1)
     path = write(example)
     assert main(["simulate", path, "--time", "0.1"]) == 0

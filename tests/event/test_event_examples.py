@@ -1,14 +1,12 @@
 """The bundled examples with events: energy is kept, and the balls go where arithmetic says."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
 from mobod.examples import bouncing_ball, newtons_cradle
+from pages import run
 
 
 @pytest.mark.parametrize("example", [bouncing_ball, newtons_cradle], ids=lambda e: e.__name__.rpartition(".")[2])
@@ -60,10 +58,7 @@ def test_the_cradle_gives_as_many_as_it_takes():
 
 
 def test_the_page_on_events_runs(capsys):
-    page = Path(__file__).parent.parent.parent / "docs" / "events.md"
-    names = {}
-    for block in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL):
-        exec(compile(block, "events.md", "exec"), names)
+    names = run("events.md")
     assert abs(float(capsys.readouterr().out)) < 0.05
     trajectory = names["trajectory"]
     assert trajectory.q[:, 1].min() > -1e-6 and abs(trajectory.q[-1, 0] - 2.0) < 1e-6

@@ -1,17 +1,12 @@
 """The examples of the guide to custom forces run, and show what they say."""
 
-import re
-from pathlib import Path
-
 import pytest
 
-DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "custom_forces.md"
+from pages import run
 
 
 def test_the_examples_of_the_guide_to_custom_forces_run(capsys):
-    names = {}
-    for code in re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL):
-        exec(compile(code, DOCUMENT.name, "exec"), names)
+    names = run("custom_forces.md")
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "True"
     assert float(said[1]) == pytest.approx(0.1 * 2.718281828459045**-1, abs=1e-6)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
-PAGE = Path(__file__).parent.parent.parent / "docs" / "models_from_files.md"
+from pages import examples, run
 
 
 def test_the_page_runs(capsys):
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    run = [block for block in blocks if not block.startswith("# not run")]
-    assert len(run) >= 3
-    exec("\n".join(run), {})
+    assert len(examples("models_from_files.md")) >= 3
+    run("models_from_files.md")
     assert "starts at its limit" in capsys.readouterr().out

@@ -2,13 +2,11 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 import time
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +14,7 @@ import pytest
 import mobod as mb
 from mobod.simulation.hdf5_file import DiskArray, FileRows
 from mobod.simulation.table import Rows
-
-DOCS = Path(__file__).parent.parent.parent / "docs"
+from pages import run
 
 
 @pytest.fixture
@@ -330,9 +327,7 @@ def test_statistics_are_the_integrators(model):
 
 def test_the_page_on_recording_is_true(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    found = {}
-    for code in re.findall(r"```python\n(.*?)```", (DOCS / "recording.md").read_text(), flags=re.DOTALL):
-        exec(compile(code, "recording.md", "exec"), found)
+    run("recording.md")
     said = capsys.readouterr().out
     assert "(201, 3) (201, 4, 4)" in said and "401 times from 0 to 4" in said and "global error" in said
 

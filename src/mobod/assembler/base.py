@@ -49,7 +49,7 @@ class Assembler(Sealed):
     Notes
     -----
     Only q of the state changes. Coordinates that nothing depends on stay where they are. A state in which everything
-    required holds is never made worse; see ``docs/assembly.md``.
+    required holds is never made worse; see ``docs/how-to/assembly.md``.
 
     Examples
     --------

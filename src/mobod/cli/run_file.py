@@ -1,4 +1,4 @@
-"""Run files: all that `mobod simulate` can be told, in a small TOML file. `docs/run_files.md` has every key.
+"""Run files: all that `mobod simulate` can be told, in a small TOML file. `docs/reference/run_files.md` has every key.
 
 What is given on the command line as well goes before what the file says. Paths in a file are relative to its folder.
 """

@@ -1,12 +1,13 @@
 """Ensemble: one model, many states, realized eight at a time on each thread.
 
-It is made of parts: `states`, `own_values`, `running`, `results`, `manifold`, `operators`.
+It is made of parts: `states`, `resetting`, `own_values`, `running`, `results`, `manifold`, `operators`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..algebra.record import aligned_zeros
 from ..state.resources import own_copy
 from ..tree.lumped_welds import ReducedTree
 from .derivatives import Derivatives
@@ -61,7 +62,9 @@ class Ensemble(Derivatives):
         if hasattr(self, "__dict__"):  # of a class that is derived
             vars(other).update(vars(self))
         for name in ("_time", "_q", "_u", "_z", "particles", "_particle_accelerations", "_u_dot", "_failed"):
-            setattr(other, name, getattr(self, name).copy())
+            array = getattr(self, name)
+            setattr(other, name, aligned_zeros(*array.shape))
+            getattr(other, name)[...] = array
         other._template = self._template.copy()
         other._own = {name: self._own_of_each(name) for name in self._own}
         other._find_own()

@@ -153,7 +153,7 @@ class OnManifold(Results):
             self._project_in_lanes(accuracy, q, u, failed)
         reached: npt.NDArray[np.bool_] = failed[:, 0] == 0.0
         self._q[reached], self._u[reached] = q[reached], u[reached]
-        self._stage, self._results = min(self._stage, Stage.INSTANCE), {}
+        self._changed(Stage.INSTANCE)
         return reached[: self._n].copy()
 
     def _project_in_lanes(self, accuracy: float, q: Array, u: Array, failed: Array) -> None:

@@ -14,7 +14,7 @@ from ..state.parameters import declared_by
 from ..state.resources import own_copy
 from ..tree.tree import in_each_lane
 from ..value.stage import Stage
-from .states import States
+from .resetting import Resetting
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..value import MassProperties, Transform
 
 
-class OwnValues(States):
+class OwnValues(Resetting):
     """The part of `Ensemble` that lets states differ in parameters."""
 
     __slots__ = ()

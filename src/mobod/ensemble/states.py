@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..algebra.record import LANES
+from ..algebra.record import LANES, aligned_zeros
 from ..errors import StageError
 from ..tree.lumped_welds import ReducedTree
 from ..value.attributes import Sealed
@@ -73,9 +73,8 @@ class States(Sealed):
         self._groups = -(-self._n // LANES)
         padded = self._groups * LANES
         self._time = np.full((padded, 1), state.time)
-        self._q, self._u, self._z = (
-            np.repeat(part[None], padded, axis=0) for part in (state.q_values, state.u_values, state.z_values)
-        )
+        self._q, self._u, self._z = (aligned_zeros(padded, len(y)) for y in (state.q_values, state.u_values, state.z_values))
+        self._q[...], self._u[...], self._z[...] = state.q_values, state.u_values, state.z_values
         particles = np.concatenate([state.record.particle_location, state.record.particle_velocity])[:, 0]
         self.particles = np.repeat(particles[None], padded, axis=0)
         self._particle_accelerations = np.zeros((padded, 3 * tree.num_particles))
@@ -107,6 +106,10 @@ class States(Sealed):
         if array.shape != shape:
             raise ValueError(f"ensemble.{name} has shape {shape}, got {array.shape}")
         target[: self._n] = array.reshape(self._n, target.shape[1])
+        self._changed(stage)
+
+    def _changed(self, stage: Stage) -> None:
+        """Variables have changed: the ensemble is at *stage* at most."""
         self._stage = min(self._stage, stage)
         self._results = {}
 
@@ -173,8 +176,7 @@ class States(Sealed):
         if array.shape != target.shape:
             raise ValueError(f"ensemble.{name} has shape {target.shape}, got {array.shape}")
         target[...] = array
-        self._stage = min(self._stage, stage)
-        self._results = {}
+        self._changed(stage)
 
     @property
     def _variables(self) -> tuple[Array, ...]:

@@ -1,6 +1,6 @@
 """Quantities of a system, computed from its states, one kind a file. `mobod.Measure` is their base class.
 
-See ``docs/measures.md``.
+See ``docs/how-to/measures.md``.
 """
 
 from ..value.attributes import explain_names

@@ -59,7 +59,7 @@ class Measure(Sealed):
     Most measures are functions of the state and cost nothing until they are evaluated. Those that remember (`Integrate`,
     `Differentiate` where it estimates, `Extreme`, `Delay`, `SampleAndHold`) keep what they remember in the state, and take part
     in each step of a run: compiled, where all their operands are built in or compiled, and otherwise by Python, as a user's own
-    subsystem does; see ``docs/measures.md``.
+    subsystem does; see ``docs/how-to/measures.md``.
     """
 
     INNER = frozenset(

@@ -1,8 +1,8 @@
 """Every field that kernels know, grouped by the stage that fills it: one field a line, its shape and its meaning.
 
 Frames: G ground, P parent, B body, F fixed on the parent, M moving on the body. Symmetric matrices are xx yy zz xy xz yz.
-The sweeps' own quantities (h, P, gain, epsilon, E) are defined in docs/algorithms.md. The order of the fields is their order
-in memory.
+The sweeps' own quantities (h, P, gain, epsilon, E) are defined in docs/explanation/algorithms.md. The order of the fields is
+their order in memory.
 """
 
 from __future__ import annotations

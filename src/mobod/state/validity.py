@@ -1,7 +1,7 @@
 """Validity bits of a state, in `State.valid`: one for each result that is computed on demand.
 
 Kernels are given the sum of the bits requested and compute those that are not valid; `System.realize` and the matter's lazy
-operators then set the bits, and setters of the state clear them. The table of both is in docs/life_of_a_number.md.
+operators then set the bits, and setters of the state clear them. The table of both is in docs/explanation/life_of_a_number.md.
 """
 
 from ..value.stage import Stage

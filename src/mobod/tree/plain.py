@@ -2,7 +2,8 @@
 
 Spatial vectors are (angular; linear), of a body at its origin B, in Ground. A body's parent is P, r = p_PB, r~ is its cross
 product matrix, and phi = [1 r~; 0 1] takes a force at B to P; phi^T takes P's motion to B. The columns of H are velocities of B
-in P, one for each of its mobilizer's speeds u. docs/algorithms.md has the equations. The right column is the fast form's file:
+in P, one for each of its mobilizer's speeds u. docs/explanation/algorithms.md has the equations. The right column is the fast
+form's file:
 
     positions              poses, H and the spatial inertia M            outward        `position`
     velocities             V, and a and b, which depend on u alone       outward        `velocity`

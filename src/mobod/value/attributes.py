@@ -46,7 +46,7 @@ class HidesInner:
     """Has names for other rooms of the package beside those for users; `dir`, and all that asks it, shows users only theirs."""
 
     __slots__ = ()
-    #: The names for other rooms; ``docs/inner_interface.md`` says what each is for.
+    #: The names for other rooms; ``docs/explanation/inner_interface.md`` says what each is for.
     INNER: ClassVar[frozenset[str]] = frozenset({"INNER"})
 
     def __dir__(self) -> list[str]:

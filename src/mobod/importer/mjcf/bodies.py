@@ -6,10 +6,10 @@ reference of all joints, and p_j and a_j anchor and axis of joint j in the body,
     X = X_PB J_1 J_2 ... J_n     hinge  J = T(p) R(a, q - ref) T(-p)    slide  J = T(a (q - ref))    ball  J = T(p) R(q) T(-p)
 
 which is a chain of mobilizers on massless bodies, exact for any axes and anchors and any mixture of joints. (One FunctionBased
-mobilizer could say the same only for joints of one anchor, and costs more: see docs/models_from_files.md.) The chain's massless
-bodies have the frame M of their mobilizer as their own, so that only a body of the file has an X_BM to multiply with. A free
-joint gives the pose in the world. Each joint's q is MuJoCo's qpos, its reference included, since F is turned or shifted by
-it.
+mobilizer could say the same only for joints of one anchor, and costs more: docs/reference/models_from_files.md.) The chain's
+massless bodies have the frame M of their mobilizer as their own, so that only a body of the file has an X_BM to multiply with.
+A free joint gives the pose in the world. Each joint's q is MuJoCo's qpos, its reference included, since F is turned or shifted
+by it.
 """
 
 from __future__ import annotations
