@@ -58,9 +58,11 @@ def y_of(trajectory):
     return np.concatenate([trajectory.q[-1], trajectory.u[-1]])
 
 
-def assert_sensitivities(
-    system, state, wanted, duration, accuracy, tolerance, loss=lambda end: float(end.q @ end.q + end.u[0])
-):
+def loss(end):
+    return float(end.q @ end.q + end.u[0])
+
+
+def assert_sensitivities(system, state, wanted, duration, accuracy, tolerance):
     """Forward against differences, and the adjoint against both."""
     names, expected = differences(system, state, wanted, duration, y_of)
     run = mb.simulate(system, state, duration, accuracy=accuracy, report_interval=duration, sensitivities=wanted)
@@ -90,7 +92,7 @@ def test_a_constrained_system_by_the_length_of_its_rod():
     system.realize(state, mb.Stage.TIME)
     system.project(state, 1e-13)
     wanted = ["ball.q", "pin.u", "rod.rod_length", "ball.com"]
-    assert_sensitivities(system, state, wanted, 0.4, 1e-8, 2e-6)
+    assert_sensitivities(system, state, wanted, 0.3, 1e-6, 2e-5)
 
 
 def bouncing(drag=0.0):

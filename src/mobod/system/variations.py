@@ -2,7 +2,7 @@
 
     delta y' = J delta y + B delta p          J = d(y')/dy, B = d(y')/dp, the rates being (N u, u_dot, z_dot)
 
-Here q counts as it is stored, quaternions by their four numbers, so that what differentiates a Runge-Kutta step is the same step.
+Here q counts as it is stored, quaternions by their four numbers, so that a step is differentiated as it is taken.
 On the manifold of constraints, and of quaternions, changes are projected as states are:
 
     q    dq += -N A P^T (P A P^T)^+ d(perr)        u    du += -W^-2 G^T (G W^-2 G^T)^+ d(verr)
@@ -41,8 +41,8 @@ class Directions:
     state : State
         Where the motion starts, at MODEL or above.
     wanted : sequence
-        Each ``"q"``, ``"u"`` or ``"z"``: all initial displacements, speeds or auxiliary variables; ``"body.q"`` or ``"body.u"``:
-        those of one mobilizer; or a parameter, as `settings.find` takes it.
+        Each ``"q"``, ``"u"`` or ``"z"``: all initial displacements, speeds or auxiliary variables; ``"body.q"`` or
+        ``"body.u"``: those of one mobilizer; or a parameter, as `settings.find` takes it.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Directions:
         return len(self.names)
 
     def moved(self, state: State, weights: Array, h: float) -> State:
-        """A copy of the state with each setting's number larger by h times its weight ``(n,)``; as low as the setters leave it."""
+        """A copy of the state with each setting's number larger by h times its weight ``(n,)``."""
         other, k = state.copy(), np.flatnonzero(self.of_settings)
         at = 0
         for setting in self.settings:
@@ -176,7 +176,8 @@ class Variations:
         N = tangents.displacements(state)
         if self.nq == self.nu and not tangents.has_rates(state):
             return N, N
-        return N, np.linalg.solve(N.T @ N, N.T)
+        back: Array = np.asarray(np.linalg.solve(N.T @ N, N.T), np.float64)
+        return N, back
 
     def _rates_of_z(self, state: State) -> tuple[Array, Array]:
         """Derivatives of z_dot by (displacements, u, z), and by the directions' settings."""
@@ -254,7 +255,7 @@ class Variations:
         level = np.repeat(np.abs(state.field("prescribed_level")), tree.num_u)
         if mp:
             P = matter.calc_p(state)
-            back = np.linalg.pinv(tangents.displacements(state) * w)
+            back = np.asarray(np.linalg.pinv(tangents.displacements(state) * w), np.float64)
             A = back @ back.T
             A[level == POSITION] = A[:, level == POSITION] = 0.0
             off = self._errors(state, S, weights, "q_err", mp)
@@ -296,8 +297,7 @@ def _z_dot(state: State) -> Array:
 
 
 def _inverse(square: Array) -> Array:
-    found: Array = np.linalg.pinv(square, rcond=_RANK, hermitian=True)
-    return found
+    return np.asarray(np.linalg.pinv(square, rcond=_RANK, hermitian=True), np.float64)
 
 
 __all__ = ["Directions", "Variations"]
