@@ -59,9 +59,6 @@ _STATISTICS = (
     rk.ITERATIONS,
 )
 
-#: A report that no step reaches.
-_NEVER = np.array([np.inf])
-
 
 class Integrator(Sealed):
     """Advances a state of a system in time, with control of the local error. Base class of the methods.
