@@ -91,7 +91,7 @@ class Integrator(Sealed):
     INNER = frozenset(
         """
         aim_at allow_interpolation attach begin_run can_watch control counts entry_points error_order fail final_time
-        flight_resolution follow_jump follows_jumps kernel leave_at previous_time restart return_every_internal_step
+        flight_resolution follow_jump follows_jumps held kernel leave_at previous_time restart return_every_internal_step
         singularities step_and_report step_once step_watching steps_contacts table termination try_step warned
         """.split()
     )
@@ -140,6 +140,8 @@ class Integrator(Sealed):
         self.control = np.zeros(rk.CONTROL_SIZE)
         self.counts = np.zeros(rk.COUNTS_SIZE, np.int64)
         self.warned: set[str] = set()
+        #: Mobility forces beside those of the elements, for the whole run, which is then interpreted; of one run of many.
+        self.held: Array | None = None
         self._infinity_norm = True
         self._project_every_step = True
         self._project_interpolated_states = True
@@ -362,13 +364,13 @@ class Integrator(Sealed):
         assert state is not None
         state.valid = 0
         self.counts[rk.LIMITER] = limit_step.address() if state.tree.counts["num_contact_elements"] else 0
-        if not self.system.is_interpreted:
+        if self.held is None and not self.system.is_interpreted:
             self.counts[rk.ROUTINE] = advance.address()
             self.counts[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
             self.counts[rk.PROJECTOR] = project_on_manifolds.address() if state.is_constrained else 0
             return int(kernel(state.block, *args))
         if self._model is None or self._model.state is not state:
-            self._model = Interpreted(self.system, state)
+            self._model = Interpreted(self.system, state, self.held)
         try:
             return int(kernel.python(self._model, *args))
         except BaseException:  # of a user's own part, in the middle of a step: back to the last good one
@@ -527,6 +529,7 @@ class Integrator(Sealed):
         state = self._state
         assert state is not None
         simple = type(self).kernel is rk.advance and type(self).try_step is Integrator.try_step
+        simple = simple and self.held is None
         return simple and not (self.system.is_interpreted or state.is_constrained or self.counts[rk.ENDS_AT_STAGE])
 
     def step_watching(self, stop: float, limit: int, watched: Any, pools: tuple[Any, Array], seen: Array, wanted: float) -> int:

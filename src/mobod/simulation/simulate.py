@@ -205,7 +205,7 @@ def simulate(
     if integrator is None:
         integrator = RungeKuttaMerson
     if isinstance(integrator, str):
-        integrator = _integrator_named(integrator)
+        integrator = integrator_named(integrator)
     if isinstance(integrator, type) and issubclass(integrator, Integrator):
         integrator = integrator(system, accuracy=ACCURACY if accuracy is None else number("accuracy", accuracy))
     elif not isinstance(integrator, Integrator):
@@ -225,7 +225,7 @@ def simulate(
     carried = _with_sensitivities(integrator, system, state, sensitivities, record_to, checkpoint, estimate_error)
     integrator = carried or integrator
     in_memory = 0 if record_to is not None else len(state.y_values) + 2
-    times = _report_times(state.time, float(time), interval, integrator.final_time, in_memory)
+    times = report_times(state.time, float(time), interval, integrator.final_time, in_memory)
     recording = Recording(system, state, record, record_bodies)
     about = _about(system, state, recording)
     stepper = TimeStepper(system, integrator)
@@ -373,7 +373,8 @@ def _files(record_to: Any, checkpoint: Any) -> tuple[Path | None, Path | None]:
     return record_to, checkpoint
 
 
-def _integrator_named(name: str) -> type[Integrator]:
+def integrator_named(name: str) -> type[Integrator]:
+    """The class of that name; `ValueError` where there is none."""
     kinds = {kind: getattr(integrators, kind) for kind in integrators.__all__ if kind != "Integrator"}
     if name not in kinds:
         raise ValueError(f"there is no integrator {name!r}; there are {', '.join(kinds)}")
@@ -381,7 +382,7 @@ def _integrator_named(name: str) -> type[Integrator]:
     return found
 
 
-def _report_times(begin: float, time: float, interval: float, final: float | None, in_memory: int) -> npt.NDArray[np.float64]:
+def report_times(begin: float, time: float, interval: float, final: float | None, in_memory: int) -> npt.NDArray[np.float64]:
     """The times of all reports; *in_memory* is how many numbers a row there has."""
     end = begin + time if final is None else min(begin + time, final)
     if final is not None and not end > begin:
