@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.arrays import Array, ArrayLike
 from ..compiling import generic
+from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..value.checks import array
+from ..value.stage import Stage
 from ._mobility import push
 from ._pools import number
 from ._routine import by_address
@@ -31,6 +33,11 @@ def add(model: Any, i: int, x: int) -> None:
 
 
 run = by_address(add)
+
+
+def _efforts_of_each(element: Any, template: State, values: Any, present: Present) -> Rows | None:
+    field, first, count = element.number_place(template, "set_efforts")
+    return numbers_at(field, first, values, count, Stage.DYNAMICS)
 
 
 class Actuators(Force):
@@ -94,6 +101,7 @@ class Actuators(Force):
         """The generalized forces in this state, in the order of the list. Needs MODEL."""
         return self.number_run(state, "get_efforts").copy()
 
+    @of_each(_efforts_of_each)
     def set_efforts(self, state: State, efforts: ArrayLike) -> None:
         """Change them in this state, which falls to VELOCITY at most; all are zero in a default state. Needs MODEL."""
         values = array(f"efforts of {self._name!r}", efforts, (len(self.default_numbers),))
