@@ -120,6 +120,7 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
     add("--output", type=Path, metavar="FILE", help="save the motion: .npz, .csv, .parquet or .h5")
     add("--plot", type=Path, metavar="FILE", help="draw snapshots, coordinates and energy: .png, .pdf or .svg")
     add("--animate", type=Path, metavar="FILE", help="draw it moving: .gif or .mp4")
+    add("--replay", type=Path, metavar="FILE", help="write what plays it: a page that needs no network, .html, or .glb")
     add("--audit", action="store_true", help="say how good the run is: energy balance, residuals, momentum, warnings")
     add("--estimate-error", action="store_true", help="simulate again with a tenth of the accuracy, for the audit")
     add("--write-run-file", type=Path, metavar="FILE", help="write what was asked for as a run file (.toml), and stop")

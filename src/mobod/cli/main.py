@@ -107,8 +107,8 @@ def _simulate(options: argparse.Namespace) -> None:
             if "audit='steps'" not in text:  # who does not ask for the balance need not hear how well it is known
                 say(f"warning          {text}")
     _keep_results(trajectory, options, say)
-    if not (options.output or options.plot or options.animate or options.record):
-        say("nothing is saved; ask for it with --output, --record, --plot or --animate")
+    if not (options.output or options.plot or options.animate or options.replay or options.record):
+        say("nothing is saved; ask for it with --output, --record, --plot, --animate or --replay")
 
 
 def _keep_results(trajectory: Trajectory, options: argparse.Namespace, say: Callable[[str], None]) -> None:
@@ -140,7 +140,7 @@ def _run(loaded: Loaded, options: argparse.Namespace, integrator: Integrator) ->
 
     time = options.time or loaded.time
     interval = options.report_interval
-    if interval is None and options.animate is not None:
+    if interval is None and (options.animate is not None or options.replay is not None):
         interval = min(time / 200.0, 0.02)  # two rows a picture
     for name in options.quantities:
         if name not in loaded.quantities and name not in KNOWN:
@@ -201,6 +201,12 @@ def _write_results(trajectory: Trajectory, options: argparse.Namespace) -> Itera
         with shown(not options.quiet and _is_installed("tqdm"), None, "pictures", "animation: ") as progress:
             trajectory.animate(options.animate, progress=progress)
         yield options.animate, "animation"
+    if options.replay is not None:
+        from ..viewer.gltf_file import FORMATS
+
+        is_gltf = options.replay.suffix.lower() in FORMATS
+        (trajectory.save_gltf if is_gltf else trajectory.save_html)(options.replay)
+        yield options.replay, "replay"
 
 
 def _check_files(options: argparse.Namespace) -> None:
@@ -213,6 +219,7 @@ def _check_files(options: argparse.Namespace) -> None:
         (options.output, FORMATS),
         (options.plot, FIGURES),
         (options.animate, (".gif", ".mp4")),
+        (options.replay, (".html", ".htm", ".glb")),
         (options.record, EXTENSIONS),
         (options.checkpoint, None),
     ):

@@ -103,7 +103,12 @@ KEYS: dict[str, dict[str, tuple[str, Read]]] = {
         "interval": ("checkpoint_interval", _positive),
         "resume": ("resume", _truth),
     },
-    "output": {"motion": ("output", _path), "plot": ("plot", _path), "animation": ("animate", _path)},
+    "output": {
+        "motion": ("output", _path),
+        "plot": ("plot", _path),
+        "animation": ("animate", _path),
+        "replay": ("replay", _path),
+    },
     "audit": {"print": ("audit", _truth), "work": ("work", _work), "estimate_error": ("estimate_error", _tolerance)},
 }
 #: Options that can only be switched on: False is what they are where nothing was said.

@@ -304,7 +304,7 @@ def _set_gravity(system: MultibodySystem, state: State, gravity: Gravity) -> Sta
     """Give a system another gravity, or one if it has none; the state to go on with."""
     from ..force import Gravity as GravityForce
     from ..force.subsystem import GeneralForceSubsystem
-    from ..visual.mechanism import find_gravities
+    from ..shapes.mechanism import find_gravities
 
     pulls = find_gravities(system)
     for number, force in enumerate(pulls):  # several add up: the first is all, the others nothing
