@@ -55,6 +55,8 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .motion.base import Motion
     from .motion_data import Table, read_c3d, read_sto, read_trc, write_sto, write_trc
     from .simulation.checkpoint import CheckpointError
+    from .simulation.gradient import Gradient, calc_gradient
+    from .simulation.sensitivities import Sensitivities
     from .simulation.simulate import simulate
     from .simulation.step_status import StepStatus
     from .simulation.time_stepper import TimeStepper
@@ -84,6 +86,7 @@ __all__ = [
     "Force",
     "Function",
     "GeneralForceSubsystem",
+    "Gradient",
     "Inertia",
     "Integrator",
     "LinearSystem",
@@ -100,6 +103,7 @@ __all__ = [
     "ObservedPointFitter",
     "PeriodicOrbit",
     "Rotation",
+    "Sensitivities",
     "SimbodyMatterSubsystem",
     "SpatialInertia",
     "Stage",
@@ -119,6 +123,7 @@ __all__ = [
     "assembler",
     "biomechanics",
     "body",
+    "calc_gradient",
     "constraint",
     "contact",
     "decoration",
@@ -175,6 +180,8 @@ _WHERE = {
     "motion.base": "Motion",
     "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
+    "simulation.gradient": "Gradient calc_gradient",
+    "simulation.sensitivities": "Sensitivities",
     "simulation.simulate": "simulate",
     "simulation.step_status": "StepStatus",
     "simulation.time_stepper": "TimeStepper",

@@ -103,6 +103,13 @@ class LaneRuns:
         self.plan, self.table = plan, np.ascontiguousarray(integrator.table)
         self.weights = error_weights(state) * _free(state)
         self.of_each = self._own_of_each()
+        self._changes = 0
+
+    def refresh(self, changes: int) -> None:
+        """Take over the states' own parameters, which have been changed so often, unless that has been done."""
+        if changes != self._changes:
+            self.of_each[:] = self._own_of_each()
+            self._changes = changes
 
     def take_settings(self, integrator: Integrator) -> None:
         """Take over the integrator's settings."""

@@ -95,6 +95,7 @@ class Stepping(Derivatives):
             self._step_one_by_one(plan, self._time[:, 0] + duration, forces, np.arange(self._n))
             return
         lanes, outcome = plan.lanes, plan.outcome
+        lanes.refresh(self._own_changes)
         ends = self._time[:, 0] + duration
         data = (*self._variables, forces, lanes.of_each, ends, *_NO_REPORTS, outcome, plan.reached)
         if lanes.adaptive:  # unless a first step is given, the whole duration is tried
@@ -135,6 +136,7 @@ class Stepping(Derivatives):
         if why_one_by_one(self._template, integrator) is not None:
             return None
         lanes = LaneRuns(self._template, self._own, self._reduced.ground_acceleration is not None, integrator, holds)
+        lanes.refresh(self._own_changes)
         lanes.make_workers(min(self._threads, self._groups), self._whole_record if lanes.whole else self._reduced.new_record)
         return lanes
 

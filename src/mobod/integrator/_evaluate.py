@@ -176,6 +176,18 @@ def _evaluate(model: Any, address: int, prescriber: int) -> int:
     return call_routine(address, model, valid, EVERYTHING)
 
 
+def evaluate_rest(model: Any, address: int, prescriber: int, valid: int) -> int:
+    """`evaluate`, of a record in which some results are *valid*."""
+    return model.evaluate()
+
+
+@compiled_form_of(evaluate_rest)
+def _evaluate_rest(model: Any, address: int, prescriber: int, valid: int) -> int:
+    if valid & KINEMATICS != KINEMATICS:
+        return evaluate(model, address, prescriber)
+    return call_routine(address, model, valid, EVERYTHING)
+
+
 def evaluate_speeds(model: Any, address: int, prescriber: int) -> int:
     """`evaluate`, where time and the matter's q and the particles' locations are as they were at the last."""
     return model.evaluate_speeds()
