@@ -111,7 +111,7 @@ class OwnValues(Resetting):
             if not np.array_equal(flags, template.field(name)):
                 template.own_field(name)[:] = flags
                 self._workers, self._whole_workers = [], []
-                self._find_own()  # a new table: whoever keeps records by it makes new ones, too
+                self._find_own()  # a new table, so that plans of steps are made anew
 
     def _set_one_by_one(self, setter: Callable[[State, Any], object], each: Sequence[Any]) -> None:
         """Call the setter for a copy of each state, and see what it has changed."""
