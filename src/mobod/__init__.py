@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
+    from .ensemble.ensemble_trajectory import EnsembleTrajectory
     from .errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
     from .event import EventHandler, EventReporter
     from .force.base import Force
@@ -54,6 +55,8 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .motion.base import Motion
     from .motion_data import Table, read_c3d, read_sto, read_trc, write_sto, write_trc
     from .simulation.checkpoint import CheckpointError
+    from .simulation.gradient import Gradient, calc_gradient
+    from .simulation.sensitivities import Sensitivities
     from .simulation.simulate import simulate
     from .simulation.step_status import StepStatus
     from .simulation.time_stepper import TimeStepper
@@ -77,11 +80,13 @@ __all__ = [
     "ConvergenceError",
     "Direction",
     "Ensemble",
+    "EnsembleTrajectory",
     "EventHandler",
     "EventReporter",
     "Force",
     "Function",
     "GeneralForceSubsystem",
+    "Gradient",
     "Inertia",
     "Integrator",
     "LinearSystem",
@@ -98,6 +103,7 @@ __all__ = [
     "ObservedPointFitter",
     "PeriodicOrbit",
     "Rotation",
+    "Sensitivities",
     "SimbodyMatterSubsystem",
     "SpatialInertia",
     "Stage",
@@ -117,6 +123,7 @@ __all__ = [
     "assembler",
     "biomechanics",
     "body",
+    "calc_gradient",
     "constraint",
     "contact",
     "decoration",
@@ -155,6 +162,7 @@ _WHERE = {
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
+    "ensemble.ensemble_trajectory": "EnsembleTrajectory",
     "errors": "ConvergenceError MobodError ModelError StageError TopologyError",
     "event": "EventHandler EventReporter",
     "force.base": "Force",
@@ -172,6 +180,8 @@ _WHERE = {
     "motion.base": "Motion",
     "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
+    "simulation.gradient": "Gradient calc_gradient",
+    "simulation.sensitivities": "Sensitivities",
     "simulation.simulate": "simulate",
     "simulation.step_status": "StepStatus",
     "simulation.time_stepper": "TimeStepper",
