@@ -18,6 +18,7 @@ from mobod import Stage
 from mobod.gpu.cuda import DeviceError, is_available
 
 SEED = int(os.environ.get("MOBOD_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
+LONG, EXHAUSTIVE = pytest.mark.long, pytest.mark.exhaustive
 needs_gpu = pytest.mark.skipif(not is_available(), reason="NO GPU HERE: what runs on one is not tested")
 
 
@@ -68,8 +69,7 @@ def test_a_pendulum_by_the_processor():
     compare("double_pendulum", "processor")
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["panda", "stewart"])
+@pytest.mark.parametrize("name", [pytest.param("panda", marks=EXHAUSTIVE), pytest.param("stewart", marks=LONG)])
 def test_robots_by_the_processor(name):
     """Springs, dampers and stops of a robot; a closed loop with its projections."""
     compare(name, "processor")
@@ -81,8 +81,7 @@ def test_on_a_gpu(name):
     compare(name, 0, n=1000)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["double_pendulum", "stewart"])
+@pytest.mark.parametrize("name", [pytest.param("panda", marks=EXHAUSTIVE), pytest.param("stewart", marks=LONG)])
 def test_nvidias_assembler_takes_the_code(name, tmp_path):
     nvcc = pytest.importorskip("nvidia.cuda_nvcc", reason="NO ptxas HERE: install nvidia-cuda-nvcc-cu12")
     system, state = getattr(mb.examples, name).build()
@@ -104,9 +103,10 @@ def test_functions_that_a_gpu_has_not():
     """Against the C library's, at numbers of all sizes."""
     from mobod.compiling import engine
 
-    numba = engine.numba()
+    engine.numba()
     from mobod.gpu import special_functions as own
 
+    numba = engine.numba()  # once more, which makes these known to it
     rng = np.random.default_rng(SEED)
     print("seed", SEED)
     options = engine.OPTIONS
