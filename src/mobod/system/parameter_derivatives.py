@@ -1,8 +1,8 @@
-"""Derivatives of u_dot by numbers of the model, from those of residual and constraint errors at the solved u_dot and multipliers.
+"""Derivatives of u_dot by numbers of the model, from those of residual and constraint errors at its u_dot and multipliers.
 
     d(udot) = -M^-1 d(residual)        residual = Y (m, m c, I) + rotor inertias udot - forces + G^T lambda
 
-With the regressor Y columns by inertial parameters are exact, and cost next to nothing: by m at c held Y_m + Y_mc c, by c m Y_mc.
+With the regressor Y columns by inertial parameters are exact, and cost little: by m, with c held, Y_m + Y_mc c, by c m Y_mc.
 Other parameters take differences of fourth order, exact to rounding where the residual is linear in them, as in stiffnesses.
 """
 
