@@ -1,0 +1,278 @@
+"""VectorEnv: any number of environments of one task, in one ensemble."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from ..ensemble.ensemble import Ensemble
+from ..value.stage import Stage
+from .rows import functions_of
+from .task import Task
+
+Array = npt.NDArray[Any]
+
+
+class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
+    """Environments of one task, each a state of an ensemble.
+
+    State i has a generator of random numbers of its own, seeded by ``seed + i``, so that its episodes are the same whatever the
+    other states, their number and the threads are; and the same as those of a single `Env` of that seed.
+
+    Parameters
+    ----------
+    task : Task
+    num_envs : int
+    threads : int
+        See `Ensemble`.
+    autoreset_mode : AutoresetMode or str
+        What becomes of an environment whose episode has ended: ``"NextStep"``, its next step begins a new one and ignores the
+        action; ``"SameStep"``, the step that ends it already returns the new one's first observation, and the last as
+        ``infos["final_obs"]``; ``"Disabled"``, the caller resets, by ``reset(options={"reset_mask": mask})``.
+    max_episode_steps : int, optional
+        In place of the task's.
+
+    Attributes
+    ----------
+    ensemble : Ensemble
+        The states, for looking at.
+    task : Task
+
+    Notes
+    -----
+    Observations are float32, rewards float64. Actions are clipped to their bounds. A state that the integrator cannot advance
+    terminates its episode, with ``infos["integration_failed"]``.
+
+    Examples
+    --------
+    >>> import mobod.gym, numpy as np
+    >>> envs = mobod.gym.VectorEnv(mobod.gym.make_task("cart_pole"), 16)
+    >>> observations, infos = envs.reset(seed=1)
+    >>> observations.shape
+    (16, 4)
+    >>> observations, rewards, terminations, truncations, infos = envs.step(np.zeros((16, 1)))
+    >>> rewards.sum()
+    np.float64(16.0)
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        num_envs: int,
+        *,
+        threads: int = 1,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        max_episode_steps: int | None = None,
+    ) -> None:
+        if not isinstance(task, Task):
+            raise TypeError(
+                f"task has to be a mobod.gym.Task, not {task!r}; a bundled one is made by mobod.gym.make_task(name)"
+            )
+        self.task, self.num_envs = task, num_envs
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
+        system, state, self._points = task.make()
+        self.ensemble = Ensemble(system, num_envs, state=state, threads=threads)
+        self._longest = task.max_episode_steps if max_episode_steps is None else max_episode_steps
+        if self._longest < 1:
+            raise ValueError(f"max_episode_steps has to be 1 or more, got {self._longest}")
+        m = task.num_observations
+        bounds = (
+            np.full(m, sign * np.inf) if given is None else np.asarray(given)
+            for sign, given in ((-1, task.observation_low), (1, task.observation_high))
+        )
+        low, high = (bound.astype(np.float32) for bound in bounds)
+        self.single_observation_space = gymnasium.spaces.Box(low, high, dtype=np.float32)
+        self.single_action_space = gymnasium.spaces.Box(*np.array([task.low, task.high], np.float32), dtype=np.float32)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._start_q, self._start_u = self.ensemble.q[0].copy(), self.ensemble.u[0].copy()
+        self._goal = np.zeros((num_envs, task.num_goals))
+        self._forces = np.zeros((num_envs, self.ensemble.u.shape[1]))
+        self._observed = np.zeros((num_envs, m))
+        self._steps, self._over = np.zeros(num_envs, np.int64), np.ones(num_envs, np.bool_)
+        self._random: list[np.random.Generator] = []
+        self._functions = functions_of(task)
+        self._try_out()
+
+    def _try_out(self) -> None:
+        """Compile the task's functions, on copies of the first states."""
+        task, q, u, goal = self.task, self.ensemble.q[:1].copy(), self.ensemble.u[:1].copy(), self._goal[:1].copy()
+        action, points = np.clip(np.zeros((1, task.num_actions)), task.low, task.high), np.zeros((1, len(self._points), 6))
+        self._functions.try_out(
+            {
+                "start": (np.ones(1, np.bool_), np.full((1, task.num_random), 0.5), q, u, goal),
+                "act": (action, q, u, goal, np.zeros_like(u)),
+                "look": (q, u, points, goal, np.zeros((1, task.num_observations))),
+                "judge": (q, u, points, action, goal, np.zeros(1), np.zeros(1, np.bool_)),
+            }
+        )
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        """Begin new episodes.
+
+        Parameters
+        ----------
+        seed : int or sequence of int or None, optional
+            ``seed + i`` is state i's; a sequence has one for each. The generators go on unless given; those of a first reset
+            without seeds are drawn by the operating system.
+        options : dict, optional
+            ``{"reset_mask": mask}``, an ``(n,)`` array of bools, resets these environments only.
+
+        Returns
+        -------
+        observations : (n, m) float32 array
+        infos : dict
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there are not as many seeds as environments, or the mask is none.
+        """
+        mask = _mask(options, self.num_envs)
+        if seed is None or isinstance(seed, (int, np.integer)):
+            seeds: Sequence[int | None] = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
+        else:
+            seeds = list(seed)
+        if len(seeds) != self.num_envs:
+            raise ValueError(f"seeds are one for each of the {self.num_envs} environments, got {len(seeds)}")
+        if not self._random:
+            self._random = [seeding.np_random(one)[0] for one in seeds]
+        else:
+            for i, one in enumerate(seeds):
+                if mask[i] and one is not None:
+                    self._random[i] = seeding.np_random(one)[0]
+        self._begin(mask)
+        return self._look(), {}
+
+    def take_generator(self, i: int, generator: np.random.Generator) -> None:
+        """Let environment *i* draw from a generator of the caller's."""
+        if not self._random:
+            self._random = [generator] * self.num_envs
+        self._random[i] = generator
+
+    def _begin(self, mask: npt.NDArray[np.bool_]) -> None:
+        """New episodes of the environments that a mask picks."""
+        if not mask.any():
+            return
+        random = np.zeros((self.num_envs, self.task.num_random))
+        for i in np.flatnonzero(mask):
+            random[i] = self._random[i].random(self.task.num_random)
+        self.ensemble.reset(mask)
+        q, u = self.ensemble.upd_q(), self.ensemble.upd_u()
+        self._functions.start(mask, random, q, u, self._goal)
+        self._steps[mask], self._over[mask] = 0, False
+
+    def step(self, actions: npt.ArrayLike) -> tuple[Array, Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
+        """One step of each environment.
+
+        Parameters
+        ----------
+        actions : (n, k) array_like
+            Those of environments that begin a new episode in this step are ignored.
+
+        Returns
+        -------
+        observations : (n, m) float32 array
+        rewards : (n,) array
+        terminations, truncations : (n,) bool arrays
+        infos : dict
+
+        Raises
+        ------
+        ValueError
+            If the actions have another shape or are not numbers.
+        RuntimeError
+            Before the first `reset`, and where ``"Disabled"`` leaves an ended episode that has not been reset.
+        """
+        if not self._random:
+            raise RuntimeError("an environment has to be reset before its first step: call reset(seed=...)")
+        task, n = self.task, self.num_envs
+        wanted = np.asarray(actions, dtype=np.float64)
+        if wanted.shape != (n, task.num_actions):
+            raise ValueError(f"actions have shape {(n, task.num_actions)}, got {wanted.shape}")
+        if not np.isfinite(wanted).all():
+            raise ValueError("actions have to be finite")
+        begins = self._over.copy()
+        if begins.any() and self.autoreset_mode == AutoresetMode.DISABLED:
+            raise RuntimeError(
+                f"the episodes of environments {np.flatnonzero(begins)[:8].tolist()} have ended: reset them by "
+                'reset(options={"reset_mask": mask}) before the next step'
+            )
+        action = np.clip(wanted, task.low, task.high)
+        failed = self._advance(action)
+        failed &= ~begins
+        rewards, terminations, points = np.zeros(n), np.zeros(n, np.bool_), self._look_at_points()
+        q, u = self.ensemble.q, self.ensemble.u
+        self._functions.judge(q, u, points, action, self._goal, rewards, terminations)
+        self._steps += 1
+        terminations |= failed
+        truncations = (self._steps >= self._longest) & ~terminations
+        rewards[begins], terminations[begins], truncations[begins] = 0.0, False, False
+        infos: dict[str, Any] = {}
+        if failed.any():
+            infos = {"integration_failed": failed, "_integration_failed": failed.copy()}
+        self._over = terminations | truncations
+        if begins.any():
+            self._begin(begins)
+            self._over[begins] = False
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and self._over.any():
+            ended = self._over.copy()
+            infos |= {"final_obs": self._look(), "_final_obs": ended, "final_info": {}, "_final_info": ended.copy()}
+            self._begin(ended)
+        return self._look(), rewards, terminations, truncations, infos
+
+    def _advance(self, action: Array) -> npt.NDArray[np.bool_]:
+        """Simulate for the interval; which states could not."""
+        task, ensemble = self.task, self.ensemble
+        failed = np.zeros(self.num_envs, np.bool_)
+        for _ in range(task.repeats):
+            self._functions.act(action, ensemble.q, ensemble.u, self._goal, self._forces)
+            ensemble.step(
+                task.interval / task.repeats,
+                integrator=task.integrator,
+                fixed_step_size=task.step_size,
+                mobility_forces=self._forces,
+            )
+            failed |= ensemble.failed
+        return failed
+
+    def _look_at_points(self) -> Array:
+        """Locations and velocities of the task's points ``(n, k, 6)``."""
+        out = np.zeros((self.num_envs, len(self._points), 6))
+        if self._points:
+            self.ensemble.realize(Stage.VELOCITY)
+            X, V = self.ensemble.body_transforms, self.ensemble.body_velocities
+            for k, (body, station) in enumerate(self._points):
+                arm = X[:, body.index, :3, :3] @ station
+                out[:, k, :3] = X[:, body.index, :3, 3] + arm
+                out[:, k, 3:] = V[:, body.index, 1] + np.cross(V[:, body.index, 0], arm)
+        return out
+
+    def _look(self) -> Array:
+        """Observations of all states."""
+        self._functions.look(self.ensemble.q, self.ensemble.u, self._look_at_points(), self._goal, self._observed)
+        return self._observed.astype(np.float32)
+
+    def __repr__(self) -> str:
+        return f"<mobod.gym.VectorEnv of {self.num_envs} environments>"
+
+
+def _mask(options: dict[str, Any] | None, n: int) -> npt.NDArray[np.bool_]:
+    """Which environments to reset."""
+    given = (options or {}).get("reset_mask")
+    if given is None:
+        return np.ones(n, np.bool_)
+    mask = np.asarray(given)
+    if mask.dtype != np.bool_ or mask.shape != (n,):
+        raise ValueError(f'options["reset_mask"] is {n} bools, one an environment; got {mask.dtype} of shape {mask.shape}')
+    return mask

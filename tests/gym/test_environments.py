@@ -1,0 +1,203 @@
+"""Environments conform to Gymnasium, and a state's episode depends on its seed alone."""
+
+import numpy as np
+import pytest
+
+gymnasium = pytest.importorskip("gymnasium", reason="NO Gymnasium HERE: install mobod[gym]")
+
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+from gymnasium.vector import SyncVectorEnv  # noqa: E402
+
+import mobod as mb  # noqa: E402
+import mobod.gym  # noqa: E402
+from mobod.gym import TASKS, Env, VectorEnv, make_task  # noqa: E402
+
+SEED = 20261123
+SLOW = {"g1_stand", "walker"}
+each_task = pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.long] * (n in SLOW)) for n in TASKS])
+
+
+def play(envs, actions, seed):
+    """Everything that comes back from episodes with these actions."""
+    out = [envs.reset(seed=seed)[0]]
+    for action in actions:
+        out += envs.step(action)[:4]
+    return out
+
+
+@pytest.mark.filterwarnings("ignore:.*infinity")
+@each_task
+def test_gymnasiums_checker(name):
+    env = gymnasium.make(TASKS[name])
+    check_env(env.unwrapped, skip_render_check=True)
+    assert env.spec.id == TASKS[name]
+    observation, _ = env.reset(seed=SEED)
+    assert env.observation_space.contains(observation)
+
+
+@each_task
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_as_environments_one_by_one(name, mode):
+    """Beside Gymnasium's own vector of single environments: the same numbers, resets included."""
+    n, steps, longest = 3, 12, 5
+    task, rng = make_task(name), np.random.default_rng(SEED)
+    actions = rng.uniform(-1, 1, (steps, n, task.num_actions)).astype(np.float32)
+    ours = VectorEnv(task, n, autoreset_mode=mode, max_episode_steps=longest)
+    theirs = SyncVectorEnv([lambda: Env(task, max_episode_steps=longest)] * n, autoreset_mode=mode)
+    for a, b in zip(play(ours, actions, SEED), play(theirs, actions, SEED), strict=True):
+        assert np.array_equal(a, b)
+    if mode == "SameStep":
+        ours.reset(seed=SEED), theirs.reset(seed=SEED)
+        for action in actions[:longest]:
+            one, other = ours.step(action)[4], theirs.step(action)[4]
+        assert one["_final_obs"].tolist() == other["_final_obs"].tolist() == [True] * n
+        assert np.array_equal(one["final_obs"], np.stack(list(other["final_obs"])))
+
+
+def test_an_episode_depends_on_its_seed_alone():
+    """Not on how many others there are, nor on threads."""
+    task, rng = make_task("pendulum"), np.random.default_rng(SEED)
+    actions = rng.uniform(-1, 1, (30, 40, 1))
+    few, many = VectorEnv(task, 3), VectorEnv(task, 40, threads=2)
+    for a, b in zip(play(few, actions[:, :3], 5), play(many, actions, 5), strict=True):
+        assert np.array_equal(a, b[:3])
+    shifted = VectorEnv(task, 3)
+    for a, b in zip(play(shifted, actions[:, 7:10], [12, 13, 14]), play(many, actions, 5), strict=True):
+        assert np.array_equal(a, b[7:10])
+
+
+def test_make_vec_takes_the_ensemble():
+    envs = gymnasium.make_vec("mobod/CartPole-v0", num_envs=5, vectorization_mode="vector_entry_point", threads=2)
+    assert isinstance(envs.unwrapped, VectorEnv)
+    assert envs.reset(seed=1)[0].shape == (5, 4)
+    assert envs.metadata["autoreset_mode"] == gymnasium.vector.AutoresetMode.NEXT_STEP
+    assert gymnasium.make_vec("mobod/CartPole-v0", num_envs=2, vectorization_mode="sync").reset(seed=1)[0].shape == (2, 4)
+
+
+def test_disabled_autoreset_asks_for_a_mask():
+    envs = VectorEnv(make_task("cart_pole"), 4, autoreset_mode="Disabled", max_episode_steps=3)
+    with pytest.raises(RuntimeError, match="reset before its first step"):
+        envs.step(np.zeros((4, 1)))
+    envs.reset(seed=0)
+    for _ in range(3):
+        _, _, terminations, truncations, _ = envs.step(np.zeros((4, 1)))
+    assert truncations.all() and not terminations.any()
+    with pytest.raises(RuntimeError, match=r"environments \[0, 1, 2, 3\] have ended"):
+        envs.step(np.zeros((4, 1)))
+    before = envs.ensemble.q.copy()
+    mask = np.array([True, False, True, True])
+    envs.reset(options={"reset_mask": mask})
+    assert np.array_equal(envs.ensemble.q[1], before[1]) and not np.array_equal(envs.ensemble.q[0], before[0])
+    with pytest.raises(RuntimeError, match=r"environments \[1\] have ended"):
+        envs.step(np.zeros((4, 1)))
+
+
+def test_the_cart_pole_is_that_of_barto_sutton_and_anderson():
+    """Against their equations of motion, integrated by SciPy over one step."""
+    from scipy.integrate import solve_ivp
+
+    def rates(t, y, force):
+        _, v, a, w = y
+        g, m, pole, half = 9.8, 1.1, 0.1, 0.5
+        lean, upright = -a, np.cos(a)  # theirs is positive to the right, a hinge about z turns to the left
+        part = (force + pole * half * w * w * np.sin(lean)) / m
+        turn = (g * np.sin(lean) - upright * part) / (half * (4.0 / 3.0 - pole * upright**2 / m))
+        return [v, part - pole * half * turn * upright / m, w, -turn]
+
+    envs = VectorEnv(make_task("cart_pole"), 8)
+    start, _ = envs.reset(seed=SEED)
+    actions = np.linspace(-1, 1, 8)[:, None]
+    end = envs.step(actions)[0]
+    for i in range(8):
+        begin, force = start[i].astype(float), 10.0 * actions[i, 0]
+        exact = solve_ivp(rates, (0, 0.02), begin, args=(force,), rtol=1e-10, atol=1e-12).y[:, -1]
+        assert np.allclose(end[i], exact, atol=1e-6)
+
+
+def test_rewards_and_what_ends_an_episode():
+    envs = VectorEnv(make_task("cart_pole"), 2, autoreset_mode="SameStep")
+    envs.reset(seed=0)
+    total = np.zeros(2)
+    for _ in range(100):
+        _, rewards, terminations, _, infos = envs.step(np.ones((2, 1)))
+        total += rewards
+        if terminations.any():
+            break
+    assert terminations.any() and 5 < total[0] < 30
+    last = infos["final_obs"][np.flatnonzero(terminations)[0]]
+    assert abs(last[2]) > np.radians(12) or abs(last[0]) > 2.4
+    assert infos["_final_obs"].tolist() == terminations.tolist()
+
+
+def test_what_a_task_must_not_be():
+    task = make_task("pendulum")
+
+    def changed(**what):
+        import dataclasses
+
+        return dataclasses.replace(task, **what)
+
+    with pytest.raises(ValueError, match="did you mean cart_pole"):
+        make_task("cartpole")
+    with pytest.raises(ValueError, match="low and high are bounds"):
+        changed(low=[2.0])
+    with pytest.raises(ValueError, match="multiple of control_interval"):
+        changed(control_interval=0.03)
+    with pytest.raises(ValueError, match=r"step_size has to be positive, got -1\.0"):
+        changed(step_size=-1.0)
+    with pytest.raises(ValueError, match="observation_low has 3 numbers, got 1"):
+        changed(observation_low=[0.0])
+    with pytest.raises(mb.ModelError, match="observe of the task cannot be compiled or fails"):
+        VectorEnv(changed(observe=lambda q, u, points, goal, out: open("nothing")), 1)
+    with pytest.raises(TypeError, match="reward of a Task is a function, not 3"):
+        VectorEnv(changed(reward=3), 1)
+    with pytest.raises(TypeError, match=r"has to be a mobod\.gym\.Task, not 'pendulum'.*make_task"):
+        VectorEnv("pendulum", 1)
+    with pytest.raises(mb.ModelError, match=r"returns \(system, state\)"):
+        VectorEnv(changed(build=lambda: None), 1)
+    envs = VectorEnv(task, 2)
+    envs.reset(seed=0)
+    before = envs.ensemble.q.copy()
+    with pytest.raises(ValueError, match=r"actions have shape \(2, 1\), got \(1, 2\)"):
+        envs.step(np.zeros((1, 2)))
+    with pytest.raises(ValueError, match="actions have to be finite"):
+        envs.step([[np.nan], [0.0]])
+    with pytest.raises(ValueError, match="seeds are one for each of the 2 environments, got 3"):
+        envs.reset(seed=[1, 2, 3])
+    with pytest.raises(ValueError, match="reset_mask"):
+        envs.reset(options={"reset_mask": [1, 0]})
+    assert np.array_equal(envs.ensemble.q, before)
+
+
+def test_a_policy_is_learned_by_cma_es():
+    """A linear policy of the cart-pole, within seconds."""
+    cma = pytest.importorskip("cma")
+    task, size, episodes = make_task("cart_pole"), 16, 4
+    envs = VectorEnv(task, size * episodes, autoreset_mode="Disabled", max_episode_steps=200)
+
+    def returns(policies, seed):
+        weights = np.repeat(policies, episodes, axis=0)
+        observations, _ = envs.reset(seed=seed)
+        total, running = np.zeros(len(weights)), np.ones(len(weights), bool)
+        while running.any():
+            over = ~running
+            if over.any():
+                envs.reset(options={"reset_mask": over})  # they run on, and do not count
+            observations, rewards, terminations, truncations, _ = envs.step(
+                np.tanh((weights * observations).sum(1, keepdims=True))
+            )
+            total += rewards * running
+            running &= ~(terminations | truncations)
+        return total.reshape(-1, episodes).mean(1)
+
+    search = cma.CMAEvolutionStrategy(np.zeros(4), 0.5, {"popsize": size, "seed": 1, "verbose": -9})
+    best = 0.0
+    for generation in range(25):
+        policies = np.array(search.ask())
+        found = returns(policies, 1000 * generation)
+        search.tell(list(policies), list(-found))
+        best = max(best, found.mean())
+        if best > 150.0:
+            break
+    print("mean return", best, "after", generation + 1)
+    assert best > 150.0
