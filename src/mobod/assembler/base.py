@@ -13,6 +13,7 @@ from ..errors import ConvergenceError, MobodError, ModelError
 from ..system.system import MultibodySystem
 from ..value.attributes import Sealed
 from ..value.checks import not_negative, number, numbers
+from ..value.progress import shown
 from ..value.stage import Stage
 from ._following import Following, can_follow
 from ._observed import Observed
@@ -548,15 +549,13 @@ class Assembler(Sealed):
             raise ValueError(f"there is a time for each of {len(frames)} frames; got {moments.shape}")
         self.initialize()
         q = np.empty((len(frames), self._state.q_values.size))
-        show, close = _shown(progress, len(frames))
         following = self.following(moments, frames)
         goals, i = np.empty(len(frames)), 0
-        try:
+        with shown(progress, len(frames), "frames") as show:
             while i < len(frames):
                 if following is not None and i:
                     i = following.run(i, min(i + 64, len(frames)), q, goals)
-                    if show is not None:
-                        show(i, len(frames))
+                    show(i, len(frames))
                     if i == len(frames):
                         break
                 frame = frames[i]
@@ -576,10 +575,8 @@ class Assembler(Sealed):
                     raise again from None
                 q[i] = self._state.q_values
                 i += 1
-                if show is not None and (i % 64 == 0 or i == len(frames)):
+                if i % 64 == 0 or i == len(frames):
                     show(i, len(frames))
-        finally:
-            close()
         return q
 
     def _observed(self, condition: Observed | None) -> Observed:
@@ -730,23 +727,3 @@ def _condition_weight(weight: float) -> float:
     if not value >= 0.0:
         raise ValueError(f"the weight of a condition has to be zero, positive, or infinite for a requirement; got {weight}")
     return value
-
-
-def _shown(
-    progress: bool | Callable[[int, int], Any] | None, n: int
-) -> tuple[Callable[[int, int], Any] | None, Callable[[], Any]]:
-    """What to call with the frames done, and what at the end."""
-    if callable(progress):
-        return progress, lambda: None
-    if not progress:
-        return None, lambda: None
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        raise ImportError("a progress bar needs tqdm: pip install tqdm (or mobod[progress])") from None
-    bar = tqdm(total=n, unit="frame")
-
-    def show(done: int, total: int) -> None:
-        bar.update(done - bar.n)
-
-    return show, bar.close

@@ -144,8 +144,9 @@ class Integrator(Sealed):
         self.control = np.zeros(rk.CONTROL_SIZE)
         self.counts = np.zeros(rk.COUNTS_SIZE, np.int64)
         self.warned: set[str] = set()
-        #: Mobility forces beside those of the elements, for the whole run, which is then interpreted; of one run of many.
-        self.held: Array | None = None
+        #: Mobility forces beside those of the elements, or what computes them of a state, for the whole run, which is then
+        #: interpreted; of one run of many.
+        self.held: Array | Callable[[State], Array] | None = None
         self._infinity_norm = True
         self._project_every_step = True
         self._project_interpolated_states = True
@@ -297,6 +298,11 @@ class Integrator(Sealed):
             jobs.append(Job(cls.kernel, (block, rows, rows, row, integers, row, rows, row)))
         return jobs
 
+    def _jobs(self, state: State) -> list[Job]:
+        """What stepping *state* calls, to be compiled ahead."""
+        jobs = self.entry_points(not self.system.is_interpreted)
+        return [*jobs, *[Job(prescribe)] * state.has_known, *[Job(project_on_manifolds)] * state.is_constrained]
+
     def begin_run(self, state: State) -> None:
         """Start at *state*, which from now on is what is integrated."""
         if state.system is not self.system:
@@ -306,8 +312,7 @@ class Integrator(Sealed):
             raise ValueError(f"the state's time {state.time} is beyond final_time {final}")
         if not self.steps_contacts:
             refuse_stepped(self.system)
-        jobs = self.entry_points(not self.system.is_interpreted)
-        compile_ahead([*jobs, *[Job(prescribe)] * state.has_known, *[Job(project_on_manifolds)] * state.is_constrained])
+        compile_ahead(self._jobs(state))
         # bad values raise an error here that names them, rather than a failed step
         self.system.project(state, self.constraint_tolerance)
         self.system.realize(state)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import integrator as integrators
+from ..compiling import seconds_spent
 from ..errors import MobodError, StageError
 from ..integrator import Integrator, RungeKuttaMerson
 from ..integrator import _runge_kutta as rk
@@ -22,6 +23,7 @@ from ..system.variations import Directions
 from ..value.attributes import named_arguments
 from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
+from ..value.progress import make_bar
 from ..value.stage import Stage
 from .checkpoint import CheckpointError, differing, integrator_keywords, load_checkpoint, refuse_others, save_checkpoint
 from .energy_accounts import Ledger
@@ -227,7 +229,7 @@ def simulate(
     in_memory = 0 if record_to is not None else len(state.y_values) + 2
     times = report_times(state.time, float(time), interval, integrator.final_time, in_memory)
     recording = Recording(system, state, record, record_bodies)
-    about = _about(system, state, recording)
+    about = {**describe(system, state), "body_names": recording.body_names}
     stepper = TimeStepper(system, integrator)
     of_quantities = {} if checkpoint is None else recording.fingerprint()
     kept = None
@@ -250,7 +252,11 @@ def simulate(
     if bar is not None:
         run.show = bar.show
     before = 0.0 if kept is None else float(kept["wall_time"])
-    clock = _clock.perf_counter()
+    clock = _clock.perf_counter() - seconds_spent()
+
+    def worked() -> float:
+        """Seconds of simulating, of the runs before this one too; compiling does not count."""
+        return before + _clock.perf_counter() - seconds_spent() - clock
 
     def save() -> None:
         assert checkpoint is not None
@@ -266,7 +272,7 @@ def simulate(
                 "bodies": recording.body_names,
                 "ledger": ledger,
                 "changes": run.changes,
-                "wall_time": before + _clock.perf_counter() - clock,
+                "wall_time": worked(),
             },
         )
 
@@ -274,7 +280,7 @@ def simulate(
         run.keeper = Keeper(save, checkpoint_interval)
 
     def finished(error: BaseException | None = None) -> Trajectory:
-        statistics = _statistics(run) | {"wall_time": before + _clock.perf_counter() - clock}
+        statistics = _statistics(run) | {"wall_time": worked()}
         if not len(rows):
             rows.append(run.empty_block())
         if isinstance(rows, FileRows):
@@ -310,7 +316,7 @@ def simulate(
             # compiles or loads what stepping needs: the wall time is that of simulating
             integrator.advance(times[:1], np.empty((1, len(state.y_values))), np.empty(1), 0)
             integrator.counts[rk.REPORT] = 0
-        clock = _clock.perf_counter()
+        clock = _clock.perf_counter() - seconds_spent()
         run.go()
         run.save()
     except BaseException as error:
@@ -420,12 +426,12 @@ def _memory() -> float:
         return 16e9
 
 
-def _about(system: MultibodySystem, state: State, recording: Recording) -> dict[str, Any]:
+def describe(system: MultibodySystem, state: State) -> dict[str, Any]:
+    """Names of all variables."""
     return {
         "coordinate_names": coordinate_names(system, state),
         "speed_names": speed_names(system, state),
         "auxiliary_names": auxiliary_names(system, state),
-        "body_names": recording.body_names,
     }
 
 
@@ -518,12 +524,8 @@ class _bar:
     """A progress bar over simulated time."""
 
     def __init__(self, begin: float, end: float) -> None:
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            raise ImportError("a progress bar needs tqdm: pip install 'mobod[progress]'") from None
         self._begin = begin
-        self._bar = tqdm(total=round(end - begin, 9), unit="s", delay=1.0, bar_format=_FORMAT)
+        self._bar = make_bar(round(end - begin, 9), "s")
 
     def show(self, time: float, end: float) -> None:
         """Move to *time*."""
@@ -532,6 +534,3 @@ class _bar:
     def close(self) -> None:
         """Finish the bar."""
         self._bar.close()
-
-
-_FORMAT = "{l_bar}{bar}| {n:.3g}/{total:.3g} s [{elapsed}<{remaining}]"
