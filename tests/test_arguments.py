@@ -454,6 +454,42 @@ def test_set_each_of_a_declared_parameter_is_what_its_setter_makes():
     assert gravity.get_magnitude(ensemble.get_state(3)) == before
 
 
+def near(value, rng):
+    """A good value of the same kind."""
+    if isinstance(value, mb.Transform):
+        turn = mb.Rotation.about_axis(rng.uniform(0, 3), rng.normal(size=3))
+        return np.asarray(mb.Transform(turn, rng.normal(size=3)))
+    if isinstance(value, mb.Rotation):
+        return np.asarray(mb.Rotation.about_axis(rng.uniform(0, 3), rng.normal(size=3)))
+    return np.asarray(value) * rng.uniform(0.9, 0.99, np.shape(value)) + rng.uniform(0.001, 0.002, np.shape(value))
+
+
+@pytest.mark.parametrize(("name", "parameter"), list(declared()))
+def test_set_each_takes_an_array_for_what_the_setter_makes_of_each_row(name, parameter):
+    """And does not call the setter for that; where a value is refused, the message names its state."""
+    parts, element = made(name)
+    set_, get_default = getattr(element, f"set_{parameter}"), getattr(element, f"get_default_{parameter}")
+    n, rng = 11, np.random.default_rng(5)
+    values = np.array([near(get_default(), rng) for _ in range(n)])
+    if parameter == "static_friction":  # not below the dynamic one
+        values *= 1.2
+    state = parts.system.realize_topology()
+    at_once, by_hand = (mb.Ensemble(parts.system, n, state=state) for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(at_once), "_set_one_by_one", None)
+        at_once.set_each(set_, values)
+    by_hand.set_each(lambda state, value: set_(state, value), values)
+    for i in range(n):
+        numbers, expected = (element.number_run(one.get_state(i), "test") for one in (at_once, by_hand))
+        np.testing.assert_allclose(numbers, expected, rtol=4e-16, atol=1e-16)
+    bad = values.copy()
+    bad[4] = np.nan
+    with pytest.raises(mb.ModelError) as caught:
+        at_once.set_each(set_, bad)
+    assert "this is for state 4 of the ensemble" in caught.value.__notes__[0]
+    np.testing.assert_array_equal(element.number_run(at_once.get_state(10), "test"), numbers)
+
+
 def test_options_of_a_run_are_values_and_no_models():
     system = mb.examples.double_pendulum.build()[0]
     for name in ("accuracy", "fixed_step_size", "min_step_size", "max_step_size", "constraint_tolerance"):

@@ -54,6 +54,8 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .motion.base import Motion
     from .motion_data import Table, read_c3d, read_sto, read_trc, write_sto, write_trc
     from .simulation.checkpoint import CheckpointError
+    from .simulation.gradient import Gradient, calc_gradient
+    from .simulation.sensitivities import Sensitivities
     from .simulation.simulate import simulate
     from .simulation.step_status import StepStatus
     from .simulation.time_stepper import TimeStepper
@@ -82,6 +84,7 @@ __all__ = [
     "Force",
     "Function",
     "GeneralForceSubsystem",
+    "Gradient",
     "Inertia",
     "Integrator",
     "LinearSystem",
@@ -98,6 +101,7 @@ __all__ = [
     "ObservedPointFitter",
     "PeriodicOrbit",
     "Rotation",
+    "Sensitivities",
     "SimbodyMatterSubsystem",
     "SpatialInertia",
     "Stage",
@@ -117,6 +121,7 @@ __all__ = [
     "assembler",
     "biomechanics",
     "body",
+    "calc_gradient",
     "constraint",
     "contact",
     "decoration",
@@ -172,6 +177,8 @@ _WHERE = {
     "motion.base": "Motion",
     "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
+    "simulation.gradient": "Gradient calc_gradient",
+    "simulation.sensitivities": "Sensitivities",
     "simulation.simulate": "simulate",
     "simulation.step_status": "StepStatus",
     "simulation.time_stepper": "TimeStepper",

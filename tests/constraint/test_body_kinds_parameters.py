@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import mobod as mb
 from kinds.constraints import CONSTRAINTS, OF_BODIES, Pair, Tree
 from mobod import constraint as con
-from mobod.visual.mechanism import Mechanism
+from mobod.shapes.mechanism import Mechanism
 
 
 def each(field):

@@ -813,7 +813,7 @@ def test_a_fit_of_the_unreachable_is_the_nearest_nearby(make):
 
 
 def test_its_decorations_are_drawn(hinged):
-    from mobod.visual.mechanism import Mechanism
+    from mobod.shapes.mechanism import Mechanism
 
     asked = []
 

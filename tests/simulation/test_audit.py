@@ -266,7 +266,19 @@ def test_what_makes_steps_fail_is_looked_for_in_the_model():
     assert finer.audit.warnings == [] and finer.statistics["steps_attempted"] < 300
     system, state = stopped_arm()
     audit = mb.simulate(system, state, 10.0, accuracy=1e-4).audit
-    assert warnings_of(audit, "'mobilitylinearstop_1' is hit within a step, or stiff; softer ones take fewer steps")
+    (advice,) = warnings_of(audit, "'mobilitylinearstop_1' is hit within a step, or stiff; softer ones take fewer steps")
+    assert "TimeStepping" in advice and "BDF" not in advice
+
+
+def test_what_bounces_is_not_sent_to_a_multistep_method():
+    system, _ = pendulum(Ratchet())
+    matter = system.get_matter_subsystem()
+    mb.CompliantContactSubsystem(system)
+    for body, place in ((matter.ground, (0, 5, 0)), (matter.bodies["upper"], (0, 0, 0))):
+        body.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.1), mb.contact.Material(1e6)), place)
+    audit = mb.simulate(system, system.realize_topology(), 2.0, accuracy=1e-7).audit
+    (advice,) = warnings_of(audit, "were tried in vain: surfaces that bounce take short steps")
+    assert "TimeStepping" in advice and "BDF" not in advice
 
 
 def test_quaternions_that_are_no_unit_are_said_so(make):
@@ -377,7 +389,10 @@ def test_an_audit_leaves_the_run_and_what_users_see_of_it_alone():
     run = mb.simulate(system, state, 1.0)
     state.q = state.q + 1.0
     q, counts = run.q.copy(), dict(run.statistics)
+    loop = mb.integrator.RungeKuttaMerson.kernel.dispatcher
+    compiled = list(loop.signatures)
     assert run.audit.energy_error < 1e-3 * run.audit.energy_scale
+    assert list(loop.signatures) == compiled, "the loop over steps is not compiled again for times that are read-only"
     assert np.array_equal(run.q, q) and run.statistics == counts
 
     seen = []

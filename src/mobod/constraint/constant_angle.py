@@ -11,16 +11,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
 from .. import decoration
 from ..algebra import mat33, vec3
+from ..algebra.arrays import Array
 from ..algebra.memory import load9
 from ..algebra.scalar import zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..state import parameters
 from ..value.checks import finite
+from ..value.rows import in_rows
 from . import _access, _relative
 from ._parameters import FIRST, SECOND, Mark, OneEquation, displayed, index_of
 
@@ -61,6 +64,11 @@ def _angle(what: str, value: Any) -> list[float]:
     if not 0.0 <= angle <= math.pi:
         raise ModelError(f"{what} has to be from 0 to pi, got {value!r}")
     return [math.cos(angle), angle]
+
+
+@in_rows(_angle)
+def _angles(values: Array) -> Array | None:
+    return np.stack([np.cos(values), values], axis=1) if ((values >= 0.0) & (values <= math.pi)).all() else None
 
 
 class ConstantAngle(OneEquation):

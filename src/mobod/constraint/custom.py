@@ -12,6 +12,7 @@ from ..algebra.arrays import Array
 from ..compiling import Routine
 from ..decoration.geometry import Decoration
 from ..errors import ModelError
+from ..state.of_each import all_numbers, of_each
 from ..value import checks
 from ..value.stage import Stage
 from ._custom_compiled import CompiledFunctions, freeze, routine_of, try_out
@@ -209,6 +210,7 @@ class Custom(Constraint):
         """The parameters in this state. Needs MODEL."""
         return self.number_run(state, "get_parameters").copy()
 
+    @of_each(all_numbers)
     def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
         """Change the parameters in this state alone, which falls to MODEL at most; the defaults stay."""
         values = self._as_many(parameters)

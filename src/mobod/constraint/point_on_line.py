@@ -21,6 +21,8 @@ from ..compiling import generic
 from ..state import parameters
 from ..value import Transform
 from ..value.checks import unit
+from ..value.rows import in_rows
+from ..value.rows import unit as units
 from . import _access, _relative
 from ._parameters import FIRST, SECOND, Equations, Mark, across, displayed, index_of
 
@@ -68,6 +70,16 @@ def _line(what: str, value: Any) -> list[float]:
     along = unit(what, value)
     x = across(along)
     return [*x.tolist(), *np.cross(along, x).tolist(), *along.tolist()]
+
+
+@in_rows(_line)
+def _lines(values: Array) -> Array | None:
+    along = units(values)
+    if along is None:
+        return None
+    x = np.cross(along, np.eye(3)[np.argmin(np.abs(along), axis=1)])
+    x /= np.linalg.norm(x, axis=1)[:, None]
+    return np.concatenate([x, np.cross(along, x), along], axis=1)
 
 
 def _along(nine: Any) -> Array:

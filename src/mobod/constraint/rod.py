@@ -23,6 +23,7 @@ from ..compiling import generic
 from ..errors import ModelError
 from ..state import parameters
 from ..value.checks import finite
+from ..value.rows import in_rows, positive
 from . import _access
 from ._parameters import BETWEEN, FIRST, SECOND, Line, Mark, OneEquation, body_of, index_of
 
@@ -74,6 +75,9 @@ def _length(what: str, value: Any) -> float:
     if length <= 0.0:
         raise ModelError(f"{what} has to be positive, got {value!r}; two points that coincide are a constraint.Ball")
     return length
+
+
+in_rows(_length)(positive)
 
 
 class Rod(OneEquation):

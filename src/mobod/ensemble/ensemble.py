@@ -1,6 +1,7 @@
 """Ensemble: one model, many states, realized eight at a time on each thread.
 
-It is made of parts: `states`, `resetting`, `own_values`, `running`, `results`, `manifold`, `operators`.
+It is made of parts: `states`, `resetting`, `own_values`, `running`, `results`, `manifold`, `operators`, `derivatives`,
+`stepping`.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from typing import Any
 from ..algebra.record import aligned_zeros
 from ..state.resources import own_copy
 from ..tree.lumped_welds import ReducedTree
-from .derivatives import Derivatives
 from .one_thread import Users, by_one_thread
 from .states import States
+from .stepping import Stepping
 from .work_sharing import Helpers
 
 
 @by_one_thread
-class Ensemble(Derivatives):
+class Ensemble(Stepping):
     """Many states of one system, all with the same modelling choices and size, and the same parameters unless these are varied.
 
     Parameters

@@ -11,6 +11,7 @@ import numpy as np
 from ..state.cause import Cause
 from ._watch import Watched, of_triggered
 from .handler import EventHandler
+from .periodic import Periodic
 from .reporter import EventReporter
 from .scheduled import Scheduled
 from .triggered import Triggered
@@ -36,7 +37,7 @@ class Agenda:
     """
 
     def __init__(self, system: MultibodySystem, base: type, accuracy: float) -> None:
-        self.system, self._accuracy = system, accuracy
+        self.system, self.accuracy = system, accuracy
         handlers, reporters = system.event_handlers, system.event_reporters
         self._handlers = [one for one in handlers if isinstance(one, Scheduled)]
         self._reporters = [one for one in reporters if isinstance(one, Scheduled)]
@@ -57,6 +58,15 @@ class Agenda:
         return not (
             self._handlers or self._reporters or self._triggered or self._with_events or self._with_reports or self._handling
         )
+
+    def periodic(self) -> list[Any]:
+        """The handlers, if all that can happen is events of periodic ones; else none."""
+        handlers = self._handlers
+        if not handlers or self._reporters or self._triggered or self.contacts is not None:
+            return []
+        if self._with_events or self._with_reports or self._handling or self.system.has_time_advanced_events():
+            return []
+        return handlers if all(_is_periodic(one) for one in handlers) else []
 
     # ------------------------------------------------------------------------------------------ schedules
 
@@ -147,12 +157,17 @@ class Agenda:
     def _call_of(self, one: Any) -> Call:
         if isinstance(one, EventReporter):
             return one, one.handle_event
-        return one, partial(_handle, one, self._accuracy)
+        return one, partial(_handle, one, self.accuracy)
 
     def _call_of_subsystem(self, one: Any, cause: Cause, ids: list[int], reports: bool) -> Call:
         if reports:
             return one, partial(_let_report, one, cause, ids)
-        return one, partial(_let_handle, one, cause, ids, self._accuracy)
+        return one, partial(_let_handle, one, cause, ids, self.accuracy)
+
+
+def _is_periodic(one: EventHandler) -> bool:
+    """Whether its events come at multiples of an interval, and its class has not changed that."""
+    return type(one).get_next_event_time is Periodic.get_next_event_time  # type: ignore[attr-defined]
 
 
 # what is due stays with the stepper, and goes into checkpoints: functions of a module can be pickled

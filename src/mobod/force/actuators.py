@@ -6,11 +6,16 @@ f of each listed mobility   no potential energy
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import isfinite
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..compiling import generic
+from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..value.checks import array
+from ..value.stage import Stage
 from ._mobility import push
 from ._pools import number
 from ._routine import by_address
@@ -31,6 +36,11 @@ def add(model: Any, i: int, x: int) -> None:
 
 
 run = by_address(add)
+
+
+def _efforts_of_each(element: Any, template: State, values: Any, present: Present) -> Rows | None:
+    field, first, count = element.number_place(template, "set_efforts")
+    return numbers_at(field, first, values, count, Stage.DYNAMICS)
 
 
 class Actuators(Force):
@@ -85,6 +95,7 @@ class Actuators(Force):
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self.default_integers = [len(integers) // 2, *integers]
         self.default_numbers = [0.0] * (len(integers) // 2)
+        self._shape = (len(self.default_numbers),)
 
     def get_num_actuators(self) -> int:
         """How many mobilities are listed."""
@@ -94,10 +105,16 @@ class Actuators(Force):
         """The generalized forces in this state, in the order of the list. Needs MODEL."""
         return self.number_run(state, "get_efforts").copy()
 
+    @of_each(_efforts_of_each)
     def set_efforts(self, state: State, efforts: ArrayLike) -> None:
         """Change them in this state, which falls to VELOCITY at most; all are zero in a default state. Needs MODEL."""
-        values = array(f"efforts of {self._name!r}", efforts, (len(self.default_numbers),))
-        self.discrete_run(state, "set_efforts")[:] = values
+        # a program that controls a mechanism calls this every millisecond: what needs no look is not looked at
+        if type(efforts) is not np.ndarray or efforts.dtype.char != "d" or efforts.shape != self._shape:
+            efforts = array(f"efforts of {self._name!r}", efforts, self._shape)
+        elif not isfinite(sum(efforts.tolist())):
+            efforts = array(f"efforts of {self._name!r}", efforts, self._shape)
+        self._check(state, "set_efforts")
+        state.own_numbers()[self.span[2] : self.span[3]] = efforts
 
 
 __all__ = ["Actuators"]

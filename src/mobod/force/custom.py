@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..function.users.surroundings import Shape
+from ..state.of_each import all_numbers, of_each
 from ..value.checks import array, finite
 from ._custom_compiled import CompiledFunctions, routine_of
 from .base import Force, body_index
@@ -203,6 +204,7 @@ class Custom(Force):
         """The parameters of compiled functions in this state. Needs MODEL."""
         return self.number_run(state, "get_parameters").copy()
 
+    @of_each(all_numbers)
     def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
         """Change them in this state, as many as there are; it falls to MODEL at most."""
         values = self._as_many(parameters)

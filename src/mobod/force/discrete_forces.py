@@ -14,7 +14,10 @@ from ..algebra.arrays import Array
 from ..algebra.memory import add_spatial
 from ..algebra.scalar import load, store
 from ..compiling import generic
+from ..state.of_each import Present, Rows, numbers_at, of_each
+from ..value import rows
 from ..value.checks import array, finite, vector
+from ..value.stage import Stage
 from ._pools import number, numbers3
 from ._routine import by_address
 from .base import Force, body_index, mobility, same_system
@@ -37,6 +40,19 @@ def add(model: Any, integers: int, numbers: int) -> None:
 
 
 run = by_address(add)
+
+
+def _mobility_forces_of_each(element: Any, template: State, values: Any, present: Present) -> Rows | None:
+    field, first, _ = element.number_place(template, "set_all_mobility_forces")
+    return numbers_at(field, first, values, template.tree.nu, Stage.DYNAMICS)
+
+
+def _body_forces_of_each(element: Any, template: State, values: Any, present: Present) -> Rows | None:
+    field, first, _ = element.number_place(template, "set_all_body_forces")
+    array, tree = rows.as_array(values), template.tree
+    if array is None or array.shape[1:] != (tree.nb, 2, 3):
+        return None
+    return numbers_at(field, first + tree.nu, array.reshape(len(array), -1), 6 * tree.nb, Stage.DYNAMICS)
 
 
 class DiscreteForces(Force):
@@ -117,6 +133,7 @@ class DiscreteForces(Force):
         self._check(state, "get_all_mobility_forces")
         return self._discrete(state, False)[0].copy()
 
+    @of_each(_mobility_forces_of_each)
     def set_all_mobility_forces(self, state: State, f: npt.ArrayLike | None) -> None:
         """Change all generalized forces ``(nu,)``, zero for None or none, in this state, which falls to VELOCITY at most."""
         self._check(state, "set_all_mobility_forces")
@@ -173,6 +190,7 @@ class DiscreteForces(Force):
         self._check(state, "get_all_body_forces")
         return self._discrete(state, False)[1].copy()
 
+    @of_each(_body_forces_of_each)
     def set_all_body_forces(self, state: State, body_forces_in_g: npt.ArrayLike | None) -> None:
         """Change all forces on bodies ``(nb, 2, 3)``, zero for None or none, in this state, which falls to VELOCITY at most."""
         self._check(state, "set_all_body_forces")

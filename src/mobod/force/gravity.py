@@ -94,9 +94,15 @@ def potential_energy(model: Any, integers: int, numbers: int) -> Any:
 DOWN, MAGNITUDE, ZERO_HEIGHT = 4, 7, 8
 
 
-def _put_vector(numbers: list[float], g: list[float]) -> None:
+def _put_vector(numbers: Any, g: Any) -> None:
     """The direction and the size of a vector; a zero vector keeps the direction, which is -y where there was none."""
     vector = np.asarray(g)
+    if vector.ndim > 1:  # of many states
+        sizes = np.linalg.norm(vector, axis=0)
+        if not sizes.all():
+            raise ValueError("a zero vector keeps the direction that its state has")
+        numbers[DOWN : DOWN + 3], numbers[MAGNITUDE] = vector / sizes, sizes
+        return
     size = float(np.linalg.norm(vector))
     if size > 0.0:
         numbers[DOWN : DOWN + 3] = (vector / size).tolist()

@@ -23,6 +23,7 @@ from ..errors import ModelError
 from ..state import parameters
 from ..value import Transform, checks
 from ..value.frames import from_twelve
+from ..value.rows import in_rows, not_negative
 from ..value.stage import Stage
 from ._pools import number, numbers3, numbers9
 from ._routine import by_address
@@ -168,6 +169,9 @@ def _six(what: str, value: Any) -> Array:
     if (numbers < 0.0).any():
         raise ModelError(f"{what} has to be six numbers, all zero or more, got {value!r}")
     return numbers
+
+
+in_rows(_six)(not_negative)
 
 
 class LinearBushing(Force):

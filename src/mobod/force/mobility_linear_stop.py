@@ -9,6 +9,7 @@ is the power that it takes, less that of the spring alone: -(f_q + k x) q_dot.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,7 +18,8 @@ from ..algebra.scalar import where, zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..state import parameters
-from ..value import checks
+from ..state.of_each import Present, Rows, of_each
+from ..value import checks, rows
 from ._coordinate import OnCoordinate, coordinate, coordinate_rate, push
 from ._pools import number
 from ._routine import by_address
@@ -68,6 +70,32 @@ def power(model: Any, integers: int, numbers: int) -> Any:
 
 
 run = by_address(add, energy, power)
+
+
+def _pair_of_each(*names: str) -> Callable[[Any, State, Any, Present], Rows | None]:
+    """Two parameters that follow each other, ``(n, 2)``."""
+
+    def of(stop: Any, template: State, values: Any, present: Present) -> Rows | None:
+        field, first, count = stop.number_place(template, f"set_{names[0]}")
+        array = rows.as_array(values)
+        if array is None or array.shape[1:] != (2,):
+            return None
+        numbers = present(field, slice(first, first + count)).copy()
+        for parameter, column in zip((stop.PARAMETERS[name] for name in names), array.T, strict=True):
+            if rows.IN_ROWS[parameter.check](column) is None:
+                return None
+            parameter.put(numbers, column)
+        try:
+            stop.settle(repr(stop.name), numbers)
+        except ModelError:
+            return None
+        return Rows([(field, slice(first, first + count), numbers.T[:, :, None])])
+
+    return of
+
+
+def _by_pair(setter: Any, state: State, pair: Any) -> None:
+    setter(state, *pair)
 
 
 class MobilityLinearStop(OnCoordinate):
@@ -143,7 +171,7 @@ class MobilityLinearStop(OnCoordinate):
     @staticmethod
     def settle(whose: str, numbers: list[float]) -> None:
         low, high = numbers[2], numbers[3]
-        if not low <= high or low == np.inf or high == -np.inf:  # NaN too
+        if not np.all((low <= high) & (low != np.inf) & (high != -np.inf)):  # NaN too
             raise ModelError(
                 f"q_low of {whose} has to be a number up to q_high, and infinite where there is no bound; got {low} and {high}"
             )
@@ -156,12 +184,14 @@ class MobilityLinearStop(OnCoordinate):
         """Change both bounds. A topological change. Returns the force."""
         return self._set_default_pair(("lower_bound", "upper_bound"), (q_low, q_high))
 
+    @of_each(_pair_of_each("stiffness", "dissipation"), alone=_by_pair)
     def set_material_properties(self, state: State, stiffness: float, dissipation: float) -> None:
         """Change stiffness and dissipation in this state, which falls to MODEL at most."""
         numbers = self.number_run(state, "set_material_properties").tolist()
         self._put_pair(numbers, ("stiffness", "dissipation"), (stiffness, dissipation))
         self.number_run(state, "set_material_properties", True)[:] = numbers
 
+    @of_each(_pair_of_each("lower_bound", "upper_bound"), alone=_by_pair)
     def set_bounds(self, state: State, q_low: float, q_high: float) -> None:
         """Change both bounds in this state, which falls to MODEL at most."""
         numbers = self.number_run(state, "set_bounds").tolist()

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 import numpy.typing as npt
 
 from ..algebra import mat33, vec3
@@ -29,7 +30,8 @@ from ..compiling import generic
 from ..contact.material import Material
 from ..errors import ModelError
 from ..state import parameters
-from ..value import Transform, checks
+from ..state.of_each import Present, Rows, numbers_at, of_each
+from ..value import Transform, checks, rows
 from ._pools import number, numbers3
 from ._routine import by_address
 from .base import Force, body_index
@@ -134,6 +136,23 @@ def power(model: Any, integers: int, numbers: int) -> Any:
 
 
 run = by_address(add, energy, power)
+
+
+def _materials_of_each(element: Any, template: State, values: Any, present: Present) -> Rows | None:
+    """Of materials, or of their five numbers in the order of `Material`."""
+    if not isinstance(values, np.ndarray) and all(isinstance(one, Material) for one in values):
+        values = [list(_five(one, None).values()) for one in values]
+    array = rows.as_array(values)
+    if array is None or array.shape[1:] != (5,) or rows.not_negative(array) is None:
+        return None
+    if not (array[:, 0] > 0.0).all() or (array[:, 3] > array[:, 2]).any():
+        return None
+    field, first, _ = element.number_place(template, "set_material")
+    return numbers_at(field, first + STIFFNESS, array, 5)
+
+
+def _by_five(setter: Any, state: State, value: Any) -> None:
+    setter(state, Material(*value) if isinstance(value, np.ndarray) else value)
 
 
 class SmoothSphereHalfSpace(Force):
@@ -311,7 +330,7 @@ class SmoothSphereHalfSpace(Force):
     @staticmethod
     def settle(whose: str, numbers: list[float]) -> None:
         static, dynamic = numbers[STATIC], numbers[DYNAMIC]
-        if dynamic > static:
+        if np.any(dynamic > static):
             raise ModelError(
                 f"dynamic_friction of {whose} has to be from zero to its static_friction, which is {static:g}; got "
                 f"{dynamic:g}; set_material changes both at once"
@@ -331,6 +350,7 @@ class SmoothSphereHalfSpace(Force):
         """The material, in this state; needs MODEL."""
         return Material(*self.number_run(state, "get_material")[STIFFNESS : VISCOUS + 1].tolist())
 
+    @of_each(_materials_of_each, alone=_by_five)
     def set_material(self, state: State, material: Material) -> None:
         """Change the material in this state, which falls to MODEL at most."""
         five = list(_five(material, self._name).values())

@@ -100,7 +100,7 @@ class UniformGravity(Force):
 
     @staticmethod
     def settle(whose: str, numbers: list[float]) -> None:
-        numbers[3] = float(np.linalg.norm(numbers[:3])) * numbers[4]
+        numbers[3] = np.linalg.norm(numbers[:3], axis=0) * numbers[4]
 
     def pack_integers(self) -> list[int]:
         return [int(b > 0) for b in range(self._matter.get_num_bodies())]

@@ -74,7 +74,7 @@ def assign(state: State, what: str, names: Sequence[str], assignments: Iterable[
 
 def list_examples() -> None:
     """Print the bundled examples, a line each."""
-    print("Bundled examples; simulate one with: mobod simulate NAME")
+    print("Bundled examples; simulate one with: mobod simulate NAME; copy one with: mobod examples copy NAME")
     examples = find_examples()
     width = max(len(name) for name in examples)
     for name, path in sorted(examples.items()):
@@ -304,7 +304,7 @@ def _set_gravity(system: MultibodySystem, state: State, gravity: Gravity) -> Sta
     """Give a system another gravity, or one if it has none; the state to go on with."""
     from ..force import Gravity as GravityForce
     from ..force.subsystem import GeneralForceSubsystem
-    from ..visual.mechanism import find_gravities
+    from ..shapes.mechanism import find_gravities
 
     pulls = find_gravities(system)
     for number, force in enumerate(pulls):  # several add up: the first is all, the others nothing

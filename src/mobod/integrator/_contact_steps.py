@@ -68,17 +68,16 @@ def _step(model: Any, space: Any, h: float, out: Any) -> int:
     for i in range(begin, begin + n):  # by their new velocities
         out[i] = load(model.y, i, 0) + h * out[i + n]
     # q_dot by the new speeds, for which the record has them for a moment
-    for i in range(model.nu):
-        out[first + i] = vectors[result, place[i]]
-        store(model.u, i, 0, out[first + i])
-    for b in range(1, model.nb):
-        find_q_dot(model, b)
-    for i in range(model.nq):
-        out[i] = load(model.q, i, 0) + h * load(model.q_dot, i, 0)
-    for i in range(model.nu):
-        store(model.u, i, 0, vectors[names.SPEED, place[i]])
-    for b in range(1, model.nb):
-        find_q_dot(model, b)
+    for row in (result, names.SPEED):
+        for i in range(model.nu):
+            store(model.u, i, 0, vectors[row, place[i]])
+        for b in range(1, model.nb):
+            find_q_dot(model, b)
+        if row == result:
+            for i in range(model.nu):
+                out[first + i] = vectors[row, place[i]]
+            for i in range(model.nq):
+                out[i] = load(model.q, i, 0) + h * load(model.q_dot, i, 0)
     return rk.DONE
 
 
@@ -100,19 +99,17 @@ def _arrive(model: Any, control: Any, counts: Any, time: float, y: Any) -> int:
 @generic
 def _attempt(model: Any, space: Any, work: Any, control: Any, counts: Any, time: float, h: float, controlled: bool) -> int:
     """The end of a step in the row HALVES of tries; where it is controlled, its errors in their row."""
-    tries = space.tries
+    tries, before = space.tries, space.counts[names.PROBLEMS]
+    # the call of _step stands here once: all of it is inlined, and compiled as often as it stands
+    for row in range(_WHOLE if controlled else _HALVES, _HALVES + 1):
+        part = 0.5 if controlled and row != _WHOLE else 1.0
+        status = _step(model, space, part * h, tries[row])
+        if status == rk.DONE and row == _MIDDLE:
+            status = _arrive(model, control, counts, time + 0.5 * h, tries[_MIDDLE])
+        if status != rk.DONE:
+            return status
     if not controlled:
-        return _step(model, space, h, tries[_HALVES])
-    before = space.counts[names.PROBLEMS]
-    status = _step(model, space, h, tries[_WHOLE])
-    if status == rk.DONE:
-        status = _step(model, space, 0.5 * h, tries[_MIDDLE])
-    if status == rk.DONE:
-        status = _arrive(model, control, counts, time + 0.5 * h, tries[_MIDDLE])
-    if status == rk.DONE:
-        status = _step(model, space, 0.5 * h, tries[_HALVES])
-    if status != rk.DONE:
-        return status
+        return rk.DONE
     errors, first = work.shape[0] - 3, model.whole_nq
     for i in range(model.ny):
         work[errors, i] = tries[_HALVES, i] - tries[_WHOLE, i]

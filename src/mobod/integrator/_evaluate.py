@@ -26,6 +26,7 @@ from ..tree.project import begin_projection, has_taken_steps
 from ..tree.realize import BAD_INPUT
 
 if TYPE_CHECKING:
+    from ..algebra.arrays import Array
     from ..state.state import State
     from ..system.system import MultibodySystem
 
@@ -36,9 +37,10 @@ ALWAYS, FULL_NEWTON = 1, 2
 
 
 class Interpreted:
-    """A state being integrated by Python: what the record is to a kernel."""
+    """A state being integrated by Python: what the record is to a kernel. Mobility forces may be held beside the elements'."""
 
-    def __init__(self, system: MultibodySystem, state: State) -> None:
+    def __init__(self, system: MultibodySystem, state: State, held: Array | None = None) -> None:
+        self._held = held
         self.system, self.state, self.block, self.ny = system, state, state.block, len(state.y_values)
         self.prescribed = state.has_known
         self.constrained = state.is_constrained
@@ -47,14 +49,22 @@ class Interpreted:
 
     def evaluate(self) -> int:
         """Realize the state, of which kernels have changed time and y, to ACCELERATION; 0, or what `realize` returns."""
-        state = self.state
         try:
             self.prescribe()
-            self.system.realize(state)
+            self._realize()
         except ModelError as error:
             self.error = error
             return 1
         return 0
+
+    def _realize(self) -> None:
+        """Realize the state to ACCELERATION, with the forces that are held."""
+        if self._held is not None:
+            from ..value.stage import Stage
+
+            self.system.realize(self.state, Stage.DYNAMICS)
+            self.state.record.mobility_forces[: len(self._held), 0] += self._held
+        self.system.realize(self.state)
 
     def finish_step(self) -> int:
         """A step has ended at the state as realized: keep the next values of variables that update themselves."""
@@ -90,7 +100,7 @@ class Interpreted:
             state.invalidate_u()
             if self.prescribed:
                 prescription.set_u(self.system, state)
-            self.system.realize(state)
+            self._realize()
         except ModelError as error:
             self.error = error
             return 1
@@ -163,6 +173,18 @@ def _evaluate(model: Any, address: int, prescriber: int) -> int:
             return BAD_INPUT
         call_routine(prescriber, model, SET_U, 0)
         valid = POSITIONS
+    return call_routine(address, model, valid, EVERYTHING)
+
+
+def evaluate_rest(model: Any, address: int, prescriber: int, valid: int) -> int:
+    """`evaluate`, of a record in which some results are *valid*."""
+    return model.evaluate()
+
+
+@compiled_form_of(evaluate_rest)
+def _evaluate_rest(model: Any, address: int, prescriber: int, valid: int) -> int:
+    if valid & KINEMATICS != KINEMATICS:
+        return evaluate(model, address, prescriber)
     return call_routine(address, model, valid, EVERYTHING)
 
 

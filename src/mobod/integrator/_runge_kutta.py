@@ -24,6 +24,7 @@ from ..algebra.record import attach
 from ..algebra.scalar import load, store
 from ..compiling import Kernel, compiled, generic
 from ..mobilizer import _rates
+from ..state.validity import KINEMATICS
 from ._evaluate import (
     ALWAYS,
     CHANGED_Q,
@@ -31,6 +32,7 @@ from ._evaluate import (
     begin_step,
     energy,
     evaluate,
+    evaluate_rest,
     finish_step,
     permitted_step,
     prescribe,
@@ -54,9 +56,10 @@ PROJECTOR, ERROR_ORDER, MEAN_NORM, PROJECTION, PROJECT_REPORTS, NO_INTERPOLATION
 AT_END, ENDS_AT_STAGE = 21, 22
 # ... the routine that limits steps by contact, 0 where nothing can touch; 1 after a step that may have missed a contact
 LIMITER, PASSES = 23, 24
-# ... the row of `work` that has the rates foreseen at the end of a step
-FORESEEN = 25
-COUNTS_SIZE = 26
+# ... the row of `work` that has the rates foreseen at the end of a step; where the caller has changed the record since the last
+# step, 1 and the bits of what is valid in it still, else 0
+FORESEEN, CHANGED = 25, 26
+COUNTS_SIZE = 27
 # rows of the array `work`; the stages' rates come after, then weights (0 for what is prescribed), the last attempt's errors,
 # and at the end q_dot_dot of the last step's two ends
 Y_PREVIOUS, RATE_PREVIOUS, Y, RATE = range(4)
@@ -65,7 +68,7 @@ FIRST_STAGE = 3  # the first stage's rate is that at y: row RATE
 ROWS_AFTER = 4
 
 # what `advance` returns
-REACHED, PAUSED, STEP_TOO_SMALL, NOT_FINITE, COLLAPSED, NOT_PROJECTED = 0, 1, 2, 3, 4, 5
+REACHED, PAUSED, STEP_TOO_SMALL, NOT_FINITE, COLLAPSED, NOT_PROJECTED, NOT_TAKEN_UP = 0, 1, 2, 3, 4, 5, 6
 # what an attempt returns
 DONE, NOT_REALIZED, NOT_CONVERGED = 0, 1, 2
 
@@ -176,6 +179,32 @@ def shift_step(block: Any, work: Any) -> None:
     for i in range(model.nq):
         work[last - 1, i] = work[last, i]
         work[last, i] = load(model.q_dot_dot, i, 0)
+
+
+@compiled
+def begin_at(block: Any, work: Any) -> None:
+    """y with its rates, of a record that is realized, becomes both ends of the last step: where the next one begins."""
+    shift_step(block, work)
+    shift_step(block, work)
+
+
+@generic
+def take_up(model: Any, work: Any, control: Any, counts: Any) -> int:
+    """Go on from time and y of the record, which the caller has changed since the last step: their rates are the next first."""
+    valid = counts[CHANGED] - 1
+    counts[CHANGED] = 0
+    if valid & KINEMATICS != KINEMATICS:
+        prescribe(model, counts[ROUTINE], counts[PRESCRIBER])
+        if project_now(model, control, counts, counts[PROJECTION] | ALWAYS) < 0:
+            return NOT_TAKEN_UP
+        valid = 0
+    if evaluate_rest(model, counts[ROUTINE], counts[PRESCRIBER], valid) != 0:
+        return NOT_TAKEN_UP
+    counts[EVALUATIONS] += 1
+    begin_at(model, work)
+    control[TIME] = control[PREVIOUS_TIME] = load(model.time, 0, 0)
+    control[PERMITTED_STEP] = -1.0
+    return REACHED
 
 
 @compiled
@@ -412,6 +441,8 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
         steps have shrunk far: the caller may look for the cause, and call again to go on unchanged.
         """
         model = attach(block)
+        if counts[CHANGED] != 0 and take_up(model, work, control, counts) != REACHED:
+            return NOT_TAKEN_UP
         taken = 0
         while counts[REPORT] < times.shape[0]:
             if times[counts[REPORT]] <= control[TIME]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time as _clock
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..algebra.arrays import Array
 from ..compiling import Job, compile_ahead
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..force.contact.step_limit import limit_step
-from ..state.validity import EVERYTHING
+from ..state.validity import EVERYTHING, KINEMATICS
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
 from ..tree.realize import advance, dynamics, kinematics, realize
@@ -30,6 +30,7 @@ from ..value.stage import Stage
 from . import _diagnosis
 from . import _runge_kutta as rk
 from ._evaluate import ALWAYS, FULL_NEWTON, Interpreted
+from ._quick import Quick, is_possible, remembers
 from ._weights import error_weights
 
 if TYPE_CHECKING:
@@ -58,9 +59,6 @@ _STATISTICS = (
     rk.U_PROJECTIONS,
     rk.ITERATIONS,
 )
-
-#: A report that no step reaches.
-_NEVER = np.array([np.inf])
 
 
 class Integrator(Sealed):
@@ -93,9 +91,10 @@ class Integrator(Sealed):
 
     INNER = frozenset(
         """
-        aim_at allow_interpolation attach begin_run can_watch control counts entry_points error_order fail final_time
-        flight_resolution kernel leave_at previous_time restart return_every_internal_step singularities step_and_report
-        step_once step_watching steps_contacts table termination try_step warned
+        aim_at allow_interpolation arguments attach begin_run can_watch choose_routines control counts entry_points error_order
+        fail final_time find_quick flight_resolution follow_jump follows_jumps held kernel leave_at previous_time quick restart
+        return_every_internal_step singularities step_and_report step_once step_watching steps_contacts table take_up
+        termination try_step warned
         """.split()
     )
 
@@ -107,6 +106,8 @@ class Integrator(Sealed):
     has_error_control: ClassVar[bool] = True
     #: Whether its steps have unilateral contacts in them, which others run by events.
     steps_contacts: ClassVar[bool] = False
+    #: Whether `follow_jump` is to be called.
+    follows_jumps: ClassVar[bool] = False
     #: The loop over steps.
     kernel: ClassVar[Kernel] = rk.advance
 
@@ -138,9 +139,13 @@ class Integrator(Sealed):
         #: Why the simulation has ended, set by the time stepper; None before.
         self.termination: Termination | None = None
         self._model: Any = None
+        #: What steps from Python need, or None where it is to be found out.
+        self.quick: Quick | None = None
         self.control = np.zeros(rk.CONTROL_SIZE)
         self.counts = np.zeros(rk.COUNTS_SIZE, np.int64)
         self.warned: set[str] = set()
+        #: Mobility forces beside those of the elements, for the whole run, which is then interpreted; of one run of many.
+        self.held: Array | None = None
         self._infinity_norm = True
         self._project_every_step = True
         self._project_interpolated_states = True
@@ -157,7 +162,7 @@ class Integrator(Sealed):
 
     def attach(self, state: State) -> None:
         """Go on from *state* in place of the present one: after a change of record, or from a checkpoint."""
-        self._state, self._model = state, None
+        self._state, self._model, self.quick = state, None, None
 
     @property
     def constraint_tolerance(self) -> float:
@@ -168,7 +173,7 @@ class Integrator(Sealed):
         return f"<{type(self).__name__}, accuracy {self.accuracy:g}, {self.get_num_steps_taken()} steps taken>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_model": None}
+        return {**self.__dict__, "_model": None, "quick": None}
 
     # ------------------------------------------------------------------------------------------ settings
 
@@ -216,6 +221,7 @@ class Integrator(Sealed):
     def set_internal_step_limit(self, limit: int | None) -> None:
         """Change how many steps `TimeStepper.step_to` takes before it gives up; None for any number."""
         self.internal_step_limit = _step_limit(limit)
+        self.quick = None
 
     def set_use_infinity_norm(self, use: bool) -> None:
         """Whether a step's error is the largest of all variables', as it is unless set, or the root of their mean square.
@@ -255,9 +261,11 @@ class Integrator(Sealed):
     def set_return_every_internal_step(self, every: bool) -> None:
         """Whether `TimeStepper.step_to` returns after each step, with the state where that ended; False unless set."""
         self.return_every_internal_step = bool(every)
+        self.quick = None
 
     def _apply(self) -> None:
         """Put the settings where the kernels find them."""
+        self.quick = None
         control, counts = self.control, self.counts
         control[rk.FINAL_TIME] = np.inf if self.final_time is None else self.final_time
         control[rk.ACCURACY] = self.accuracy
@@ -289,6 +297,11 @@ class Integrator(Sealed):
             jobs.append(Job(cls.kernel, (block, rows, rows, row, integers, row, rows, row)))
         return jobs
 
+    def _jobs(self, state: State) -> list[Job]:
+        """What stepping *state* calls, to be compiled ahead."""
+        jobs = self.entry_points(not self.system.is_interpreted)
+        return [*jobs, *[Job(prescribe)] * state.has_known, *[Job(project_on_manifolds)] * state.is_constrained]
+
     def begin_run(self, state: State) -> None:
         """Start at *state*, which from now on is what is integrated."""
         if state.system is not self.system:
@@ -298,8 +311,7 @@ class Integrator(Sealed):
             raise ValueError(f"the state's time {state.time} is beyond final_time {final}")
         if not self.steps_contacts:
             refuse_stepped(self.system)
-        jobs = self.entry_points(not self.system.is_interpreted)
-        compile_ahead([*jobs, *[Job(prescribe)] * state.has_known, *[Job(project_on_manifolds)] * state.is_constrained])
+        compile_ahead(self._jobs(state))
         # bad values raise an error here that names them, rather than a failed step
         self.system.project(state, self.constraint_tolerance)
         self.system.realize(state)
@@ -330,6 +342,9 @@ class Integrator(Sealed):
             control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], longest))
         self._begin()
 
+    def follow_jump(self, state: State, calls: Sequence[Any], which: Sequence[Any]) -> None:
+        """Handlers are about to change the state by *calls*, as the witnesses *which* have changed sign."""
+
     def _begin(self) -> None:
         """Begin at the state, which is realized."""
         state = self._state
@@ -359,14 +374,11 @@ class Integrator(Sealed):
         state = self._state
         assert state is not None
         state.valid = 0
-        self.counts[rk.LIMITER] = limit_step.address() if state.tree.counts["num_contact_elements"] else 0
-        if not self.system.is_interpreted:
-            self.counts[rk.ROUTINE] = advance.address()
-            self.counts[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
-            self.counts[rk.PROJECTOR] = project_on_manifolds.address() if state.is_constrained else 0
+        self.choose_routines()
+        if self.held is None and not self.system.is_interpreted:
             return int(kernel(state.block, *args))
         if self._model is None or self._model.state is not state:
-            self._model = Interpreted(self.system, state)
+            self._model = Interpreted(self.system, state, self.held)
         try:
             return int(kernel.python(self._model, *args))
         except BaseException:  # of a user's own part, in the middle of a step: back to the last good one
@@ -375,6 +387,48 @@ class Integrator(Sealed):
             state.invalidate_q()
             state.lower_to(int(Stage.INSTANCE))
             raise
+
+    def choose_routines(self) -> None:
+        """Put the addresses of the routines that the state needs where kernels find them."""
+        state, counts = self._state, self.counts
+        assert state is not None
+        counts[rk.LIMITER] = limit_step.address() if state.tree.counts["num_contact_elements"] else 0
+        if self.held is None and not self.system.is_interpreted:
+            counts[rk.ROUTINE] = advance.address()
+            counts[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
+            counts[rk.PROJECTOR] = project_on_manifolds.address() if state.is_constrained else 0
+
+    def take_up(self, longest: float = np.inf) -> None:
+        """Go on from the state as its user has changed it since the last step, at its time; otherwise as `restart`."""
+        state, control = self._state, self.control
+        assert state is not None
+        plain = state.stage_number > Stage.INSTANCE and state.resources is None and not remembers(state)
+        if not (plain and self._is_simple()):
+            state.end_step(state.time)
+            self.restart(longest)
+            return
+        if state.valid & KINEMATICS != KINEMATICS:
+            self.system.project(state, self.constraint_tolerance)
+        self.system.realize(state)
+        rk.begin_at(state.block, self.work)
+        control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
+        control[rk.PERMITTED_STEP] = -1.0
+        if control[rk.FIXED_STEP] == 0.0:
+            control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], longest))
+
+    def _is_simple(self) -> bool:
+        """Whether its kernel takes the steps, and all that it needs of the last one is in `work` and `control`."""
+        return type(self).try_step is Integrator.try_step
+
+    def find_quick(self) -> Quick | None:
+        """Keep what steps from Python need, of a state realized at the end of the last step; None where they need more."""
+        if is_possible(self, self._is_simple()):
+            self.quick = Quick(self)
+        return self.quick
+
+    def arguments(self) -> tuple[Any, ...]:
+        """What every kernel that steps takes after the block."""
+        return self.work, self._table, self.control, self.counts
 
     def aim_at(self, end: float) -> None:
         """Set the end of the run: no step may be shorter than the resolution of time there."""
@@ -412,8 +466,7 @@ class Integrator(Sealed):
 
     def try_step(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
         """`advance` once."""
-        arguments = (self.work, self._table, self.control, self.counts, times, results, energies, *more)
-        return self._call(kernel or type(self).kernel, *arguments)
+        return self._call(kernel or type(self).kernel, *self.arguments(), times, results, energies, *more)
 
     def step_and_report(self, step: Callable[[float], int], times: Array, results: Array, energies: Array) -> int:
         """`try_step` of a method whose steps Python takes: ``step(report)`` takes one, DONE where that went well."""
@@ -525,6 +578,7 @@ class Integrator(Sealed):
         state = self._state
         assert state is not None
         simple = type(self).kernel is rk.advance and type(self).try_step is Integrator.try_step
+        simple = simple and self.held is None
         return simple and not (self.system.is_interpreted or state.is_constrained or self.counts[rk.ENDS_AT_STAGE])
 
     def step_watching(self, stop: float, limit: int, watched: Any, pools: tuple[Any, Array], seen: Array, wanted: float) -> int:

@@ -17,7 +17,7 @@ The few kinds that nearly every mechanism is made of have a number ``KIND`` and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +28,8 @@ from ..contact.surface import Surface
 from ..decoration.geometry import own_copy
 from ..errors import ModelError, TopologyError
 from ..function._routine import Use
-from ..value import MassProperties, Rotation, Transform
+from ..state.of_each import Present, Rows, of_each
+from ..value import MassProperties, Rotation, Transform, rows
 from ..value.checks import numbers
 from ..value.frames import frame, frame_or_none
 from ..value.stage import INSTANCE
@@ -41,6 +42,21 @@ if TYPE_CHECKING:
 
 
 __all__ = ["Direction", "Facts", "MobilizedBody"]
+
+
+def _frames_of_each(rotation: str, translation: str) -> Callable[[Any, State, Any, Present], Rows | None]:
+    """A frame's two fields, of frames in any of the forms that a single one has."""
+
+    def of(body: Any, template: State, values: Any, present: Present) -> Rows | None:
+        array = rows.as_array(rows.array_of_frames(values))
+        found = None if array is None else rows.frames(array)
+        if array is None or found is None:
+            return None
+        place = slice(body.index, body.index + 1)
+        fields = [(rotation, place, found[:, None, :9]), (translation, place, found[:, None, 9:])]
+        return Rows(fields, typical=array[0])
+
+    return of
 
 
 class MobilizedBody(Loads):
@@ -438,6 +454,7 @@ class MobilizedBody(Loads):
         record, b = state.record, self.index
         return Transform.trusted(record.R_BM[b].reshape(3, 3).copy(), record.p_BM[b].copy())
 
+    @of_each(_frames_of_each("R_PF", "p_PF"))
     def set_inboard_frame(self, state: State, X_PF: Transform) -> None:
         """Move the frame F on the parent in this state alone, which falls to MODEL at most; the default stays.
 
@@ -452,6 +469,7 @@ class MobilizedBody(Loads):
         state.own_field("R_PF")[self.index] = np.asarray(X.R).ravel()
         state.own_field("p_PF")[self.index] = X.p
 
+    @of_each(_frames_of_each("R_BM", "p_BM"))
     def set_outboard_frame(self, state: State, X_BM: Transform) -> None:
         """Move the frame M on the body in this state alone, which falls to MODEL at most; the default stays.
 

@@ -25,6 +25,7 @@ from ..errors import ModelError
 from ..state import parameters
 from ..value import Rotation, Transform
 from ..value.checks import finite
+from ..value.rows import in_rows, positive
 from ._named import coordinates, speeds
 from ._routine import BY_ADDRESS, by_address
 from .base import Direction, Facts, MobilizedBody
@@ -66,6 +67,9 @@ def _positive(what: str, value: Any) -> float:
     if length <= 0.0:
         raise ModelError(f"{what} has to be positive, got {value!r}. What has no length is a Gimbal")
     return length
+
+
+in_rows(_positive)(positive)
 
 
 class CantileverFreeBeam(MobilizedBody):

@@ -15,6 +15,7 @@ from ..algebra.arrays import Array, ArrayLike
 from ..body import Body
 from ..decoration.geometry import Decoration
 from ..errors import ModelError
+from ..state.of_each import all_numbers, of_each
 from ..value import Rotation, Transform
 from ..value.checks import numbers, shaped
 from ..value.frames import frame
@@ -221,6 +222,7 @@ class Custom(MobilizedBody):
         """The parameters in this state. Needs MODEL."""
         return self.number_run(state, "get_parameters").copy()
 
+    @of_each(all_numbers)
     def set_parameters(self, state: State, parameters: ArrayLike) -> None:
         """Change the parameters in this state alone, which falls to MODEL at most; the defaults stay."""
         values = self._as_many(parameters)

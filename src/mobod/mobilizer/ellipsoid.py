@@ -23,6 +23,7 @@ from ..errors import ModelError
 from ..state import parameters
 from ..value import Rotation, Transform
 from ..value.checks import shaped
+from ..value.rows import in_rows, positive
 from ._by_orientation import by_orientation
 from ._named import speeds
 from ._nearest import on_ellipsoid, on_mohrs_circles, turn_between, within
@@ -70,6 +71,9 @@ def _radii(what: str, value: Any) -> Array:
     if not np.all((radii > 0.0) & (radii < np.inf)):
         raise ModelError(f"{what} have to be three positive numbers, along F's x, y and z; got {value!r}")
     return radii
+
+
+in_rows(_radii)(positive)
 
 
 class Ellipsoid(Turning):

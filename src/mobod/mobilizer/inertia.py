@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ..body import Body
+from ..body import Body, Particle, Rigid
 from ..errors import ModelError
-from ..value import Inertia, MassProperties, Rotation, SpatialInertia, UnitInertia
+from ..state.of_each import Present, Rows, of_each
+from ..value import Inertia, MassProperties, Rotation, SpatialInertia, UnitInertia, rows
 from ..value.checks import shaped
 from ..value.stage import INSTANCE
 from ._matrices import cross_by, full
@@ -17,6 +18,25 @@ from .kinematics import Kinematics
 
 if TYPE_CHECKING:
     from ..state.state import State
+
+
+def _mass_properties_of_each(body: HasInertia, template: State, values: Any, present: Present) -> Rows | None:
+    """Of `MassProperties`, or of ten numbers a state."""
+    if not isinstance(values, np.ndarray) and all(isinstance(one, MassProperties) for one in values):
+        values = [rows.ten(one) for one in values]
+    array = rows.as_array(values)
+    if array is None or array.shape[1:] != (10,) or not rows.are_bodies(array):
+        return None
+    if not (type(body.body) is Rigid or (type(body.body) is Particle and not array[:, 1:].any())):
+        return None
+    parts = ("mass", array[:, None, :1]), ("com", array[:, None, 1:4]), ("inertia", array[:, None, 4:])
+    fields = [(field, slice(body.index, body.index + 1), numbers) for field, numbers in parts]
+    return Rows(fields, typical=rows.of_ten(array[0]))
+
+
+def _by_ten(setter: Any, state: State, value: Any) -> None:
+    """Call the setter with what may be ten numbers."""
+    setter(state, rows.of_ten(value) if isinstance(value, np.ndarray) and value.shape == (10,) else value)
 
 
 class HasInertia(Kinematics):
@@ -59,6 +79,7 @@ class HasInertia(Kinematics):
         """
         return self._mass_properties(state, "get_body_unit_inertia_about_body_origin").unit_inertia
 
+    @of_each(_mass_properties_of_each, alone=_by_ten)
     def set_body_mass_properties(self, state: State, mass_properties: MassProperties) -> None:
         """Change the body's mass properties in this state alone, which falls to MODEL at most; the default stays.
 

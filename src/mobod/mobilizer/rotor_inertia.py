@@ -13,11 +13,22 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
-from ..value import checks
+from ..state.of_each import Present, Rows, of_each
+from ..value import checks, rows
 from .inertia import HasInertia
 
 if TYPE_CHECKING:
     from ..state.state import State
+
+
+def _rotors_of_each(body: Any, template: State, values: Any, present: Present) -> Rows | None:
+    """Rotor inertias ``(n, nu)``, or ``(n,)`` of one mobility."""
+    part, array = body.u_slice(template, "set_rotor_inertia"), rows.as_array(values)
+    count = part.stop - part.start
+    if array is None or array.shape[1:] not in ((count,), () if count == 1 else (count,)) or rows.not_negative(array) is None:
+        return None
+    rotors = array.reshape(len(array), count)
+    return Rows([("rotor_inertia", part, rotors[:, :, None])], typical=rotors.max(axis=0))
 
 
 class HasRotorInertia(HasInertia):
@@ -59,6 +70,7 @@ class HasRotorInertia(HasInertia):
         part = self.u_slice(state, "get_rotor_inertia")
         return self._one_or_all(state.field("rotor_inertia")[part, 0])
 
+    @of_each(_rotors_of_each)
     def set_rotor_inertia(self, state: State, value: ArrayLike) -> None:
         """Change the rotor inertia of each mobility in this state alone, which falls to MODEL at most; the default stays.
 

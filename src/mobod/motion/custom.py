@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..function.users import check_parameters
+from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..value.level import Level, Method
 from ._custom_compiled import CompiledFunctions, motion_of
 from .base import Motion
@@ -107,6 +108,12 @@ class CustomImplementation(abc.ABC):
 
     def realize_report(self, state: State) -> None:
         """Called at REPORT."""
+
+
+def _parameters_of_each(motion: Any, template: State, values: Any, present: Present) -> Rows | None:
+    motion.get_parameters(template)  # refuses motions without, and states of other systems
+    first = int(template.tree.fields["first_motion_number"][motion.mobod.index])
+    return numbers_at("motion_numbers", first, values, len(motion.pack_numbers()))
 
 
 class Custom(Motion):
@@ -216,6 +223,7 @@ class Custom(Motion):
         self._check(state, "get_parameters")
         return self.pool_run(state, False).copy()
 
+    @of_each(_parameters_of_each)
     def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
         """Change them in this state, as many as there are; it falls to MODEL at most."""
         values = self._as_many(parameters)

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from ..algebra.scalar import load, store
 from ..compiling import routine
 from ..errors import ModelError
-from ..value import checks
+from ..state.of_each import Present, Rows, numbers_at, of_each
+from ..value import checks, rows
 from ..value.level import Level
 from ._protocol import SET_U
 from .base import Motion
@@ -32,6 +33,16 @@ def move(model: Any, b: int, what: int) -> int:
         for j in range(model.num_u[b]):
             store(model.u, k + j, 0, load(model.motion_numbers, x + j, 0))
     return 0
+
+
+def _rates_of_each(motion: Any, template: State, values: Any, present: Present) -> Rows | None:
+    """The rate of all mobilities, one a state."""
+    motion.get_one_rate(template, 0)  # refuses states of other systems
+    array, count = rows.as_array(values), len(motion.pack_numbers())
+    if array is None or array.ndim != 1:
+        return None
+    first = int(template.tree.fields["first_motion_number"][motion.mobod.index])
+    return numbers_at("motion_numbers", first, np.repeat(array[:, None], count, axis=1), count)
 
 
 class Steady(Motion):
@@ -106,6 +117,7 @@ class Steady(Motion):
         """One mobility's speed in a default state."""
         return float(self._rates[self._which(which)])
 
+    @of_each(_rates_of_each)
     def set_rate(self, state: State, rate: float) -> None:
         """Change the speed of all mobilities in this state, which falls to MODEL; u is as before until prescribed."""
         self._check(state, "set_rate")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..force.contact.subsystem import CompliantContactSubsystem
 from ..tree.prescribed_mobilities import SOLVED
 from ..value.stage import Stage
 from .energy_accounts import Ledger, find_accounts, integrate
@@ -377,8 +378,17 @@ def _why_in_vain(trajectory: Trajectory) -> str:
         stops = [f for f in system.all_forces() if type(f).__name__ == "MobilityLinearStop" and not f.is_disabled(state)]
         if stops:
             are = f"the {len(stops)} stops are" if len(stops) > 1 else f"{stops[0].name!r} is"
-            return f"{are} hit within a step, or stiff; softer ones take fewer steps, and so may mobod.integrator.BDF"
-    return "a force is discontinuous or very stiff; make it smooth, or try an implicit method, mobod.integrator.BDF"
+            return f"{are} hit within a step, or stiff; softer ones take fewer steps, and {_TIME_STEPPING}"
+        if any(isinstance(f, CompliantContactSubsystem) and f.surfaces for f in system.force_subsystems):
+            return f"surfaces that bounce take short steps; softer materials take longer ones, and {_TIME_STEPPING}"
+    return (
+        "a force is discontinuous or very stiff; make it smooth; where it is stiff and does not jump, an implicit method may "
+        "take fewer steps, mobod.integrator.BDF"
+    )
+
+
+#: Not BDF: what hits and lets go makes a method that builds on its last steps begin anew each time.
+_TIME_STEPPING = "mobod.integrator.TimeStepping, of first order, steps over what hits and lets go"
 
 
 def _finer(statistics: dict[str, Any]) -> float:

@@ -103,7 +103,8 @@ def run_again(
     stepper = TimeStepper(system, integrator)
     stepper.initialize(state)
     ledger = Ledger(system, integrator.get_state()) if keeps_account else None
-    Run(stepper, times, Recording(system, state), rows, ledger).go()
+    # a trajectory's times cannot be written to, and for such an array the loop over steps would be compiled once more
+    Run(stepper, np.array(times), Recording(system, state), rows, ledger).go()
     return ledger
 
 

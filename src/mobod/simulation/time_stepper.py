@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time as _clock
 import warnings
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +18,10 @@ from ..event._watch import Found, Watch, Watched
 from ..integrator import _runge_kutta as rk
 from ..integrator.base import _callers_level
 from ..state.subsystem import Subsystem
-from ..state.validity import EVERYTHING
+from ..state.validity import EVERYTHING, unchanged_bit
 from ..value.attributes import Sealed
+from ..value.checks import positive
+from ..value.stage import TIME as _TIME
 from ..value.stage import Stage
 from .checkpoint import load_checkpoint, parts_fingerprint, save_checkpoint
 from .step_status import StepStatus
@@ -25,11 +29,16 @@ from .step_status import StepStatus
 if TYPE_CHECKING:
     import os
 
+    from ..event import PeriodicHandler
     from ..integrator import Integrator
     from ..state.state import State
     from ..system.system import MultibodySystem
 
 _UNLIMITED = 1 << 62
+_NEVER, _REACHED = float("inf"), StepStatus.REACHED_REPORT_TIME
+#: What a state's `valid` is after a step, and the bit that setters clear.
+_UNCHANGED = unchanged_bit(Stage.REPORT)
+_AT_END = EVERYTHING | _UNCHANGED
 #: Events in a row that are no more than a localization window apart.
 _MOST_IN_A_ROW = 1000
 #: Intervals between events of a kind that shrink, and are below so many windows, are taken to accumulate; or below that part
@@ -132,6 +141,7 @@ class TimeStepper(Sealed):
     def set_report_all_significant_states(self, report_all: bool) -> None:
         """Say whether `step_to` also returns at scheduled reports, before and after events, and at the step limit."""
         self._reports_all = bool(report_all)
+        self._integrator.quick = None
 
     def get_report_all_significant_states(self) -> bool:
         """Whether `step_to` also returns at scheduled reports, before and after events, and at the step limit."""
@@ -182,6 +192,7 @@ class TimeStepper(Sealed):
         self._begin_interval()
         if calls:
             self._handle(calls)
+        copy.mark_unchanged()
         self.initialized = True
 
     def contact_events(self) -> Any:
@@ -261,6 +272,9 @@ class TimeStepper(Sealed):
         """
         state = self.state
         final = self._integrator.final_time
+        if self._integrator.quick is not None:
+            self._integrator.quick.is_ready = False
+        self._integrator.counts[rk.NO_INTERPOLATION] = not self._integrator.allow_interpolation
         if not (np.isfinite(time) or (time == np.inf and final is not None)):
             also = "; set a final_time of the integrator to step to the end" if time == np.inf else ""
             raise ValueError(f"the time to step to has to be finite, got {time}{also}")
@@ -272,6 +286,8 @@ class TimeStepper(Sealed):
                 return StepStatus.END_OF_SIMULATION
             self._termination = self._integrator.termination = None  # the end has been put off
         self._final = np.inf if final is None else final
+        if not state.is_unchanged():
+            self._take_up()
         if self._reports_all and self._starts:
             self._starts = False
             return StepStatus.START_OF_CONTINUOUS_INTERVAL
@@ -279,7 +295,10 @@ class TimeStepper(Sealed):
         self._last_step = self._integrator.get_num_steps_taken() + limit
         try:
             while True:
-                status = self._step(float(time))
+                handlers = self._agenda.periodic()
+                status = self._step_by_periods(handlers, time) if handlers else None
+                if status is None:
+                    status = self._step(float(time))
                 if status is not None:
                     return status
         except KeyboardInterrupt:
@@ -288,6 +307,165 @@ class TimeStepper(Sealed):
             if self.state.stage < Stage.ACCELERATION or self.state.valid & EVERYTHING != EVERYTHING:
                 self._arrive(max(self._now, self._integrator.previous_time()))
             raise
+        finally:
+            self._integrator.get_state().mark_unchanged()
+
+    def step(self, duration: float) -> StepStatus:
+        """Advance the state by *duration*; for loops in Python that set something, step, and look.
+
+        A step ends exactly there, never beyond as those of `step_to` may, so that what is set next holds from there on. With
+        an explicit method, no events, nothing in Python and no contacts a call costs little more than the steps themselves.
+
+        Parameters
+        ----------
+        duration : float
+            Positive; time. With ``fixed_step_size`` of the integrator, steps are of that size but for the last.
+
+        Returns
+        -------
+        StepStatus
+            As of `step_to`.
+
+        Raises
+        ------
+        ValueError
+            If *duration* is not positive and finite.
+        ConvergenceError, ModelError
+            As `step_to`.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> stepper = mb.TimeStepper(system, mb.integrator.SemiExplicitEuler(system, fixed_step_size=1e-3))
+        >>> stepper.initialize(state)
+        >>> for _ in range(1000):
+        ...     stepper.state.u = 0.999 * stepper.state.u
+        ...     status = stepper.step(1e-3)
+        >>> round(stepper.time, 9)
+        1.0
+        """
+        quick = self._integrator.quick
+        if quick is None or not quick.alone:
+            return self._step_slowly(duration)
+        state = quick.state
+        if state.stage_number < _TIME or state.token is not quick.token:
+            return self._step_slowly(duration)
+        try:
+            end = self._now + duration
+            if not self._now < end < quick.last:
+                return self._step_slowly(duration)
+            if not quick.is_ready:
+                quick.get_ready()
+            status = quick.go(end)
+        except TypeError:
+            return self._step_slowly(duration)
+        if status == rk.REACHED:
+            self._now = end
+            return _REACHED
+        return self._go_on(status, end)
+
+    def _go_on(self, status: int, end: float) -> StepStatus:
+        """A step in one call has not got to its end: the way that finds out why, or goes on."""
+        state = self._integrator.get_state()
+        state.invalidate_q()
+        if status != rk.NOT_TAKEN_UP:
+            self._arrive(self._integrator.get_advanced_time())
+            state.mark_unchanged()
+        return self._step_slowly(end - self._now, end)
+
+    def _step_slowly(self, duration: float, end: float | None = None) -> StepStatus:
+        """`step` where something else than the integrator's kernel has a part in it, or something is to be found out."""
+        integrator, now = self._integrator, self.state.time
+        if end is None:
+            end = now + positive("duration", duration, ValueError)
+        allowed = integrator.allow_interpolation
+        integrator.allow_interpolation = False
+        try:
+            if integrator.get_advanced_time() != now:  # `step_to` has left the state within a step: one begins here
+                self.state.valid &= ~_UNCHANGED
+            status = self.step_to(end)
+        finally:
+            integrator.allow_interpolation = allowed
+            integrator.counts[rk.NO_INTERPOLATION] = not allowed
+        if integrator.quick is None and not (self._reports_all or self.has_events or self._termination is not None):
+            quick = integrator.find_quick()
+            if quick is not None:
+                quick.alone = True
+        return status
+
+    def _step_by_periods(self, handlers: list[PeriodicHandler], time: float) -> StepStatus | None:
+        """Go from event to event of periodic handlers as far as nothing else happens; a status if `step_to` is to return.
+
+        It does what `_step` and `_handle` do, and leaves to them all that is out of the ordinary.
+        """
+        integrator, state = self._integrator, self._integrator.get_state()
+        if self._due is not None or self._reports_all or integrator.get_advanced_time() != self._now:
+            return None
+        quick = integrator.quick or integrator.find_quick()
+        if quick is None:
+            return None
+        if not quick.is_ready:
+            quick.get_ready()
+        kept, accuracy = None, self._agenda.accuracy
+        while state.stage_number >= _TIME:
+            include = self._handled_at != self._now
+            due = [handler.get_next_event_time(state, include) for handler in handlers]
+            event_time = min(due)
+            if not self._now <= event_time <= time or event_time >= quick.last:
+                break
+            if event_time > self._now:
+                status = quick.go(event_time)
+                if status != rk.REACHED:
+                    state.invalidate_q()
+                    if status == rk.NOT_TAKEN_UP and kept is not None:
+                        self._realize_changed(kept)
+                        return None
+                    self._arrive(integrator.get_advanced_time())
+                    return None
+                self._now, kept = event_time, None
+                if event_time == time:
+                    return _REACHED
+            if kept is not None or due.count(event_time) > 1:
+                break
+            handler, kept = handlers[due.index(event_time)], state.snapshot()
+            try:
+                answer = handler.handle_event(state, accuracy)
+            except BaseException:
+                state.revert(kept)
+                raise
+            if (answer is None or answer is False) and state.stage_number >= _TIME:
+                self._handled_at = self._now
+                continue
+            ended = self._handle([(handler, partial(_answer, answer))], kept)
+            self._handled_at = self._now
+            return ended
+        if kept is not None:
+            self._realize_changed(kept)
+        return None
+
+    def _realize_changed(self, kept: tuple[Any, ...]) -> None:
+        """A handler has changed the state: go on from there; if that is impossible the state is as *kept*."""
+        try:
+            self._take_up()
+        except BaseException:
+            self._integrator.get_state().revert(kept)
+            raise
+
+    def _take_up(self) -> None:
+        """What was set in the state since the last step holds from here on."""
+        state = self._integrator.get_state()
+        if state.time != self._now:
+            raise ModelError(
+                f"the stepper's state has been moved from time {self._now:.9g} to {state.time:.9g}; set anything but its time, "
+                "or call initialize with a state of another time"
+            )
+        self._reach = max(self._now - self._began, 0.5 * self._reach)
+        self._integrator.take_up(self._reach if self._reach > 0.0 else np.inf)
+        found = self._found
+        self._begin_interval()
+        if found is not None and found.high <= self._now:  # announced, and still to be handled
+            self._found = found
 
     def _step(self, time: float) -> StepStatus | None:
         """Go to the next report, event or end; a status if `step_to` is to return."""
@@ -438,7 +616,7 @@ class TimeStepper(Sealed):
             if isinstance(handler, ImpactWhen):
                 handler.resolved = resolved
         try:
-            status = self._handle(self._agenda.calls_for(found.which, False))
+            status = self._handle(self._agenda.calls_for(found.which, False), which=found.which)
         except BaseException:
             self._found = found
             for one in found.which:
@@ -501,17 +679,24 @@ class TimeStepper(Sealed):
                     "state to try something out, or make it an event handler"
                 )
 
-    def _handle(self, calls: list[Call]) -> StepStatus | None:
-        """Let handlers change the state; a status where `step_to` is to return."""
-        ends, changed = self._change(calls) if calls else (None, False)
+    def _handle(
+        self, calls: list[Call], kept: tuple[Any, ...] | None = None, which: Sequence[Watched] = ()
+    ) -> StepStatus | None:
+        """Let handlers change the state; a status where `step_to` is to return. See `_change`."""
+        ends, changed = self._change(calls, kept, which) if calls else (None, False)
         if ends is not None:
             name = getattr(ends, "name", None) or ends.get_name()
             message = f"{name} ended the simulation{getattr(ends, '_why', '')}"
             return self._end(TerminationReason.EVENT_HANDLER_REQUESTED_TERMINATION, ends, message)
         return StepStatus.START_OF_CONTINUOUS_INTERVAL if changed and self._reports_all else None
 
-    def _change(self, calls: list[Call]) -> tuple[Any, bool]:
+    def _change(
+        self, calls: list[Call], kept: tuple[Any, ...] | None = None, which: Sequence[Watched] = ()
+    ) -> tuple[Any, bool]:
         """Let handlers change the state, and restart the integrator; if one raises, the state is as before.
+
+        *kept* is a snapshot where they have changed it already, and the calls give their answers; *which* are the witnesses
+        that have changed sign.
 
         Returns the handler that ends the simulation, and whether anything has changed.
         """
@@ -519,11 +704,15 @@ class TimeStepper(Sealed):
         if of_contacts and all(owner is not of_contacts[0][0] for owner, _ in calls):
             calls = [*calls, *of_contacts]  # which may be struck, or let go, by what the others do
         state, integrator = self._integrator.get_state(), self._integrator
-        kept, y, ends = state.snapshot(), state.y_values.copy(), None
+        begun, y, ends = kept is not None, state.y_values.copy(), None
+        kept = kept or state.snapshot()
         kept_by_integrator = integrator.control.copy(), integrator.counts.copy(), integrator.work.copy()
         resources = state.resources
-        state.end_step(self._now)  # variables that update themselves do so, and have both sides of a jump
-        state.mark_unchanged()
+        if not begun:
+            if integrator.follows_jumps:
+                integrator.follow_jump(state, calls, which)
+            state.end_step(self._now)  # variables that update themselves do so, and have both sides of a jump
+            state.mark_unchanged()
         try:
             for owner, call in calls:
                 answer = call(state)
@@ -610,6 +799,11 @@ class TimeStepper(Sealed):
             If it is broken, or was written for another model, integrator or version; the time stepper is then as it was.
         """
         load_checkpoint(path, self, anyway=anyway)
+
+
+def _answer(answer: Any, state: State) -> Any:
+    """What a handler has returned already."""
+    return answer
 
 
 def _settles(owner: Any) -> bool:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .energy_accounts import Ledger
     from .error_estimate import ErrorEstimate
     from .run import IntegratorSettings
+    from .sensitivities import Sensitivities
 
 
 FORMATS = (".npz", ".csv", ".parquet", ".h5", ".hdf5")
@@ -109,6 +110,8 @@ class Trajectory(Sealed):
     coordinate_names, speed_names, auxiliary_names, body_names : tuple of str
     system : MultibodySystem or None
     model_variables, statistics : dict
+    sensitivities : Sensitivities or None
+        Derivatives by initial values and parameters, of a run that was asked for them; no file holds them.
 
     Raises
     ------
@@ -141,6 +144,7 @@ class Trajectory(Sealed):
     system: MultibodySystem | None
     model_variables: dict[str, Any]
     statistics: dict[str, Any]
+    sensitivities: Sensitivities | None
 
     def __init__(
         self,
@@ -214,6 +218,7 @@ class Trajectory(Sealed):
         self.ledger: Ledger | None = None  # of a run that kept the accounts itself, step by step
         self.run_settings: IntegratorSettings | None = None  # of a run that can be repeated to keep them
         self.error_estimate: ErrorEstimate | None = None
+        self.sensitivities: Sensitivities | None = None
 
     def __len__(self) -> int:
         return len(self.time)
@@ -729,6 +734,69 @@ class Trajectory(Sealed):
 
         options: dict[str, Any] = {"fps": fps, "speed": speed, "size": size, "progress": progress}
         return animate_trajectory(self, path, contact_forces=contact_forces, **options)
+
+    def save_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        fps: float | None = None,
+        contact_forces: bool | float = False,
+        title: str | None = None,
+    ) -> Path:
+        """Write the motion as one HTML file that plays it: a page with a time line, in which the mechanism can be turned.
+
+        It needs no network and no other file, and opens from disk in any browser of the last years (WebGL 2).
+
+        Parameters
+        ----------
+        path : str or path
+            File to write, ``.html``.
+        fps : float, optional
+            Poses kept a second, between which the page interpolates; 50 unless given, or fewer of motions that are so long
+            that there would be more than 3,000.
+        contact_forces : bool or float, default False
+            As of `plot`.
+        title : str, optional
+            Of the page; the file's name unless given.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ValueError
+            If there is no system, or the extension is another.
+        """
+        from ..viewer.html_file import save_html
+
+        return save_html(self, path, fps=fps, contact_forces=contact_forces, title=title)
+
+    def save_gltf(self, path: str | os.PathLike[str], *, fps: float | None = None) -> Path:
+        """Write the motion as a binary glTF 2.0 file, with an animation: for Blender, slides and other programs.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write, ``.glb``.
+        fps : float, optional
+            As of `save_html`.
+
+        Returns
+        -------
+        Path
+            The file. Its y axis is up, against gravity, as the format asks; each body is a node with the body's name. Lines
+            between bodies, texts, particles and planes without end are left out.
+
+        Raises
+        ------
+        ValueError
+            If there is no system, or the extension is another.
+        """
+        from ..viewer.gltf_file import save_gltf
+
+        return save_gltf(self, path, fps=fps)
 
 
 class States(Sequence["State"]):

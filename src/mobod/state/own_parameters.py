@@ -38,7 +38,7 @@ class OwnParameters(Weights):
         self.valid &= KEPT_BY_Z
         if self.stage_number > VELOCITY:
             self.stage_number = VELOCITY
-        return numbers.reshape(-1)
+        return numbers.ravel()
 
     def take_own(self, own: dict[str, npt.NDArray[Any]]) -> None:
         """Replace the state's own Instance fields by these; the stage falls to MODEL."""

@@ -48,6 +48,7 @@ class Parametrized(Sealed):
     #: What it declares, by name.
     PARAMETERS: ClassVar[Mapping[str, Parameter[Any, Any]]] = MappingProxyType({})
     #: Computes dependent numbers, or refuses a combination: called with a name for messages and all numbers of the element.
+    #: Each number may be an array, of one a state: then any error says that the states have to be looked at one by one.
     settle: ClassVar[Any] = None
     #: The numbers that kernels read in a default state.
     default_numbers: list[float]
@@ -335,7 +336,7 @@ def _listed(check: Callable[[str, Any], Any]) -> Callable[[str, Any], list[float
         numbers: list[float] = check(what, value).tolist()
         return numbers
 
-    listed.__doc__ = check.__doc__
+    listed.__doc__, vars(listed)["__wrapped__"] = check.__doc__, check
     return listed
 
 
@@ -349,6 +350,8 @@ def _nine(what: str, value: Any) -> list[float]:
 
 
 _twelve.__doc__, _nine.__doc__ = frames.frame.__doc__, frames.rotation.__doc__
+# `value.rows` has the array forms of these
+vars(_twelve)["__wrapped__"], vars(_nine)["__wrapped__"] = frames.frame, frames.rotation
 
 
 def _of_nine(numbers: Any) -> Rotation:

@@ -170,7 +170,7 @@ class State(OwnParameters):
                 self.record.buffer.copy(),
                 {name: array.copy() for name, array in self.own_fields.items()},
             ),
-            (_copy.deepcopy(self.discrete), dict(self.force_cache), resources),
+            (_copy.deepcopy(self.discrete) if self.discrete else {}, dict(self.force_cache), resources),
             (self.stage_number, self.valid, self.use_euler_angles, self.pending_euler_angles),
         )
 

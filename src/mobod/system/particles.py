@@ -14,12 +14,20 @@ import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
+from ..state.of_each import Present, Rows, of_each
 from ..state.subsystem import Subsystem
-from ..value import checks
+from ..value import checks, rows
 from ..value.stage import Stage
 
 if TYPE_CHECKING:
     from ..state.state import State
+
+
+def _masses_of_each(matter: Any, template: State, values: Any, present: Present) -> Rows | None:
+    array = rows.as_array(values)
+    if array is None or array.shape[1:] != (matter.get_num_particles(),) or rows.positive(array) is None:
+        return None
+    return Rows([("particle_mass", slice(None), array[:, :, None])], typical=array[0])
 
 
 class ParticleSubsystem(Subsystem):
@@ -110,6 +118,7 @@ class ParticleSubsystem(Subsystem):
         mass: Array = self._particle_state(state, "get_all_particle_masses", Stage.INSTANCE).particle_mass[:, 0].copy()
         return mass
 
+    @of_each(_masses_of_each)
     def set_all_particle_masses(self, state: State, masses: ArrayLike) -> None:
         """Change the masses ``(np,)`` in this state alone, which falls to MODEL at most; the defaults stay.
 

@@ -70,6 +70,13 @@ class HasParts(Sealed):
             raise TopologyError(f"{self!r} has no matter; make one with mobod.SimbodyMatterSubsystem(system)")
         return self._matter
 
+    @property
+    def forces(self) -> GeneralForceSubsystem:
+        """The first `GeneralForceSubsystem`, for systems with one; `TopologyError` where there is none yet."""
+        if not self.force_subsystems:
+            raise TopologyError(f"{self!r} has no forces; make them with mobod.GeneralForceSubsystem(system)")
+        return self.force_subsystems[0]
+
     def get_num_subsystems(self) -> int:
         """How many subsystems there are."""
         return len(self.subsystems)

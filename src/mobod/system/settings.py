@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..algebra.arrays import Array
 from ..state.parameters import Parametrized
 from ..value.checks import suggest
 
@@ -35,6 +36,10 @@ class Setting:
     def names(self) -> list[str]:
         """One a number."""
         return [self.name] if self.size == 1 else [f"{self.name}[{i}]" for i in range(self.size)]
+
+    def values(self, state: State) -> Array:
+        """Its numbers ``(size,)`` in a state; those of frames are displacements from where they are, zeros."""
+        return np.array(self._values(state), np.float64).reshape(-1)
 
     def step(self, state: State, i: int) -> float:
         """A step for differences of number i."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..constraint import ConstantCoordinate
+from ..state.of_each import of_each, rows_of
 from ..value import checks
 from .base import UnilateralContact
 
@@ -40,6 +41,7 @@ class HardStop(UnilateralContact):
         """Where the stop is; angle or length. Needs MODEL."""
         return self.normal.get_value(state)
 
+    @of_each(lambda stop, template, values, present: rows_of(stop.normal.set_position, template, values, present))
     def set_value(self, state: State, value: float) -> None:
         """Move the stop in this state, which falls to MODEL at most. Needs MODEL."""
         self.normal.set_value(state, value)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..constraint import Rod
+from ..state.of_each import of_each, rows_of
 from ..value import checks
 from .base import UnilateralContact
 from .between_bodies import bodies_and_name
@@ -58,6 +59,7 @@ class Rope(UnilateralContact):
         """Its length. Needs MODEL."""
         return self.normal.get_length(state)
 
+    @of_each(lambda rope, template, values, present: rows_of(rope.normal.set_rod_length, template, values, present))
     def set_length(self, state: State, length: float) -> None:
         """Change its length in this state, which falls to MODEL at most. Needs MODEL."""
         self.normal.set_length(state, length)

@@ -228,5 +228,5 @@ def check_extension(path: Path, known: Sequence[str]) -> str:
     """Return a file's extension, in lower case, or raise a ValueError that names the known ones."""
     extension = path.suffix.lower()
     if extension not in known:
-        raise ValueError(f"{path.name!r} must end in {', '.join(known[:-1])} or {known[-1]}")
+        raise ValueError(f"{path.name!r} must end in {' or '.join(filter(None, (', '.join(known[:-1]), known[-1])))}")
     return extension

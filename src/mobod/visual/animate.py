@@ -18,11 +18,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
+from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
+from ..shapes.poses import calc_poses
+from ..shapes.view import find_view
 from ..value.checks import check_extension
 from ..value.files import written
-from .contact_arrows import calc_contact_arrows, check_contact_forces
-from .poses import calc_poses
-from .scene import Scene, find_view
+from .scene import Scene
 
 if TYPE_CHECKING:
     from ..value.annotations import Trajectory

@@ -14,10 +14,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from ..algebra.arrays import Array
+from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
+from ..shapes.poses import calc_poses
+from ..shapes.view import find_center, find_close_view, find_view
 from ..value.files import written
-from .contact_arrows import calc_contact_arrows, check_contact_forces
-from .poses import calc_poses
-from .scene import Scene, find_center, find_close_view, find_view
+from .scene import Scene
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

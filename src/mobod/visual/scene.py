@@ -7,7 +7,6 @@ what is hidden by its own solid is left out before. Lines are drawn over the fac
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algebra.arrays import Array
-from .mechanism import Mechanism
+from ..shapes.mechanism import Mechanism
+from ..shapes.view import ELEVATION, View, find_display_rotation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,115 +23,15 @@ if TYPE_CHECKING:
     from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 
-ELEVATION = 14.0
 AMBIENT = 0.62  # brightness of a face turned away from the light
 SHADOW = (0.86, 0.86, 0.87, 1.0)
+DARKER = 0.8  # of the colour of a plane, in the shadow
 FLOOR = (0.955, 0.955, 0.96, 1.0)
 TRACE = (0.80, 0.15, 0.25)
 FORCE = (0.90, 0.35, 0.00)
 HEAD = 0.035  # of an arrow, in parts of the diagonal of the view
 PARTICLE = (0.15, 0.35, 0.60)
 BESIDE = -14  # where an axis without numbers has its name, in points
-
-
-@dataclass(frozen=True)
-class View:
-    """A camera's direction and the box of space that it shows.
-
-    Parameters
-    ----------
-    R_DG : (3, 3) array
-        Orientation of Ground in the display's frame D, whose z axis is up.
-    azimuth : float
-        Of the camera about D's z axis, from its x axis; degrees.
-    low, high : (3,) array
-        The box that is shown, in D; length.
-    """
-
-    R_DG: Array
-    azimuth: float
-    low: Array
-    high: Array
-
-    @property
-    def toward_camera(self) -> Array:
-        """Unit vector toward the camera, in D."""
-        azimuth, elevation = np.radians([self.azimuth, ELEVATION])
-        flat = np.cos(elevation)
-        return np.array([flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)])
-
-    @property
-    def has_numbers_left(self) -> bool:
-        """Whether Matplotlib draws the upright axis, and its numbers, at the left edge of the box."""
-        return self.azimuth % 180.0 < 90.0
-
-    def calc_extent(self) -> tuple[float, float]:
-        """Calculate how wide and how high the box looks; length."""
-        choice = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=bool)
-        corners = np.where(choice, self.high, self.low)
-        right = np.cross([0.0, 0.0, 1.0], self.toward_camera)
-        right /= np.linalg.norm(right)
-        above = np.cross(self.toward_camera, right)
-        return float(np.ptp(corners @ right)), float(np.ptp(corners @ above))
-
-    def moved_to(self, center: Array) -> View:
-        """Make the same view of a box of the same size about another center, in D."""
-        half = (self.high - self.low) / 2.0
-        return View(self.R_DG, self.azimuth, center - half, center + half)
-
-
-def find_display_rotation(up: Array) -> Array:
-    """Find R_DG, (3, 3): D's z axis is up, its x axis is Ground's x, or as near as can be."""
-    x = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[2]
-    x = x - (x @ up) * up
-    x /= np.linalg.norm(x)
-    return np.stack([x, np.cross(up, x), up])
-
-
-def find_view(mechanism: Mechanism, X_GB: Array, particles: Array) -> View:
-    """Find the view that shows all of a motion, (nt, nb, 4, 4) and (nt, np, 3), and looks at its plane if it has one."""
-    R_DG = find_display_rotation(mechanism.up)
-    corners = mechanism.calc_corners(X_GB, particles) @ R_DG.T
-    azimuth = _find_azimuth(corners.reshape(-1, 3)[:, :2])
-    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
-    return View(R_DG, azimuth, *_padded(low, high, mechanism.size))
-
-
-def find_close_view(mechanism: Mechanism, X_GB: Array, particles: Array, view: View) -> View:
-    """Find a view large enough for the mechanism at any one pose, for following it on its way; of a point the whole view."""
-    corners = mechanism.calc_corners(X_GB, particles) @ view.R_DG.T
-    size = np.ptp(corners, axis=1).max(axis=0)
-    if not size.any():
-        return view
-    return View(view.R_DG, view.azimuth, *_padded(-size / 2.0, size / 2.0, mechanism.size))
-
-
-def find_center(mechanism: Mechanism, X_GB: Array, particles: Array, view: View) -> Array:
-    """Find the middle of the mechanism at a pose, in D."""
-    corners = mechanism.calc_corners(X_GB, particles) @ view.R_DG.T
-    return np.asarray((corners.min(axis=0) + corners.max(axis=0)) / 2.0)
-
-
-def _padded(low: Array, high: Array, least: float) -> tuple[Array, Array]:
-    """Leave a margin, and give what is flat some depth, and *least* to what is no more than a point."""
-    size, middle = high - low, (low + high) / 2.0
-    largest = float(size.max())
-    if largest <= 1e-9 * float(np.abs(middle).max()):  # rounding, or nothing at all
-        return middle - 0.5 * least, middle + 0.5 * least
-    half = np.maximum(0.53 * size, 0.12 * largest)
-    middle[2] += max(float(half[2] - 0.5 * size[2]), 0.0) - 0.02 * largest  # the floor stays close below
-    return middle - half, middle + half
-
-
-def _find_azimuth(points: Array) -> float:
-    """Find where to look from at horizontal points (n, 2): their broad side, 30 degrees off; -60 if they have none."""
-    moments, axes = np.linalg.eigh(np.cov(points.T, bias=True))  # divided by n: there may be one point
-    rounding = 1e-18 * float(np.square(points).max())
-    if moments[1] <= max(1.8 * float(moments[0]), rounding):
-        return -60.0
-    normal = float(np.degrees(np.arctan2(axes[1, 0], axes[0, 0])))
-    normal = (normal + 135.0) % 180.0 - 135.0  # of the two sides the one nearer to -y and x
-    return normal + 30.0
 
 
 class Scene:
@@ -180,8 +80,8 @@ class Scene:
         self.look(view)
 
         nothing = np.zeros((1, 3, 3))
-        self._shadow = Poly3DCollection(nothing, facecolors=[SHADOW], edgecolors=[SHADOW], linewidths=0.3, zorder=2)
-        self._faces = Poly3DCollection(nothing, zorder=4, linewidths=0.3)
+        self._shadow = Poly3DCollection(nothing, facecolors=[SHADOW], edgecolors=[SHADOW], linewidths=0.7, zorder=2)
+        self._faces = Poly3DCollection(nothing, zorder=4, linewidths=0.7)
         self.lines = Line3DCollection(
             np.zeros((1, 2, 3)),
             colors=mechanism.segment_color,
@@ -231,12 +131,14 @@ class Scene:
         All are in Ground; an arrow goes from its first point to its second.
         """
         R = self.view.R_DG
-        floor = self._show_planes(X_GB)
+        floor, shadow_color = self._show_planes(X_GB)
         faces = self.mechanism.place_faces(X_GB) @ R.T
         normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
         facing = normals @ self.view.toward_camera > 0.0
         visible = facing | ~self.mechanism.face_closed
+        normals = self.mechanism.turn_face_normals(X_GB) @ R.T
+        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
         normals = np.where(facing[:, None], normals, -normals)
         colors = self.mechanism.face_color.copy()
         colors[:, :3] *= AMBIENT + (1.0 - AMBIENT) * np.maximum(normals @ self._light, 0.0)[:, None]
@@ -244,6 +146,7 @@ class Scene:
         if self._floor:
             shadow = faces[visible].copy()
             shadow[..., 2] = self.view.low[2] if floor is None else floor
+            self._shadow.set_color(shadow_color)
             self._set_faces(self._shadow, shadow, None)
         self.lines.set_segments(self.mechanism.place_segments(X_GB) @ R.T)
         cast(Any, self._dots).set_data_3d(*(particles @ R.T).T)
@@ -254,9 +157,9 @@ class Scene:
                 text.set_position_3d(point)
                 self._keep_inside(text, point)
 
-    def _show_planes(self, X_GB: Array) -> float | None:
-        """Place the planes, as far as the view's box goes; the height of a level one, on which shadows fall."""
-        height = None
+    def _show_planes(self, X_GB: Array) -> tuple[float | None, tuple[float, ...]]:
+        """Place the planes, as far as the view's box goes; the height of a level one, and the colour of shadows on it."""
+        height, shadow = None, SHADOW
         for plane, collection in zip(self.mechanism.planes, self._planes, strict=True):
             X = self.view.R_DG @ X_GB[plane.body, :3]
             normal, point = X[:, :3] @ plane.normal, X[:, :3] @ plane.point + X[:, 3]
@@ -266,7 +169,9 @@ class Scene:
                 collection.set_verts([corners])
                 if normal[2] > 1.0 - 1e-9:
                     height = float(point[2])
-        return height
+                    seen = plane.opacity * np.array(plane.color) + (1.0 - plane.opacity) * np.array(FLOOR[:3])
+                    shadow = (*(DARKER * seen).tolist(), 1.0)
+        return height, shadow
 
     def _draw_arrows(self, arrows: Array) -> Array:
         """Lines (3 n, 2, 3) of arrows (n, 2, 3): shafts, and heads that face the camera, all in D."""

@@ -23,7 +23,10 @@ from ... import force
 from ...algebra.arrays import Array, ArrayLike
 from ...errors import ModelError
 from ...force import transmission
+from ...state.of_each import Present, Rows, of_each
+from ...value import rows
 from ...value.checks import shaped
+from ...value.stage import Stage
 from .bodies import BALL, FREE, Tree
 from .sites import Placed
 from .source import Source, listed, plural
@@ -32,6 +35,15 @@ from .tendons import Tendons
 if TYPE_CHECKING:
     from ...state.state import State
     from ..model import Model
+
+
+def _controls_of_each(controls: Any, template: State, values: Any, present: Present) -> Rows | None:
+    array = rows.as_array(values)
+    if array is None or array.shape[1:] != (controls.num_controls,) or not np.isfinite(array).all():
+        return None
+    controls.get_controls(template)  # refuses a state of another system
+    places, numbers = controls.places_of_numbers()
+    return Rows([("force_numbers", numbers, array[:, places, None])], Stage.DYNAMICS)
 
 
 class Controls:
@@ -45,15 +57,18 @@ class Controls:
         self._places, self._elements = np.array(places, int), list(elements)
         self.num_controls = count
 
-    def _numbers(self) -> Array:
-        return np.array([element.span[2] for element in self._elements], int)
+    def places_of_numbers(self) -> tuple[Array, Array]:
+        """Which controls are simulated, and where they are among the numbers of forces."""
+        return self._places, np.array([element.span[2] for element in self._elements], int)
 
+    @of_each(_controls_of_each)
     def set_controls(self, state: State, ctrl: ArrayLike) -> None:
         """Set all controls ``(nu,)`` in a state, which falls to VELOCITY at most. Needs MODEL."""
         values = shaped("ctrl", ctrl, (self.num_controls,))
         if self._elements:
             self._elements[0].get_control(state)  # refuses a state of another system
-            state.own_numbers()[self._numbers()] = values[self._places]
+            places, numbers = self.places_of_numbers()
+            state.own_numbers()[numbers] = values[places]
 
     def get_controls(self, state: State) -> Array:
         """All controls ``(nu,)``; zero of actuators that are not simulated. Needs MODEL."""

@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 
 import mobod as mb
 from mobod import decoration
-from mobod.visual.mechanism import Mechanism, find_body_transforms
-from mobod.visual.scene import find_display_rotation, find_view
-from mobod.visual.shapes import GROUND, PALETTE
+from mobod.shapes.mechanism import Mechanism, find_body_transforms
+from mobod.shapes.shape_maker import GROUND, PALETTE
+from mobod.shapes.view import find_display_rotation, find_view
 
 
 class Parts:

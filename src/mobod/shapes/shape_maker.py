@@ -99,14 +99,29 @@ class Link:
     held: list[Array] = field(default_factory=list)
 
 
-class Faces(NamedTuple):
-    """Triangles (n, 3, 3) of one body, in its frame."""
+class Surface(NamedTuple):
+    """A surface of one body, in its frame: vertices (nv, 3) and triangles (nt, 3), counter-clockwise seen from outside."""
 
     body: int
-    points: Array
+    vertices: Array
+    triangles: Indices
     color: Rgb
     opacity: float = 1.0
     closed: bool = True
+
+    @property
+    def points(self) -> Array:
+        """The corners of all triangles, (nt, 3, 3)."""
+        return self.vertices[self.triangles]
+
+
+class Label(NamedTuple):
+    """A text that starts at a station of a body; red, green, blue and opacity."""
+
+    body: int
+    station: Array
+    text: str
+    color: tuple[float, ...]
 
 
 class Plane(NamedTuple):
@@ -142,28 +157,33 @@ class ShapeMaker:
         Whether bodies without decorations are drawn.
     ties : sequence of Segment
         Lines from one body to another that are drawn too.
+    detail : float, default 1
+        Factor on the number of triangles along curves; that of pictures is 1.
 
     Attributes
     ----------
-    faces : list of Faces
+    surfaces : list of Surface
     segments : list of Segment
-    texts : list of (int, (3,) array, str, color)
-        Body, station, text; red, green, blue and opacity.
+    texts : list of Label
     planes : list of Plane
         They have no part in the size.
     size : float
         Extent of the whole; length.
     """
 
-    def __init__(self, links: Sequence[Link], X_GB: Array, sticks: bool = True, ties: Sequence[Segment] = ()) -> None:
-        self.faces: list[Faces]
+    def __init__(
+        self, links: Sequence[Link], X_GB: Array, sticks: bool = True, ties: Sequence[Segment] = (), detail: float = 1.0
+    ) -> None:
+        self.surfaces: list[Surface]
         self.segments: list[Segment]
-        self.texts: list[tuple[int, Array, str, tuple[float, ...]]]
+        self.texts: list[Label]
         self.planes: list[Plane]
         self._links = links
         self._many = len(links) > MANY
         shapes = sum(max(1, len(link.decorations)) for link in links)
-        self._resolution = float(np.clip(np.sqrt(50.0 / shapes), COARSE, 1.0))
+        self._resolution = detail * float(np.clip(np.sqrt(50.0 / shapes), COARSE, 1.0))
+        self._finest = int(FINE * detail**2)
+        self._cells = int(CELLS * detail)
         self._joints: list[list[Array]] = [[] for _ in links]  # those that a body carries
         for link in links[1:]:
             self._joints[link.parent].append(link.X_PF[:3, 3])
@@ -171,7 +191,7 @@ class ShapeMaker:
         self.size = 0.0
         self._unreadable: dict[int, str] = {}  # decorations by their identity
         self._decorate_all(lambda mesh: COARSE)
-        self._decorated = {part.body for part in self.faces} | {part.bodies[0] for part in self.segments}
+        self._decorated = {part.body for part in self.surfaces} | {part.bodies[0] for part in self.segments}
         self._decorated |= {part.body for part in self.planes}
         self.size = self._calc_size(X_GB)
         self._decorate_all(self._choose_resolution)
@@ -190,7 +210,7 @@ class ShapeMaker:
             warnings.warn(f"a decoration of {first}. It is left out of the picture{more}", stacklevel=_callers_level())
 
     def _decorate_all(self, choose_resolution: Callable[[Array], float]) -> None:
-        self.faces, self.segments, self.texts, self.planes = [], [], [], []
+        self.surfaces, self.segments, self.texts, self.planes = [], [], [], []
         for body, link in enumerate(self._links):
             for geometry, X_BD in link.decorations:
                 if geometry.representation != "hidden":
@@ -211,7 +231,7 @@ class ShapeMaker:
             return
         if isinstance(geometry, decoration.Text):
             of_text = (*(geometry.color or JOINT), geometry.opacity)
-            self.texts.append((body, _move(X_BD, geometry.X.p), geometry.text, of_text))
+            self.texts.append(Label(body, _move(X_BD, geometry.X.p), geometry.text, of_text))
         if id(geometry) in self._unreadable:
             return
         try:
@@ -225,14 +245,14 @@ class ShapeMaker:
         if colors is not None and geometry.representation == "surface":
             self._add_colored(body, geometry, _move(X_BD, vertices), triangles, colors, color)
             return
-        if len(triangles) > FINE:
-            vertices, triangles = _coarsen(vertices, triangles)
+        if len(triangles) > self._finest:
+            vertices, triangles = _coarsen(vertices, triangles, self._cells)
         points = _move(X_BD, vertices)
         lines = [_move(X_BD, line) for line in geometry.calc_lines(resolution)]
         if geometry.representation == "wireframe":
             lines += _find_edges(points, triangles)
         elif len(triangles):
-            self.faces.append(Faces(body, points[triangles], color, geometry.opacity, geometry.is_closed))
+            self.surfaces.append(Surface(body, points, triangles, color, geometry.opacity, geometry.is_closed))
         axes = isinstance(geometry, decoration.Frame) and geometry.color is None
         for number, line in enumerate(lines):
             if len(line) > 1:
@@ -251,10 +271,10 @@ class ShapeMaker:
         for number, (red, green, blue, opacity) in enumerate(kinds.tolist()):
             used, index = np.unique(triangles[which.ravel() == number], return_inverse=True)
             own, faces = points[used], np.asarray(index, np.int64).reshape(-1, 3)
-            if len(faces) > FINE:
-                own, faces = _coarsen(own, faces)
+            if len(faces) > self._finest:
+                own, faces = _coarsen(own, faces, self._cells)
             color, seen = (otherwise, 1.0) if red < 0.0 else ((red, green, blue), opacity)
-            self.faces.append(Faces(body, own[faces], color, seen * geometry.opacity, geometry.is_closed))
+            self.surfaces.append(Surface(body, own, faces, color, seen * geometry.opacity, geometry.is_closed))
 
     def _draw_joint(self, body: int, link: Link) -> None:
         if not 1 <= link.nu <= 3:
@@ -265,13 +285,13 @@ class ShapeMaker:
             self._add(0, decoration.Brick((half, half, half)), link.X_PF, GROUND)
         if body not in self._decorated and not self._many:
             self._add(body, decoration.Sphere(1.7 * r), link.X_BM, JOINT)
-        if link.nu <= 2:  # the rail of a slider; of no length as long as nothing slides
+        if link.nu <= 2 and body not in self._decorated:  # the rail of a slider; of no length as long as nothing slides
             ends = np.stack([link.X_PF[:3, 3], link.X_BM[:3, 3]])
             self.segments.append(Segment((link.parent, body), ends, GROUND))
 
     def _calc_extent(self, body: int) -> float:
         """Calculate how large the shape of a decorated body is, so that nothing hides it."""
-        points = [part.points.reshape(-1, 3) for part in self.faces if part.body == body]
+        points = [part.vertices for part in self.surfaces if part.body == body]
         points += [part.points for part in self.segments if part.bodies == (body, body)]
         return float(np.linalg.norm(np.ptp(np.concatenate(points), axis=0)))
 
@@ -313,8 +333,8 @@ class ShapeMaker:
         self._add(body, decoration.Ellipsoid(np.maximum(radii, 1.5 * self._radius)), X, self._color(body))
 
     def _add(self, body: int, geometry: decoration.Decoration, X: Array, color: Rgb) -> None:
-        vertices, triangles = geometry.calc_mesh(min(self._resolution, 0.7))
-        self.faces.append(Faces(body, _move(X, vertices)[triangles], color))
+        vertices, triangles = geometry.calc_mesh(min(self._resolution, max(0.7, 0.5 * self._resolution)))
+        self.surfaces.append(Surface(body, _move(X, vertices), triangles, color))
 
     def _color(self, body: int) -> Rgb:
         if body == 0:
@@ -327,7 +347,7 @@ class ShapeMaker:
         return float(red), float(green), float(blue)
 
     def _calc_size(self, X_GB: Array) -> float:
-        points = [_move(X_GB[part.body], part.points.reshape(-1, 3)) for part in self.faces]
+        points = [_move(X_GB[part.body], part.vertices) for part in self.surfaces]
         points += [_move(X_GB[part.bodies[0]], part.points) for part in self.segments]
         gyration = 0.0
         for body, link in enumerate(self._links):
@@ -386,11 +406,11 @@ def _between(start: Array, end: Array, radius: float) -> tuple[decoration.Cylind
     return decoration.Cylinder(radius, length / 2.0), X
 
 
-def _coarsen(vertices: Array, triangles: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
+def _coarsen(vertices: Array, triangles: NDArray[np.int64], divisions: int) -> tuple[Array, NDArray[np.int64]]:
     """Merge the vertices that share a cell of a grid into their mean (Rossignac and Borrel 1993)."""
     low, extent = vertices.min(axis=0), float(np.ptp(vertices, axis=0).max())
-    cells = np.minimum((vertices - low) * (CELLS / (extent or 1.0)), CELLS - 1).astype(np.int64)
-    _, merged, counts = np.unique(cells @ (CELLS**2, CELLS, 1), return_inverse=True, return_counts=True)
+    cells = np.minimum((vertices - low) * (divisions / (extent or 1.0)), divisions - 1).astype(np.int64)
+    _, merged, counts = np.unique(cells @ (divisions**2, divisions, 1), return_inverse=True, return_counts=True)
     means = np.column_stack([np.bincount(merged, column) for column in vertices.T]) / counts[:, None]
     corners = merged[triangles]
     first = np.argmin(corners, axis=1)[:, None]  # the same triangle by the same three, whichever was its first

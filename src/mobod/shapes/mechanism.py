@@ -14,7 +14,8 @@ from ..force.gravity import Gravity
 from ..force.subsystem import GeneralForceSubsystem
 from ..force.uniform_gravity import UniformGravity
 from ..value.stage import Stage
-from .shapes import Link, Segment, ShapeMaker
+from .normals import calc_corner_normals
+from .shape_maker import Label, Link, Plane, Segment, ShapeMaker, Surface
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 
 #: Which of a box's corners are high in x, y and z.
 CORNERS: NDArray[np.bool_] = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=bool)
+
+#: Faces with an edge longer than this part of the whole are divided, since what sorts faces by depth looks at their middles.
+LONGEST = 0.09
+
+#: But none once there are so many: drawing them takes time.
+MOST_FACES = 4000
 
 
 class Mechanism:
@@ -41,23 +48,28 @@ class Mechanism:
         Whether bodies without decorations are drawn, as sticks.
     ties : sequence of Segment
         Lines between bodies, those of constraints.
+    detail : float, default 1
+        Factor on the number of triangles along curves; that of pictures is 1.
 
     Attributes
     ----------
     size : float
         Extent of the whole at the typical pose; length.
+    links : list of Link
+        The bodies, as they were given.
+    surfaces : list of Surface
+    segments : list of Segment
+    texts : list of Label
+    planes : list of Plane
+        Planes without end, each fixed to a body; they take no room.
     face_color : (nf, 4) array
-        Red, green, blue, opacity.
+        Red, green, blue, opacity of each face of all surfaces together.
     face_closed : (nf,) array of bool
         Whether the back of the face is never seen.
     segment_color : (ns, 4) array
         Red, green, blue, opacity.
     segment_width : (ns,) array
         In points.
-    texts : list of (int, (3,) array, str, color)
-        Body, station in it, what is written there, and its colour.
-    planes : list of Plane
-        Planes without end, each fixed to a body; they take no room.
     tip : tuple of (int, (3,) array) or None
         Body and station at the far end, if the mechanism is a single chain.
     """
@@ -69,43 +81,59 @@ class Mechanism:
         up: ArrayLike = (0.0, 1.0, 0.0),
         sticks: bool = True,
         ties: Sequence[Segment] = (),
+        detail: float = 1.0,
     ) -> None:
         pose = np.asarray(X_GB, dtype=np.float64)
-        shapes = ShapeMaker(links, pose, sticks, ties)
+        shapes = ShapeMaker(links, pose, sticks, ties, detail)
         self.up: Array = np.asarray(up, dtype=np.float64) / np.linalg.norm(up)
         self.size = shapes.size
-        self.texts = shapes.texts
-        self.planes = shapes.planes
+        self.links = list(links)
+        self.surfaces: list[Surface] = shapes.surfaces
+        self.segments: list[Segment] = shapes.segments
+        self.texts: list[Label] = shapes.texts
+        self.planes: list[Plane] = shapes.planes
         self._masses = np.array([link.mass for link in links])
         self._mass_centers = np.array([link.com for link in links])
 
-        self._faces = _join([f.points for f in shapes.faces], (0, 3, 3))
-        counts = [len(f.points) for f in shapes.faces]
-        self._face_body = np.repeat(np.array([f.body for f in shapes.faces], dtype=np.intp), counts)
-        self.face_color = np.repeat(_join([[(*f.color, f.opacity)] for f in shapes.faces], (0, 4)), counts, axis=0)
-        self.face_closed = np.repeat(np.array([f.closed for f in shapes.faces], dtype=bool), counts)
+        parts = [(part.points, calc_corner_normals(part.vertices, part.triangles)) for part in self.surfaces]
+        longest, many = LONGEST * self.size, sum(len(points) for points, _ in parts)
+        for number, (points, normals) in enumerate(parts):
+            if many <= MOST_FACES:
+                parts[number] = _divide(points, normals, longest)
+                many += len(parts[number][0]) - len(points)
+        counts = [len(points) for points, _ in parts]
+        self._faces = _join([points for points, _ in parts], (0, 3, 3))
+        self._face_normals = _join([normals.mean(axis=1) for _, normals in parts], (0, 3))
+        self._face_body = np.repeat(np.array([f.body for f in self.surfaces], dtype=np.intp), counts)
+        self.face_color = np.repeat(_join([[(*f.color, f.opacity)] for f in self.surfaces], (0, 4)), counts, axis=0)
+        self.face_closed = np.repeat(np.array([f.closed for f in self.surfaces], dtype=bool), counts)
 
-        self._segments = _join([[s.points] for s in shapes.segments], (0, 2, 3))
-        self._segment_body = np.array([s.bodies for s in shapes.segments], dtype=np.intp).reshape(-1, 2)
-        self.segment_color = _join([[(*s.color, s.opacity)] for s in shapes.segments], (0, 4))
-        self.segment_width = np.array([s.width for s in shapes.segments])
+        self._segments = _join([[s.points] for s in self.segments], (0, 2, 3))
+        self._segment_body = np.array([s.bodies for s in self.segments], dtype=np.intp).reshape(-1, 2)
+        self.segment_color = _join([[(*s.color, s.opacity)] for s in self.segments], (0, 4))
+        self.segment_width = np.array([s.width for s in self.segments])
 
         self._box_body, self._box_corners = self._calc_boxes(len(links))
         self.tip = self._find_tip(links, pose)
 
     @classmethod
-    def of(cls, system: MultibodySystem, state: State) -> Mechanism:
+    def of(cls, system: MultibodySystem, state: State, detail: float = 1.0) -> Mechanism:
         """Make the shapes of a system at a state, which is realized to `Stage.POSITION` if it is not yet."""
         X_GB = find_body_transforms(system, state)
         sticks = find_matter(system).get_show_default_geometry()
         links = _read_links(system, state)
         ties = _read_constraints(system, state, links)
-        return cls(links, X_GB, find_up(system, state), sticks, ties)
+        return cls(links, X_GB, find_up(system, state), sticks, ties, detail)
 
     def place_faces(self, X_GB: Array) -> Array:
         """Find all triangles in Ground, (nf, 3, 3), at poses (nb, 4, 4) of the bodies."""
         X = X_GB[self._face_body]
         return np.asarray(self._faces @ X[:, :3, :3].transpose(0, 2, 1) + X[:, None, :3, 3])
+
+    def turn_face_normals(self, X_GB: Array) -> Array:
+        """Find the normals by which faces are lit, in Ground, (nf, 3): means of those at their corners, not of unit length."""
+        R = X_GB[self._face_body, :3, :3]
+        return np.asarray(np.einsum("nij,nj->ni", R, self._face_normals))
 
     def place_segments(self, X_GB: Array) -> Array:
         """Find all lines in Ground, (ns, 2, 3), at poses (nb, 4, 4) of the bodies."""
@@ -265,6 +293,26 @@ def _read_constraints(system: MultibodySystem, state: State, links: Sequence[Lin
                 links[index].held.append(end)
             ties.append(Segment(bodies, ends, COLORS[color], 2.5))
     return ties
+
+
+def _divide(points: Array, normals: Array, longest: float) -> tuple[Array, Array]:
+    """Halve faces (n, 3, 3) at their longest edges until no edge is longer, or three times; normals at corners likewise."""
+    for _ in range(3):
+        lengths = np.linalg.norm(points - np.roll(points, -1, axis=1), axis=2)  # of the edge that begins at each corner
+        long = lengths.max(axis=1) > longest
+        if not long.any():
+            break
+        rows, a = np.arange(int(long.sum())), np.argmax(lengths[long], axis=1)
+        b, c = (a + 1) % 3, (a + 2) % 3
+        halves = []
+        for array in (points, normals):
+            one = array[long]
+            start, end, apex = one[rows, a], one[rows, b], one[rows, c]
+            middle = 0.5 * (start + end)
+            two = [np.stack([start, middle, apex], axis=1), np.stack([middle, end, apex], axis=1)]
+            halves.append(np.concatenate([array[~long], *two]))
+        points, normals = halves
+    return points, normals
 
 
 def _join(parts: Sequence[Any], empty: tuple[int, ...]) -> Array:

@@ -8,8 +8,8 @@ import mobod as mb
 
 pytest.importorskip("matplotlib")
 
-from mobod.visual.contact_arrows import calc_contact_arrows
-from mobod.visual.mechanism import Mechanism
+from mobod.shapes.contact_arrows import calc_contact_arrows
+from mobod.shapes.mechanism import Mechanism
 from mobod.visual.scene import _cut_box
 
 RUBBER = mb.contact.Material(stiffness=1e5, dissipation=0.5)

@@ -19,7 +19,7 @@ MOST = 5000
 """Of more particles than this, so many are drawn."""
 
 
-def calc_poses(trajectory: Trajectory, times: Array) -> tuple[Mechanism, Array, Array]:
+def calc_poses(trajectory: Trajectory, times: Array, detail: float = 1.0) -> tuple[Mechanism, Array, Array]:
     """Calculate the poses of all bodies, and where particles are, at times of one's choice.
 
     Parameters
@@ -28,6 +28,8 @@ def calc_poses(trajectory: Trajectory, times: Array) -> tuple[Mechanism, Array, 
         With a system, and at least one time.
     times : (n,) array
         Between two rows of the trajectory, q is interpolated linearly; a quaternion need not be normalized here.
+    detail : float, default 1
+        As of `Mechanism`.
 
     Returns
     -------
@@ -43,7 +45,7 @@ def calc_poses(trajectory: Trajectory, times: Array) -> tuple[Mechanism, Array, 
         raise ValueError("a picture of the mechanism needs a trajectory with a system and at least one time")
     state = trajectory.states[0]
     try:
-        mechanism = Mechanism.of(system, state)
+        mechanism = Mechanism.of(system, state, detail)
     except TopologyError as error:
         raise TopologyError(
             f"{system!r} was changed after this motion, by a decoration for instance, and cannot draw it; simulate again"

@@ -1,0 +1,370 @@
+"""Runs of many states, eight at a time: each lane goes through its own steps and reports, and takes the next state at its end.
+
+The control of steps is that of `integrator._runge_kutta`, lane by lane; what costs time is in lanes. All that a run knows is in
+arrays, so that it can be left after any number of attempts and gone on with.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..algebra.record import attach
+from ..algebra.scalar import load, load_lane, store, where, zero
+from ..compiling import compiled, generic
+from ..integrator import _runge_kutta as rk
+from ..integrator._runge_kutta import ACCURACY, FINAL_TIME, FIXED_STEP, MAX_STEP, MIN_STEP, PREVIOUS_TIME, STEP, TIME, Y
+from . import batch_steps as steps
+from .batch_steps import (
+    AT,
+    DUE,
+    END,
+    ENDS_AT_STAGE,
+    ERROR_ORDER,
+    FIXED,
+    FRESH,
+    NORM,
+    PRESCRIBER,
+    PROJECT_REPORTS,
+    PROJECTOR,
+    QUATERNIONS,
+    SIZE,
+    SOUND,
+    TAKEN,
+)
+
+# rows of `lanes`, integers of each lane: its state, -1 for none; its next report; then what is counted of the run, as in
+# `COUNTED`; and what the last attempt's failure was
+STATE, REPORT, STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REALIZATION_FAILURES, PROJECTION_FAILURES, FAILURE = range(9)
+LANE_ROWS = 9
+#: Columns of `outcome`: how the run ended, one of the statuses of `integrator._runge_kutta`, and what was counted.
+STATUS, FIRST_COUNT = 0, 1
+OUTCOMES = 7
+#: A state that has not been run to its end.
+NOT_RUN = -1
+# places in `queue`: the next state that a lane may take, one past the last, attempts until control returns, and the state of
+# the first row of results
+NEXT, STOP, LIMIT, FIRST_ROW = range(4)
+#: The resolution of time, as a part of the run's end time.
+_RESOLUTION = 2.0**-52
+# columns of `reached`: the time, the size of the last step
+REACHED_TIME, LAST_SIZE = range(2)
+
+
+@generic
+def take(
+    model: Any, lane: int, s: int, settings: Any, control: Any, lanes: Any, work: Any, held: Any, given: Any, own: Any
+) -> None:
+    """Let a lane take state *s*."""
+    time, q, u, z, particles, forces, own_of_each, end = given
+    for row in range(STATE, LANE_ROWS):
+        lanes[row, lane] = 0
+    lanes[STATE, lane] = s
+    control[TIME, 0, lane] = control[PREVIOUS_TIME, 0, lane] = time[s, 0]
+    control[STEP, 0, lane] = settings[STEP]
+    control[rk.LAST_STEP, 0, lane] = 0.0
+    control[END, 0, lane] = end[s]
+    control[MIN_STEP, 0, lane] = max(settings[MIN_STEP], _RESOLUTION * abs(end[s]))
+    for i in range(model.nq):
+        work[Y, i, lane] = q[s, i]
+    at = model.nq
+    for i in range(model.nu):
+        work[Y, at + i, lane] = u[s, i]
+    at += model.nu
+    for i in range(model.nz):
+        work[Y, at + i, lane] = z[s, i]
+    at += model.nz
+    for i in range(2 * model.particle_size):
+        work[Y, at + i, lane] = particles[s, i]
+    if forces.shape[0] > s:
+        for i in range(model.nu):
+            held[i, 0, lane] = forces[s, i]
+    for i in range(own_of_each.shape[1]):
+        own[i, lane] = own_of_each[s, i]
+
+
+@generic
+def retire(
+    model: Any, lane: int, status: int, at_report: bool, control: Any, lanes: Any, work: Any, given: Any, out: Any
+) -> None:
+    """The run of a lane's state has ended; the state is left there, and the lane is free."""
+    time, q, u, z, particles, _, _, _ = given
+    results, first, outcome, reached = out
+    s = lanes[STATE, lane]
+    at = control[AT, 0, lane] if at_report else control[TIME, 0, lane]
+    time[s, 0] = reached[s, REACHED_TIME] = at
+    reached[s, LAST_SIZE] = control[rk.LAST_STEP, 0, lane]
+    n, m = model.nq, model.nq + model.nu
+    for i in range(model.ny):
+        y = work[Y, i, lane]
+        if at_report:
+            y = results[s - first, lanes[REPORT, lane] - 1, i]
+        if i < n:
+            q[s, i] = y
+        elif i < m:
+            u[s, i - n] = y
+        elif i < m + model.nz:
+            z[s, i - m] = y
+        else:
+            particles[s, i - m - model.nz] = y
+    outcome[s, STATUS] = status
+    for k in range(OUTCOMES - FIRST_COUNT):
+        outcome[s, FIRST_COUNT + k] = lanes[STEPS + k, lane]
+    lanes[STATE, lane] = -1
+
+
+@generic
+def begin(model: Any, plan: Any, settings: Any, weights: Any, work: Any, control: Any, marks: Any, held: Any) -> None:
+    """The rates where fresh lanes begin, and their first step: Hairer, Norsett and Wanner, II.4, starting step size."""
+    fresh = load(marks, FRESH, 0)
+    steps.set_y(model, work, Y, load(control, TIME, 0))
+    steps.prescribe(model, plan)
+    missed = zero(fresh)
+    if plan[PROJECTOR] != 0:
+        missed = steps.project(model, plan, fresh, 0.0, settings[rk.TOLERANCE])
+    if plan[PROJECTOR] != 0 or plan[QUATERNIONS] != 0:
+        missed = missed + steps.project(model, plan, fresh, 1.0, settings[rk.TOLERANCE])
+    steps.evaluate(model, plan, held)
+    sound = steps.soundness(model)
+    sound = where(missed > 0.0, missed, where(sound == 0.0, zero(sound), 2.0 + zero(sound)))
+    store(control, SOUND, 0, sound)
+    steps.shift_step(model, work, fresh)
+    steps.shift_step(model, work, fresh)
+    if plan[FIXED] != 0 or settings[STEP] > 0.0:
+        return
+    a, b, c = steps.norms(model, work, weights)
+    h0 = where(a > 1e-5, where(b > 1e-5, 0.01 * a / b, 1e-6 + zero(a)), 1e-6 + zero(a))
+    h0 = where(h0 < settings[MAX_STEP], h0, settings[MAX_STEP])
+    store(model.time, 0, 0, load(control, TIME, 0) + h0)
+    for i in range(model.ny):
+        store(model.y, i, 0, load(work, Y, i) + h0 * load(work, rk.RATE, i))
+    steps.evaluate(model, plan, held)
+    sound = steps.soundness(model)
+    a, b, c = steps.norms(model, work, weights)
+    largest = steps.larger(b, c / h0)
+    store(control, SIZE, 0, h0)
+    store(control, NORM, 0, where(sound == 0.0, largest, -1.0))
+    for lane in range(8):
+        if marks[FRESH, 0, lane] > 0.0:
+            h, largest_rate = control[SIZE, 0, lane], control[NORM, 0, lane]
+            if largest_rate < 0.0:  # the rates there are not finite
+                control[STEP, 0, lane] = h
+                continue
+            h1 = max(1e-6, 1e-3 * h)
+            if largest_rate > 1e-15:
+                h1 = (settings[ACCURACY] / largest_rate) ** (1.0 / (plan[ERROR_ORDER] + 1.0))
+            control[STEP, 0, lane] = min(100.0 * h, h1, settings[MAX_STEP])
+
+
+@generic
+def find_due(control: Any, lanes: Any, marks: Any, times: Any) -> bool:
+    """Mark lanes with a report within their last step, and whether there are any; the others look at their step's end."""
+    found, nt = False, times.shape[1]
+    for lane in range(8):
+        marks[DUE, 0, lane] = 0.0
+        control[AT, 0, lane] = control[TIME, 0, lane]
+        s, k = lanes[STATE, lane], lanes[REPORT, lane]
+        if s >= 0 and k < nt:
+            at = times[s if times.shape[0] > 1 else 0, k]
+            if at <= control[TIME, 0, lane]:
+                control[AT, 0, lane] = at
+                marks[DUE, 0, lane] = 1.0
+                found = True
+    return found
+
+
+@generic
+def report(
+    model: Any, plan: Any, settings: Any, work: Any, control: Any, lanes: Any, marks: Any, first: int, results: Any
+) -> None:
+    """A report of each lane that is marked, into its row of the results."""
+    at, time = load(control, AT, 0), load(control, TIME, 0)
+    steps.interpolate(model, work, load(control, PREVIOUS_TIME, 0), time, at)
+    steps.prescribe(model, plan)
+    if plan[PROJECT_REPORTS] != 0:
+        between = where(at < time, load(marks, DUE, 0), 0.0)
+        # TAKEN is free here
+        store(marks, TAKEN, 0, between)
+        any_between = False
+        for lane in range(8):
+            any_between = any_between or marks[TAKEN, 0, lane] > 0.0
+        if any_between:
+            steps.project(model, plan, between, 1.0, settings[rk.TOLERANCE])
+    for lane in range(8):
+        if marks[DUE, 0, lane] > 0.0:
+            s, k = lanes[STATE, lane], lanes[REPORT, lane]
+            for i in range(model.ny):
+                results[s - first, k, i] = load_lane(model.y, i, 0, lane)
+            lanes[REPORT, lane] = k + 1
+
+
+@generic
+def accept(lane: int, plan: Any, settings: Any, control: Any, lanes: Any) -> None:
+    """A lane's step has been taken: its time, and the size of the next step."""
+    h, error, time = control[SIZE, 0, lane], control[NORM, 0, lane], control[TIME, 0, lane]
+    end = control[FINAL_TIME, 0, lane]
+    planned = settings[FIXED_STEP] if plan[FIXED] != 0 else min(control[STEP, 0, lane], settings[MAX_STEP])
+    clipped = planned > 0.999 * (end - time)
+    control[PREVIOUS_TIME, 0, lane] = time
+    control[TIME, 0, lane] = end if clipped else time + h
+    control[rk.LAST_STEP, 0, lane] = h
+    lanes[STEPS, lane] += 1
+    if plan[FIXED] == 0:
+        growth = 5.0
+        if error > 0.0:
+            growth = min(5.0, 0.8 * (settings[ACCURACY] / error) ** (1.0 / plan[ERROR_ORDER]))
+        if (growth > 1.1 or growth < 1.0) and (not clipped or growth * h > control[STEP, 0, lane]):
+            control[STEP, 0, lane] = max(control[MIN_STEP, 0, lane], growth * h)
+
+
+@generic
+def refuse(lane: int, plan: Any, settings: Any, control: Any, lanes: Any) -> int:
+    """A lane's attempt has failed: a smaller step is to be tried; or why none can be, one of the statuses."""
+    h, error, time, failure = control[SIZE, 0, lane], control[NORM, 0, lane], control[TIME, 0, lane], lanes[FAILURE, lane]
+    lanes[failure, lane] += 1
+    if plan[FIXED] != 0 or h <= control[MIN_STEP, 0, lane] or time + 0.1 * h == time:
+        if failure == REALIZATION_FAILURES:
+            return rk.NOT_FINITE
+        return rk.NOT_PROJECTED if failure == PROJECTION_FAILURES else rk.STEP_TOO_SMALL
+    shrink = 0.1
+    if failure == ERROR_FAILURES and error < 1e299:
+        shrink = max(0.1, min(0.9, 0.8 * (settings[ACCURACY] / error) ** (1.0 / plan[ERROR_ORDER])))
+    control[STEP, 0, lane] = max(control[MIN_STEP, 0, lane], shrink * h)
+    return rk.REACHED
+
+
+# fmt: off
+@compiled
+def run(
+    block: Any, plan: Any, table: Any, settings: Any, weights: Any, work: Any, control: Any, lanes: Any, marks: Any, held: Any,
+    own: Any, queue: Any, time: Any, q: Any, u: Any, z: Any, particles: Any, forces: Any, own_of_each: Any, end: Any,
+    times: Any, results: Any, outcome: Any, reached: Any,
+) -> bool:
+    # fmt: on
+    """Take the states of the queue through their runs; whether some are left after as many attempts as it says.
+
+    *end* is where each state's run ends: no step goes beyond, unless there are *times* of reports, of all alike or of each. A
+    run then ends with the last of these, and steps do not depend on them.
+    """
+    model = attach(block)
+    given = time, q, u, z, particles, forces, own_of_each, end
+    out = results, queue[FIRST_ROW], outcome, reached
+    reports = times.shape[1]
+    for _ in range(queue[LIMIT]):
+        # ---- free lanes take the next states
+        any_fresh = any_busy = False
+        for lane in range(8):
+            marks[FRESH, 0, lane] = 0.0
+            if lanes[STATE, lane] < 0 and queue[NEXT] < queue[STOP]:
+                take(model, lane, queue[NEXT], settings, control, lanes, work, held, given, own)
+                queue[NEXT] += 1
+                marks[FRESH, 0, lane] = 1.0
+                any_fresh = True
+            any_busy = any_busy or lanes[STATE, lane] >= 0
+        if not any_busy:
+            return False
+        any_free = False
+        if any_fresh:
+            begin(model, plan, settings, weights, work, control, marks, held)
+            for lane in range(8):
+                if marks[FRESH, 0, lane] > 0.0:
+                    lanes[EVALUATIONS, lane] += 1 if plan[FIXED] != 0 or settings[STEP] > 0.0 else 2
+                    sound = control[SOUND, 0, lane]
+                    if sound != 0.0:
+                        status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
+                        retire(model, lane, status, False, control, lanes, work, given, out)
+                        any_free = True
+        # ---- reports within the last steps, and runs that end
+        if reports > 0:
+            while find_due(control, lanes, marks, times):
+                report(model, plan, settings, work, control, lanes, marks, queue[FIRST_ROW], results)
+            for lane in range(8):
+                if lanes[STATE, lane] >= 0 and lanes[REPORT, lane] == reports:
+                    control[AT, 0, lane] = times[lanes[STATE, lane] if times.shape[0] > 1 else 0, reports - 1]
+                    retire(model, lane, rk.REACHED, True, control, lanes, work, given, out)
+                    any_free = True
+        else:
+            for lane in range(8):
+                if lanes[STATE, lane] >= 0 and control[TIME, 0, lane] >= control[END, 0, lane]:
+                    retire(model, lane, rk.REACHED, False, control, lanes, work, given, out)
+                    any_free = True
+        if any_free:
+            continue
+        # ---- an attempt at a step
+        for lane in range(8):
+            final = settings[FINAL_TIME]
+            if reports == 0:
+                final = min(final, control[END, 0, lane])
+            control[FINAL_TIME, 0, lane] = final
+            at = control[TIME, 0, lane]
+            h = settings[FIXED_STEP] if plan[FIXED] != 0 else min(control[STEP, 0, lane], settings[MAX_STEP])
+            if h > 0.999 * (final - at):
+                h = final - at
+            if lanes[STATE, lane] < 0:
+                h = 0.0
+            control[SIZE, 0, lane] = h
+        sound = steps.attempt(model, plan, held, work, table, load(control, TIME, 0), load(control, SIZE, 0))
+        for i in range(model.ny):
+            sound = sound + 0.0 * load(model.y, i, 0)
+        if plan[FIXED] != 0:
+            store(control, NORM, 0, zero(sound))
+        else:
+            store(control, NORM, 0, steps.error_norm(model, work, weights, plan[steps.MEAN_NORM]))
+        store(control, SOUND, 0, sound)
+        any_taken = any_going = False
+        evaluations = attempts_evaluations(plan, table)
+        for lane in range(8):
+            marks[TAKEN, 0, lane] = 0.0
+            if lanes[STATE, lane] < 0:
+                continue
+            lanes[ATTEMPTS, lane] += 1
+            lanes[EVALUATIONS, lane] += evaluations
+            lanes[FAILURE, lane] = ERROR_FAILURES
+            if not control[SOUND, 0, lane] == 0.0:
+                lanes[FAILURE, lane] = REALIZATION_FAILURES
+                control[NORM, 0, lane] = 1e300
+            elif control[NORM, 0, lane] <= settings[ACCURACY]:
+                marks[TAKEN, 0, lane] = 1.0
+                any_taken = True
+                over = control[TIME, 0, lane] + 1.001 * control[SIZE, 0, lane] >= control[END, 0, lane]
+                any_going = any_going or reports > 0 or not over or plan[PRESCRIBER] != 0
+        if any_taken:
+            taken = load(marks, TAKEN, 0)
+            if plan[PROJECTOR] != 0 or plan[QUATERNIONS] != 0:
+                missed = steps.project(model, plan, taken, 1.0, settings[rk.TOLERANCE])
+                store(control, SOUND, 0, missed)
+                for lane in range(8):
+                    if control[SOUND, 0, lane] > 0.0:
+                        marks[TAKEN, 0, lane] = 0.0
+                        lanes[FAILURE, lane] = PROJECTION_FAILURES
+                        control[NORM, 0, lane] = 1e300
+            if any_going and (plan[ENDS_AT_STAGE] == 0 or plan[PROJECTOR] != 0 or plan[QUATERNIONS] != 0):
+                steps.evaluate(model, plan, held)
+                store(control, SOUND, 0, steps.soundness(model))
+                for lane in range(8):
+                    over = control[TIME, 0, lane] + 1.001 * control[SIZE, 0, lane] >= control[END, 0, lane]
+                    over = over and reports == 0 and plan[PRESCRIBER] == 0  # of these nobody wants the rates
+                    if marks[TAKEN, 0, lane] > 0.0 and not over:
+                        lanes[EVALUATIONS, lane] += 1
+                        if not control[SOUND, 0, lane] == 0.0:
+                            marks[TAKEN, 0, lane] = 0.0
+                            lanes[FAILURE, lane] = REALIZATION_FAILURES
+                            control[NORM, 0, lane] = 1e300
+            steps.shift_step(model, work, load(marks, TAKEN, 0))
+        for lane in range(8):
+            if lanes[STATE, lane] < 0:
+                continue
+            if marks[TAKEN, 0, lane] > 0.0:
+                accept(lane, plan, settings, control, lanes)
+            else:
+                status = refuse(lane, plan, settings, control, lanes)
+                if status != rk.REACHED:
+                    retire(model, lane, status, False, control, lanes, work, given, out)
+    return True
+
+
+@generic
+def attempts_evaluations(plan: Any, table: Any) -> int:
+    """Evaluations of an attempt."""
+    if plan[steps.METHOD] == steps.RUNGE_KUTTA:
+        return table.shape[1] - 2
+    return 1 if plan[steps.METHOD] == steps.SEMI_EXPLICIT_EULER2 else 0

@@ -1,0 +1,175 @@
+"""What threads need to take states through their runs in lanes: the plan of a run, and the arrays of each worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..algebra.record import LANES, aligned_zeros
+from ..integrator import Integrator, SemiExplicitEuler, SemiExplicitEuler2
+from ..integrator import _runge_kutta as rk
+from ..integrator._weights import error_weights
+from ..mobilizer import _rates
+from ..state.fields import PARAMETERS
+from ..state.validity import EVERYTHING, FORCES, NO_MOBILIZERS, UNCHECKED
+from ..system.projection import share_weights
+from ..tree.prescribe import prescribe
+from ..tree.project import project
+from ..tree.realize import advance
+from . import batch_runs as runs
+from . import batch_steps as steps
+
+if TYPE_CHECKING:
+    from ..state.fields import Record
+    from ..state.state import State
+
+#: The loops over steps that lanes have, by the kernel that an integrator has for one state.
+METHODS = {
+    rk.advance: steps.RUNGE_KUTTA,
+    SemiExplicitEuler.kernel: steps.SEMI_EXPLICIT_EULER,
+    SemiExplicitEuler2.kernel: steps.SEMI_EXPLICIT_EULER2,
+}
+
+
+def why_one_by_one(state: State, integrator: Integrator) -> str | None:
+    """Why runs of states like *state* are not in lanes but each for itself; None where they are."""
+    system, counts = state.system, state.tree.counts
+    settings = integrator
+    if system.is_interpreted or system.needs_states:
+        return "parts of the system are in Python"
+    if type(settings).kernel not in METHODS or type(settings).try_step is not Integrator.try_step:
+        return f"{type(settings).__name__} steps one state at a time"
+    if system.event_handlers or system.event_reporters or system.has_time_advanced_events():
+        return "the system has events"
+    if system.get_matter_subsystem().unilateral_contacts:
+        return "the system has unilateral contacts"
+    if counts["bristle_rows"] or counts["measure_memory_size"]:
+        return "the system remembers what was"
+    if counts["num_contact_elements"] and not settings.fixed_step_size:
+        return "surfaces may touch, which limits steps"
+    settings._apply()  # noqa: SLF001
+    plain = settings.allow_interpolation and settings.counts[rk.PROJECTION] & 1 and settings.internal_step_limit is None
+    return None if plain else "the integrator's settings are of one state at a time"
+
+
+class LaneRuns:
+    """Runs in lanes of one integrator: compiled, and ready for each thread.
+
+    Parameters
+    ----------
+    state : State
+        Of the kind that all are.
+    own : dict
+        The states' own parameters, by field.
+    gravity_alone : bool
+        Whether the only force is gravity, as an acceleration of Ground in records of the reduced tree.
+    integrator : Integrator
+    holds : bool
+        Whether mobility forces are held beside those of the elements.
+    """
+
+    def __init__(self, state: State, own: dict[str, Array], gravity_alone: bool, integrator: Integrator, holds: bool) -> None:
+        tree, counts = state.tree, state.tree.counts
+        self.own = own
+        in_lanes = {"in_lanes": True, "own_parameters": bool(self.own)}
+        if state.resources is not None and state.resources.weights:
+            share_weights(state)
+        self.workers: list[Worker] = []
+        #: Whether records have to be of the whole tree; those of the reduced one will do where bodies are asked for nothing.
+        self.whole = bool(self.own or counts["measure_code_size"] or counts["num_contact_elements"])
+        plan, self.settings = np.zeros(steps.PLAN_SIZE, np.int64), np.zeros(rk.CONTROL_SIZE)
+        wanted = EVERYTHING | UNCHECKED
+        if gravity_alone and not self.whole:
+            wanted &= ~FORCES
+        self.take_settings(integrator)
+        constrained = state.num_matter_errors("u_err") > 0
+        plan[steps.ROUTINE] = advance.address(**in_lanes)
+        plan[steps.PRESCRIBER] = prescribe.address(**in_lanes) if state.has_known else 0
+        plan[steps.PROJECTOR] = project.address(**in_lanes) if constrained else 0
+        plan[steps.WANTED] = wanted if state.has_known else wanted | NO_MOBILIZERS
+        plan[steps.HOLDS] = holds
+        plan[steps.METHOD] = METHODS[type(integrator).kernel]
+        plan[steps.ERROR_ORDER] = integrator.counts[rk.ERROR_ORDER]
+        plan[steps.ENDS_AT_STAGE] = plan[steps.METHOD] == steps.RUNGE_KUTTA and integrator.counts[rk.ENDS_AT_STAGE]
+        plan[steps.MEAN_NORM] = integrator.counts[rk.MEAN_NORM]
+        plan[steps.QUATERNIONS] = bool(tree.fields["has_quaternion"].any())
+        projects = integrator.counts[rk.PROJECT_REPORTS] and (constrained or plan[steps.QUATERNIONS])
+        plan[steps.PROJECT_REPORTS] = bool(projects)
+        plan[steps.FIXED] = integrator.fixed_step_size is not None
+        plan[steps.PLAIN_RATES] = bool((tree.fields["rates"] == _rates.SAME).all())
+        self.plan, self.table = plan, np.ascontiguousarray(integrator.table)
+        self.weights = error_weights(state) * _free(state)
+        self.of_each = self._own_of_each()
+
+    def take_settings(self, integrator: Integrator) -> None:
+        """Take over the integrator's settings."""
+        integrator._apply()  # noqa: SLF001
+        self.settings[:] = integrator.control
+        self.settings[rk.STEP] = integrator.fixed_step_size or integrator.initial_step_size or 0.0
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether steps are chosen by their errors."""
+        return not self.plan[steps.FIXED]
+
+    def _own_of_each(self) -> Array:
+        """The states' own parameters, a row a state."""
+        if not self.own:
+            return np.zeros((0, 0))
+        return np.concatenate([np.moveaxis(a, -1, 1).reshape(len(a) * LANES, -1) for a in self.own.values()], axis=1)
+
+    def make_workers(self, count: int, new_record: Callable[[], Record]) -> None:
+        """Let there be arrays for so many threads."""
+        while len(self.workers) < count:
+            self.workers.append(Worker(self, new_record()))
+
+
+class Worker:
+    """The arrays with which one thread takes states through their runs."""
+
+    def __init__(self, plan: LaneRuns, record: Record) -> None:
+        stages = plan.table.shape[1] - 1
+        self.record, self.own = record, aligned_zeros(plan.of_each.shape[1], LANES)
+        at = 0
+        for name, array in plan.own.items():
+            assert name in PARAMETERS
+            rows, columns = array.shape[1:3]
+            record.share(name, self.own[at : at + rows * columns].reshape(rows, columns, LANES))
+            at += rows * columns
+        self.work = aligned_zeros(rk.FIRST_STAGE + stages + rk.ROWS_AFTER, record.ny, LANES)
+        self.control = aligned_zeros(steps.CONTROL_ROWS, 1, LANES)
+        self.marks = aligned_zeros(steps.MARK_ROWS, 1, LANES)
+        self.held = aligned_zeros(record.nu, 1, LANES)
+        self.lanes = np.full((runs.LANE_ROWS, LANES), -1, np.int64)
+        self.queue = np.zeros(4, np.int64)
+        self._run: Any = None
+        self._first: tuple[Any, ...] = (record.block, plan.plan, plan.table, plan.settings, plan.weights)
+        self._first += (self.work, self.control, self.lanes, self.marks, self.held, self.own, self.queue)
+
+    def go(self, first: int, stop: int, attempts: int, data: tuple[Any, ...], first_row: int = 0) -> bool:
+        """Take states from *first* to *stop* - 1, as many *attempts* as said; whether there is more: `more`."""
+        queue = self.queue
+        queue[runs.NEXT], queue[runs.STOP], queue[runs.LIMIT], queue[runs.FIRST_ROW] = first, stop, attempts, first_row
+        self.lanes[runs.STATE] = -1
+        return self.more(data)
+
+    def more(self, data: tuple[Any, ...]) -> bool:
+        """Go on; whether there is more."""
+        if self._run is None:
+            self._run = runs.run.code_for(*self._first, *data)
+        return bool(self._run(*self._first, *data))
+
+
+def _free(state: State) -> Array:
+    """1 for each number of y that is integrated, 0 for what locks and motions prescribe."""
+    matter, tree = state.system.get_matter_subsystem(), state.tree
+    free = np.ones(len(state.y_values))
+    if state.has_known:
+        first = len(state.q_values)
+        free[: tree.nq] = free[first : first + tree.nu] = 0.0
+        free[matter.get_free_q_index(state)] = 1.0
+        free[first + matter.get_free_u_index(state)] = 1.0
+    return free

@@ -1,0 +1,83 @@
+"""Runs of single states, for what lanes cannot do: parts in Python, events, contact that limits steps, implicit methods.
+
+Each is a run as `mobod.simulate` makes it, so that its bits depend on nothing but its own state.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..errors import MobodError
+from ..simulation.quantities import Recording
+from ..simulation.run import IntegratorSettings, Run
+from ..simulation.table import Rows
+from ..simulation.time_stepper import TimeStepper
+
+if TYPE_CHECKING:
+    from ..integrator import Integrator
+    from ..state.state import State
+    from ..system.system import MultibodySystem
+
+
+@dataclass
+class OneRun:
+    """How the run of a state went.
+
+    Attributes
+    ----------
+    time : (k,) array
+        Of its rows: the reports, and where an event has ended it, the end.
+    y : (k, ny) array
+    state : State
+        At the end.
+    failure : str or None
+        Why it could not go on.
+    termination : str or None
+        Why it ended before its last report.
+    integrator : Integrator
+        With its counts.
+    """
+
+    time: Array
+    y: Array
+    state: State
+    integrator: Integrator
+    failure: str | None = None
+    termination: str | None = None
+    warned: list[str] = field(default_factory=list)
+
+
+def run_one(system: MultibodySystem, state: State, times: Array, settings: IntegratorSettings, held: Array | None) -> OneRun:
+    """Take *state* through reports at *times*, with mobility forces held unless None. Errors of users' parts are raised."""
+    integrator = settings.kind(system, **settings.keywords)
+    for name, value in settings.choices.items():
+        setattr(integrator, name, value)
+    integrator.held = held
+    stepper, rows, failure = TimeStepper(system, integrator), Rows(len(times)), None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of one state of many
+            stepper.initialize(state)
+            stepper.set_report_all_significant_states(False)
+            Run(stepper, times, Recording(system, state), rows).go()
+    except MobodError as error:
+        failure = str(error)
+    columns: dict[str, Any] = rows.columns() if len(rows) else {}
+    end = state if not stepper.initialized else stepper.state
+    if stepper.initialized and not len(rows) == len(times):
+        end = stepper.state
+    elif len(rows):
+        integrator.leave_at(float(columns["time"][-1]))
+    if columns:
+        parts = [columns[name].reshape(len(rows), -1) for name in ("q", "u", "z", "particle_locations", "particle_velocities")]
+        time, y = np.array(columns["time"]), np.concatenate(parts, axis=1)
+    else:
+        time, y = np.empty(0), np.empty((0, len(state.y_values)))
+    ended = stepper.termination if stepper.initialized else None
+    why = None if ended is None or len(rows) == len(times) else ended.message
+    return OneRun(time, y, end, integrator, failure, why)

@@ -1,0 +1,209 @@
+"""Stepping all states by the same duration, for loops in Python: of learning, of control."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.arrays import Array
+from ..errors import ModelError
+from ..integrator import Integrator, RungeKuttaMerson
+from ..integrator import _runge_kutta as rk
+from ..simulation.run import integrator_settings
+from ..simulation.simulate import integrator_named
+from ..value.checks import number, numbers, positive
+from ..value.stage import Stage
+from . import batch_runs as runs
+from .derivatives import Derivatives
+from .lane_runs import LaneRuns, why_one_by_one
+from .one_by_one import run_one
+
+if TYPE_CHECKING:
+    from ..system.system import MultibodySystem
+
+#: Largest local error of a step, unless a caller says.
+ACCURACY = 1e-3
+#: Attempts at steps between two looks at whether the user has interrupted.
+_ATTEMPTS = 4096
+
+
+class Stepping(Derivatives):
+    """The part of `Ensemble` that steps."""
+
+    __slots__ = ("_step_plan",)
+
+    def step(
+        self,
+        duration: float,
+        *,
+        integrator: Integrator | type[Integrator] | str | None = None,
+        accuracy: float | None = None,
+        fixed_step_size: float | None = None,
+        mobility_forces: npt.ArrayLike | None = None,
+    ) -> None:
+        """Advance all states by *duration*, each with its own steps; for loops in Python.
+
+        Parameters
+        ----------
+        duration : float
+            From each state's time on; its last step ends there.
+        integrator : Integrator, class or str, optional
+            `RungeKuttaMerson` unless given; of one that is made, its settings count.
+        accuracy : float, optional
+            Largest local error of a step; 1e-3 unless given.
+        fixed_step_size : float, optional
+            Take steps of this size, and control no error: the fastest.
+        mobility_forces : (n, nu) array_like, optional
+            Generalized forces beside those of the elements, held for the duration; a row that all states share, ``(nu,)``,
+            will do. They are not part of what `realize` computes.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument makes no sense, which it names; the states are then as they were.
+        TopologyError
+            If the system was changed after the ensemble was made.
+
+        Notes
+        -----
+        A state that cannot go on stays where its last good step ended, is marked in `failed`, and is tried again by the next
+        call. The others are not affected. Each state's result has the same bits whatever the others are.
+
+        Examples
+        --------
+        >>> import mobod as mb, numpy as np
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 16, state=state)
+        >>> for _ in range(10):
+        ...     ensemble.step(0.01, fixed_step_size=0.005, mobility_forces=-0.1 * ensemble.u)
+        >>> np.allclose(ensemble.time, 0.1)
+        True
+        """
+        self._template.check_owner(self._system, "Ensemble.step")
+        plan = self._plan_of_steps(integrator, accuracy, fixed_step_size, mobility_forces is not None)
+        if type(duration) is not float or not 0.0 < duration < np.inf:
+            duration = positive("duration", duration, ValueError)
+            if duration == np.inf:
+                raise ValueError("duration has to be finite, got inf")
+        forces = _NO_FORCES if mobility_forces is None else self._forces_of_each(mobility_forces)
+        self._changed(Stage.INSTANCE)
+        if plan.lanes is None:
+            self._step_one_by_one(plan, self._time[:, 0] + duration, forces, np.arange(self._n))
+            return
+        lanes, outcome = plan.lanes, plan.outcome
+        ends = self._time[:, 0] + duration
+        data = (*self._variables, forces, lanes.of_each, ends, *_NO_REPORTS, outcome, plan.reached)
+        if lanes.adaptive:  # unless a first step is given, the whole duration is tried
+            lanes.settings[rk.STEP] = plan.integrator.initial_step_size or duration
+        last = self._n
+
+        def work(worker: int, begin: int, end: int) -> None:
+            one = lanes.workers[worker]
+            more = one.go(8 * begin, min(8 * end, last), _ATTEMPTS, data)
+            while more:
+                more = one.more(data)
+
+        self._helpers.share(plan.kind, work, self._groups, self._threads)
+        status = outcome[:last, runs.STATUS]
+        self._failed[:last, 0] = status
+        if np.count_nonzero(status):
+            self._failed[:last, 0] = status != rk.REACHED
+            # accelerations may jump there, which steps of one state know how to pass
+            stuck = np.flatnonzero(status == rk.STEP_TOO_SMALL) if lanes.adaptive else _NONE
+            self._step_one_by_one(plan, ends, forces, stuck)
+
+    def _plan_of_steps(self, integrator: Any, accuracy: Any, fixed: Any, holds: bool) -> _StepPlan:
+        """The plan for these arguments: the last one, if these are the same."""
+        plan: _StepPlan | None = getattr(self, "_step_plan", None)
+        key = (integrator, accuracy, fixed, holds)
+        if plan is None or plan.key != key or plan.own_places is not self._own_places:
+            made = make_integrator(self._system, integrator, accuracy, fixed)
+            lanes = self._lane_runs(made, holds)
+            plan = self._step_plan = _StepPlan(key, self._own_places, made, lanes, len(self._q))
+        elif isinstance(integrator, Integrator) and plan.lanes is not None:
+            plan.lanes.take_settings(integrator)
+        return plan
+
+    def _lane_runs(self, integrator: Integrator, holds: bool) -> LaneRuns | None:
+        """What threads need to run in lanes; None where states are run one by one."""
+        if why_one_by_one(self._template, integrator) is not None:
+            return None
+        lanes = LaneRuns(self._template, self._own, self._reduced.ground_acceleration is not None, integrator, holds)
+        lanes.make_workers(min(self._threads, self._groups), self._whole_record if lanes.whole else self._reduced.new_record)
+        return lanes
+
+    def _forces_of_each(self, forces: npt.ArrayLike) -> Array:
+        """Mobility forces ``(n, nu)``, checked."""
+        shape = self._n, self._u.shape[1]
+        if type(forces) is not np.ndarray or forces.dtype != np.float64:
+            forces = numbers("mobility_forces", forces)
+        if forces.shape == shape[1:]:
+            forces = np.broadcast_to(forces, shape)
+        if forces.shape != shape:
+            raise ValueError(f"mobility_forces has shape {shape}, a row a state, got {forces.shape}")
+        return forces if forces.flags.c_contiguous and forces.flags.writeable else np.array(forces, order="C")
+
+    def _step_one_by_one(self, plan: _StepPlan, ends: Array, forces: Array, which: npt.NDArray[np.int64]) -> None:
+        """Step some states each for itself, to its end."""
+        settings = integrator_settings(plan.integrator)
+        for i in which.tolist():
+            state = self._state(i)
+            settings.keywords["final_time"] = float(ends[i])
+            done = run_one(self._system, state, np.array([state.time, ends[i]]), settings, forces[i] if len(forces) else None)
+            self._put_back(i, done.state)
+            self._failed[i] = done.failure is not None
+
+    def _put_back(self, i: int, state: Any) -> None:
+        """Let state *i* be where a run of it has ended."""
+        self._time[i, 0], self._q[i], self._u[i], self._z[i] = state.time, state.q, state.u, state.z
+        record = state.record
+        self.particles[i] = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
+
+
+_NO_FORCES = np.zeros((0, 0))
+_NONE = np.zeros(0, np.int64)
+#: No times of reports, and no rows for them.
+_NO_REPORTS = np.zeros((1, 0)), np.zeros((1, 0, 0))
+
+
+class _StepPlan:
+    """What steps with the same arguments share."""
+
+    def __init__(
+        self, key: tuple[Any, ...], own_places: Any, integrator: Integrator, lanes: LaneRuns | None, padded: int
+    ) -> None:
+        self.key, self.own_places, self.integrator, self.lanes = key, own_places, integrator, lanes
+        self.kind = ("step", id(self))
+        self.outcome, self.reached = np.zeros((padded, runs.OUTCOMES), np.int64), np.zeros((padded, 2))
+
+
+def make_integrator(system: MultibodySystem, kind: Any, accuracy: Any, fixed: Any) -> Integrator:
+    """The integrator that *kind*, one that is made, a class, a name or None, stands for.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name, or a setting is given beside an integrator that has its own.
+    TypeError
+        If *kind* is something else.
+    """
+    if kind is None:
+        kind = RungeKuttaMerson
+    if isinstance(kind, str):
+        kind = integrator_named(kind)
+    if isinstance(kind, type) and issubclass(kind, Integrator):
+        settings: dict[str, Any] = {} if fixed is None else {"fixed_step_size": number("fixed_step_size", fixed)}
+        return kind(system, accuracy=ACCURACY if accuracy is None else number("accuracy", accuracy), **settings)
+    if not isinstance(kind, Integrator):
+        raise TypeError(f"integrator is one such as mobod.integrator.BDF(system), its class or its name, not {kind!r}")
+    if kind.system is not system:
+        raise ModelError("the integrator is of another system than the ensemble")
+    for name, value in (("accuracy", accuracy), ("fixed_step_size", fixed)):
+        if value is not None and value != getattr(kind, name):
+            raise ValueError(
+                f"{name}={value!r} beside an integrator that has its own, {getattr(kind, name)}: give it to the integrator, or "
+                f"give the class, integrator={type(kind).__name__}"
+            )
+    return kind

@@ -1,0 +1,71 @@
+"""A motion as one HTML file: a player in plain JavaScript and WebGL, which asks nothing of any network."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import os
+import zlib
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..value.checks import check_extension
+from ..value.files import as_path, written
+from .replay import Replay, make_replay
+
+if TYPE_CHECKING:
+    from ..value.annotations import Trajectory
+
+FORMATS = (".html", ".htm")
+
+_TYPES = {"<f4": "Float32Array", "<u4": "Uint32Array", "<i2": "Int16Array", "|i1": "Int8Array"}
+
+
+def save_html(
+    trajectory: Trajectory,
+    path: str | os.PathLike[str],
+    *,
+    fps: float | None = None,
+    contact_forces: bool | float = False,
+    title: str | None = None,
+) -> Path:
+    """Write a replay; see `Trajectory.save_html`."""
+    file = as_path("path", path)
+    check_extension(file, FORMATS)
+    page = make_page(make_replay(trajectory, fps=fps, contact_forces=contact_forces), title or file.stem)
+    with written(file) as beside:
+        Path(beside).write_text(page, encoding="utf-8")
+    return file
+
+
+def make_page(replay: Replay, title: str) -> str:
+    """Make the whole page, as text."""
+    room = files(__package__)
+    blob, places, offset = [], {}, 0
+    for name, array in replay.arrays.items():
+        data = array.tobytes()
+        places[name] = [_TYPES[array.dtype.str], offset, array.size]
+        data += bytes(-len(data) % 4)
+        blob.append(data)
+        offset += len(data)
+    about = json.dumps({**replay.about, "title": title, "arrays": places}, separators=(",", ":")).replace("<", "\\u003c")
+    packed = base64.b64encode(zlib.compress(b"".join(blob), 9)).decode("ascii")
+    page = (room / "player.html").read_text(encoding="utf-8")
+    for mark, text in (
+        ("TITLE", html.escape(title)),
+        ("STYLE", (room / "player.css").read_text(encoding="utf-8")),
+        ("ABOUT", about),
+        ("DATA", packed),
+        ("SCRIPT", (room / "player.js").read_text(encoding="utf-8")),
+    ):
+        page = page.replace(f"{{{{{mark}}}}}", text, 1)
+    return page
+
+
+def make_frame(replay: Replay, title: str, height: int = 480) -> str:
+    """Make the page as a frame within another one, as notebooks show it."""
+    page = html.escape(make_page(replay, title), quote=True)
+    style = f"width:100%;height:{height}px;border:1px solid #ddd;border-radius:4px"
+    return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{page}"></iframe>'

@@ -1,0 +1,191 @@
+"""A motion as plain arrays at equal distances in time: what files for the browser hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..algebra.arrays import Array
+from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
+from ..shapes.mechanism import Mechanism
+from ..shapes.normals import split_at_creases
+from ..shapes.poses import calc_poses
+from ..shapes.shape_maker import Surface
+from ..shapes.view import ELEVATION, View, find_center, find_close_view, find_view
+from ..value.checks import positive
+from .rotations import to_quaternions
+
+if TYPE_CHECKING:
+    from ..value.annotations import Trajectory
+
+FPS = 50.0
+"""Poses a second, between which a player interpolates."""
+
+MOST = 3000
+"""Poses of a motion, unless told."""
+
+_MOST_PARTICLES = 300_000  # locations over all poses: 3.6 MB before they are compressed
+_FOLLOW = 3.0  # a motion this many times as large as what moves is followed
+_CURVES = 60  # of coordinates, at most
+_RGBA = 255.0
+
+
+@dataclass
+class Replay:
+    """A motion, ready to be written.
+
+    Attributes
+    ----------
+    about : dict
+        What JSON can hold: names, colours, counts, the view.
+    arrays : dict of str to array
+        Numbers, as they are written.
+    mechanism : Mechanism
+    X_GB : (n, nb, 4, 4) array
+        The poses.
+    times : (n,) array
+    """
+
+    about: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+    mechanism: Mechanism
+    X_GB: Array
+    times: Array
+    surfaces: list[tuple[Surface, Array, NDArray[np.int64], Array]] = field(default_factory=list)
+
+
+def make_replay(
+    trajectory: Trajectory, *, fps: float | None = None, contact_forces: bool | float = False, detail: float = 1.5
+) -> Replay:
+    """Take a motion at equal distances in time, with all that is needed to show it."""
+    check_contact_forces(contact_forces)
+    times = _choose_times(trajectory, fps)
+    mechanism, X_GB, particles = calc_poses(trajectory, times, detail)
+    replay = _describe(mechanism, X_GB, particles, times)
+    energy = np.interp(times, trajectory.time, np.asarray(trajectory.energy))
+    curves = [("energy", energy)] if np.isfinite(energy).all() else []
+    q = np.asarray(trajectory.q)
+    curves += [
+        (name, np.interp(times, trajectory.time, q[:, i])) for i, name in enumerate(trajectory.coordinate_names[:_CURVES])
+    ]
+    replay.about["curves"] = [name for name, _ in curves]
+    replay.arrays["curves"] = np.array([values for _, values in curves], dtype="<f4").ravel()
+    if contact_forces:
+        arrows = calc_contact_arrows(trajectory, times, mechanism.size, contact_forces)
+        replay.arrays["arrow_counts"] = np.array([len(one) for one in arrows], dtype="<u4")
+        replay.arrays["arrows"] = np.concatenate(arrows).astype("<f4").ravel()
+    return replay
+
+
+def make_still(mechanism: Mechanism, X_GB: Array, time: float = 0.0) -> Replay:
+    """One pose, (nb, 4, 4), as a motion without time."""
+    return _describe(mechanism, X_GB[None], np.zeros((1, 0, 3)), np.array([time]))
+
+
+def _choose_times(trajectory: Trajectory, fps: float | None) -> Array:
+    if trajectory.system is None or len(trajectory) == 0:
+        raise ValueError(
+            "a replay needs a trajectory with a system and at least one time; load it with Trajectory.load(path, system=system)"
+        )
+    start, end = float(trajectory.time[0]), float(trajectory.time[-1])
+    count = (end - start) * FPS if fps is None else (end - start) * positive("fps", fps, ValueError)
+    if fps is None:
+        count = min(count, MOST - 1)
+    return np.linspace(start, end, max(1, round(count)) + 1) if end > start else np.array([start])
+
+
+def _describe(mechanism: Mechanism, X_GB: Array, particles: Array, times: Array) -> Replay:
+    view, followed = _choose_view(mechanism, X_GB, particles)
+    particles = particles[:, :: -(-particles.size // (3 * _MOST_PARTICLES)) or 1]
+    arrays: dict[str, NDArray[Any]] = {
+        "positions": X_GB[..., :3, 3].astype("<f4").ravel(),
+        "rotations": np.round(32767.0 * to_quaternions(X_GB[..., :3, :3])).astype("<i2").ravel(),
+        "trace": mechanism.find_marker(X_GB).astype("<f4").ravel(),
+        "particles": particles.astype("<f4").ravel(),
+    }
+    surfaces = [(part, *split_at_creases(part.vertices, part.triangles)) for part in mechanism.surfaces]
+    surfaces = [one for one in surfaces if len(one[2])]
+    about: dict[str, Any] = {
+        "start": float(times[0]),
+        "end": float(times[-1]),
+        "count": len(times),
+        "bodies": [link.name for link in mechanism.links],
+        "particles": particles.shape[1],
+        "surfaces": [_describe_surface(*one) for one in surfaces],
+        "segments": [
+            {"bodies": list(map(int, one.bodies)), "color": [*one.color, one.opacity], "width": one.width}
+            for one in mechanism.segments
+        ],
+        "labels": [
+            {"body": int(body), "station": _rounded(station), "text": text, "color": list(color)}
+            for body, station, text, color in mechanism.texts
+        ],
+        "mass_centers": [_rounded(link.com) for link in mechanism.links],
+        "masses": [float(link.mass) for link in mechanism.links],
+        "size": mechanism.size,
+        "followed": followed,
+        **_describe_view(mechanism, view, X_GB),
+    }
+    arrays["vertices"] = _joined([one[1].astype("<f4").ravel() for one in surfaces], "<f4")
+    normals = [np.round(127.0 * one[3]).astype("i1") for one in surfaces]
+    arrays["normals"] = _joined([np.pad(one, ((0, 0), (0, 1))).ravel() for one in normals], "i1")
+    arrays["triangles"] = _joined([one[2].astype("<u4").ravel() for one in surfaces], "<u4")
+    arrays["segments"] = _joined([one.points.astype("<f4").ravel() for one in mechanism.segments], "<f4")
+    return Replay(about, arrays, mechanism, X_GB, times, surfaces)
+
+
+def _choose_view(mechanism: Mechanism, X_GB: Array, particles: Array) -> tuple[View, int]:
+    """Choose the view of the whole motion and -1, or of what goes far beyond its own size, and the body to follow."""
+    view = find_view(mechanism, X_GB, particles)
+    close = find_close_view(mechanism, X_GB, particles, view)
+    if np.linalg.norm(view.high - view.low) < _FOLLOW * np.linalg.norm(close.high - close.low):
+        return view, -1
+    masses = [link.mass for link in mechanism.links]
+    start = find_center(mechanism, X_GB[0], particles[0], view)
+    return close.moved_to(start), int(np.argmax(masses))
+
+
+def _describe_surface(part: Surface, vertices: Array, triangles: NDArray[np.int64], normals: Array) -> dict[str, Any]:
+    return {
+        "body": int(part.body),
+        "color": [*part.color, part.opacity],
+        "vertices": len(vertices),
+        "triangles": len(triangles),
+    }
+
+
+def _describe_view(mechanism: Mechanism, view: View, X_GB: Array) -> dict[str, Any]:
+    """Where the camera begins, and the floor; what is in D, whose z axis is up, has its rotation beside it."""
+    floor: dict[str, Any] = {"height": float(view.low[2]), "color": None, "opacity": 1.0}
+    planes = []
+    for plane in mechanism.planes:
+        X = view.R_DG @ X_GB[0, plane.body, :3]
+        if (X[:, :3] @ plane.normal)[2] > 1.0 - 1e-9:
+            height = float((X[:, :3] @ plane.point + X[:, 3])[2])
+            floor = {"height": height, "color": list(plane.color), "opacity": plane.opacity}
+        else:
+            color = [*plane.color, plane.opacity]
+            planes.append(
+                {"body": int(plane.body), "point": _rounded(plane.point), "normal": _rounded(plane.normal), "color": color}
+            )
+    middle, extent = (view.low + view.high) / 2.0, view.high - view.low
+    return {
+        "R_DG": view.R_DG.ravel().tolist(),
+        "floor": floor,
+        "planes": planes,
+        "azimuth": view.azimuth,
+        "elevation": ELEVATION,
+        "middle": middle.tolist(),
+        "extent": extent.tolist(),
+    }
+
+
+def _rounded(values: Array) -> list[float]:
+    return [float(f"{value:.6g}") for value in np.asarray(values).tolist()]
+
+
+def _joined(parts: list[NDArray[Any]], dtype: str) -> NDArray[Any]:
+    return np.concatenate(parts).astype(dtype, copy=False) if parts else np.zeros(0, dtype=dtype)

@@ -1,0 +1,145 @@
+"""Ensemble.step: many states, each as though it were stepped alone."""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+
+KINDS = (mb.mobilizer.Pin, mb.mobilizer.Universal, mb.mobilizer.Ball, mb.mobilizer.Free, mb.mobilizer.Cylinder)
+#: Method, its settings, and those of one state.
+METHODS = {
+    "fixed": ("RungeKuttaMerson", {"fixed_step_size": 0.008}),
+    "chosen by errors": ("RungeKuttaMerson", {"accuracy": 1e-5}),
+    "of third order": ("RungeKutta3", {"accuracy": 1e-3}),
+    "semi-explicit": ("SemiExplicitEuler", {"fixed_step_size": 0.005}),
+    "two half steps": ("SemiExplicitEuler2", {"accuracy": 1e-3}),
+}
+DURATION = 0.05
+
+
+def many(model, n, rng):
+    states = [model.randomize(mb.Stage.MODEL, state=model.state.copy()) for _ in range(n)]
+    ensemble = mb.Ensemble(model.system, n, state=model.state)
+    ensemble.q, ensemble.u, ensemble.time = [s.q for s in states], [s.u for s in states], rng.uniform(0.0, 1.0, n)
+    return ensemble
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_each_state_is_as_stepped_alone(method, make, close):
+    model = make.tree(6, KINDS, rotors=True)
+    kind, settings = METHODS[method]
+    ensemble = many(model, 11, model.rng)
+    first = 0.05 if "accuracy" in settings else None
+    alone = []
+    for i in range(11):
+        integrator = getattr(mb.integrator, kind)(
+            model.system, final_time=ensemble.time[i] + DURATION, initial_step_size=first, **settings
+        )
+        stepper = mb.TimeStepper(model.system, integrator)
+        stepper.initialize(ensemble.get_state(i))
+        stepper.step_to(ensemble.time[i] + DURATION)
+        alone.append((stepper.time, stepper.state.q.copy(), stepper.state.u.copy()))
+    ensemble.step(DURATION, integrator=kind, **settings)
+    assert not ensemble.failed.any()
+    times, q, u = zip(*alone, strict=True)
+    assert np.array_equal(ensemble.time, times)
+    close(ensemble.q, q, 1e-10)
+    close(ensemble.u, u, 1e-10)
+
+
+def test_forces_are_held_beside_those_of_elements(make, close):
+    """As forces that are set in each state, which all else in the system has beside it."""
+    model = make.tree(4, KINDS)
+    alone = mb.force.DiscreteForces(model.forces, model.matter)
+    mb.force.MobilityLinearDamper(model.forces, model.bodies[1], 0, 0.3)
+    model.made()
+    ensemble = many(model, 9, model.rng)
+    f = model.rng.normal(size=ensemble.u.shape)
+    q, u = [], []
+    for i in range(9):
+        state = ensemble.get_state(i)
+        alone.set_all_mobility_forces(state, f[i])
+        stepper = mb.TimeStepper(model.system, mb.integrator.RungeKuttaMerson(model.system, fixed_step_size=0.01))
+        stepper.initialize(state)
+        stepper.step_to(state.time + 0.02)
+        q.append(stepper.state.q.copy())
+        u.append(stepper.state.u.copy())
+    ensemble.step(0.02, fixed_step_size=0.01, mobility_forces=f)
+    close(ensemble.q, q, 1e-10)
+    close(ensemble.u, u, 1e-10)
+    again = ensemble.copy()
+    ensemble.step(0.01, fixed_step_size=0.01, mobility_forces=f[0])  # a row for all
+    again.step(0.01, fixed_step_size=0.01, mobility_forces=np.tile(f[0], (9, 1)).astype(np.float32))
+    close(ensemble.q, again.q, 1e-6)
+    again.step(0.01, fixed_step_size=0.01)  # nothing of them is left
+    free = ensemble.copy()
+    free.step(0.01, fixed_step_size=0.01, mobility_forces=np.zeros_like(f))
+    ensemble.step(0.01, fixed_step_size=0.01)
+    assert np.array_equal(free.u, ensemble.u)
+
+
+@pytest.mark.parametrize("settings", [{"fixed_step_size": 0.004}, {"accuracy": 1e-6}], ids=["fixed", "chosen by errors"])
+def test_bits_depend_on_nothing_but_the_state(settings, make):
+    model = make.tree(6, KINDS, rotors=True)
+    whole = many(model, 37, model.rng)
+    order = model.rng.permutation(37)[:20]
+    some = mb.Ensemble(model.system, 20, state=model.state, threads=2)
+    some.q, some.u, some.time = whole.q[order], whole.u[order], whole.time[order]
+    whole.step(0.03, **settings)
+    some.step(0.03, **settings)
+    assert np.array_equal(some.q, whole.q[order])
+    assert np.array_equal(some.u, whole.u[order])
+
+
+def test_a_state_that_cannot_go_on_stops_alone(make):
+    model = make.tree(4, KINDS)
+    ensemble, other = many(model, 9, model.rng), None
+    ensemble.time = np.zeros(9)
+    other = ensemble.copy()
+    q = ensemble.upd_q()
+    q[3] = np.nan
+    ensemble.step(0.02, fixed_step_size=0.01)
+    other.step(0.02, fixed_step_size=0.01)
+    assert ensemble.failed.tolist() == [i == 3 for i in range(9)]
+    sound = ~ensemble.failed
+    assert np.array_equal(ensemble.q[sound], other.q[sound])
+    assert ensemble.time[3] == 0.0
+    ensemble.reset(~sound)
+    ensemble.step(0.02, fixed_step_size=0.01)
+    assert not ensemble.failed.any()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"duration": -1.0}, ValueError, "duration"),
+        ({"duration": np.inf}, ValueError, "duration"),
+        ({"duration": "long"}, TypeError, "duration"),
+        ({"accuracy": 2.0}, ValueError, "accuracy"),
+        ({"fixed_step_size": 0.0}, ValueError, "fixed_step_size"),
+        ({"integrator": "Rungekutta"}, ValueError, "Rungekutta"),
+        ({"integrator": 3}, TypeError, "integrator"),
+        ({"mobility_forces": np.zeros(7)}, ValueError, r"mobility_forces has shape \(4, 2\)"),
+        ({"mobility_forces": "much"}, TypeError, "mobility_forces"),
+    ],
+)
+def test_bad_input_leaves_the_states(arguments, error, says):
+    system, state = mb.examples.double_pendulum.build()
+    ensemble = mb.Ensemble(system, 4, state=state)
+    with pytest.raises(error, match=says):
+        ensemble.step(**{"duration": 0.1, **arguments})
+    assert not ensemble.time.any()
+
+
+def test_an_integrator_brings_its_settings():
+    system, state = mb.examples.double_pendulum.build()
+    ensemble = mb.Ensemble(system, 4, state=state)
+    made = mb.integrator.RungeKuttaMerson(system, fixed_step_size=0.01)
+    with pytest.raises(ValueError, match="beside an integrator"):
+        ensemble.step(0.1, integrator=made, fixed_step_size=0.02)
+    ensemble.step(0.02, integrator=made)
+    made.set_fixed_step_size(0.02)
+    one = ensemble.copy()
+    ensemble.step(0.02, integrator=made)
+    one.step(0.02, fixed_step_size=0.02)
+    assert np.array_equal(one.q, ensemble.q)

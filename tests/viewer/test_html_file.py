@@ -1,0 +1,126 @@
+"""A motion in one HTML file: what is in it, and what a browser shows."""
+
+import base64
+import json
+import re
+import zlib
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mobod as mb
+from mobod.examples import double_pendulum
+
+
+@pytest.fixture(scope="module")
+def motion():
+    system, state = double_pendulum.build()
+    return mb.simulate(system, state, 2.0, report_interval=0.02)
+
+
+def read(path):
+    """What JSON and what numbers a page holds."""
+    text = path.read_text(encoding="utf-8")
+    about = json.loads(re.search(r'id="about">(.*?)</script>', text, re.DOTALL).group(1))
+    data = re.search(r'id="data">(.*?)</script>', text, re.DOTALL).group(1)
+    blob = zlib.decompress(base64.b64decode(data))
+    kinds = {"Float32Array": "<f4", "Uint32Array": "<u4", "Int16Array": "<i2", "Int8Array": "i1"}
+    arrays = {name: np.frombuffer(blob, kinds[kind], count, offset) for name, (kind, offset, count) in about["arrays"].items()}
+    return about, arrays
+
+
+def test_a_page_holds_the_poses_of_all_bodies(motion, tmp_path):
+    path = motion.save_html(tmp_path / "swing.html")
+    about, arrays = read(path)
+    bodies = motion.system.matter.bodies
+    assert about["bodies"] == [body.name for body in bodies]
+    assert about["count"] == 101 and about["curves"] == ["energy", *motion.coordinate_names]
+    positions = arrays["positions"].reshape(101, len(bodies), 3)
+    rotations = arrays["rotations"].reshape(101, len(bodies), 4) / 32767.0
+    for row in (0, 37, 100):
+        state = motion.states[row]
+        motion.system.realize(state, mb.Stage.POSITION)
+        for b, body in enumerate(bodies):
+            X_GB = body.get_body_transform(state)
+            assert_allclose(positions[row, b], X_GB.p, atol=1e-6)  # single precision
+            assert_allclose(abs(rotations[row, b] @ X_GB.R.to_quaternion()), 1.0, atol=1e-4)  # sixteen bits
+
+
+def test_a_page_asks_nothing_of_any_network(motion, tmp_path):
+    text = motion.save_html(tmp_path / "swing.html", title="a <b> & c").read_text(encoding="utf-8")
+    assert "<title>a &lt;b&gt; &amp; c</title>" in text
+    assert not re.search(r"(src|href)\s*=|https?://|import\(|@import|url\(", text)
+    assert "default-src 'none'" in text
+
+
+def test_a_browser_plays_a_page_from_disk(motion, tmp_path, page):
+    path = motion.save_html(tmp_path / "swing.html")
+    page.page.goto(f"{path.as_uri()}?play=0")
+    page.until("window.mobod !== undefined")
+    begin = page.picture("#scene")
+    assert np.ptp(begin.reshape(-1, 3), axis=0).max() > 100  # not blank
+    before = page.page.evaluate("Array.from(window.mobod.poses[2])")
+    page.page.evaluate("(() => { const t = document.getElementById('time'); t.value = 1.0; t.oninput({target: t}); })()")
+    page.until("window.mobod.time === 1.0")
+    after = page.page.evaluate("Array.from(window.mobod.poses[2])")
+    state = motion.states[50]
+    motion.system.realize(state, mb.Stage.POSITION)
+    place = motion.system.matter.bodies[2].get_body_origin_location(state)
+    assert_allclose(sorted(np.abs(after[12:15])), sorted(np.abs(place)), atol=1e-4)  # in the display's frame, whose z is up
+    assert np.linalg.norm(np.subtract(after, before)) > 0.1
+    assert np.abs(page.picture("#scene") - begin).mean() > 0.5
+    page.page.click("#play")
+    page.until("window.mobod.time > 1.2")
+    assert page.page.evaluate("document.getElementById('scene').getContext('webgl2').getError()") == 0
+    assert page.errors == [] and page.outside() == []
+
+
+def test_clicking_a_body_says_its_name(tmp_path, page):
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.GeneralForceSubsystem(system)
+    ball = mb.body.Rigid(mb.MassProperties(2.5, (0, 0, 0), mb.UnitInertia.sphere(1.0)))
+    ball.add_decoration(mb.decoration.Sphere(1.0, color="red"))
+    mb.mobilizer.Free(matter.ground, ball, name="the <ball>")
+    motion = mb.simulate(system, system.realize_topology(), 0.1)
+    page.page.goto(motion.save_html(tmp_path / "ball.html").as_uri())
+    page.until("window.mobod !== undefined")
+    page.page.click("#scene")  # its middle
+    page.until("document.getElementById('said').textContent !== ''")
+    assert page.page.inner_text("#said").splitlines() == ["the <ball>", "mass 2.5"]
+    red = page.picture("#scene")
+    assert ((red[..., 0] > 150) & (red[..., 1] < 140)).sum() > 5000
+    assert page.errors == []
+
+
+def test_a_motion_that_goes_far_is_followed(tmp_path):
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, 0, -9.81))
+    ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    ball.add_decoration(mb.decoration.Sphere(0.1))
+    mb.mobilizer.Free(matter.ground, ball, name="ball")
+    about, _ = read(mb.simulate(system, system.realize_topology(), 3.0).save_html(tmp_path / "fall.html"))
+    assert about["followed"] == 1
+    assert max(about["extent"]) < 1.0
+
+
+def test_fps_chooses_how_many_poses_are_kept(motion, tmp_path):
+    assert read(motion.save_html(tmp_path / "a.html", fps=10))[0]["count"] == 21
+
+
+@pytest.mark.parametrize("fps", [0, -1, "many"])
+def test_senseless_fps_are_refused(motion, tmp_path, fps):
+    with pytest.raises((ValueError, TypeError), match="fps"):
+        motion.save_html(tmp_path / "a.html", fps=fps)
+    assert not (tmp_path / "a.html").exists()
+
+
+def test_what_cannot_be_written_says_why(motion, tmp_path):
+    with pytest.raises(ValueError, match=r"must end in \.html"):
+        motion.save_html(tmp_path / "a.mp4")
+    bare = mb.Trajectory(time=[0.0], q=[[1.0]], u=[[0.0]], energy=[0.0], coordinate_names=["a"], speed_names=["a"])
+    with pytest.raises(ValueError, match="needs a trajectory with a system"):
+        bare.save_html(tmp_path / "a.html")
