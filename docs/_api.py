@@ -98,7 +98,7 @@ def class_page(name, first, groups):
     lines = [name, "=" * len(name), "", ".. py:currentmodule:: mobod", "", f".. autoclass:: mobod.{name}", ""]
     kind = getattr(mobod, name)
     lines += [".. rubric:: First of all", ""]
-    lines += table((f":py:obj:`~mobod.{name}.{member}`", summary(inspect.getattr_static(kind, member))) for member in first)
+    lines += table((f":py:obj:`~mobod.{name}.{one}`", summary(inspect.getattr_static(kind, one, None))) for one in first)
     for title, members in groups.items():
         lines += ["", title, "-" * len(title), ""]
         for member in members:

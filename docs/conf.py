@@ -7,6 +7,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import _api
 import _messages
+import gallery
 
 import mobod
 
@@ -42,9 +43,17 @@ html_theme_options = {
 def setup(app):
     """The pages of the reference are written before Sphinx looks for pages."""
     app.connect("builder-inited", write_reference)
+    app.connect("build-finished", write_replays)
 
 
 def write_reference(app):
     """Everything that is read off the package."""
     _api.write_pages()
     _messages.write_page()
+    gallery.write_page()
+
+
+def write_replays(app, error):
+    """What the gallery's pictures open, beside the pages; for builders of HTML only."""
+    if error is None and app.builder.format == "html":
+        gallery.write_replays(Path(app.outdir) / "replays")
