@@ -6,9 +6,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import _api
+import _commands
 import _messages
 import gallery
 
+import mobilizers
 import mobod
 
 project = "mobod"
@@ -50,10 +52,13 @@ def write_reference(app):
     """Everything that is read off the package."""
     _api.write_pages()
     _messages.write_page()
+    _commands.write_page()
     gallery.write_page()
+    mobilizers.write_page()
 
 
 def write_replays(app, error):
     """What the gallery's pictures open, beside the pages; for builders of HTML only."""
     if error is None and app.builder.format == "html":
         gallery.write_replays(Path(app.outdir) / "replays")
+        mobilizers.write_motions(Path(app.outdir) / "replays")
