@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
+    from .ensemble.ensemble_trajectory import EnsembleTrajectory
     from .errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
     from .event import EventHandler, EventReporter
     from .force.base import Force
@@ -79,6 +80,7 @@ __all__ = [
     "ConvergenceError",
     "Direction",
     "Ensemble",
+    "EnsembleTrajectory",
     "EventHandler",
     "EventReporter",
     "Force",
@@ -160,6 +162,7 @@ _WHERE = {
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
+    "ensemble.ensemble_trajectory": "EnsembleTrajectory",
     "errors": "ConvergenceError MobodError ModelError StageError TopologyError",
     "event": "EventHandler EventReporter",
     "force.base": "Force",

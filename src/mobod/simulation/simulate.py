@@ -229,7 +229,7 @@ def simulate(
     in_memory = 0 if record_to is not None else len(state.y_values) + 2
     times = report_times(state.time, float(time), interval, integrator.final_time, in_memory)
     recording = Recording(system, state, record, record_bodies)
-    about = _about(system, state, recording)
+    about = {**describe(system, state), "body_names": recording.body_names}
     stepper = TimeStepper(system, integrator)
     of_quantities = {} if checkpoint is None else recording.fingerprint()
     kept = None
@@ -426,12 +426,12 @@ def _memory() -> float:
         return 16e9
 
 
-def _about(system: MultibodySystem, state: State, recording: Recording) -> dict[str, Any]:
+def describe(system: MultibodySystem, state: State) -> dict[str, Any]:
+    """Names of all variables."""
     return {
         "coordinate_names": coordinate_names(system, state),
         "speed_names": speed_names(system, state),
         "auxiliary_names": auxiliary_names(system, state),
-        "body_names": recording.body_names,
     }
 
 
