@@ -40,6 +40,7 @@ class Folder:
             ("n", "another number of states"),
             ("seed", "another seed"),
             ("build", "another build, or another model"),
+            ("mobod", "another version of mobod"),
         ):
             if there.get(what) != study[what]:
                 raise ValueError(
@@ -67,7 +68,7 @@ class Folder:
     def save(self, begin: int, end: int, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Keep the results of states *begin* to *end*."""
         buffer = io.BytesIO()
-        np.savez(buffer, **arrays)
+        np.savez(buffer, allow_pickle=False, **arrays)
         self._write(self.name_of(begin, end), buffer.getbuffer())
 
     def load(self, begin: int, end: int, name: str | None = None) -> dict[str, npt.NDArray[Any]]:

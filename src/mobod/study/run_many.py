@@ -47,16 +47,16 @@ def run_many(
     Parameters
     ----------
     build : callable
-        ``build(part)`` builds the ensemble of some of the states, runs it, and returns what it found: a dict of arrays, each with
-        a row a state, or the motions that `Ensemble.simulate` returns. ``part["mass"]`` are values of a parameter, a row a
-        state; see `Part`. The model may be built in it, or outside: it is sent by value.
+        ``build(part)`` builds the ensemble of some of the states, runs it, and returns what it found: a dict of arrays, each
+        with a row a state, or the motions that `Ensemble.simulate` returns. ``part["mass"]`` are values of a parameter, a row
+        a state; see `Part`. The model may be built in it, or outside: it is sent by value.
     parameters : mapping of str to (n, ...) array_like, or int
         A row a state: a dict as `sample_parameters` makes it, a DataFrame of pandas, a Dataset of xarray; or how many states
         there are, where they differ in their seeds alone.
     map : callable
         ``map(function, chunks)`` with the meaning of Python's own, which is used unless given: ``pool.map`` of
-        concurrent.futures, multiprocessing or Ray, ``client.map`` of Dask, or a function of two arguments that calls another. What
-        comes back may be futures.
+        concurrent.futures, multiprocessing or Ray, ``client.map`` of Dask, or a function of two arguments that calls
+        another. What comes back may be futures.
     path : str or path, optional
         A folder for the results, one file a chunk, written whole or not at all. What is there of the same study is not
         computed again; the same call after an interruption goes on. Without it results are kept in memory.
@@ -82,8 +82,8 @@ def run_many(
     Before anything is handed out, eight states are run here: what has to be compiled then is in the cache on disk, for all
     workers that share it. Each worker checks by a fingerprint of the code and of the model's numbers that it runs what was
     sent. An ensemble's results have the same bits in any company: so a study's do not depend on chunks, workers or
-    interruptions. A process that is killed in the middle of a chunk leaves no file; Dask and Ray then give the chunk to another,
-    and of concurrent.futures' pools, which break, the next call goes on.
+    interruptions. A process that is killed in the middle of a chunk leaves no file; Dask and Ray then give the chunk to
+    another, and of concurrent.futures' pools, which break, the next call goes on.
 
     Functions that are not in an installed package are sent by value where ``cloudpickle`` is installed, as it is with Dask,
     Ray and joblib; otherwise workers have to be able to import them.
@@ -112,13 +112,15 @@ def run_many(
     folder = None if path is None else Folder(path)
     what = {"n": n, "seed": seed, "parameters": _digest(rows), "build": worker.fingerprint, "mobod": __version__}
     begun = None if folder is None else folder.study()
-    if begun is None:
-        size = size or _chunk_by_trial(worker, rows, n, seed)
+    if begun is None and size is None:
+        size = _chunk_of(n, _time_by_trial(worker, rows, n, seed))
     if folder is not None:
         size = int(folder.begin({**what, "chunk": size})["chunk"])
     assert size is not None
     chunks = [(begin, min(begin + size, n)) for begin in range(0, n, size)]
     missing = chunks if folder is None else [one for one in chunks if not folder.has(*one)]
+    if missing and map is not builtins.map and not worker.tried:
+        _time_by_trial(worker, rows, n, seed)
     found: dict[tuple[int, int], Arrays] = {}
     failures: list[Outcome] = []
     tasks = [Task(begin, end, {name: values[begin:end] for name, values in rows.items()}) for begin, end in missing]
@@ -165,14 +167,21 @@ class Worker:
     def __init__(self, build: Callable[[Part], Any], seed: int, path: Any) -> None:
         self._build: Callable[[Part], Any] | None = build
         self._seed, self._path = seed, None if path is None else os.path.abspath(path)
-        self.fingerprint, self._sent = fingerprint_of(build), None
+        self._sent: bytes | None = None
+        self._sent_as = UNKNOWN
+        self.fingerprint = fingerprint_of(build)
+        #: Whether it has run here.
+        self.tried = False
 
     def __getstate__(self) -> dict[str, Any]:
         if self._sent is None:
             self._sent = _by_value(self._build)
+            # what was sent by value may see less of what surrounds it: it is compared as it arrives
+            self._sent_as = fingerprint_of(pickle.loads(self._sent))
         return {**vars(self), "_build": None}
 
     def __call__(self, task: Task) -> Outcome:
+        """Run a chunk and keep what it gives, or send it back."""
         begin, end, rows = task
         try:
             arrays = self.run(Part(rows, np.arange(begin, end), self._seed))
@@ -192,7 +201,7 @@ class Worker:
             assert self._sent is not None
             self._build = pickle.loads(self._sent)
             here = fingerprint_of(self._build)
-            if UNKNOWN not in (here, self.fingerprint) and here != self.fingerprint:
+            if UNKNOWN not in (here, self._sent_as) and here != self._sent_as:
                 raise RuntimeError(
                     "this worker would run other code than what was sent: its modules, or its mobod, which is "
                     f"{__version__}, differ from the sender's; install the same on both, or install cloudpickle, so that "
@@ -221,8 +230,7 @@ def _rows_of(parameters: Any) -> tuple[dict[str, npt.NDArray[Any]], int]:
         return {}, integer("the number of states", parameters, least=1)
     if not hasattr(parameters, "keys"):
         raise TypeError(f"parameters have to be arrays by name, or a number of states, not {type(parameters).__name__}")
-    names = [name for name in parameters.keys()]  # noqa: SIM118  of a DataFrame these are its columns
-    rows = {str(name): np.asarray(parameters[name]) for name in names}
+    rows = {str(name): np.asarray(parameters[name]) for name in list(parameters.keys())}  # of a DataFrame, its columns
     lengths = {name: len(values) if values.ndim else -1 for name, values in rows.items()}
     if not rows or len(set(lengths.values())) != 1 or min(lengths.values()) < 1:
         raise ValueError(f"parameters have to have as many rows each, one a state, and one or more; got {lengths}")
@@ -242,14 +250,19 @@ def _digest(rows: Arrays) -> str:
     return digest.hexdigest()[:16]
 
 
-def _chunk_by_trial(worker: Worker, rows: Arrays, n: int, seed: int) -> int:
-    """How many states take between the shortest and the longest time of a chunk; the trial compiles all that is needed."""
+def _time_by_trial(worker: Worker, rows: Arrays, n: int, seed: int) -> float:
+    """How long a state takes, s; the trial compiles all that is needed."""
     few = min(TRIAL, n)
     part = Part({name: values[:few] for name, values in rows.items()}, np.arange(few), seed)
     worker.run(part)  # which compiles
     begin = time.perf_counter()
     worker.run(part)
-    each = (time.perf_counter() - begin) / few
+    worker.tried = True
+    return (time.perf_counter() - begin) / few
+
+
+def _chunk_of(n: int, each: float) -> int:
+    """How many states make a chunk, where each takes so many seconds."""
     seconds = min(max(n * each / 64.0, SHORTEST), LONGEST)
     whole = 8 * (os.cpu_count() or 1)
     return max(int(seconds / each) // whole, 1) * whole

@@ -21,8 +21,8 @@ def sample_parameters(
     Parameters
     ----------
     ranges : dict of str to (low, high), or to a distribution
-        Bounds are numbers, or arrays of one shape for a parameter that is an array, such as a location. A distribution is one of
-        ``scipy.stats``, frozen: ``scipy.stats.norm(1.0, 0.1)``.
+        Bounds are numbers, or arrays of one shape for a parameter that is an array, such as a location. A distribution is one
+        of ``scipy.stats``, frozen: ``scipy.stats.norm(1.0, 0.1)``.
     n : int
         How many; a power of two suits ``"sobol"`` best.
     method : str
@@ -94,7 +94,9 @@ class _Range:
             raise TypeError(f"the range of {name} has to be (low, high) or a distribution of scipy.stats, got {given!r}")
         self._low, self._high = (numbers(f"a bound of {name}", bound) for bound in given)
         if self._low.shape != self._high.shape:
-            raise ValueError(f"the bounds of {name} have shapes {self._low.shape} and {self._high.shape}; give one of each number")
+            raise ValueError(
+                f"the bounds of {name} have shapes {self._low.shape} and {self._high.shape}; give one of each number"
+            )
         if not (np.isfinite(self._low) & np.isfinite(self._high) & (self._low < self._high)).all():
             raise ValueError(f"the range of {name} has to go from a low to a higher bound, both finite; got {given!r}")
         self.size, self._shape = self._low.size, self._low.shape

@@ -42,7 +42,10 @@ class Study(Mapping[str, npt.NDArray[Any]]):
         if name in self._names:
             return np.concatenate([self._of(chunk, name)[name] for chunk in self._chunks])
         if SHARED + name in self._names:
-            return self._of(self._chunks[0], SHARED + name)[SHARED + name]
+            first, *others = (self._of(chunk, SHARED + name)[SHARED + name] for chunk in self._chunks)
+            if not all(np.array_equal(first, other) for other in others):
+                raise ValueError(f"{name} differs from chunk to chunk; let build return it with a row a state")
+            return first
         raise KeyError(f"the study has no {name!r}; it has {', '.join(self)}")
 
     def __iter__(self) -> Iterator[str]:
