@@ -58,6 +58,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .simulation.step_status import StepStatus
     from .simulation.time_stepper import TimeStepper
     from .simulation.trajectory import Trajectory
+    from .simulation.view import view
     from .state.state import State
     from .state.subsystem import Subsystem
     from .system.matter import SimbodyMatterSubsystem
@@ -143,6 +144,7 @@ __all__ = [
     "read_trc",
     "scale",
     "simulate",
+    "view",
     "write_osim",
     "write_sto",
     "write_trc",
@@ -173,6 +175,7 @@ _WHERE = {
     "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
     "simulation.simulate": "simulate",
+    "simulation.view": "view",
     "simulation.step_status": "StepStatus",
     "simulation.time_stepper": "TimeStepper",
     "simulation.trajectory": "Trajectory",

@@ -46,6 +46,8 @@ class Model(Sealed):
         What was dropped or approximated, a sentence each.
     angles : set of str
         Those of `coordinates` that are angles: what motion files may hold in degrees.
+    ranges : dict of str to (float, float)
+        Within which the file expects coordinates to be, where it says so; what keeps them there is in `stops`, or in forces.
     markers : dict of str to (MobilizedBody, (3,) ndarray)
         Stations that a motion-capture system sees: the body, and where in its frame.
     frames : dict of str to (MobilizedBody, Transform)
@@ -82,6 +84,7 @@ class Model(Sealed):
     speeds: dict[str, int]
     report: list[str]
     angles: set[str] = field(default_factory=set)
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     markers: dict[str, tuple[MobilizedBody, Array]] = field(default_factory=dict)
     frames: dict[str, tuple[MobilizedBody, Transform]] = field(default_factory=dict)
     constraints: dict[str, Constraint] = field(default_factory=dict)
