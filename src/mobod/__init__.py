@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
+    from .ensemble.ensemble_trajectory import EnsembleTrajectory
     from .errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
     from .event import EventHandler, EventReporter
     from .force.base import Force
@@ -54,6 +55,8 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .motion.base import Motion
     from .motion_data import Table, read_c3d, read_sto, read_trc, write_sto, write_trc
     from .simulation.checkpoint import CheckpointError
+    from .simulation.gradient import Gradient, calc_gradient
+    from .simulation.sensitivities import Sensitivities
     from .simulation.simulate import simulate
     from .simulation.step_status import StepStatus
     from .simulation.time_stepper import TimeStepper
@@ -78,11 +81,13 @@ __all__ = [
     "ConvergenceError",
     "Direction",
     "Ensemble",
+    "EnsembleTrajectory",
     "EventHandler",
     "EventReporter",
     "Force",
     "Function",
     "GeneralForceSubsystem",
+    "Gradient",
     "Inertia",
     "Integrator",
     "LinearSystem",
@@ -99,6 +104,7 @@ __all__ = [
     "ObservedPointFitter",
     "PeriodicOrbit",
     "Rotation",
+    "Sensitivities",
     "SimbodyMatterSubsystem",
     "SpatialInertia",
     "Stage",
@@ -118,6 +124,7 @@ __all__ = [
     "assembler",
     "biomechanics",
     "body",
+    "calc_gradient",
     "constraint",
     "contact",
     "decoration",
@@ -157,6 +164,7 @@ _WHERE = {
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
+    "ensemble.ensemble_trajectory": "EnsembleTrajectory",
     "errors": "ConvergenceError MobodError ModelError StageError TopologyError",
     "event": "EventHandler EventReporter",
     "force.base": "Force",
@@ -174,6 +182,8 @@ _WHERE = {
     "motion.base": "Motion",
     "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
+    "simulation.gradient": "Gradient calc_gradient",
+    "simulation.sensitivities": "Sensitivities",
     "simulation.simulate": "simulate",
     "simulation.view": "view",
     "simulation.step_status": "StepStatus",

@@ -162,20 +162,6 @@ def test_pictures_are_written(tmp_path, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_bar_shows_what_takes_longer_than_a_second(tmp_path, capsys, monkeypatch):
-    pytest.importorskip("tqdm")
-    from mobod.cli import main
-
-    now = [0.0]
-    monkeypatch.setattr("tqdm.std.time", lambda: now[0])
-    with main._film_progress(quiet=False) as progress:
-        progress(1, 4)
-        assert capsys.readouterr().err == ""
-        now[0] = 2.0
-        progress(2, 4)
-    assert "2/4" in capsys.readouterr().err
-
-
 def test_as_a_program():
     command = [sys.executable, "-m", "mobod"]
     version = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)

@@ -85,8 +85,9 @@ def test_progress_is_told_where_it_is_wanted(capsys, monkeypatch):
     from mobod.compiling import notice
 
     monkeypatch.delenv("MOBOD_QUIET", raising=False)
-    clock = iter(range(0, 100, 2))
+    clock = iter(range(0, 400, 7))
     monkeypatch.setattr(notice.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(notice, "_line", notice._Line())
     for terminal in (True, False):
         monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal, raising=False)
         with notice.Progress(4, "folder") as progress:
@@ -96,6 +97,11 @@ def test_progress_is_told_where_it_is_wanted(capsys, monkeypatch):
     changing, _, plain = told.rpartition("\r\x1b[K")
     assert "\r\x1b[Kmobod: compiling 4 of 4: d" in changing
     assert plain.splitlines() == ["mobod: compiling 2 of 4: b", "mobod: compiling 4 of 4: d"]
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with notice.one_kernel("realize", 12.3):
+        pass
+    said = capsys.readouterr().err
+    assert "\r\x1b[Kmobod: compiling realize, kernel " in said and said.endswith(" of this run, 12 s so far\r\x1b[K")
     monkeypatch.setenv("MOBOD_QUIET", "1")
     with notice.Progress(1, "folder") as progress:
         progress.at("a")

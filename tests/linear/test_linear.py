@@ -46,6 +46,21 @@ def test_the_model_of_cart_and_pole_upright_is_the_textbooks():
     assert whole.B.shape == (4, 2) and np.array_equal(whole.C, np.eye(4)) and not whole.D.any()
 
 
+def test_python_control_finds_the_same_poles_and_names():
+    control = pytest.importorskip("control")
+    system, cart, pole, _ = pendulum()
+    state = system.realize_topology()
+    system.realize(state)
+    model = mb.linearize(system, state, [(cart, 0)], [pole.get_angle])
+    other = model.to_control()
+    np.testing.assert_allclose(np.sort(other.poles().real), np.sort(model.calc_eigenvalues().real), atol=1e-6)
+    assert other.input_labels == ["cart_force"] and other.output_labels == ["get_angle"]
+    gain, _, poles = control.lqr(model.A, model.B, np.eye(4), np.eye(1))
+    assert gain.shape == (1, 4) and poles.real.max() < 0.0
+    w, (_, by_scipy) = 3.0, model.to_scipy().freqresp([3.0])
+    assert np.isclose(complex(other(1j * w)), by_scipy[0])
+
+
 def flow(system, state, change, h):
     """Displacement, u and z a time h later, from the state changed, less those from the state: by one small step of order 4."""
     nu, matter = len(state.u), system.matter

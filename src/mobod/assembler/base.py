@@ -13,7 +13,9 @@ from ..errors import ConvergenceError, MobodError, ModelError
 from ..system.system import MultibodySystem
 from ..value.attributes import Sealed
 from ..value.checks import not_negative, number, numbers
+from ..value.progress import shown
 from ..value.stage import Stage
+from ._following import Following, can_follow
 from ._observed import Observed
 from ._problem import Counts, Problem, Values
 from ._solve import Search, assemble
@@ -482,6 +484,13 @@ class Assembler(Sealed):
             raise
         return self._done(found, None)
 
+    def following(self, times: Array | None, observations: Array) -> Following | None:
+        """A compiled loop over a recording, where markers alone decide; None where `track` is needed. Initializes."""
+        problem = self._ready()
+        if self._reporters or not can_follow(problem):
+            return None
+        return Following(problem, self.get_accuracy_in_use(), times, observations)
+
     def _done(self, found: Values, state: State | None) -> float:
         self._num_steps += 1
         if state is not None:
@@ -540,9 +549,16 @@ class Assembler(Sealed):
             raise ValueError(f"there is a time for each of {len(frames)} frames; got {moments.shape}")
         self.initialize()
         q = np.empty((len(frames), self._state.q_values.size))
-        show, close = _shown(progress, len(frames))
-        try:
-            for i, frame in enumerate(frames):
+        following = self.following(moments, frames)
+        goals, i = np.empty(len(frames)), 0
+        with shown(progress, len(frames), "frames") as show:
+            while i < len(frames):
+                if following is not None and i:
+                    i = following.run(i, min(i + 64, len(frames)), q, goals)
+                    show(i, len(frames))
+                    if i == len(frames):
+                        break
+                frame = frames[i]
                 observed.move_all_observations(frame)
                 moment = None if moments is None else float(moments[i])
                 try:
@@ -558,10 +574,9 @@ class Assembler(Sealed):
                     again.diagnosis = error.diagnosis
                     raise again from None
                 q[i] = self._state.q_values
-                if show is not None and (i % 64 == 63 or i + 1 == len(frames)):
-                    show(i + 1, len(frames))
-        finally:
-            close()
+                i += 1
+                if i % 64 == 0 or i == len(frames):
+                    show(i, len(frames))
         return q
 
     def _observed(self, condition: Observed | None) -> Observed:
@@ -712,23 +727,3 @@ def _condition_weight(weight: float) -> float:
     if not value >= 0.0:
         raise ValueError(f"the weight of a condition has to be zero, positive, or infinite for a requirement; got {weight}")
     return value
-
-
-def _shown(
-    progress: bool | Callable[[int, int], Any] | None, n: int
-) -> tuple[Callable[[int, int], Any] | None, Callable[[], Any]]:
-    """What to call with the frames done, and what at the end."""
-    if callable(progress):
-        return progress, lambda: None
-    if not progress:
-        return None, lambda: None
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        raise ImportError("a progress bar needs tqdm: pip install tqdm (or mobod[progress])") from None
-    bar = tqdm(total=n, unit="frame")
-
-    def show(done: int, total: int) -> None:
-        bar.update(done - bar.n)
-
-    return show, bar.close

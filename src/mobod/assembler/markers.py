@@ -180,6 +180,10 @@ class Markers(Observed):
         matter = self.get_matter_subsystem()
         return matter.frame_jacobian(state, "Markers", self._used_bodies[present], self._used_sensors[present], 3)
 
+    def in_use(self) -> tuple[npt.NDArray[np.int64], Array, npt.NDArray[np.int64], Array]:
+        """Of those that draw the system: bodies, stations, which observation each is, and weights."""
+        return self._used_bodies, self._used_sensors, self._places, self._used_weights
+
     def added_to(self, state: State, weight: float, normal: Normal) -> float:
         w = (weight * self._scale) * self._active_weights
         return normal.add_stations(state, self._used_bodies, self._used_sensors, self._targets, w)

@@ -251,16 +251,21 @@ class _Loads:
 
         self.places = np.zeros((len(forces), 4), np.int64)  # its body, whose axes force and point are in, and if at a point
         self.values = np.zeros((len(forces), len(time), 9))  # force, point, torque
+        together: dict[int, list[tuple[int, int, Array]]] = {}  # of the same times: force, place among its numbers, rows
         for j, one in enumerate(forces):
             filtered = None if cutoff is None else signal.butterworth(signal.even_step(one.time), cutoff, 4)
             force, torque = (rows if rows is None or filtered is None else filtered(rows) for rows in (one.force, one.torque))
             at_point = force is not None and one.point is not None
             self.places[j] = (*(_body(model, name, one.name) for name in (one.body, one.force_in, one.point_in)), at_point)
-            given = [(3 * k, rows) for k, rows in enumerate((force, one.point, torque)) if rows is not None]
-            if given:  # one spline of all columns: the equations are the same
-                found = _at(one.time, np.hstack([rows for _, rows in given]), time)
-                for (k, _), columns in zip(given, np.split(found, len(given), axis=1), strict=True):
-                    self.values[j, :, k : k + 3] = columns
+            given = [(j, 3 * k, rows) for k, rows in enumerate((force, one.point, torque)) if rows is not None]
+            together.setdefault(id(one.time), []).extend(given)
+        times = {id(one.time): one.time for one in forces}
+        for which, given in together.items():  # one spline of all columns: the equations are the same
+            if not given:
+                continue
+            found = _at(times[which], np.hstack([rows for _, _, rows in given]), time)
+            for (j, k, _), columns in zip(given, np.split(found, len(given), axis=1), strict=True):
+                self.values[j, :, k : k + 3] = columns
 
     def add_to(self, F: Array, i: int, R: Array, p: Array) -> None:
         """Add all to body forces ``(nb, 2, 3)``, at the bodies' origins in Ground."""

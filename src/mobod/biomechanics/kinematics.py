@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 #: What a search's promise has to fall below, as a part of the goal: OpenSim's default.
 ACCURACY = 1e-5
 
+#: Frames between two reports of progress.
+_BLOCK = 64
+
 Number = float | npt.ArrayLike
 
 
@@ -306,9 +309,17 @@ class _Goals:
         q = np.empty((nt, len(state.q)))
         state.time = float(self.time[0])
         assembler.initialize(state)
-        follow = assembler.get_internal_state()
+        here = assembler.get_internal_state()
+        following = assembler.following(self.time, self.seen) if self.markers is not None else None
+        i = 0
         with shown(progress, nt, "frames") as show:
-            for i, moment in enumerate(self.time.tolist()):
+            while i < nt:
+                if following is not None and i:
+                    i = following.run(i, min(i + _BLOCK, nt), q, self.goal)
+                    show(i, nt)
+                    if i == nt:
+                        break
+                moment = float(self.time[i])
                 self._take(i)
                 try:
                     self.goal[i] = assembler.track(moment) if i else assembler.assemble()
@@ -316,9 +327,10 @@ class _Goals:
                     again = ConvergenceError(f"frame {i} of {nt}, at time {moment:g}: {error}")
                     again.diagnosis = error.diagnosis
                     raise again from None
-                q[i] = follow.q
-                if i % 16 == 15 or i + 1 == nt:
-                    show(i + 1, nt)
+                q[i] = here.q
+                i += 1
+                if i % 16 == 0 or i == nt:
+                    show(i, nt)
         return q
 
     def _take(self, i: int) -> None:

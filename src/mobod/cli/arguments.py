@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..errors import CommandError
 from ..importer.named_models import TIME, Gravity
 from .biomechanics import add_commands
+from .doctor import add_doctor
+from .examples import add_examples
 
 if TYPE_CHECKING:
     from ..integrator import Integrator
@@ -41,8 +43,8 @@ def make_parser(run: Any, warm_up: Any) -> argparse.ArgumentParser:
     simulate.set_defaults(run=run)
     what = "URDF, OSIM, MJCF or SDF file, Python file with build() -> (system, state), run file (.toml), or example"
     simulate.add_argument("model", nargs="?", metavar="MODEL", help=what)
-    for add_some in (_add_model, _add_start, _add_integration, _add_recording, _add_results):
-        add_some(simulate)
+    _add_options(simulate)
+    add_examples(commands, _add_options, run)
     warmup = commands.add_parser(
         "warmup",
         help="compile ahead",
@@ -56,7 +58,14 @@ def make_parser(run: Any, warm_up: Any) -> argparse.ArgumentParser:
         "--all", action="store_true", help="everything of the package that single states need, and all examples"
     )
     add_commands(commands)
+    add_doctor(commands)
     return parser
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    """Add all that simulating takes beside its model."""
+    for add_some in (_add_model, _add_start, _add_integration, _add_recording, _add_results):
+        add_some(parser)
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:

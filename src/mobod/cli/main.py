@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import CommandError, MobodError
 from ..importer.named_models import Choices, Loaded, assign, list_examples, load_model, put_floor, summarize
 from ..value.checks import suggest
+from ..value.progress import shown
 from .arguments import ACCURACY, integrators, join_gravity, keywords_of, make_parser, plain_name
 from .first_run import compile_for, warm_up
 from .run_file import with_run_file, write_run_file
@@ -39,11 +41,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0, or 2 if what was asked for cannot be done, or 130 if it was interrupted.
+        Exit status: 0, or 1 if nobody reads what is printed, 2 if what was asked for cannot be done, 130 if it was interrupted.
     """
     try:
         options = make_parser(_simulate, warm_up).parse_args(join_gravity(sys.argv[1:] if argv is None else list(argv)))
         options.run(options)
+    except BrokenPipeError:  # who reads what is printed has seen enough, as head does; Python flushes once more at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (CommandError, MobodError, OSError, ValueError, ImportError) as error:
         print(f"mobod: error: {_one_line(error)}", file=sys.stderr)
         return 2
@@ -193,7 +198,7 @@ def _write_results(trajectory: Trajectory, options: argparse.Namespace) -> Itera
         trajectory.plot(options.plot)
         yield options.plot, "plot"
     if options.animate is not None:
-        with _film_progress(options.quiet) as progress:
+        with shown(not options.quiet and _is_installed("tqdm"), None, "pictures", "animation: ") as progress:
             trajectory.animate(options.animate, progress=progress)
         yield options.animate, "animation"
     if options.replay is not None:
@@ -202,23 +207,6 @@ def _write_results(trajectory: Trajectory, options: argparse.Namespace) -> Itera
         is_gltf = options.replay.suffix.lower() in FORMATS
         (trajectory.save_gltf if is_gltf else trajectory.save_html)(options.replay)
         yield options.replay, "replay"
-
-
-@contextmanager
-def _film_progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Show a bar for what takes longer than a second, if tqdm is there."""
-    if quiet or not _is_installed("tqdm"):
-        yield None
-        return
-    from tqdm import tqdm
-
-    with tqdm(desc="animation", unit=" pictures", delay=1.0) as bar:
-
-        def show(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield show
 
 
 def _check_files(options: argparse.Namespace) -> None:

@@ -17,6 +17,7 @@ from ..errors import CommandError
 from ..value.checks import suggest
 from ..value.files import written
 from .arguments import integrators, keywords_of, plain_name, quantity
+from .toml import toml
 
 Read: TypeAlias = Callable[[Any, Path], Any]
 """Makes of a file's value what the command wants; ValueError says what it should be."""
@@ -261,11 +262,11 @@ def write_run_file(options: argparse.Namespace) -> None:
         raise CommandError(f"{path.name!r} must end in .toml")
     if path.exists():
         raise CommandError(f"{path} is there already; it is not written over")
-    lines = [f"# mobod simulate {path.name}", f"model = {_toml(_from(options.model, path.parent))}"]
+    lines = [f"# mobod simulate {path.name}", f"model = {toml(_from(options.model, path.parent))}"]
     lines += [_line(options, key, KEYS[""][key][0], path.parent) for key in ("time", "report_interval")]
     lines += ["", "[options]", *(_line(options, key, option, path.parent) for key, (option, _) in KEYS["options"].items())]
     for section in ("q", "u"):
-        lines += ["", f"[{section}]", *(f"{_toml(name)} = {value!r}" for name, value in getattr(options, section))]
+        lines += ["", f"[{section}]", *(f"{toml(name)} = {value!r}" for name, value in getattr(options, section))]
     keywords = dict(getattr(options, "integrator_keywords", {}))
     kind = integrators().get(plain_name(options.integrator or "RungeKuttaMerson"))
     if kind is not None:  # another one than that of the run file that was read may take less
@@ -273,8 +274,8 @@ def write_run_file(options: argparse.Namespace) -> None:
     for name in ("accuracy", "fixed_step_size"):
         if getattr(options, name) is not None:
             keywords[name] = getattr(options, name)
-    lines += ["", "[integrator]", f"name = {_toml(options.integrator or 'RungeKuttaMerson')}"]
-    lines += [f"{name} = {_toml(value)}" for name, value in keywords.items()]
+    lines += ["", "[integrator]", f"name = {toml(options.integrator or 'RungeKuttaMerson')}"]
+    lines += [f"{name} = {toml(value)}" for name, value in keywords.items()]
     lines += [f"# {name} =" for name in ("accuracy", "fixed_step_size") if name not in keywords]
     for section in ("record", "checkpoint", "output", "audit"):
         lines += ["", f"[{section}]", *(_line(options, key, option, path.parent) for key, (option, _) in KEYS[section].items())]
@@ -288,7 +289,7 @@ def _line(options: argparse.Namespace, key: str, option: str, folder: Path) -> s
     value = getattr(options, option, None)
     if not _is_said(option, value):
         return f"# {key} ="
-    return f"{key} = {_toml(_from(value, folder) if isinstance(value, Path) else value)}"
+    return f"{key} = {toml(_from(value, folder) if isinstance(value, Path) else value)}"
 
 
 def _from(path: Any, folder: Path) -> str:
@@ -299,14 +300,3 @@ def _from(path: Any, folder: Path) -> str:
         return Path(path).resolve().relative_to(folder.resolve()).as_posix()
     except ValueError:
         return Path(path).resolve().as_posix()
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(_toml(entry) for entry in value)}]"
-    if isinstance(value, int | float):
-        return repr(value)
-    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{text}"'

@@ -7,6 +7,7 @@ its signature and the processor; `store` keeps the files.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import re
@@ -39,6 +40,7 @@ class DiskCache:
         self._stem = re.sub(r"[^\w.]+", "_", name)[-100:]
         self._function, self._more, self._enabled = function, more, keep
         self._claims: dict[str, store.Claim] = {}
+        self._notices = contextlib.ExitStack()  # of what is being compiled
 
     def serve(self, compiler: Any) -> None:
         """Let *compiler*, a dispatcher of Numba's or a CFunc, load its code from here, or save it here after compiling."""
@@ -47,7 +49,7 @@ class DiskCache:
 
         @functools.wraps(compile_it)
         def compile_or_load(*args: Any) -> Any:
-            with engine.compiling():
+            with engine.compiling(), contextlib.ExitStack() as self._notices:
                 try:
                     return compile_it(*args)
                 finally:
@@ -104,6 +106,7 @@ class DiskCache:
         found = self._rebuilt(name, target_context)
         if found is None:
             notice.announce(str(store.cache_folder()))
+            self._notices.enter_context(notice.one_kernel(self._stem, engine.seconds_spent()))
             self._claims[name] = store.Claim(name)  # which may take as long as another process compiles the same
             found = self._rebuilt(name, target_context)
         return found

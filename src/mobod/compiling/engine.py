@@ -9,6 +9,7 @@ import functools
 import gc
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import ModuleType
@@ -133,6 +134,12 @@ class _Compiling(threading.local):
 
 
 _now = _Compiling()
+_spent = [0.0]
+
+
+def seconds_spent() -> float:
+    """How long this process has compiled kernels, loaded their code, and waited for others that compile them."""
+    return _spent[0]
 
 
 @contextmanager
@@ -149,12 +156,13 @@ def compiling() -> Iterator[None]:
         # no garbage collection meanwhile, which takes a twelfth of the time: nearly all cycles that Numba makes live on
         collecting = gc.isenabled()
         gc.disable()
-        _now.depth = 1
+        _now.depth, begin = 1, time.perf_counter()
         try:
             with heeding_interrupts():
                 yield
         finally:
             _now.depth = 0
+            _spent[0] += time.perf_counter() - begin
             if collecting:
                 gc.enable()
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
 import time
 import warnings
+from collections.abc import Iterator
+
+#: Seconds between two lines where none can be written over.
+BETWEEN = 10.0
 
 
 @functools.cache
@@ -21,8 +26,47 @@ def announce(folder: str) -> None:
         )
 
 
+class _Line:
+    """What is compiled now: on a terminal a line that changes, elsewhere a line every `BETWEEN` seconds."""
+
+    def __init__(self) -> None:
+        self._said, self.is_listed, self.number = time.monotonic(), False, 0
+
+    def say(self, text: str) -> None:
+        """Show it in place of what is shown."""
+        if os.environ.get("MOBOD_QUIET"):
+            return
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{text[:100]}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() - self._said > BETWEEN:
+            self._said = time.monotonic()
+            print(text, file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Show nothing."""
+        if sys.stderr.isatty() and not os.environ.get("MOBOD_QUIET"):
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+_line = _Line()
+
+
+@contextlib.contextmanager
+def one_kernel(name: str, seconds: float) -> Iterator[None]:
+    """While a kernel is compiled that is on no list: which, and for how many *seconds* there has been compiling."""
+    if _line.is_listed:
+        yield
+        return
+    _line.number += 1
+    _line.say(f"mobod: compiling {name}, kernel {_line.number} of this run, {seconds:.0f} s so far")
+    try:
+        yield
+    finally:
+        _line.clear()
+
+
 class Progress:
-    """How far compiling is: on a terminal a line that changes, elsewhere a line now and then.
+    """How far compiling a list is.
 
     Parameters
     ----------
@@ -33,28 +77,21 @@ class Progress:
     """
 
     def __init__(self, total: int, folder: str) -> None:
-        self._total, self._number, self._said = total, 0, time.monotonic()
-        self._quiet, self._terminal = bool(os.environ.get("MOBOD_QUIET")), sys.stderr.isatty()
+        self._total, self._number = total, 0
         announce(folder)
 
     def __enter__(self) -> Progress:
+        _line.is_listed = True
         return self
 
     def at(self, name: str) -> None:
         """The next kernel is *name*."""
         self._number += 1
-        text = f"mobod: compiling {self._number} of {self._total}: {name}"
-        if self._quiet:
-            return
-        if self._terminal:
-            print(f"\r\x1b[K{text[:100]}", end="", file=sys.stderr, flush=True)
-        elif time.monotonic() - self._said > 3.0:
-            self._said = time.monotonic()
-            print(text, file=sys.stderr, flush=True)
+        _line.say(f"mobod: compiling {self._number} of {self._total}: {name}")
 
     def __exit__(self, *_: object) -> None:
-        if self._terminal and not self._quiet:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        _line.is_listed = False
+        _line.clear()
 
 
 _warned: list[str] = []

@@ -36,14 +36,18 @@ from .batch_steps import (
 # `COUNTED`; and what the last attempt's failure was
 STATE, REPORT, STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REALIZATION_FAILURES, PROJECTION_FAILURES, FAILURE = range(9)
 LANE_ROWS = 9
-#: Columns of `outcome`: how the run ended, one of the statuses of `integrator._runge_kutta`, and what was counted.
-STATUS, FIRST_COUNT = 0, 1
-OUTCOMES = 7
+#: Columns of `outcome`: how the run ended, one of the statuses of `integrator._runge_kutta`; reports made, and what else was
+#: counted, in the order of the lanes' rows.
+STATUS, ROWS = 0, 1
+NUM_STEPS, NUM_ATTEMPTS, NUM_EVALUATIONS, NUM_ERROR_FAILURES, NUM_REALIZATION_FAILURES, NUM_PROJECTION_FAILURES = range(2, 8)
+OUTCOMES = 8
 #: A state that has not been run to its end.
 NOT_RUN = -1
-# places in `queue`: the next state that a lane may take, one past the last, attempts until control returns, and the state of
-# the first row of results
-NEXT, STOP, LIMIT, FIRST_ROW = range(4)
+# places in `queue`: the next state that a lane may take, one past the last, attempts until control returns, the state of the
+# first row of results, and 1 where more states may come when these have been taken
+NEXT, STOP, LIMIT, FIRST_ROW, MORE = range(5)
+# what `run` returns: all are at their ends; attempts are used up; a lane is free for what may come
+FINISHED, UNFINISHED, HUNGRY = range(3)
 #: The resolution of time, as a part of the run's end time.
 _RESOLUTION = 2.0**-52
 # columns of `reached`: the time, the size of the last step
@@ -107,8 +111,8 @@ def retire(
         else:
             particles[s, i - m - model.nz] = y
     outcome[s, STATUS] = status
-    for k in range(OUTCOMES - FIRST_COUNT):
-        outcome[s, FIRST_COUNT + k] = lanes[STEPS + k, lane]
+    for k in range(OUTCOMES - ROWS):
+        outcome[s, ROWS + k] = lanes[REPORT + k, lane]
     lanes[STATE, lane] = -1
 
 
@@ -238,9 +242,9 @@ def run(
     block: Any, plan: Any, table: Any, settings: Any, weights: Any, work: Any, control: Any, lanes: Any, marks: Any, held: Any,
     own: Any, queue: Any, time: Any, q: Any, u: Any, z: Any, particles: Any, forces: Any, own_of_each: Any, end: Any,
     times: Any, results: Any, outcome: Any, reached: Any,
-) -> bool:
+) -> int:
     # fmt: on
-    """Take the states of the queue through their runs; whether some are left after as many attempts as it says.
+    """Take the states of the queue through their runs, with as many attempts as it says: FINISHED, UNFINISHED or HUNGRY.
 
     *end* is where each state's run ends: no step goes beyond, unless there are *times* of reports, of all alike or of each. A
     run then ends with the last of these, and steps do not depend on them.
@@ -251,7 +255,7 @@ def run(
     reports = times.shape[1]
     for _ in range(queue[LIMIT]):
         # ---- free lanes take the next states
-        any_fresh = any_busy = False
+        any_fresh = any_busy = any_hungry = False
         for lane in range(8):
             marks[FRESH, 0, lane] = 0.0
             if lanes[STATE, lane] < 0 and queue[NEXT] < queue[STOP]:
@@ -259,9 +263,11 @@ def run(
                 queue[NEXT] += 1
                 marks[FRESH, 0, lane] = 1.0
                 any_fresh = True
+            if lanes[STATE, lane] < 0 and queue[MORE] != 0:
+                any_hungry = True
             any_busy = any_busy or lanes[STATE, lane] >= 0
-        if not any_busy:
-            return False
+        if not (any_busy or any_hungry):
+            return FINISHED
         any_free = False
         if any_fresh:
             begin(model, plan, settings, weights, work, control, marks, held)
@@ -273,6 +279,8 @@ def run(
                         status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
                         retire(model, lane, status, False, control, lanes, work, given, out)
                         any_free = True
+        if any_hungry:  # after `begin`: those that have just been taken are at work
+            return HUNGRY
         # ---- reports within the last steps, and runs that end
         if reports > 0:
             while find_due(control, lanes, marks, times):
@@ -359,7 +367,7 @@ def run(
                 status = refuse(lane, plan, settings, control, lanes)
                 if status != rk.REACHED:
                     retire(model, lane, status, False, control, lanes, work, given, out)
-    return True
+    return UNFINISHED
 
 
 @generic

@@ -15,13 +15,13 @@ from ..system.falling import sweep_for
 from ..tree import inverse_dynamics_derivatives as sweeps
 from ..value.stage import Stage
 from . import batch_derivatives
-from .operators import Operators
+from .sums import Sums
 
 if TYPE_CHECKING:
     from ..state.state import State
 
 
-class Derivatives(Operators):
+class Derivatives(Sums):
     """The part of `Ensemble` that has derivatives."""
 
     __slots__ = ()

@@ -1,7 +1,7 @@
 """Ensemble: one model, many states, realized eight at a time on each thread.
 
-It is made of parts: `states`, `resetting`, `own_values`, `running`, `results`, `manifold`, `operators`, `derivatives`,
-`stepping`.
+It is made of parts: `states`, `resetting`, `own_values`, `running`, `results`, `manifold`, `operators`, `sums`,
+`derivatives`, `stepping`, `simulating`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from ..algebra.record import aligned_zeros
 from ..state.resources import own_copy
 from ..tree.lumped_welds import ReducedTree
 from .one_thread import Users, by_one_thread
+from .simulating import Simulating
 from .states import States
-from .stepping import Stepping
 from .work_sharing import Helpers
 
 
 @by_one_thread
-class Ensemble(Stepping):
+class Ensemble(Simulating):
     """Many states of one system, all with the same modelling choices and size, and the same parameters unless these are varied.
 
     Parameters

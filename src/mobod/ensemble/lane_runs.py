@@ -103,6 +103,13 @@ class LaneRuns:
         self.plan, self.table = plan, np.ascontiguousarray(integrator.table)
         self.weights = error_weights(state) * _free(state)
         self.of_each = self._own_of_each()
+        self._changes = 0
+
+    def refresh(self, changes: int) -> None:
+        """Take over the states' own parameters, which have been changed so often, unless that has been done."""
+        if changes != self._changes:
+            self.of_each[:] = self._own_of_each()
+            self._changes = changes
 
     def take_settings(self, integrator: Integrator) -> None:
         """Take over the integrator's settings."""
@@ -144,23 +151,26 @@ class Worker:
         self.marks = aligned_zeros(steps.MARK_ROWS, 1, LANES)
         self.held = aligned_zeros(record.nu, 1, LANES)
         self.lanes = np.full((runs.LANE_ROWS, LANES), -1, np.int64)
-        self.queue = np.zeros(4, np.int64)
+        self.queue = np.zeros(5, np.int64)
         self._run: Any = None
         self._first: tuple[Any, ...] = (record.block, plan.plan, plan.table, plan.settings, plan.weights)
         self._first += (self.work, self.control, self.lanes, self.marks, self.held, self.own, self.queue)
 
-    def go(self, first: int, stop: int, attempts: int, data: tuple[Any, ...], first_row: int = 0) -> bool:
-        """Take states from *first* to *stop* - 1, as many *attempts* as said; whether there is more: `more`."""
-        queue = self.queue
-        queue[runs.NEXT], queue[runs.STOP], queue[runs.LIMIT], queue[runs.FIRST_ROW] = first, stop, attempts, first_row
+    def clear(self) -> None:
+        """Let no state be on its way: of an earlier run that was interrupted."""
         self.lanes[runs.STATE] = -1
-        return self.more(data)
+        self.queue[:] = 0
 
-    def more(self, data: tuple[Any, ...]) -> bool:
-        """Go on; whether there is more."""
+    def go(self, first: int, stop: int, more: bool, attempts: int, data: tuple[Any, ...], first_row: int = 0) -> int:
+        """Take states from *first* to *stop* - 1, beside those on their way; *more* may come. What `batch_runs.run` returns."""
+        self.queue[:] = first, stop, attempts, first_row, more
+        return self.go_on(data)
+
+    def go_on(self, data: tuple[Any, ...]) -> int:
+        """Go on with as many attempts again."""
         if self._run is None:
             self._run = runs.run.code_for(*self._first, *data)
-        return bool(self._run(*self._first, *data))
+        return int(self._run(*self._first, *data))
 
 
 def _free(state: State) -> Array:

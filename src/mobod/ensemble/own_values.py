@@ -101,6 +101,7 @@ class OwnValues(Resetting):
             padded = np.empty((self._groups * LANES, *numbers.shape[1:]))
             padded[: self._n], padded[self._n :] = numbers, numbers[-1]
             self._own[field][:, places] = padded.reshape(self._groups, LANES, *numbers.shape[1:]).transpose(0, 2, 3, 1)
+        self._own_changes += 1
         self._changed(Stage(given.invalidates - 1))
 
     def _take_shortcuts(self, shortcuts: dict[str, npt.NDArray[Any]]) -> None:
@@ -110,6 +111,7 @@ class OwnValues(Resetting):
             if not np.array_equal(flags, template.field(name)):
                 template.own_field(name)[:] = flags
                 self._workers, self._whole_workers = [], []
+                self._find_own()  # a new table, so that plans of steps are made anew
 
     def _set_one_by_one(self, setter: Callable[[State, Any], object], each: Sequence[Any]) -> None:
         """Call the setter for a copy of each state, and see what it has changed."""

@@ -158,4 +158,16 @@ def of_all(state: State, what: int) -> Array:
     return found
 
 
-__all__ = ["ENERGY", "KEEP", "KEPT", "POWER", "all_runs", "of_all", "one_force", "scalars", "sweep", "total_potential_energy"]
+__all__ = [
+    "ENERGY",
+    "KEEP",
+    "KEPT",
+    "POWER",
+    "all_runs",
+    "find_scalars",
+    "of_all",
+    "one_force",
+    "scalars",
+    "sweep",
+    "total_potential_energy",
+]

@@ -98,12 +98,17 @@ def external_forces(table: Table, applied: Sequence[Applied]) -> list[ExternalFo
 def vector(table: Table, start: str) -> Array:
     """Three columns whose labels begin so, or one of vectors; gaps are zero."""
     if start in table and table[start].shape[1:] == (3,):
-        return np.nan_to_num(table[start])
+        return _without_gaps(np.array(table[start]))
     for ends in (("x", "y", "z"), ("_x", "_y", "_z"), ("1", "2", "3"), ("_1", "_2", "_3")):
         labels = [start + end for end in ends]
         if all(label in table for label in labels):
-            return np.nan_to_num(np.stack([table[label] for label in labels], axis=1))
+            return _without_gaps(np.stack([table[label] for label in labels], axis=1))
     raise ValueError(f"the loads have no columns {start}x, {start}y and {start}z; {suggest(start + 'x', table.labels)}")
+
+
+def _without_gaps(rows: Array) -> Array:
+    rows[np.isnan(rows)] = 0.0
+    return rows
 
 
 def read_external_loads(path: str | os.PathLike[str], *, data: Table | None = None) -> list[ExternalForce]:

@@ -74,7 +74,7 @@ def assign(state: State, what: str, names: Sequence[str], assignments: Iterable[
 
 def list_examples() -> None:
     """Print the bundled examples, a line each."""
-    print("Bundled examples; simulate one with: mobod simulate NAME")
+    print("Bundled examples; simulate one with: mobod simulate NAME; copy one with: mobod examples copy NAME")
     examples = find_examples()
     width = max(len(name) for name in examples)
     for name, path in sorted(examples.items()):

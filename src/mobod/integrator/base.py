@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time as _clock
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -92,8 +92,9 @@ class Integrator(Sealed):
     INNER = frozenset(
         """
         aim_at allow_interpolation arguments attach begin_run can_watch choose_routines control counts entry_points error_order
-        fail final_time find_quick flight_resolution held kernel leave_at previous_time quick restart return_every_internal_step
-        singularities step_and_report step_once step_watching steps_contacts table take_up termination try_step warned
+        fail final_time find_quick flight_resolution follow_jump follows_jumps held kernel leave_at previous_time quick restart
+        return_every_internal_step singularities step_and_report step_once step_watching steps_contacts table take_up
+        termination try_step warned
         """.split()
     )
 
@@ -105,6 +106,8 @@ class Integrator(Sealed):
     has_error_control: ClassVar[bool] = True
     #: Whether its steps have unilateral contacts in them, which others run by events.
     steps_contacts: ClassVar[bool] = False
+    #: Whether `follow_jump` is to be called.
+    follows_jumps: ClassVar[bool] = False
     #: The loop over steps.
     kernel: ClassVar[Kernel] = rk.advance
 
@@ -294,6 +297,11 @@ class Integrator(Sealed):
             jobs.append(Job(cls.kernel, (block, rows, rows, row, integers, row, rows, row)))
         return jobs
 
+    def _jobs(self, state: State) -> list[Job]:
+        """What stepping *state* calls, to be compiled ahead."""
+        jobs = self.entry_points(not self.system.is_interpreted)
+        return [*jobs, *[Job(prescribe)] * state.has_known, *[Job(project_on_manifolds)] * state.is_constrained]
+
     def begin_run(self, state: State) -> None:
         """Start at *state*, which from now on is what is integrated."""
         if state.system is not self.system:
@@ -303,8 +311,7 @@ class Integrator(Sealed):
             raise ValueError(f"the state's time {state.time} is beyond final_time {final}")
         if not self.steps_contacts:
             refuse_stepped(self.system)
-        jobs = self.entry_points(not self.system.is_interpreted)
-        compile_ahead([*jobs, *[Job(prescribe)] * state.has_known, *[Job(project_on_manifolds)] * state.is_constrained])
+        compile_ahead(self._jobs(state))
         # bad values raise an error here that names them, rather than a failed step
         self.system.project(state, self.constraint_tolerance)
         self.system.realize(state)
@@ -334,6 +341,9 @@ class Integrator(Sealed):
         if control[rk.FIXED_STEP] == 0.0:
             control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], longest))
         self._begin()
+
+    def follow_jump(self, state: State, calls: Sequence[Any], which: Sequence[Any]) -> None:
+        """Handlers are about to change the state by *calls*, as the witnesses *which* have changed sign."""
 
     def _begin(self) -> None:
         """Begin at the state, which is realized."""

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import attach
-from ..compiling import compiled
+from ..compiling import Job, compiled
 from ..errors import ConvergenceError, ModelError
 from ..state.validity import EVERYTHING
 from ..unilateral.base import TRANSITION_SPEED
@@ -173,6 +173,20 @@ class TimeStepping(Integrator):
 
     # ------------------------------------------------------------------------------------------ stepping
 
+    @classmethod
+    def entry_points(cls, compiled: bool = True) -> list[Job]:
+        """As of other integrators; the loop over steps is compiled where there are surfaces."""
+        return [job for job in super().entry_points(compiled) if job.what is not cls.kernel]
+
+    def _jobs(self, state: State) -> list[Job]:
+        jobs = super()._jobs(state)
+        if self._steps_in_kernels(state):
+            row, rows = np.zeros(1), np.zeros((1, 1))
+            space = self._stepped.space
+            arguments = state.block, rows, self._table, self.control, self.counts, row, rows, row, space
+            jobs.append(Job(steps.advance, arguments))
+        return jobs
+
     def begin_run(self, state: State) -> None:
         """Start at *state*, in which contacts are switched off."""
         matter = self.system.get_matter_subsystem()
@@ -187,9 +201,9 @@ class TimeStepping(Integrator):
         self._stepped = Stepped(self.system)
         self._at_end = False
         self._joints = joints_of(self.system.all_forces(), state.tree)
-        super().begin_run(state)
         if self._stepped:
             self._stepped.begin(state)
+        super().begin_run(state)
 
     def _call(self, kernel: Any, *args: Any) -> int:
         """As of other integrators; kernels apply no forces of surfaces that are stepped."""

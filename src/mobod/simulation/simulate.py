@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time as _clock
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import integrator as integrators
-from ..errors import MobodError
+from ..compiling import seconds_spent
+from ..errors import MobodError, StageError
 from ..integrator import Integrator, RungeKuttaMerson
 from ..integrator import _runge_kutta as rk
 from ..state.state import State
 from ..system.system import MultibodySystem
+from ..system.variations import Directions
 from ..value.attributes import named_arguments
 from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
+from ..value.progress import make_bar
+from ..value.stage import Stage
 from .checkpoint import CheckpointError, differing, integrator_keywords, load_checkpoint, refuse_others, save_checkpoint
 from .energy_accounts import Ledger
 from .error_estimate import ErrorEstimate, ErrorRows
@@ -31,6 +35,7 @@ from .run import Keeper, Run, integrator_settings, run_again, steps_by_report
 from .table import Rows
 from .time_stepper import TimeStepper
 from .trajectory import Owned, Trajectory, plain
+from .variational import Variational, variational
 
 #: Of a run whose caller does not say.
 ACCURACY = 1e-4
@@ -93,6 +98,7 @@ def simulate(
     resume: bool | str = False,
     audit: str = "reports",
     estimate_error: bool | float = False,
+    sensitivities: Sequence[Any] | None = None,
 ) -> Trajectory:
     """Simulate from *state* for as long as *time*, and return the motion.
 
@@ -218,10 +224,12 @@ def simulate(
         many = "; simulate the states of an ensemble one at a time: ensemble.get_state(i)" if is_many else ""
         raise TypeError(f"simulate starts from a State, such as system.realize_topology() gives, not from {state!r}{many}")
     state.check_owner(system, "simulate")
+    carried = _with_sensitivities(integrator, system, state, sensitivities, record_to, checkpoint, estimate_error)
+    integrator = carried or integrator
     in_memory = 0 if record_to is not None else len(state.y_values) + 2
     times = report_times(state.time, float(time), interval, integrator.final_time, in_memory)
     recording = Recording(system, state, record, record_bodies)
-    about = _about(system, state, recording)
+    about = {**describe(system, state), "body_names": recording.body_names}
     stepper = TimeStepper(system, integrator)
     of_quantities = {} if checkpoint is None else recording.fingerprint()
     kept = None
@@ -244,7 +252,11 @@ def simulate(
     if bar is not None:
         run.show = bar.show
     before = 0.0 if kept is None else float(kept["wall_time"])
-    clock = _clock.perf_counter()
+    clock = _clock.perf_counter() - seconds_spent()
+
+    def worked() -> float:
+        """Seconds of simulating, of the runs before this one too; compiling does not count."""
+        return before + _clock.perf_counter() - seconds_spent() - clock
 
     def save() -> None:
         assert checkpoint is not None
@@ -260,7 +272,7 @@ def simulate(
                 "bodies": recording.body_names,
                 "ledger": ledger,
                 "changes": run.changes,
-                "wall_time": before + _clock.perf_counter() - clock,
+                "wall_time": worked(),
             },
         )
 
@@ -268,7 +280,7 @@ def simulate(
         run.keeper = Keeper(save, checkpoint_interval)
 
     def finished(error: BaseException | None = None) -> Trajectory:
-        statistics = _statistics(run) | {"wall_time": before + _clock.perf_counter() - clock}
+        statistics = _statistics(run) | {"wall_time": worked()}
         if not len(rows):
             rows.append(run.empty_block())
         if isinstance(rows, FileRows):
@@ -304,7 +316,7 @@ def simulate(
             # compiles or loads what stepping needs: the wall time is that of simulating
             integrator.advance(times[:1], np.empty((1, len(state.y_values))), np.empty(1), 0)
             integrator.counts[rk.REPORT] = 0
-        clock = _clock.perf_counter()
+        clock = _clock.perf_counter() - seconds_spent()
         run.go()
         run.save()
     except BaseException as error:
@@ -321,7 +333,9 @@ def simulate(
         if bar is not None:
             bar.close()
     trajectory = finished()
-    if ledger is None and not stepper.has_events:
+    if carried is not None:
+        trajectory.sensitivities = carried.at(trajectory.time)
+    elif ledger is None and not stepper.has_events:
         trajectory.run_settings = integrator_settings(integrator)
     if estimate_error:
         try:
@@ -333,6 +347,21 @@ def simulate(
             )
             raise
     return trajectory
+
+
+def _with_sensitivities(
+    integrator: Integrator, system: MultibodySystem, state: State, wanted: Any, record_to: Any, checkpoint: Any, estimate: Any
+) -> Variational | None:
+    """The integrator that carries sensitivities; None where none are wanted."""
+    if wanted is None:
+        return None
+    for name, value in (("record_to", record_to), ("checkpoint", checkpoint), ("estimate_error", estimate)):
+        if value:
+            raise ValueError(f"sensitivities are kept in memory, of one run from its start; leave out {name}={value!r}")
+    if state.stage < Stage.MODEL:
+        raise StageError(f"simulate with sensitivities needs Stage.MODEL; this state is at {state.stage.name}; "
+                         "call system.realize_model(state)")  # fmt: skip
+    return variational(integrator, state, Directions(system, state, wanted))
 
 
 def _files(record_to: Any, checkpoint: Any) -> tuple[Path | None, Path | None]:
@@ -397,12 +426,12 @@ def _memory() -> float:
         return 16e9
 
 
-def _about(system: MultibodySystem, state: State, recording: Recording) -> dict[str, Any]:
+def describe(system: MultibodySystem, state: State) -> dict[str, Any]:
+    """Names of all variables."""
     return {
         "coordinate_names": coordinate_names(system, state),
         "speed_names": speed_names(system, state),
         "auxiliary_names": auxiliary_names(system, state),
-        "body_names": recording.body_names,
     }
 
 
@@ -495,12 +524,8 @@ class _bar:
     """A progress bar over simulated time."""
 
     def __init__(self, begin: float, end: float) -> None:
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            raise ImportError("a progress bar needs tqdm: pip install 'mobod[progress]'") from None
         self._begin = begin
-        self._bar = tqdm(total=round(end - begin, 9), unit="s", delay=1.0, bar_format=_FORMAT)
+        self._bar = make_bar(round(end - begin, 9), "s")
 
     def show(self, time: float, end: float) -> None:
         """Move to *time*."""
@@ -509,6 +534,3 @@ class _bar:
     def close(self) -> None:
         """Finish the bar."""
         self._bar.close()
-
-
-_FORMAT = "{l_bar}{bar}| {n:.3g}/{total:.3g} s [{elapsed}<{remaining}]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as _clock
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -615,7 +616,7 @@ class TimeStepper(Sealed):
             if isinstance(handler, ImpactWhen):
                 handler.resolved = resolved
         try:
-            status = self._handle(self._agenda.calls_for(found.which, False))
+            status = self._handle(self._agenda.calls_for(found.which, False), which=found.which)
         except BaseException:
             self._found = found
             for one in found.which:
@@ -678,19 +679,24 @@ class TimeStepper(Sealed):
                     "state to try something out, or make it an event handler"
                 )
 
-    def _handle(self, calls: list[Call], kept: tuple[Any, ...] | None = None) -> StepStatus | None:
+    def _handle(
+        self, calls: list[Call], kept: tuple[Any, ...] | None = None, which: Sequence[Watched] = ()
+    ) -> StepStatus | None:
         """Let handlers change the state; a status where `step_to` is to return. See `_change`."""
-        ends, changed = self._change(calls, kept) if calls else (None, False)
+        ends, changed = self._change(calls, kept, which) if calls else (None, False)
         if ends is not None:
             name = getattr(ends, "name", None) or ends.get_name()
             message = f"{name} ended the simulation{getattr(ends, '_why', '')}"
             return self._end(TerminationReason.EVENT_HANDLER_REQUESTED_TERMINATION, ends, message)
         return StepStatus.START_OF_CONTINUOUS_INTERVAL if changed and self._reports_all else None
 
-    def _change(self, calls: list[Call], kept: tuple[Any, ...] | None = None) -> tuple[Any, bool]:
+    def _change(
+        self, calls: list[Call], kept: tuple[Any, ...] | None = None, which: Sequence[Watched] = ()
+    ) -> tuple[Any, bool]:
         """Let handlers change the state, and restart the integrator; if one raises, the state is as before.
 
-        *kept* is a snapshot where they have changed it already, and the calls give their answers.
+        *kept* is a snapshot where they have changed it already, and the calls give their answers; *which* are the witnesses
+        that have changed sign.
 
         Returns the handler that ends the simulation, and whether anything has changed.
         """
@@ -703,6 +709,8 @@ class TimeStepper(Sealed):
         kept_by_integrator = integrator.control.copy(), integrator.counts.copy(), integrator.work.copy()
         resources = state.resources
         if not begun:
+            if integrator.follows_jumps:
+                integrator.follow_jump(state, calls, which)
             state.end_step(self._now)  # variables that update themselves do so, and have both sides of a jump
             state.mark_unchanged()
         try:

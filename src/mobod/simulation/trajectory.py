@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .energy_accounts import Ledger
     from .error_estimate import ErrorEstimate
     from .run import IntegratorSettings
+    from .sensitivities import Sensitivities
 
 
 FORMATS = (".npz", ".csv", ".parquet", ".h5", ".hdf5")
@@ -109,6 +110,8 @@ class Trajectory(Sealed):
     coordinate_names, speed_names, auxiliary_names, body_names : tuple of str
     system : MultibodySystem or None
     model_variables, statistics : dict
+    sensitivities : Sensitivities or None
+        Derivatives by initial values and parameters, of a run that was asked for them; no file holds them.
 
     Raises
     ------
@@ -141,6 +144,7 @@ class Trajectory(Sealed):
     system: MultibodySystem | None
     model_variables: dict[str, Any]
     statistics: dict[str, Any]
+    sensitivities: Sensitivities | None
 
     def __init__(
         self,
@@ -214,6 +218,7 @@ class Trajectory(Sealed):
         self.ledger: Ledger | None = None  # of a run that kept the accounts itself, step by step
         self.run_settings: IntegratorSettings | None = None  # of a run that can be repeated to keep them
         self.error_estimate: ErrorEstimate | None = None
+        self.sensitivities: Sensitivities | None = None
 
     def __len__(self) -> int:
         return len(self.time)

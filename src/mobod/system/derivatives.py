@@ -12,7 +12,7 @@ from ..state import validity
 from ..tree import inverse_dynamics
 from ..tree import realize as _realize
 from ..value.stage import Stage
-from . import differences, settings, tangents
+from . import differences, parameter_derivatives, settings, tangents
 from .falling import Sweep, sweep_for
 from .manifold import OnManifold
 
@@ -210,9 +210,9 @@ class Differentiable(OnManifold):
 
         Notes
         -----
-        d(udot) = -M^-1 d(residual) at the solved udot, constraints as in `calc_forward_dynamics_derivatives`. The residual's
-        derivative is a difference of fourth order: to rounding for masses, inertias, stiffnesses and all else in which the
-        residual is linear, to about 1e-9 for other parameters.
+        d(udot) = -M^-1 d(residual) at the solved udot, constraints as in `calc_forward_dynamics_derivatives`. By inertial
+        parameters it is exact, by the regressor; by others a difference of fourth order: to rounding for stiffnesses and all
+        else in which the residual is linear, to about 1e-9 for the rest.
 
         Examples
         --------
@@ -223,7 +223,7 @@ class Differentiable(OnManifold):
         (2, 4)
         """
         self.get_matter_subsystem().accelerations(state, "calc_parameter_derivatives")
-        return differences.by_settings(self, state, [settings.find(self, what) for what in parameters])
+        return parameter_derivatives.by_settings(self, state, [settings.find(self, what) for what in parameters])
 
 
 __all__ = ["Differentiable", "ForwardDynamicsDerivatives", "InverseDynamicsDerivatives", "Sweep"]

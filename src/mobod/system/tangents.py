@@ -43,10 +43,15 @@ def record_at(state: State) -> Iterator[Any]:
     pool.append((record, own))
 
 
+def has_rates(state: State) -> bool:
+    """Whether q_dot is not u, of some mobilizer."""
+    return bool((state.tree.fields["rates"] != _rates.SAME).any())
+
+
 def displacements(state: State) -> Array:
     """N of the matter's mobilizers ``(nq, nu)``: column k is q_dot of a unit of speed k. Needs positions."""
     tree = state.tree
-    if not (tree.fields["rates"] != _rates.SAME).any():
+    if not has_rates(state):
         return np.eye(tree.nu)
     N = np.zeros((tree.nq, tree.nu))
     out = np.zeros(len(state.q_view))
@@ -163,7 +168,7 @@ def turning(state: State) -> Array:
     """N^-1 (d(N u)/dq N - NDot) ``(nu, nu)``: how displacements turn as quaternions and angles change. Needs velocities."""
     tree, matter = state.tree, state.system.get_matter_subsystem()
     found = np.zeros((tree.nu, tree.nu))
-    if not (tree.fields["rates"] != _rates.SAME).any():
+    if not has_rates(state):
         return found
     num_u, first_u = np.array(tree.num_u), np.array(tree.first_u)
     body_of_u = np.repeat(np.arange(tree.nb), num_u)
@@ -181,6 +186,26 @@ def turning(state: State) -> Array:
         column = matter.multiply_by_n_inv(state, False, turned[:, j] - matter.multiply_by_n_dot(state, False, unit))
         has = np.flatnonzero(num_u[body_of_u] > j)
         found[has, first_u[body_of_u[has]] + j] = column[has]
+    return found
+
+
+def rates_by_q(state: State) -> Array | None:
+    """d(N u)/dq ``(nq, nq)`` by each number of q, quaternions' too; None where q_dot is u. Needs positions."""
+    if not has_rates(state):
+        return None
+    tree = state.tree
+    num_q, first_q = np.array(tree.num_q), np.array(tree.first_q)
+    body_of_q = np.repeat(np.arange(tree.nb), num_q)
+    q = np.arange(tree.nq)
+    found = np.zeros((tree.nq, tree.nq))
+    with record_at(state) as record:
+        record.q.tangents[:] = record.u.tangents[:] = 0.0
+        record.q.tangents[q, 0, q - first_q[body_of_q]] = 1.0
+        _realize.realize(record, _realize.advance.address(with_tangents=True), 0, validity.KINEMATICS)
+        of_rates = record.q_dot.tangents[: tree.nq, 0]
+        for j in range(max(tree.num_q)):
+            has = np.flatnonzero(num_q[body_of_q] > j)
+            found[has, first_q[body_of_q[has]] + j] = of_rates[has, j]
     return found
 
 

@@ -1,0 +1,235 @@
+"""What a State has beside its operators, of many states: energies, mass center, momentum, reactions, forces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..algebra.record import LANES
+from ..errors import ConvergenceError, ModelError
+from ..state import validity
+from ..tree import realize as _realize
+from ..value.stage import Stage
+from . import batch_sums as sums
+from .operators import Operators
+
+if TYPE_CHECKING:
+    from ..state.fields import Record
+    from ..state.state import State
+
+
+class Sums(Operators):
+    """The part of `Ensemble` that sums up bodies and finds forces."""
+
+    __slots__ = ()
+
+    def _sums(self, asked: str, stage: Stage, what: int, shape: tuple[int, ...], alone: Callable[[State], Any]) -> Array:
+        """One of the results of `batch_sums` ``(n, *shape)``; ``alone(state)`` finds it for a state where Python takes part."""
+        self._need(asked, stage)
+        self._template.check_owner(self._system, asked)
+        if self._system.needs_states:
+            rows = np.full((self._n, *shape), np.nan)
+            for i in np.flatnonzero(~self.failed):
+                rows[i] = alone(self._realized(int(i), stage))
+            return rows
+        found = np.zeros((self._groups * LANES, int(np.prod(shape))))
+        lanes = {"in_lanes": True, "own_parameters": bool(self._own)}
+        addresses = _realize.advance.address(**lanes), sums.find.address(**lanes)
+        wanted, data = validity.NEEDED[stage], (self._own_places, *self._variables)
+
+        def work(record: Record, begin: int, end: int) -> None:
+            sums.collect(record, *addresses, wanted, begin, end, what, data, found)
+
+        self._share_out(asked, work, self._threads, self._whole_workers, self._whole_record)
+        return found[: self._n].reshape(self._n, *shape)
+
+    def _realized(self, i: int, stage: Stage) -> State:
+        state = self._state(i)
+        self._system.realize(state, stage)
+        return state
+
+    # ------------------------------------------------------------------------------------------ energies
+
+    def calc_kinetic_energy(self) -> Array:
+        """Kinetic energy of every state ``(n,)``, mass*length^2/time^2. Needs VELOCITY.
+
+        This and all that follows is what the system's, or the matter's, method of the same name gives for one state, eight
+        states at a time, with NaN, or what follows from it, for states that are not finite.
+        """
+        return self._sums("calc_kinetic_energy", Stage.VELOCITY, sums.KINETIC_ENERGY, (), self._system.calc_kinetic_energy)
+
+    def calc_potential_energy(self) -> Array:
+        """Potential energy of all enabled forces ``(n,)``. Needs POSITION."""
+        return self._sums(
+            "calc_potential_energy", Stage.POSITION, sums.POTENTIAL_ENERGY, (), self._system.calc_potential_energy
+        )
+
+    def calc_energy(self) -> Array:
+        """Kinetic and potential energy ``(n,)``. Needs VELOCITY."""
+        self._need("calc_energy", Stage.VELOCITY)
+        return self.calc_kinetic_energy() + self.calc_potential_energy()
+
+    def calc_power_dissipation(self) -> Array:
+        """The power that all enabled forces turn into heat ``(n,)``, mass*length^2/time^3. Needs VELOCITY."""
+        alone = self._system.calc_power_dissipation
+        return self._sums("calc_power_dissipation", Stage.VELOCITY, sums.POWER_DISSIPATION, (), alone)
+
+    # ------------------------------------------------------------------------------------------ mass and momentum
+
+    def _mass_properties(self, asked: str) -> tuple[Array, Array, Array]:
+        """Masses ``(n, 1)``, mass centers, and inertias about the Ground origin as six numbers."""
+
+        def alone(state: State) -> list[float]:
+            m = self._system.get_matter_subsystem().calc_system_mass_properties_in_ground(state)
+            I = np.asarray(m.inertia)
+            return [m.mass, *(m.mass * m.com), *I[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]]
+
+        ten = self._sums(asked, Stage.POSITION, sums.MASS_PROPERTIES, (10,), alone)
+        return ten[:, :1], _over(ten[:, 1:4], ten[:, :1]), ten[:, 4:]
+
+    def calc_system_mass(self) -> Array:
+        """Mass of all bodies but Ground, and of all particles ``(n,)``. Needs POSITION."""
+        return self._mass_properties("calc_system_mass")[0][:, 0]
+
+    def calc_system_mass_center_location_in_ground(self) -> Array:
+        """Mass center of the system ``(n, 3)``, in Ground; NaN for a massless one. Needs POSITION."""
+        return self._mass_properties("calc_system_mass_center_location_in_ground")[1]
+
+    def calc_system_central_inertia_in_ground(self) -> Array:
+        """Inertia of the system about its mass center ``(n, 3, 3)``, in Ground. Needs POSITION."""
+        m, c, six = self._mass_properties("calc_system_central_inertia_in_ground")
+        about_origin = six[:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
+        square = (c * c).sum(axis=1)[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None, :]
+        return about_origin - m[:, :, None] * square
+
+    def calc_system_momentum_about_ground_origin(self) -> Array:
+        """Angular momentum about the Ground origin, and linear momentum ``(n, 2, 3)``. Needs VELOCITY."""
+        matter = self._system.get_matter_subsystem()
+        asked = "calc_system_momentum_about_ground_origin"
+        return self._sums(asked, Stage.VELOCITY, sums.MOMENTUM, (2, 3), matter.calc_system_momentum_about_ground_origin)
+
+    def calc_system_central_momentum(self) -> Array:
+        """Angular momentum about the system's mass center, and linear momentum ``(n, 2, 3)``. Needs VELOCITY."""
+        self._need("calc_system_central_momentum", Stage.VELOCITY)
+        momentum = self.calc_system_momentum_about_ground_origin()
+        momentum[:, 0] -= np.cross(self._mass_properties("calc_system_central_momentum")[1], momentum[:, 1])
+        return momentum
+
+    def calc_system_mass_center_velocity_in_ground(self) -> Array:
+        """Velocity of the system's mass center ``(n, 3)``, in Ground; NaN for a massless one. Needs VELOCITY."""
+        self._need("calc_system_mass_center_velocity_in_ground", Stage.VELOCITY)
+        return _over(self.calc_system_momentum_about_ground_origin()[:, 1], self.calc_system_mass()[:, None])
+
+    def calc_system_mass_center_acceleration_in_ground(self) -> Array:
+        """Acceleration of the system's mass center ``(n, 3)``, in Ground; NaN for a massless one. Needs ACCELERATION."""
+        asked, matter = "calc_system_mass_center_acceleration_in_ground", self._system.get_matter_subsystem()
+
+        def alone(state: State) -> list[float]:
+            a = matter.calc_system_mass_center_acceleration_in_ground(state)
+            return [*(matter.calc_system_mass(state) * a), 0.0, 0.0, 0.0]
+
+        rate = self._sums(asked, Stage.ACCELERATION, sums.RATE_OF_MOMENTUM, (6,), alone)
+        return _over(rate[:, :3], self.calc_system_mass()[:, None])
+
+    # ------------------------------------------------------------------------------------------ forces
+
+    def calc_mobilizer_reaction_forces(self) -> Array:
+        """The force of each mobilizer on its body ``(n, nb, 2, 3)``: torque and force at M, in Ground. Needs ACCELERATION.
+
+        By free bodies, from the tips to Ground; see `SimbodyMatterSubsystem.calc_mobilizer_reaction_forces`.
+        """
+        shape, matter = (self._template.tree.nb, 2, 3), self._system.get_matter_subsystem()
+        asked = "calc_mobilizer_reaction_forces"
+        return self._sums(asked, Stage.ACCELERATION, sums.REACTIONS, shape, matter.calc_mobilizer_reaction_forces)
+
+    def find_constraint_forces(self) -> tuple[Array, Array]:
+        """The forces of all constraints: on bodies ``(n, nb, 2, 3)``, and on mobilities ``(n, nu)``. Needs ACCELERATION.
+
+        At the bodies' origins, in Ground. The sign is that of multipliers: what constraints exert is minus them.
+        """
+        asked, matter, tree = "find_constraint_forces", self._system.get_matter_subsystem(), self._template.tree
+        F = self._sums(
+            *(asked, Stage.ACCELERATION, sums.CONSTRAINT_BODY_FORCES, (tree.nb, 2, 3)),
+            lambda state: matter.find_constraint_forces(state)[0],
+        )
+        f = self._sums(
+            *(asked, Stage.ACCELERATION, sums.CONSTRAINT_MOBILITY_FORCES, (tree.nu,)),
+            lambda state: matter.find_constraint_forces(state)[1],
+        )
+        return F, f
+
+    def get_rigid_body_forces(self) -> Array:
+        """Forces applied to the bodies ``(n, nb, 2, 3)``, in Ground, at the bodies' origins. Needs DYNAMICS."""
+        shape, alone = (self._template.tree.nb, 2, 3), self._system.get_rigid_body_forces
+        return self._sums("get_rigid_body_forces", Stage.DYNAMICS, sums.BODY_FORCES, shape, alone)
+
+    def get_mobility_forces(self) -> Array:
+        """Generalized forces applied ``(n, nu)``. Needs DYNAMICS."""
+        alone = self._system.get_mobility_forces
+        return self._sums("get_mobility_forces", Stage.DYNAMICS, sums.MOBILITY_FORCES, (self._template.tree.nu,), alone)
+
+    # ------------------------------------------------------------------------------------------ anything
+
+    def get_each(self, getter: Callable[[State], Any]) -> Any:
+        """What a function gives of every state, one by one: measures, contacts, diagnoses, anything that a State has.
+
+        Parameters
+        ----------
+        getter : callable
+            ``getter(state)``, such as ``measure.get_value``, ``contacts.get_contacts``, ``system.diagnose_constraints``: any
+            method that reads one state, or a function of one's own. The states are realized as far as the ensemble is.
+
+        Returns
+        -------
+        (n, ...) array, or list of n
+            An array if all results are numbers, or arrays of one shape, with NaN for the states that have `failed`; otherwise
+            a list, with None for these.
+
+        Notes
+        -----
+        It makes a `State` of each and realizes it: some 20 us a state, and what the function takes.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 3, state=state)
+        >>> ensemble.realize(mb.Stage.POSITION)
+        >>> ensemble.get_each(system.matter.bodies[1].get_body_origin_location).shape
+        (3, 3)
+        """
+        self._template.check_owner(self._system, "Ensemble.get_each")
+        found: list[Any] = [None] * self._n
+        for i in range(self._n):
+            try:
+                state = self._realized(i, self._stage)
+            except (ModelError, ConvergenceError):  # it has failed
+                continue
+            found[i] = getter(state)
+        sound = [one for one in found if one is not None]
+        kinds = {(np.shape(one), np.asarray(one).dtype.kind) for one in sound} if all(map(_is_number, sound)) else set()
+        if len(kinds) != 1:
+            return found
+        ((shape, kind),) = kinds
+        if len(sound) == self._n:
+            return np.array(found)
+        filled = np.full((self._n, *shape), np.nan, complex if kind == "c" else float)
+        for i, one in enumerate(found):
+            if one is not None:
+                filled[i] = one
+        return filled
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a number or an array of numbers, without fields."""
+    return isinstance(value, (bool, int, float, complex, np.number, np.bool_)) or (
+        isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
+    )
+
+
+def _over(total: Array, mass: Array) -> Array:
+    """Divided by the mass, with NaN where there is none."""
+    return np.divide(total, mass, out=np.full_like(total, np.nan), where=mass > 0.0)

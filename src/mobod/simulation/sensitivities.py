@@ -1,0 +1,36 @@
+"""Sensitivities: derivatives of a motion by its initial values and by numbers of the model, at each of its times."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ..algebra.arrays import Array
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Sensitivities:
+    """Derivatives of a motion, a column a quantity; what `simulate` finds with ``sensitivities=[...]``.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the columns: ``"pole.q"`` for an initial displacement by a speed, ``"pole.u"`` for an initial speed, ``"z[0]"``, and
+        parameters as ``"spring.stiffness"``.
+    q : (nt, nu, n) array
+        Of q, as displacements: dq = N v, a row a speed.
+    u, z : (nt, nu, n), (nt, nz, n) arrays
+    of_q : (nt, nq, n) array
+        Of q as it is stored, quaternions by their four numbers.
+    """
+
+    names: list[str]
+    q: Array
+    u: Array
+    z: Array
+    of_q: Array
+
+    def __repr__(self) -> str:
+        return f"<Sensitivities at {len(self.q)} times by {', '.join(self.names)}>"
+
+
+__all__ = ["Sensitivities"]

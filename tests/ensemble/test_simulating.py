@@ -1,0 +1,206 @@
+"""Ensemble.simulate: many motions, each as `mobod.simulate` makes it of the state alone."""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+
+
+def spread(example, n, seed, size=0.3, threads=1):
+    """An example's system and an ensemble around its state."""
+    print("seed", seed)
+    rng = np.random.default_rng(seed)
+    system, state = getattr(mb.examples, example).build()
+    ensemble = mb.Ensemble(system, n, state=state, threads=threads)
+    ensemble.q = state.q + rng.uniform(-size, size, (n, len(state.q)))
+    ensemble.u = state.u + rng.uniform(-1, 1, (n, len(state.u)))
+    return ensemble, system, state, rng
+
+
+def alone(ensemble, i, time, **settings):
+    """The motion of one of its states."""
+    state = ensemble.get_state(i)
+    return mb.simulate(state.system, state, time, **settings)
+
+
+@pytest.mark.filterwarnings("ignore:.*constraints ask for accelerations")
+@pytest.mark.parametrize(
+    ("example", "settings"),
+    [
+        ("double_pendulum", {"accuracy": 1e-5}),
+        ("double_pendulum", {"fixed_step_size": 0.01}),
+        ("tumbling_handle", {"accuracy": 1e-3}),
+        ("four_bar", {"accuracy": 1e-4}),
+        ("four_bar", {"fixed_step_size": 0.01}),
+        ("bricard", {"accuracy": 1e-4}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "".join(value),
+)
+def test_each_motion_is_that_of_the_state_alone(example, settings, close):
+    """Steps and all: where constraints are redundant, where quaternions are normalized, where steps are fixed."""
+    ensemble, system, _, _ = spread(example, 11, 3, 0.1)
+    begun = ensemble.copy()
+    motions = ensemble.simulate(0.6, report_interval=0.07, **settings)
+    assert len(motions) == 11
+    for i in np.flatnonzero(~motions.failed)[:4]:
+        fixed = settings.get("fixed_step_size")
+        kept = settings if fixed is None else {"integrator": mb.integrator.RungeKuttaMerson(system, fixed_step_size=fixed)}
+        one, motion = alone(begun, int(i), 0.6, report_interval=0.07, **kept), motions[i]
+        assert np.array_equal(one.time, motion.time)
+        assert one.steps_taken == motion.steps_taken
+        assert one.evaluations == motion.evaluations
+        close(motion.q, one.q, 1e-9)
+        close(motion.u, one.u, 1e-8)
+        close(motion.energy, one.energy, 1e-8)
+    ended = ~motions.failed
+    assert np.array_equal(ensemble.q[ended], motions.q[ended, -1])
+    assert np.array_equal(ensemble.time[ended], np.full(ended.sum(), 0.6))
+
+
+@pytest.mark.parametrize("example", ["double_pendulum", "bricard"])
+def test_bits_depend_on_nothing_but_the_state(example):
+    """In Bricard's linkage some lanes drop redundant equations where others do not."""
+    ensemble, system, state, rng = spread(example, 30, 5, 0.1)
+    q, u = ensemble.q.copy(), ensemble.u.copy()
+    whole = ensemble.simulate(0.5, report_interval=0.1, accuracy=1e-4)
+    order = rng.permutation(30)[:21]
+    some = mb.Ensemble(system, 21, state=state, threads=2)
+    some.q, some.u = q[order], u[order]
+    part = some.simulate(0.5, report_interval=0.1, accuracy=1e-4)
+    assert np.array_equal(part.q, whole.q[order], equal_nan=True)
+    assert np.array_equal(part.failed, whole.failed[order])
+
+
+def test_states_begin_at_times_of_their_own_and_have_parameters_of_their_own(close):
+    ensemble, system, _, _ = spread("double_pendulum", 10, 7)
+    body = system.matter.bodies[1]
+    ensemble.time = np.linspace(0.0, 2.0, 10)
+    ensemble.set_each(body.set_inboard_frame, [mb.Transform((0.0, y, 0.0)) for y in np.linspace(0, 1, 10)])
+    ensemble.set_each(system.all_forces()[0].set_magnitude, np.linspace(5.0, 15.0, 10))
+    begun = ensemble.copy()
+    motions = ensemble.simulate(0.5, report_interval=0.25)
+    assert motions.time.shape == (10, 3)
+    for i in (0, 4, 9):
+        one = alone(begun, i, 0.5, report_interval=0.25, accuracy=1e-3)
+        assert np.array_equal(motions.time[i], one.time)
+        close(motions[i].u, one.u, 1e-9)
+        close(motions[i].energy, one.energy, 1e-9)
+
+
+def test_what_one_state_does_harms_no_other():
+    ensemble, _, _, _ = spread("double_pendulum", 9, 11)
+    other = ensemble.copy()
+    ensemble.upd_u()[5, 0] = np.inf
+    motions, sound = ensemble.simulate(0.3, report_interval=0.1), other.simulate(0.3, report_interval=0.1)
+    assert motions.failed.tolist() == ensemble.failed.tolist() == [i == 5 for i in range(9)]
+    assert motions.failures[5].time == 0.0
+    assert "speed" in motions.failures[5].reason or "u" in motions.failures[5].reason
+    rest = np.arange(9) != 5
+    assert np.array_equal(motions.q[rest], sound.q[rest])
+    assert np.isnan(motions.q[5]).all()
+    assert len(motions[5]) == 0
+
+
+def test_some_of_the_motions():
+    ensemble, _, _, _ = spread("double_pendulum", 6, 13)
+    motions = ensemble.simulate(0.2, report_interval=0.1)
+    assert len(motions[2:5]) == 3
+    assert np.array_equal(motions[2:5][1].q, motions[3].q)
+    assert np.array_equal(motions[np.array([5, 0])].q[0], motions.q[5])
+    assert np.array_equal(motions[-1].q, motions.q[5])
+    assert [len(one) for one in motions] == [3] * 6
+    assert motions[motions.q[:, -1, 0] > 1e9].q.shape == (0, 3, 2)
+    with pytest.raises(IndexError, match="no number 6"):
+        motions[6]
+
+
+def test_a_recording_on_disk_has_the_same_motions(tmp_path):
+    pytest.importorskip("h5py")
+    ensemble, _, _, _ = spread("double_pendulum", 20, 17)
+    other, seen = ensemble.copy(), []
+    inside = ensemble.simulate(0.2, report_interval=0.1, progress=lambda done, n: seen.append((done, n)))
+    outside = other.simulate(0.2, report_interval=0.1, record_to=tmp_path / "motions.h5")
+    assert np.array_equal(np.asarray(outside.q[3:7]), inside.q[3:7])
+    assert np.array_equal(outside[4].u, inside[4].u)
+    assert seen[-1] == (20, 20)
+
+
+def test_an_interrupted_run_hands_on_what_there_is():
+    ensemble, _, _, _ = spread("double_pendulum", 400, 19, threads=2)
+    begun = ensemble.copy()
+
+    def stop(done, n):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        ensemble.simulate(200.0, report_interval=100.0, progress=stop)
+    motions = caught.value.trajectory
+    assert motions.failed.any()
+    assert "interrupted" in motions.failures[int(np.argmax(motions.failed))].reason
+    assert np.array_equal(ensemble.q[motions.failed], begun.q[motions.failed])
+    assert np.isnan(motions.q[motions.failed]).all()
+
+
+class Wind(mb.force.CustomImplementation):
+    def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+        mobility_forces[0] += 0.3 * np.sin(state.time)
+
+
+def test_parts_in_python_are_simulated_state_by_state(close):
+    system, _ = mb.examples.double_pendulum.build()
+    mb.force.Custom(system.force_subsystems[0], Wind())
+    ensemble = mb.Ensemble(system, 3, state=system.realize_topology())
+    ensemble.q = [[0.1, 0.2], [0.5, 0.1], [1.0, -1.0]]
+    begun = ensemble.copy()
+    with pytest.warns(RuntimeWarning, match="in Python"):
+        motions = ensemble.simulate(0.2, report_interval=0.1)
+    one = alone(begun, 1, 0.2, report_interval=0.1, accuracy=1e-3)
+    assert np.array_equal(motions[1].q, one.q)
+    assert motions.statistics["steps_taken"][1] == one.steps_taken
+    ensemble.step(0.1, mobility_forces=[[0.1, 0.0]] * 3)
+    assert np.allclose(ensemble.time, 0.3)
+
+
+def test_implicit_methods_take_one_state_at_a_time():
+    ensemble, _, _, _ = spread("double_pendulum", 4, 23, threads=2)
+    begun = ensemble.copy()
+    motions = ensemble.simulate(0.2, integrator="BDF", accuracy=1e-4, report_interval=0.1)
+    one = alone(begun, 2, 0.2, integrator="BDF", accuracy=1e-4, report_interval=0.1)
+    assert np.array_equal(motions[2].q, one.q)
+
+
+def test_an_event_ends_some_of_the_runs():
+    """A stop where the first pin passes zero, which some of the states do earlier than others."""
+    system, state = mb.examples.double_pendulum.build()
+    system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(system.matter.bodies[1], value=0.0)))
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 3, state=state)
+    ensemble.q = [[0.3, 0.0], [0.8, 0.0], [-0.5, 0.2]]
+    begun = ensemble.copy()
+    motions = ensemble.simulate(1.5, report_interval=0.1, accuracy=1e-5)
+    assert motions.terminations
+    for i in range(3):
+        one = alone(begun, i, 1.5, report_interval=0.1, accuracy=1e-5)
+        assert np.array_equal(motions[i].time, one.time)
+        assert np.array_equal(motions[i].q, one.q)
+        assert motions.end_time[i] == ensemble.time[i] == one.time[-1]
+        assert (i in motions.terminations) == ("termination" in one.statistics)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"time": 0.0}, ValueError, "time"),
+        ({"report_interval": -1.0}, ValueError, "report_interval"),
+        ({"report_interval": 1e-12}, ValueError, "report_interval"),
+        ({"progress": 3}, TypeError, "progress"),
+        ({"record_to": "motions.txt"}, ValueError, "motions.txt"),
+        ({"accuracy": 0.0}, ValueError, "accuracy"),
+    ],
+)
+def test_bad_input_leaves_the_states(arguments, error, says):
+    system, state = mb.examples.double_pendulum.build()
+    ensemble = mb.Ensemble(system, 4, state=state)
+    with pytest.raises(error, match=says):
+        ensemble.simulate(**{"time": 1.0, **arguments})
+    assert not ensemble.time.any()

@@ -1,0 +1,175 @@
+"""Derivatives of whole runs: forward and by the adjoint, against differences of runs, and closed forms."""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from mobod.system.variations import Directions
+
+#: Of runs whose differences are taken.
+FINE = 1e-12
+
+
+def swinging():
+    """A pin, a ball on it, and a sliding end that a spring pulls: quaternions, inertial terms and forces."""
+    system = mb.MultibodySystem("swinging")
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.8, 0), name="gravity")
+    link = mb.body.Rigid(mb.MassProperties(1.3, (0, 0.1, 0.2), mb.Inertia(0.5, 0.6, 0.7, 0.01, 0.02, 0.03)))
+    pin = mb.mobilizer.Pin(matter.ground, link, X_BM=mb.Transform((0, 1, 0)), name="pin")
+    ball = mb.mobilizer.Ball(pin, link, X_PF=mb.Transform((0, -0.3, 0)), X_BM=mb.Transform((0, 0.5, 0)), name="ball")
+    mb.force.TwoPointLinearSpring(forces, matter.ground, (1, 0, 0), ball, (0, 0, 0.1), 3.0, 1.0, name="spring")
+    return system, forces, matter, pin, ball
+
+
+def started(system, matter, pin, ball):
+    state = system.realize_topology()
+    pin.set_angle(state, 0.3)
+    ball.set_u(state, (1.0, 0.5, -2.0))
+    return state
+
+
+def differences(system, state, wanted, duration, value):
+    """Differences of fourth order, of what a run ends in, by each direction."""
+    directions = Directions(system, state, wanted)
+    nu = state.tree.nu
+    position = state.copy()
+    system.realize(position, mb.Stage.POSITION)
+
+    def end(k, h):
+        weights = np.zeros(len(directions))
+        weights[k] = directions.of_settings[k]
+        other = directions.moved(state, weights, h)
+        change = h * directions.of_start[:, k]
+        other.q = state.q + system.matter.multiply_by_n(position, False, change[:nu])
+        other.u = state.u + change[nu : 2 * nu]
+        system.normalize_quaternions(other)
+        return value(mb.simulate(system, other, duration, accuracy=FINE, report_interval=duration))
+
+    found = []
+    for k in range(len(directions)):
+        h = 1e-3 * directions.scales[k]
+        found.append((8 * (end(k, h) - end(k, -h)) - (end(k, 2 * h) - end(k, -2 * h))) / (12 * h))
+    return directions.names, np.array(found).T
+
+
+def y_of(trajectory):
+    return np.concatenate([trajectory.q[-1], trajectory.u[-1]])
+
+
+def loss(end):
+    return float(end.q @ end.q + end.u[0])
+
+
+def assert_sensitivities(system, state, wanted, duration, accuracy, tolerance):
+    """Forward against differences, and the adjoint against both."""
+    names, expected = differences(system, state, wanted, duration, y_of)
+    run = mb.simulate(system, state, duration, accuracy=accuracy, report_interval=duration, sensitivities=wanted)
+    found = run.sensitivities
+    assert found.names == names and found.q.shape == (2, state.tree.nu, len(names))
+    last = np.vstack([found.of_q[-1], found.u[-1]])
+    np.testing.assert_allclose(last, expected, atol=tolerance * np.abs(expected).max())
+    gradient = mb.calc_gradient(system, state, duration, loss, wanted, accuracy=accuracy)
+    q = run.q[-1]
+    by_loss = 2.0 * q @ found.of_q[-1] + found.u[-1, 0]
+    np.testing.assert_allclose(gradient.gradient, by_loss, atol=2.0 * tolerance * np.abs(expected).max())
+    assert np.isclose(gradient.value, q @ q + run.u[-1, 0], atol=1e-5) and gradient.names == names
+
+
+def test_a_swinging_chain_by_initial_values_and_parameters():
+    system, _, matter, pin, ball = swinging()
+    state = started(system, matter, pin, ball)
+    wanted = ["q", "ball.u", "spring.stiffness", "gravity.magnitude", pin.set_body_mass_properties, "ball.outboard_frame"]
+    assert_sensitivities(system, state, wanted, 0.6, 1e-8, 1e-7)
+
+
+def test_a_constrained_system_by_the_length_of_its_rod():
+    """Changes stay on the manifold, which moves with the length."""
+    system, _, matter, pin, ball = swinging()
+    mb.constraint.Rod(matter.ground, (0.5, -1, 0), ball, (0, -0.5, 0), 1.0, name="rod")
+    state = started(system, matter, pin, ball)
+    system.realize(state, mb.Stage.TIME)
+    system.project(state, 1e-13)
+    wanted = ["ball.q", "pin.u", "rod.rod_length", "ball.com"]
+    assert_sensitivities(system, state, wanted, 0.3, 1e-6, 2e-5)
+
+
+def bouncing(drag=0.0):
+    system = mb.MultibodySystem("bouncing")
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, 0, -9.8), name="gravity")
+    stone = mb.body.Rigid(mb.MassProperties(1.3, (0, 0, 0), mb.UnitInertia(0.1, 0.1, 0.1)))
+    up = mb.Transform(mb.Rotation.about_axis(-np.pi / 2, (0, 1, 0)))
+    ball = mb.mobilizer.Slider(matter.ground, stone, X_PF=up, X_BM=up, name="ball")
+    mb.force.MobilityLinearDamper(forces, ball, 0, drag, name="drag")
+    system.add_event_handler(mb.event.ImpactWhen(mb.event.Coordinate(ball, 0), 0.8))
+    state = system.realize_topology()
+    ball.set_length(state, 1.0)
+    return system, state
+
+
+def test_a_bouncing_ball_is_the_closed_form():
+    """Height after one impact: e v s - g s^2 / 2, v = sqrt(2 g h), s = t - v / g."""
+    system, state = bouncing()
+    h, g, e, t = 1.0, 9.8, 0.8, 0.9
+    run = mb.simulate(system, state, t, accuracy=1e-8, report_interval=t, sensitivities=["ball.q", "gravity.magnitude"])
+    v = np.sqrt(2.0 * g * h)
+    s = t - v / g
+    assert np.isclose(run.q[-1, 0], e * v * s - 0.5 * g * s**2, atol=1e-8)
+    for k, (v_by, s_by, more) in enumerate(
+        [(g / v, -1.0 / v, 0.0), (h / v, v / g**2 - h / (v * g), -0.5 * s**2)]  # by h, by g
+    ):
+        by = e * v_by * s + (e * v - g * s) * s_by + more
+        assert np.isclose(run.sensitivities.q[-1, 0, k], by, rtol=1e-6)
+    with pytest.raises(ValueError, match="'q', 'u' nor 'z'"):
+        mb.simulate(system, state, t, sensitivities=["bal"])
+
+
+def test_two_impacts_with_drag_forward_and_adjoint():
+    system, state = bouncing(0.2)
+    assert_sensitivities(system, state, ["q", "u", "drag.damping", "ball.mass"], 1.4, 1e-9, 1e-6)
+
+
+def test_an_integral_and_losses_at_several_times():
+    """A measure's integral as a loss; and a sum over times is the sum of single ones."""
+    system, forces, matter, pin, ball = swinging()
+    work = mb.measure.Integrate(forces, mb.measure.Coordinate(forces, pin), default_value=0.0)
+    state = started(system, matter, pin, ball)
+
+    def integral(end):
+        return float(work.get_value(end))
+
+    found = mb.calc_gradient(system, state, 0.2, integral, ["pin.q", "gravity.magnitude"])
+    run = mb.simulate(system, state, 0.2, report_interval=0.002, accuracy=1e-8, sensitivities=["pin.q", "gravity.magnitude"])
+    by = np.trapezoid(run.sensitivities.q[:, 0], run.time, axis=0)
+    np.testing.assert_allclose(run.sensitivities.z[-1, 0], by, rtol=1e-4)
+    np.testing.assert_allclose(found.gradient, by, rtol=1e-4, atol=1e-6)
+
+    def angle(at):
+        return float(at.q[0])
+
+    several = mb.calc_gradient(system, state, 0.2, angle, ["pin.q"], times=[0.1, 0.2])
+    single = [mb.calc_gradient(system, state, t, angle, ["pin.q"]) for t in (0.1, 0.2)]
+    assert np.isclose(several.value, sum(one.value for one in single), atol=1e-6)
+    np.testing.assert_allclose(several.gradient, sum(one.gradient for one in single), atol=1e-5)
+
+
+def test_what_cannot_be_is_refused():
+    system, state = bouncing()
+    for arguments, error, text in (
+        ({"sensitivities": "q"}, TypeError, "give a list"),
+        ({"sensitivities": ["ball.speed"]}, ValueError, "has no parameter 'speed'"),
+        ({"sensitivities": ["q"], "integrator": "BDF"}, ValueError, "BDF has no sensitivities"),
+        ({"sensitivities": ["q"], "estimate_error": True}, ValueError, "leave out estimate_error"),
+    ):
+        with pytest.raises(error, match=text):
+            mb.simulate(system, state, 0.1, **arguments)
+    with pytest.raises(TypeError, match="loss is a callable"):
+        mb.calc_gradient(system, state, 0.1, 3.0, ["q"])
+    with pytest.raises(ValueError, match="times have to be"):
+        mb.calc_gradient(system, state, 0.1, lambda end: 1.0, ["q"], times=[0.5])
+    with pytest.raises(ValueError, match="the loss"):
+        mb.calc_gradient(system, state, 0.1, lambda end: np.nan, ["q"])
+    assert mb.simulate(system, state, 0.1).sensitivities is None
