@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.arrays import Array
 from ..value.attributes import Sealed
+from ..value.html_table import html_table
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
@@ -158,3 +159,15 @@ class Model(Sealed):
         return (
             f"<Model {self.name!r}: {len(self.bodies)} bodies, {len(self.coordinates)} coordinates, {len(self.speeds)} speeds>"
         )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the model at its default state, which can be turned, and its bodies."""
+        from ..viewer.notebook import show_pose
+
+        frame = show_pose(self.system, self.default_state(), self.name)
+        bodies = [
+            (name, type(body).__name__, body.get_parent_mobilized_body().name)
+            for name, body in self.bodies.items()
+            if body.index
+        ]
+        return frame + html_table(repr(self), ("body", "mobilizer", "on"), bodies)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time as _clock
+import warnings
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..integrator import Integrator, RungeKuttaMerson
 from ..state.state import State
@@ -17,6 +22,9 @@ if TYPE_CHECKING:
 
 #: Of a simulation that is watched: what eyes can see.
 ACCURACY = 1e-3
+
+#: Wall seconds between two pictures of a run that is watched.
+_PICTURE = 1.0 / 30.0
 
 
 @named_arguments
@@ -104,3 +112,37 @@ def _system_and_state(what: Any, state: State | None) -> tuple[MultibodySystem, 
     if system.get_matter_subsystem().get_num_bodies() < 2:
         raise ModelError(f"{system!r} has no body but Ground: there is nothing to see")
     return system, state
+
+
+def check_view(what: Any) -> None:
+    """Check what a run is to be watched on: a TypeError unless it is a bool or has ``show``."""
+    if not isinstance(what, bool | np.bool_) and not callable(getattr(what, "show", None)):
+        raise TypeError(f"view is True, False or a viewer such as mobod.view(system) makes, not {what!r}")
+
+
+def make_watch(system: MultibodySystem, state: State, what: Any) -> Callable[[float, Array, bool], None] | None:
+    """What a run tells its rows, to be shown; None where nobody watches, or no page can be had, which is a warning."""
+    if what is False or what is None or (isinstance(what, np.bool_) and not what):
+        return None
+    if isinstance(what, bool | np.bool_):
+        try:
+            what = view(system, state.copy())
+        except Exception as error:
+            warnings.warn(f"the run is not shown: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=3)
+            return None
+    shown, last, failed = state.copy(), 0.0, False
+
+    def watch(time: float, y: Array, is_last: bool) -> None:
+        nonlocal last, failed
+        now = _clock.perf_counter()
+        if failed or (now - last < _PICTURE and not is_last):
+            return
+        last = now
+        try:
+            shown.time, shown.y = time, y
+            what.show(shown)
+        except Exception as error:
+            failed = True
+            warnings.warn(f"the run is shown no longer: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
+
+    return watch

@@ -23,6 +23,7 @@ def describe_body(system: MultibodySystem, state: State, body: int) -> str:
     mobod = matter.bodies[body]
     if mobod.is_ground():
         return "**Ground**"
+    system.realize(state, Stage.ACCELERATION)
     properties = mobod.get_body_mass_properties(state)
     parent = mobod.get_parent_mobilized_body()
     rows = [
@@ -33,7 +34,6 @@ def describe_body(system: MultibodySystem, state: State, body: int) -> str:
         ("q", _vector(np.atleast_1d(mobod.get_q(state)))),
         ("u", _vector(np.atleast_1d(mobod.get_u(state)))),
     ]
-    system.realize(state, Stage.ACCELERATION)
     torque, force = matter.calc_mobilizer_reaction_forces(state)[body]
     rows += [("reaction force", _vector(force)), ("reaction torque", _vector(torque))]
     torque, force = np.asarray(system.get_rigid_body_forces(state))[body]

@@ -186,10 +186,7 @@ class Viewer:
                 gui.add_markdown("none")
         with gui.add_folder("Show", expand_by_default=False):
             for name in Overlays.NAMES:
-                box = gui.add_checkbox(name, False)
-                box.on_update(
-                    lambda event, name=name: self._guarded(self._overlays.show, name, event.target.value, self._state)
-                )
+                self._add_toggle(name)
             self._errors_box = gui.add_checkbox("constraint errors", False)
             self._errors_text = gui.add_markdown("", visible=False)
             self._errors_box.on_update(lambda _: self._guarded(self._refresh))
