@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .function import Function
     from .importer import Model, load, load_mjcf, load_osim, load_sdf, load_urdf, write_osim
     from .integrator import Integrator
+    from .linear.base_parameters import BaseParameters, find_base_parameters
     from .linear.equilibrium import find_equilibrium
     from .linear.linear_system import LinearSystem
     from .linear.linearize import linearize
@@ -73,6 +74,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
 __all__ = [
     "ArticulatedInertia",
     "Assembler",
+    "BaseParameters",
     "Body",
     "CheckpointError",
     "CompliantContactSubsystem",
@@ -129,6 +131,7 @@ __all__ = [
     "decoration",
     "event",
     "examples",
+    "find_base_parameters",
     "find_equilibrium",
     "find_periodic_orbit",
     "force",
@@ -171,6 +174,7 @@ _WHERE = {
     "function": "Function",
     "importer": "Model load load_mjcf load_osim load_sdf load_urdf write_osim",
     "integrator": "Integrator",
+    "linear.base_parameters": "BaseParameters find_base_parameters",
     "linear.equilibrium": "find_equilibrium",
     "linear.linear_system": "LinearSystem",
     "linear.linearize": "linearize",

@@ -58,7 +58,9 @@ def test_python_control_finds_the_same_poles_and_names():
     gain, _, poles = control.lqr(model.A, model.B, np.eye(4), np.eye(1))
     assert gain.shape == (1, 4) and poles.real.max() < 0.0
     by_scipy, s = model.to_scipy(), 3.0j
-    assert np.isclose(complex(other(s)), (by_scipy.C @ np.linalg.solve(s * np.eye(4) - by_scipy.A, by_scipy.B) + by_scipy.D)[0, 0])
+    assert np.isclose(
+        complex(other(s)), (by_scipy.C @ np.linalg.solve(s * np.eye(4) - by_scipy.A, by_scipy.B) + by_scipy.D)[0, 0]
+    )
 
 
 def flow(system, state, change, h):
