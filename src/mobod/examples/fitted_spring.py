@@ -1,8 +1,8 @@
 """Fitted spring: the stiffness and damping of a spring from a film of what it carries, with noise, by sensitivities.
 
 A pendulum is held by a spring of unknown stiffness and a damper. Its angle was measured fifty times within 3 s. Gauss and
-Newton's method compares the simulated motion with that; the derivatives of the motion come with it, from the variational equations, and
-give the variances of what is found. Source: Bock 1983.
+Newton's method compares the simulated motion with that; the derivatives of the motion come with it, from the variational
+equations, and give the variances of what is found. Source: Bock 1983.
 """
 
 import functools

@@ -1,8 +1,8 @@
 """Furuta's pendulum: a motor turns an arm about the vertical, and a pendulum on its end stands upright by what the arm does.
 
 The arm of 0.3 m turns about a vertical axis; the pendulum of 0.1 kg and 0.4 m turns about the arm. The linear quadratic
-regulator of the linear model about the upright pose gives the motor's torque as a function of the state, compiled into the system. It
-begins with the pendulum leaning by 0.35 rad. Source: Furuta, Yamakita and Kobayashi 1992.
+regulator of the linear model about the upright pose gives the motor's torque as a function of the state, compiled into the
+system. It begins with the pendulum leaning by 0.35 rad. Source: Furuta, Yamakita and Kobayashi 1992.
 """
 
 import numpy as np

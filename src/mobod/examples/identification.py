@@ -1,8 +1,8 @@
 """Identification: what a Panda's links weigh, from torques measured with noise while it moves, and how sure that is.
 
 Each joint swings by a sinusoid of its own. Torques are linear in the base parameters, those combinations of masses, first
-moments and inertias that have an effect, 43 of this robot; least squares gives them with their covariance, sigma^2 (Y^T Y)^-1.
-Source: Atkeson, An and Hollerbach 1986; Gautier 1991.
+moments and inertias that have an effect, 43 of this robot; least squares gives them with their covariance, sigma^2 (Y^T
+Y)^-1. Source: Atkeson, An and Hollerbach 1986; Gautier 1991.
 """
 
 from pathlib import Path

@@ -1,9 +1,10 @@
 """Swing-up: a cart throws a hanging pole up and catches it, by direct collocation and a regulator that follows the plan.
 
 The plan of least effort, the integral of the force squared, is found by direct collocation (Hermite and Simpson) of the
-system's own dynamics: forces constant in each of 20 intervals, states at their ends, exact Jacobians of many states at a time from an
-`Ensemble`. SciPy's SLSQP solves it in some seconds, or IPOPT through `mobod.casadi` (`plan_with_casadi`). While the plan is
-followed, a regulator of the linear models along it corrects the force; then it balances. Source: Kelly 2017; Tedrake 2023.
+system's own dynamics: forces constant in each of 20 intervals, states at their ends, exact Jacobians of many states at a time
+from an `Ensemble`. SciPy's SLSQP solves it in some seconds, or IPOPT through `mobod.casadi` (`plan_with_casadi`). While the
+plan is followed, a regulator of the linear models along it corrects the force; then it balances. Source: Kelly 2017; Tedrake
+2023.
 """
 
 import functools
