@@ -169,7 +169,7 @@ def find_gains(x: Array, forces: Array) -> Array:
     _, A, b = Dynamics()(x, np.append(forces, 0.0))
     models = []
     for one, push in zip(A, b, strict=True):  # of an interval, the force being held
-        flow = expm(STEP * np.block([[one, push[:, None]], [np.zeros((1, 5))]]))
+        flow = expm(STEP * np.vstack([np.column_stack([one, push]), np.zeros((1, 5))]))
         models.append((flow[:4, :4], flow[:4, 4:]))
     Q, R = np.diag([10.0, 10.0, 1.0, 1.0]), np.array([[0.1]])
     P = solve_discrete_are(*models[-1], Q, R)
