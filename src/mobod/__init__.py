@@ -63,6 +63,8 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .simulation.trajectory import Trajectory
     from .state.state import State
     from .state.subsystem import Subsystem
+    from .study.run_many import run_many
+    from .study.sampling import sample_parameters
     from .system.matter import SimbodyMatterSubsystem
     from .system.system import MultibodySystem
     from .unilateral.base import UnilateralContact
@@ -148,6 +150,8 @@ __all__ = [
     "read_c3d",
     "read_sto",
     "read_trc",
+    "run_many",
+    "sample_parameters",
     "scale",
     "simulate",
     "write_osim",
@@ -188,6 +192,8 @@ _WHERE = {
     "simulation.trajectory": "Trajectory",
     "state.state": "State",
     "state.subsystem": "Subsystem",
+    "study.run_many": "run_many",
+    "study.sampling": "sample_parameters",
     "system.matter": "SimbodyMatterSubsystem",
     "system.system": "MultibodySystem",
     "unilateral.base": "UnilateralContact",

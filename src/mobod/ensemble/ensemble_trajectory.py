@@ -143,6 +143,20 @@ class EnsembleTrajectory(Sealed):
     def __iter__(self) -> Iterator[Trajectory]:
         return (self._one(i) for i in range(len(self)))
 
+    def to_xarray(self) -> Any:
+        """The motions as an ``xarray.Dataset`` along ``state`` and ``time``, with coordinates' names (needs xarray).
+
+        Where states began at different times, the second dimension is ``report``, and ``time`` a variable.
+
+        Raises
+        ------
+        ImportError
+            Without xarray: ``pip install mobod[xarray]``.
+        """
+        from .labelled import of_motions
+
+        return of_motions(self)
+
     def _some(self, which: npt.NDArray[np.int64]) -> EnsembleTrajectory:
         """Some of the states, in that order."""
         if which.ndim != 1:
