@@ -52,6 +52,8 @@ class EnsembleTrajectory(Sealed):
         Coordinates, speeds, auxiliary variables; NaN from where a state has failed or ended. Of a run that was recorded to a
         file they are read when they are asked for numbers: ``motions.q[10:20]``.
     particle_locations, particle_velocities : (n, nt, np, 3) arrays
+    observations : (n, nt, m) array
+        What ``observe`` has returned; m is 0 without it.
     failed : (n,) bool array
         Which states could not go on.
     failures : dict of int to Failure
@@ -76,6 +78,7 @@ class EnsembleTrajectory(Sealed):
     z: Array
     particle_locations: Array
     particle_velocities: Array
+    observations: Array
     failures: dict[int, Failure]
     terminations: dict[int, Termination]
     end_time: Array
@@ -91,6 +94,7 @@ class EnsembleTrajectory(Sealed):
         self,
         *,
         time: Array,
+        observations: Array,
         variables: Mapping[str, Any],
         names: Mapping[str, Sequence[str]],
         end_time: Array,
@@ -100,7 +104,7 @@ class EnsembleTrajectory(Sealed):
         statistics: dict[str, Any],
         state_of: Callable[[int], State],
     ) -> None:
-        self.time = time
+        self.time, self.observations = time, observations
         for name in _VARIABLES:
             setattr(self, name, variables[name])
         self.coordinate_names = tuple(names["coordinate_names"])
@@ -139,6 +143,20 @@ class EnsembleTrajectory(Sealed):
     def __iter__(self) -> Iterator[Trajectory]:
         return (self._one(i) for i in range(len(self)))
 
+    def to_xarray(self) -> Any:
+        """The motions as an ``xarray.Dataset`` along ``state`` and ``time``, with coordinates' names (needs xarray).
+
+        Where states began at different times, the second dimension is ``report``, and ``time`` a variable.
+
+        Raises
+        ------
+        ImportError
+            Without xarray: ``pip install mobod[xarray]``.
+        """
+        from .labelled import of_motions
+
+        return of_motions(self)
+
     def _some(self, which: npt.NDArray[np.int64]) -> EnsembleTrajectory:
         """Some of the states, in that order."""
         if which.ndim != 1:
@@ -147,6 +165,7 @@ class EnsembleTrajectory(Sealed):
         places = which.tolist()
         return EnsembleTrajectory(
             time=self.time if self.time.ndim == 1 else self.time[which],
+            observations=self.observations[which],
             variables=variables,
             names={name: getattr(self, name) for name in ("coordinate_names", "speed_names", "auxiliary_names")},
             end_time=self.end_time[which],

@@ -144,8 +144,9 @@ class Integrator(Sealed):
         self.control = np.zeros(rk.CONTROL_SIZE)
         self.counts = np.zeros(rk.COUNTS_SIZE, np.int64)
         self.warned: set[str] = set()
-        #: Mobility forces beside those of the elements, for the whole run, which is then interpreted; of one run of many.
-        self.held: Array | None = None
+        #: Mobility forces beside those of the elements, or what computes them of a state, for the whole run, which is then
+        #: interpreted; of one run of many.
+        self.held: Array | Callable[[State], Array] | None = None
         self._infinity_norm = True
         self._project_every_step = True
         self._project_interpolated_states = True

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..value.files import as_path, written
-from ._rows import parse, read_text
+from ._rows import parse, read_text, without_repeats
 from .labels import distinct, is_angle
 from .table import Table
 from .units import UNITS
@@ -73,10 +73,14 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
     if not labels or labels[0].lower() != "time":
         raise ValueError(f"{path}, line {line}: the first column is time, not {(labels or [''])[0]!r}")
     width, shape = TYPES[kind]
-    rows = _rows(path, text[start:], width, len(labels) - 1, line + 1)
     report: list[str] = []
+    first = text[start:].lstrip("\n").split("\n", 1)[0]
+    if "" in labels and len(_split(first)) == len(labels) - labels.count(""):
+        labels = [label for label in labels if label]
+        report.append(f"line {line}: there are tabs between the labels that no column belongs to.")
+    rows = without_repeats(_rows(path, text[start:], width, len(labels) - 1, line + 1), 0, report)
     for key in ("nrows", "datarows"):
-        if keys.get(key, "").isdigit() and int(keys[key]) != len(rows):
+        if keys.get(key, "").isdigit() and int(keys[key]) != len(rows) and not report:
             report.append(f"the header says that there are {keys[key]} rows; there are {len(rows)}.")
     names = distinct(labels[1:], report)
     columns = {name: rows[:, 1 + width * k : 1 + width * (k + 1)].reshape(len(rows), *shape) for k, name in enumerate(names)}
@@ -87,7 +91,7 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
         columns = {name: UNITS[unit] * column for name, column in columns.items()}
     elif UNITS.get(unit) != 1.0:
         report.append(f"the header says that units are {unit}; columns of type {kind} are left as they are.")
-    if keys.get("indegrees", "no").lower() in ("yes", "true", "1"):
+    if in_degrees(path, text, header):
         angles: Collection[str] | None = None if model is None else model.angles
         known = () if model is None else model.coordinates
         columns = {n: np.deg2rad(c) if is_angle(n, angles, known) else c for n, c in columns.items()}
@@ -126,6 +130,18 @@ def _header(path: Path, text: str) -> tuple[dict[str, str], int, int]:
         if text[at:end].strip():
             return header, at, end + 1
         at, line = end + 1, line + 1
+
+
+def in_degrees(path: Path, text: str, header: dict[str, str]) -> bool:
+    """Whether the header says that angles are in degrees: yes or no; a file that does not say is in radians."""
+    key = next((key for key in header if key.lower() == "indegrees"), "")
+    word = header.get(key, "no").lower()
+    if word in ("yes", "true", "1", "y"):
+        return True
+    if word not in ("no", "false", "0", "n", ""):
+        line = next((k for k, row in enumerate(text.split("\n"), 1) if row.strip().startswith(key)), 1)
+        raise ValueError(f"{path}, line {line}: {key} is yes or no, not {header[key]!r}")
+    return False
 
 
 def _split(row: str) -> list[str]:

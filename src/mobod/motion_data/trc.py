@@ -13,7 +13,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..value.files import as_path, written
-from ._rows import parse, read_text
+from ._rows import parse, read_text, without_repeats
 from .labels import distinct
 from .table import Table
 from .units import UNITS
@@ -53,6 +53,8 @@ def read_trc(path: str | os.PathLike[str]) -> Table:
         raise ValueError(f"{path}, line 3: the unit of length {unit!r} is unknown; known are {', '.join(sorted(UNITS))}")
     header = lines[3].rstrip("\n")
     fields = [field.strip() for field in (header.split("\t") if "\t" in header else header.split())]
+    if len(fields) > 1 and fields[1].lower() != "time":  # a tab after Frame#, and blanks between the rest
+        fields = header.split()
     if len(fields) < 2 or fields[0].lower() not in ("frame#", "frame") or fields[1].lower() != "time":
         raise ValueError(f"{path}, line 4: the columns begin with Frame# and Time, not with {fields[:2]}")
     names = [field for field in fields[2:] if field]
@@ -61,7 +63,8 @@ def read_trc(path: str | os.PathLike[str]) -> Table:
     report: list[str] = []
     labels = distinct(names, report)
     rows = parse(path, "\n".join(lines[5:]), 2 + 3 * len(names), 6, f"a frame of {len(names)} markers")
-    for key, count in (("NumMarkers", len(names)), ("NumFrames", len(rows))):
+    whole, rows = len(rows), without_repeats(rows, 1, report)
+    for key, count in (("NumMarkers", len(names)), ("NumFrames", whole)):
         if key in settings and settings[key].isdigit() and int(settings[key]) != count:
             report.append(f"the header's {key} is {settings[key]}; there are {count}.")
     scale = UNITS[unit.lower()]
