@@ -62,6 +62,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .simulation.step_status import StepStatus
     from .simulation.time_stepper import TimeStepper
     from .simulation.trajectory import Trajectory
+    from .simulation.view import view
     from .state.state import State
     from .state.subsystem import Subsystem
     from .study.run_many import run_many
@@ -157,6 +158,7 @@ __all__ = [
     "sample_parameters",
     "scale",
     "simulate",
+    "view",
     "write_osim",
     "write_sto",
     "write_trc",
@@ -191,6 +193,7 @@ _WHERE = {
     "simulation.gradient": "Gradient calc_gradient",
     "simulation.sensitivities": "Sensitivities",
     "simulation.simulate": "simulate",
+    "simulation.view": "view",
     "simulation.step_status": "StepStatus",
     "simulation.time_stepper": "TimeStepper",
     "simulation.trajectory": "Trajectory",
