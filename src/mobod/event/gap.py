@@ -30,7 +30,7 @@ def look(model: Any, i: int, n: int) -> Any:
 
 
 class Gap(Witness):
-    """|p2 - p1| - length: how far two points of bodies are apart; with the sum of two radii as *length*, two balls.
+    """`|p2 - p1| - length`: how far two points of bodies are apart; with the sum of two radii as *length*, two balls.
 
     Parameters
     ----------

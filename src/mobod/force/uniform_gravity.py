@@ -66,7 +66,7 @@ class UniformGravity(Force):
 
     Notes
     -----
-    Simbody's leaves |g| out of the potential energy at the zero height, which changes it by a constant; mobod does not.
+    Simbody's leaves `|g|` out of the potential energy at the zero height, which changes it by a constant; mobod does not.
     """
 
     routine = run

@@ -183,7 +183,7 @@ class TimeStepping(Integrator):
         if self._steps_in_kernels(state):
             row, rows = np.zeros(1), np.zeros((1, 1))
             space = self._stepped.space
-            arguments = state.block, rows, self._table, self.control, self.counts, row, rows, row, space
+            arguments = state.block, rows, np.ascontiguousarray(self.table), self.control, self.counts, row, rows, row, space
             jobs.append(Job(steps.advance, arguments))
         return jobs
 
