@@ -1,9 +1,12 @@
 """Ensemble.simulate: many motions, each as `mobod.simulate` makes it of the state alone."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 import mobod as mb
+from mobod.algebra import sin
 
 
 def spread(example, n, seed, size=0.3, threads=1):
@@ -85,6 +88,35 @@ def test_states_begin_at_times_of_their_own_and_have_parameters_of_their_own(clo
         assert np.array_equal(motions.time[i], one.time)
         close(motions[i].u, one.u, 1e-9)
         close(motions[i].energy, one.energy, 1e-9)
+
+
+def test_prescribed_motions_and_locks_are_followed(make, close):
+    model = make.tree(5, (mb.mobilizer.Pin, mb.mobilizer.Ball, mb.mobilizer.Slider, mb.mobilizer.Weld, mb.mobilizer.Universal))
+    pin = next(body for body in model.bodies[1:] if isinstance(body, mb.mobilizer.Pin))
+    mb.motion.Sinusoid(pin, mb.Motion.Level.POSITION, 0.5, 2.0, 0.1)
+    state = model.made().state
+    q = [model.randomize(mb.Stage.MODEL, state=state.copy()).q for _ in range(9)]
+    next(body for body in model.bodies[1:] if isinstance(body, mb.mobilizer.Universal)).lock(state)
+    ensemble = mb.Ensemble(model.system, 9, state=state)
+    ensemble.q = q
+    begun = ensemble.copy()
+    motions = ensemble.simulate(0.3, report_interval=0.07, accuracy=1e-5)
+    for i in (0, 4, 8):
+        one = alone(begun, i, 0.3, report_interval=0.07, accuracy=1e-5)
+        assert one.steps_taken == motions[i].steps_taken
+        close(motions[i].q, one.q, 1e-10)
+        close(motions[i].u, one.u, 1e-10)
+
+
+def test_quantities_are_those_of_simulate(close):
+    ensemble, system, _, _ = spread("double_pendulum", 3, 41)
+    begun = ensemble.copy()
+    record = {"tip": lambda state: system.matter.bodies[-1].find_station_location_in_ground(state, (0, 0, 0))}
+    motions = ensemble.simulate(0.2, report_interval=0.1, record=record, accuracy=1e-4)
+    assert motions.quantities["tip"].shape == (3, 3, 3)
+    one = alone(begun, 2, 0.2, report_interval=0.1, record=record, accuracy=1e-4)
+    close(motions[2].quantities["tip"], one.quantities["tip"], 1e-12)
+    close(motions[1:].quantities["tip"][1], one.quantities["tip"], 1e-12)
 
 
 def test_what_one_state_does_harms_no_other():
@@ -187,6 +219,64 @@ def test_an_event_ends_some_of_the_runs():
         assert (i in motions.terminations) == ("termination" in one.statistics)
 
 
+def steered(t, q, u):
+    return -3.0 * q[0] - 0.5 * u[0], 0.1 * sin(q[1] + t)
+
+
+def steering(t, X, V, q, u, parameters):
+    f = steered(t, (q[0][0], q[1][0]), (u[0][0], u[1][0]))
+    return (), ((f[0],), (f[1],))
+
+
+def far(t, q, u):
+    return q[0] - 2.2
+
+
+def test_functions_control_end_and_observe_runs(close):
+    """Compiled, in lanes, and by Python, state by state: the forces are those of a compiled force among the elements."""
+    ensemble, system, _, _ = spread("double_pendulum", 20, 31, 0.5)
+    begun, pythons = ensemble.copy(), ensemble.copy()
+    arguments = {"report_interval": 0.1, "accuracy": 1e-6, "observe": lambda t, q, u: (q[0] + t, sin(q[1]))}
+    motions = ensemble.simulate(1.5, controller=steered, terminate=far, **arguments)
+    assert 2 < len(motions.terminations) < 18
+    close(np.nan_to_num(motions.observations[..., 0]), np.nan_to_num(motions.q[..., 0] + motions.time), 1e-15)
+    close(np.nan_to_num(motions.observations[..., 1]), np.nan_to_num(np.sin(motions.q[..., 1])), 1e-15)
+    for i, end in motions.terminations.items():
+        assert ensemble.time[i] == end.time == motions[i].time[-1]
+        assert end.time == 0.0 or abs(ensemble.q[i, 0] - 2.2) < 1e-10
+        assert np.isnan(motions.q[i, motions.num_rows[i] :]).all()
+    with pytest.warns(RuntimeWarning, match="called by Python"):
+        alike = pythons.simulate(
+            1.5,
+            controller=lambda t, q, u: [*map(float, steered(t, q, u))],
+            terminate=lambda t, q, u: float(far(t, q, u)),
+            **arguments,
+        )
+    assert alike.terminations.keys() == motions.terminations.keys()
+    close(alike.end_time, motions.end_time, 1e-9)
+    close(np.nan_to_num(alike.q), np.nan_to_num(motions.q), 1e-9)
+    # the same controller as an element of the system
+    forces = mb.force.CompiledFunctions(steering, mobilizers=system.matter.bodies[1:])
+    mb.force.Custom(system.forces, compiled=forces)
+    element = mb.Ensemble(system, 20, state=system.realize_topology())
+    element.q, element.u = begun.q, begun.u
+    among = element.simulate(1.5, report_interval=0.1, accuracy=1e-6)
+    on = np.setdiff1d(np.arange(20), list(motions.terminations))
+    close(among.q[on], motions.q[on], 1e-9)
+
+
+def test_memory_of_a_state_is_what_the_documentation_says():
+    """Its reports, twice its variables, and 150 bytes."""
+    ensemble, _, state, _ = spread("double_pendulum", 20_000, 37)
+    ensemble.simulate(0.01, report_interval=0.01, fixed_step_size=0.01)
+    tracemalloc.start()
+    motions = ensemble.simulate(0.02, report_interval=0.01, fixed_step_size=0.01)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    numbers = len(state.y_values)
+    assert peak / 20_000 < 8 * numbers * motions.time.size + 16 * numbers + 150
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [
@@ -196,6 +286,11 @@ def test_an_event_ends_some_of_the_runs():
         ({"progress": 3}, TypeError, "progress"),
         ({"record_to": "motions.txt"}, ValueError, "motions.txt"),
         ({"accuracy": 0.0}, ValueError, "accuracy"),
+        ({"controller": lambda t, q, u: 1.0}, mb.ModelError, "2 numbers"),
+        ({"controller": 3}, TypeError, "controller"),
+        ({"terminate": lambda t, q, u: (1.0, 2.0)}, mb.ModelError, "a number"),
+        ({"observe": 3}, TypeError, "observe"),
+        ({"record": ["kinetic"]}, ValueError, "kinetic"),
     ],
 )
 def test_bad_input_leaves_the_states(arguments, error, says):

@@ -19,10 +19,12 @@ from ..system.projection import share_weights
 from ..tree.prescribe import prescribe
 from ..tree.project import project
 from ..tree.realize import advance
+from ..value.stage import Stage
 from . import batch_runs as runs
 from . import batch_steps as steps
 
 if TYPE_CHECKING:
+    from ..compiling import UsersRoutine
     from ..state.fields import Record
     from ..state.state import State
 
@@ -69,9 +71,20 @@ class LaneRuns:
     integrator : Integrator
     holds : bool
         Whether mobility forces are held beside those of the elements.
+    controller, terminator : UsersRoutine, optional
+        What adds mobility forces, and what ends runs: see `functions`.
     """
 
-    def __init__(self, state: State, own: dict[str, Array], gravity_alone: bool, integrator: Integrator, holds: bool) -> None:
+    def __init__(
+        self,
+        state: State,
+        own: dict[str, Array],
+        gravity_alone: bool,
+        integrator: Integrator,
+        holds: bool,
+        controller: UsersRoutine | None = None,
+        terminator: UsersRoutine | None = None,
+    ) -> None:
         tree, counts = state.tree, state.tree.counts
         self.own = own
         in_lanes = {"in_lanes": True, "own_parameters": bool(self.own)}
@@ -91,6 +104,8 @@ class LaneRuns:
         plan[steps.PROJECTOR] = project.address(**in_lanes) if constrained else 0
         plan[steps.WANTED] = wanted if state.has_known else wanted | NO_MOBILIZERS
         plan[steps.HOLDS] = holds
+        plan[steps.CONTROLLER] = controller.address(**in_lanes) if controller is not None else 0
+        plan[steps.TERMINATOR] = terminator.address(**in_lanes) if terminator is not None else 0
         plan[steps.METHOD] = METHODS[type(integrator).kernel]
         plan[steps.ERROR_ORDER] = integrator.counts[rk.ERROR_ORDER]
         plan[steps.ENDS_AT_STAGE] = plan[steps.METHOD] == steps.RUNGE_KUTTA and integrator.counts[rk.ENDS_AT_STAGE]
@@ -178,7 +193,8 @@ def _free(state: State) -> Array:
     matter, tree = state.system.get_matter_subsystem(), state.tree
     free = np.ones(len(state.y_values))
     if state.has_known:
-        first = len(state.q_values)
+        first, state = len(state.q_values), state.copy()
+        state.system.realize(state, Stage.INSTANCE)
         free[: tree.nq] = free[first : first + tree.nu] = 0.0
         free[matter.get_free_q_index(state)] = 1.0
         free[first + matter.get_free_u_index(state)] = 1.0

@@ -8,7 +8,7 @@ import itertools
 import threading
 import time as _clock
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from ..algebra.arrays import Array
 from ..integrator import Integrator
 from ..integrator import _runge_kutta as rk
 from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
+from ..simulation.quantities import QUANTITY, Recording
 from ..simulation.run import integrator_settings
 from ..simulation.simulate import describe, report_times
 from ..value.checks import check_extension, number
@@ -26,7 +27,9 @@ from ..value.files import as_path, check_writable
 from ..value.stage import Stage
 from . import batch_runs as runs
 from .ensemble_trajectory import EnsembleTrajectory, Failure, Termination
-from .lane_runs import LaneRuns, why_one_by_one
+from .functions import EndWhere, RunFunction
+from .functions import observe as run_observer
+from .lane_runs import LaneRuns
 from .one_by_one import run_one
 from .stepping import Stepping, make_integrator, note_cost
 
@@ -43,6 +46,7 @@ _PORTION = 64
 _BUFFER = 1 << 26
 #: So many failures are explained by running the state once more alone, which finds what was at fault.
 _EXPLAINED = 8
+_ENDED = "terminate became positive"
 _SAYS = {
     rk.STEP_TOO_SMALL: "a step however small misses the accuracy: the system is too stiff, or accelerations jump",
     rk.NOT_FINITE: "accelerations are not finite, however short the step",
@@ -64,6 +68,10 @@ class Simulating(Stepping):
         accuracy: float | None = None,
         fixed_step_size: float | None = None,
         report_interval: float | None = None,
+        controller: Callable[..., Any] | None = None,
+        observe: Callable[..., Any] | None = None,
+        terminate: Callable[..., Any] | None = None,
+        record: Mapping[str, Any] | Iterable[Any] | None = None,
         record_to: str | os.PathLike[str] | None = None,
         progress: bool | Callable[[int, int], Any] | None = None,
     ) -> EnsembleTrajectory:
@@ -86,6 +94,18 @@ class Simulating(Stepping):
         report_interval : float, optional
             Time between rows; a two-hundredth of *time* unless given. Of many states, ask for fewer rows: ``time`` gives the
             two ends alone.
+        controller : callable, optional
+            ``controller(t, q, u)``, q and u being tuples, returns a tuple of nu generalized forces, which act beside those of
+            the elements wherever accelerations are evaluated. Written as compiled forces are, with ``+ - * /``, ``where`` and
+            what is in `mobod.algebra`, it runs in lanes; anything else is called by Python, state by state, with a note.
+        observe : callable, optional
+            ``observe(t, q, u)`` returns a number, or a tuple of them, of each row: found in ``observations (n, nt, m)``. It
+            is called with all rows at once where it can be.
+        terminate : callable, optional
+            ``terminate(t, q, u)`` returns a number; a state's run ends where this becomes positive: see ``terminations``.
+        record : mapping or sequence, optional
+            Quantities by name, as of `mobod.simulate`: found in ``quantities``. They are computed by Python from the rows,
+            some 20 us each; ``"contacts"``, of which there is any number, is not among them.
         record_to : str or path, optional
             An HDF5 file, ``.h5`` (needs h5py), into which the motions go as they come, so that memory holds few of them.
         progress : bool or callable, optional
@@ -124,7 +144,15 @@ class Simulating(Stepping):
         self._template.check_owner(self._system, "Ensemble.simulate")
         made = make_integrator(self._system, integrator, accuracy, fixed_step_size)
         note_cost(self._system)
-        run = _Run(self, made, self._report_times(time, report_interval, made, record_to), _file(record_to), progress)
+        times = self._report_times(time, report_interval, made, record_to)
+        template = self._state(0)
+        control = None if controller is None else RunFunction("controller", controller, template)
+        ends = None if terminate is None else RunFunction("terminate", terminate, template)
+        if observe is not None and not callable(observe):
+            raise TypeError(f"observe is a function of (t, q, u), not {observe!r}")
+        if record is not None and Recording(self._system, template, record).tables:
+            raise ValueError("record of an ensemble cannot have 'contacts', of which there is any number a time")
+        run = _Run(self, made, times, _file(record_to), progress, (control, ends))
         try:
             run.go()
         except BaseException as error:
@@ -133,7 +161,12 @@ class Simulating(Stepping):
         finally:
             self._changed(Stage.INSTANCE)
             run.close()
-        return run.finished()
+        motions = run.finished()
+        if observe is not None:
+            motions.observations = run_observer(observe, run.times, np.asarray(motions.q), np.asarray(motions.u))
+        if record is not None:
+            motions.quantities = _quantities(motions, record)
+        return motions
 
     def _maker_of_states(self) -> Callable[[int], State]:
         """What makes a state with the parameters of state *i*, as they are now."""
@@ -219,12 +252,27 @@ class Simulating(Stepping):
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of one state of many
-            self._helpers.join(work, 1 if self._system.is_interpreted else min(self._threads, len(which)))
+            ends = None if run.ends is None else EndWhere(run.ends)
+            if ends is not None:
+                self._system.add_event_handler(ends)
+            try:
+                in_python = self._system.is_interpreted or run.controller is not None or ends is not None
+                self._helpers.join(work, 1 if in_python else min(self._threads, len(which)))
+            finally:
+                if ends is not None:
+                    self._system.remove_event_handler(ends)
 
     def _run_alone(self, run: _Run, i: int, rows: Array) -> None:
         """Run one state for itself, its reports into *rows*."""
         settings = integrator_settings(run.integrator)
-        done = run_one(self._system, self._state(i), run.times[min(i, len(run.times) - 1)], settings, None)
+        state = self._state(i)
+        if run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
+            rows[0], rows[1:] = state.y_values, np.nan
+            run.outcome[i, : runs.NUM_STEPS] = rk.REACHED, 1
+            run.terminations[i] = Termination(state.time, _ENDED, state.y_values.copy())
+            return
+        force = None if run.controller is None else run.controller.force
+        done = run_one(self._system, state, run.times[min(i, len(run.times) - 1)], settings, force)
         k = len(done.time) - (done.termination is not None)
         rows[:k], rows[k:] = done.y[:k], np.nan
         self._put_back(i, done.state)
@@ -248,6 +296,24 @@ _COUNTED = (
 )
 
 
+def _quantities(motions: EnsembleTrajectory, record: Any) -> dict[str, Array]:
+    """What is recorded beside the variables ``(n, nt, ...)``; no numbers where there are no rows."""
+    found: dict[str, Array] = {}
+    for i in range(len(motions)):
+        rows, state = int(motions.num_rows[i]), motions.state_of(i)
+        times = (motions.time if motions.time.ndim == 1 else motions.time[i])[:rows]
+        columns, made, error = Recording(state.system, state, record).rows_of(times, motions.rows_of_y(i))
+        if error is not None:
+            error.add_note(f"this is of state {i} at time {times[made]:.9g}")
+            raise error
+        for column, values in columns.items():
+            name = column.removeprefix(QUANTITY)
+            if name not in found:
+                found[name] = np.full((len(motions), motions.time.shape[-1], *values.shape[1:]), np.nan)
+            found[name][i, :rows] = values
+    return found
+
+
 def _file(record_to: Any) -> Path | None:
     """The file of a run, once it is sure that it can be written."""
     if record_to is None:
@@ -262,14 +328,24 @@ def _file(record_to: Any) -> Path | None:
 class _Run:
     """A run of all states under way."""
 
-    def __init__(self, ensemble: Any, integrator: Integrator, times: Array, path: Path | None, progress: Any) -> None:
+    def __init__(
+        self,
+        ensemble: Any,
+        integrator: Integrator,
+        times: Array,
+        path: Path | None,
+        progress: Any,
+        functions: tuple[RunFunction | None, RunFunction | None],
+    ) -> None:
         if progress is not None and not isinstance(progress, (bool, np.bool_)) and not callable(progress):
             raise TypeError(f"progress is True, False or a callable of the states that have ended and n, not {progress!r}")
         self._ensemble, self.integrator, self.times = ensemble, integrator, times
         n, ny = len(ensemble), len(ensemble._template.y_values)
         self._n, self._nt, self._ny = n, times.shape[1], ny
-        self.why = why_one_by_one(ensemble._template, integrator)
-        self.lanes = ensemble._lane_runs(integrator, False)
+        self.controller, self.ends = functions
+        routines = [one and one.routine for one in functions]
+        in_python = any(one is not None and one.routine is None for one in functions)
+        self.lanes = None if in_python else ensemble._lane_runs(integrator, False, *routines)
         self.outcome = np.zeros((n, runs.OUTCOMES), np.int64)
         self.outcome[:, runs.STATUS] = runs.NOT_RUN
         self.reached = np.zeros((n, 2))
@@ -309,6 +385,10 @@ class _Run:
             ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
             return
         ensemble._run_in_lanes(self, self.lanes, results, first, stop)
+        for i in (np.flatnonzero(self.outcome[first:stop, runs.STATUS] == runs.TERMINATED) + first).tolist():
+            y = np.concatenate([part[i] for part in ensemble._variables[1:]])
+            self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
+            self.outcome[i, runs.STATUS] = rk.REACHED
         # accelerations may jump where steps became too small, which steps of one state know how to pass; of a few others that
         # have failed the same finds out what was at fault
         status = self.outcome[first:stop, runs.STATUS]
@@ -381,6 +461,7 @@ class _Run:
         }
         columns = self._columns(self._results) if self._file is None else self._file.columns()
         return EnsembleTrajectory(
+            observations=np.zeros((self._n, self._nt, 0)),
             time=self.times[0] if len(self.times) == 1 else self.times,
             variables=columns,
             names=self._about,

@@ -131,11 +131,14 @@ class Stepping(Derivatives):
             plan.lanes.take_settings(integrator)
         return plan
 
-    def _lane_runs(self, integrator: Integrator, holds: bool) -> LaneRuns | None:
+    def _lane_runs(
+        self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None
+    ) -> LaneRuns | None:
         """What threads need to run in lanes; None where states are run one by one."""
         if why_one_by_one(self._template, integrator) is not None:
             return None
-        lanes = LaneRuns(self._template, self._own, self._reduced.ground_acceleration is not None, integrator, holds)
+        gravity_alone = self._reduced.ground_acceleration is not None
+        lanes = LaneRuns(self._template, self._own, gravity_alone, integrator, holds, controller, terminator)
         lanes.refresh(self._own_changes)
         lanes.make_workers(min(self._threads, self._groups), self._whole_record if lanes.whole else self._reduced.new_record)
         return lanes
