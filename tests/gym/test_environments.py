@@ -11,6 +11,7 @@ from gymnasium.vector import SyncVectorEnv  # noqa: E402
 import mobod as mb  # noqa: E402
 import mobod.gym  # noqa: E402
 from mobod.gym import TASKS, Env, VectorEnv, make_task  # noqa: E402
+from pages import run  # noqa: E402
 
 SEED = 20261123
 SLOW = {"g1_stand", "walker"}
@@ -169,35 +170,8 @@ def test_what_a_task_must_not_be():
     assert np.array_equal(envs.ensemble.q, before)
 
 
-def test_a_policy_is_learned_by_cma_es():
-    """A linear policy of the cart-pole, within seconds."""
-    cma = pytest.importorskip("cma")
-    task, size, episodes = make_task("cart_pole"), 16, 4
-    envs = VectorEnv(task, size * episodes, autoreset_mode="Disabled", max_episode_steps=200)
-
-    def returns(policies, seed):
-        weights = np.repeat(policies, episodes, axis=0)
-        observations, _ = envs.reset(seed=seed)
-        total, running = np.zeros(len(weights)), np.ones(len(weights), bool)
-        while running.any():
-            over = ~running
-            if over.any():
-                envs.reset(options={"reset_mask": over})  # they run on, and do not count
-            observations, rewards, terminations, truncations, _ = envs.step(
-                np.tanh((weights * observations).sum(1, keepdims=True))
-            )
-            total += rewards * running
-            running &= ~(terminations | truncations)
-        return total.reshape(-1, episodes).mean(1)
-
-    search = cma.CMAEvolutionStrategy(np.zeros(4), 0.5, {"popsize": size, "seed": 1, "verbose": -9})
-    best = 0.0
-    for generation in range(25):
-        policies = np.array(search.ask())
-        found = returns(policies, 1000 * generation)
-        search.tell(list(policies), list(-found))
-        best = max(best, found.mean())
-        if best > 150.0:
-            break
-    print("mean return", best, "after", generation + 1)
-    assert best > 150.0
+def test_the_examples_of_the_tutorial_run_and_teach_a_policy(capsys):
+    pytest.importorskip("cma")
+    names = run("environment.md")
+    assert names["found"].max() > 300.0
+    assert "mean return" in capsys.readouterr().out
