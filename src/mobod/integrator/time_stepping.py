@@ -79,6 +79,16 @@ class TimeStepping(Integrator):
     (`unilateral.stepped.solve`); otherwise, and for steps of up to 100 points for which that
     one finds no impulses, a dense one does. A problem whose residual stays above a millionth of the largest
     velocity is counted, `get_num_unconverged`, above a thousandth it ends the run.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> method = mb.integrator.TimeStepping(system, fixed_step_size=0.01)
+    >>> motion = mb.simulate(system, state, 0.1, integrator=method)
+    >>> float(motion.time[-1]), method.get_method_max_order()
+    (0.1, 1)
     """
 
     INNER = frozenset({"sources"})
