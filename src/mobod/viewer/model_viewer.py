@@ -13,7 +13,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..assembler import Assembler, Markers, QValue
-from ..errors import MobodError
+from ..errors import ConvergenceError, MobodError
 from ..shapes.mechanism import Mechanism, find_body_transforms
 from ..shapes.view import find_view
 from ..value.stage import Stage
@@ -155,7 +155,7 @@ class Viewer:
         self._simulator = Simulator(system, lambda: self._make_stepper(system))
         view = find_view(self._mechanism, X_GB[None], np.zeros((1, 0, 3)))
         set_camera(self._server, view)
-        self._floor = add_floor(self._server, view) if not self._mechanism.planes else None
+        add_floor(self._server, view, self._mechanism, X_GB)
         self._bodies = Bodies(self._server, self._mechanism, X_GB)
         self._bodies.on_click(self._select)
         self._bodies.on_drag(self._drag)
@@ -320,7 +320,10 @@ class Viewer:
             if not one.is_orientation and one.is_free:
                 assembler.restrict_q(one.mobod, one.which, min(one.low, one.read(state)), max(one.high, one.read(state)))
                 assembler.adopt_assembly_goal(QValue(one.mobod, one.which, one.read(state)), _STAY)
-        assembler.assemble(state)
+        try:
+            assembler.assemble(state)
+        except ConvergenceError:  # it cannot go there: it stays, until the mouse is somewhere else
+            return
         self._accept(state)
 
     # ------------------------------------------------------------------------------------------ what is shown

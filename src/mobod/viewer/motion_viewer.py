@@ -176,8 +176,7 @@ class MotionViewer:
         ]
         view = self._widened(view)
         set_camera(self._server, view)
-        if not mechanism.planes:
-            add_floor(self._server, view)
+        add_floor(self._server, view, mechanism, X_GB[0])
         self._arrows = None
         if contact_forces:
             self._arrows = calc_contact_arrows(first, self._times, mechanism.size, contact_forces)
