@@ -113,7 +113,8 @@ class Viewer:
         if not self._closed.is_set():
             self._closed.set()
             try:
-                stop_server(self._server)
+                with self._lock:  # nobody is writing to the page
+                    stop_server(self._server)
             except Exception as error:
                 self._warn(error)
 
@@ -224,6 +225,8 @@ class Viewer:
     def _guarded(self, action: Callable[..., None], *arguments: Any) -> None:
         """Do what somebody has asked for on the page; what goes wrong is said there, and the state stays as it was."""
         with self._lock:
+            if self._closed.is_set():
+                return
             before = self._state
             try:
                 action(*arguments)

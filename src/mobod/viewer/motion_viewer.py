@@ -150,7 +150,8 @@ class MotionViewer:
         """Close the page."""
         if not self._closed.is_set():
             self._closed.set()
-            stop_server(self._server)
+            with self._lock:  # nobody is writing to the page
+                stop_server(self._server)
 
     def __enter__(self) -> MotionViewer:
         return self
@@ -317,6 +318,8 @@ class MotionViewer:
             if self._playing:
                 try:
                     with self._lock:
+                        if self._closed.is_set():
+                            return
                         self._go_on(passed * float(self._speed.value))
                 except Exception as error:
                     warnings.warn(f"the viewer stops: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
