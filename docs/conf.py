@@ -1,5 +1,16 @@
 """How the pages are built: ``python -m sphinx -W --keep-going -b html docs build/docs``."""
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import _api
+import _commands
+import _messages
+import gallery
+
+import mobilizers
 import mobod
 
 project = "mobod"
@@ -10,12 +21,13 @@ extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autos
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_*"]
 nitpicky = False
-default_role = "code"  # docstrings say `name` for what is typed
+default_role = "py:obj"  # docstrings say `name`: a link where the reference has it
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 4
 
 numpydoc_show_class_members = False  # members are grouped by task, on pages of their own
 autodoc_typehints = "none"  # the docstrings say them in words
+toc_object_entries = False  # a page lists its groups at its side, not two hundred names
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"mobod {release}"
@@ -28,3 +40,25 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "navbar_align": "left",
 }
+
+
+def setup(app):
+    """The pages of the reference are written before Sphinx looks for pages."""
+    app.connect("builder-inited", write_reference)
+    app.connect("build-finished", write_replays)
+
+
+def write_reference(app):
+    """Everything that is read off the package."""
+    _api.write_pages()
+    _messages.write_page()
+    _commands.write_page()
+    gallery.write_page()
+    mobilizers.write_page()
+
+
+def write_replays(app, error):
+    """What the gallery's pictures open, beside the pages; for builders of HTML only."""
+    if error is None and app.builder.format == "html":
+        gallery.write_replays(Path(app.outdir) / "replays")
+        mobilizers.write_motions(Path(app.outdir) / "replays")

@@ -63,3 +63,17 @@ def test_a_name_that_is_not_there_says_what_was_meant():
     except AttributeError as error:
         assert "did you mean" in str(error) and "MultibodySystem?" in str(error)
     assert not hasattr(mobod, "forces") and not hasattr(mobod, "__wrapped__")
+
+
+def test_a_format_is_imported_when_it_is_read():
+    environment = {"PYTHONPATH": str(Path(mobod.__file__).parent.parent)}
+    code = """
+import sys
+import mobod.cli.main
+from mobod.importer.named_models import Choices, load_model
+load_model("double_pendulum", Choices())
+folders = {name.split(".")[2] for name in sys.modules if name.startswith("mobod.importer.")}
+assert not folders & {"urdf", "osim", "sdf", "mjcf"}, folders
+assert mobod.importer.load_urdf is mobod.load_urdf and mobod.importer.write_osim is mobod.write_osim
+"""
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
+    from .ensemble.ensemble_trajectory import EnsembleTrajectory
     from .errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
     from .event import EventHandler, EventReporter
     from .force.base import Force
@@ -45,6 +46,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .function import Function
     from .importer import Model, load, load_mjcf, load_osim, load_sdf, load_urdf, write_osim
     from .integrator import Integrator
+    from .linear.base_parameters import BaseParameters, find_base_parameters
     from .linear.equilibrium import find_equilibrium
     from .linear.linear_system import LinearSystem
     from .linear.linearize import linearize
@@ -61,8 +63,11 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .simulation.step_status import StepStatus
     from .simulation.time_stepper import TimeStepper
     from .simulation.trajectory import Trajectory
+    from .simulation.view import view
     from .state.state import State
     from .state.subsystem import Subsystem
+    from .study.run_many import run_many
+    from .study.sampling import sample_parameters
     from .system.matter import SimbodyMatterSubsystem
     from .system.system import MultibodySystem
     from .unilateral.base import UnilateralContact
@@ -73,6 +78,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
 __all__ = [
     "ArticulatedInertia",
     "Assembler",
+    "BaseParameters",
     "Body",
     "CheckpointError",
     "CompliantContactSubsystem",
@@ -80,6 +86,7 @@ __all__ = [
     "ConvergenceError",
     "Direction",
     "Ensemble",
+    "EnsembleTrajectory",
     "EventHandler",
     "EventReporter",
     "Force",
@@ -129,6 +136,7 @@ __all__ = [
     "decoration",
     "event",
     "examples",
+    "find_base_parameters",
     "find_equilibrium",
     "find_periodic_orbit",
     "force",
@@ -148,8 +156,11 @@ __all__ = [
     "read_c3d",
     "read_sto",
     "read_trc",
+    "run_many",
+    "sample_parameters",
     "scale",
     "simulate",
+    "view",
     "write_osim",
     "write_sto",
     "write_trc",
@@ -162,6 +173,7 @@ _WHERE = {
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
+    "ensemble.ensemble_trajectory": "EnsembleTrajectory",
     "errors": "ConvergenceError MobodError ModelError StageError TopologyError",
     "event": "EventHandler EventReporter",
     "force.base": "Force",
@@ -170,6 +182,7 @@ _WHERE = {
     "function": "Function",
     "importer": "Model load load_mjcf load_osim load_sdf load_urdf write_osim",
     "integrator": "Integrator",
+    "linear.base_parameters": "BaseParameters find_base_parameters",
     "linear.equilibrium": "find_equilibrium",
     "linear.linear_system": "LinearSystem",
     "linear.linearize": "linearize",
@@ -182,11 +195,14 @@ _WHERE = {
     "simulation.gradient": "Gradient calc_gradient",
     "simulation.sensitivities": "Sensitivities",
     "simulation.simulate": "simulate",
+    "simulation.view": "view",
     "simulation.step_status": "StepStatus",
     "simulation.time_stepper": "TimeStepper",
     "simulation.trajectory": "Trajectory",
     "state.state": "State",
     "state.subsystem": "Subsystem",
+    "study.run_many": "run_many",
+    "study.sampling": "sample_parameters",
     "system.matter": "SimbodyMatterSubsystem",
     "system.system": "MultibodySystem",
     "unilateral.base": "UnilateralContact",

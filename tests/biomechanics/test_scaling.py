@@ -188,22 +188,45 @@ def test_the_command_scales_by_a_setup_file(path, tmp_path, monkeypatch, capsys)
     assert "scale.xml:4: a MarkerPair has two markers" in capsys.readouterr().err
 
 
-def test_that_fibers_are_not_scaled_is_said(path, tmp_path, monkeypatch, capsys):
+PATHS = """<ForceSet><objects>
+  <Millard2012EquilibriumMuscle name="m"><path><GeometryPath><PathPointSet><objects>
+      <PathPoint name="a"><socket_parent_frame>/bodyset/thigh</socket_parent_frame><location>0 0 0.1</location></PathPoint>
+      <PathPoint name="b"><socket_parent_frame>/bodyset/thigh</socket_parent_frame><location>0.3 0 0.1</location></PathPoint>
+    </objects></PathPointSet>{wrap}</GeometryPath></path>
+    <optimal_fiber_length>0.1</optimal_fiber_length><tendon_slack_length>0.2</tendon_slack_length></Millard2012EquilibriumMuscle>
+  <PathSpring name="s"><path><GeometryPath><PathPointSet><objects>
+      <PathPoint name="a"><socket_parent_frame>/bodyset/thigh</socket_parent_frame><location>0 0.1 0</location></PathPoint>
+      <PathPoint name="b"><socket_parent_frame>/bodyset/thigh</socket_parent_frame><location>0 0.4 0</location></PathPoint>
+    </objects></PathPointSet></GeometryPath></path>
+    <resting_length>0.25</resting_length><stiffness>10</stiffness><dissipation>0.1</dissipation></PathSpring>
+</objects></ForceSet>"""
+WRAP = """<PathWrapSet><objects><PathWrap name="w"><wrap_object>c</wrap_object></PathWrap></objects></PathWrapSet>"""
+
+
+@pytest.mark.parametrize("wrap", ["", WRAP])
+def test_fibers_tendons_and_springs_are_scaled_with_their_paths(path, tmp_path, monkeypatch, capsys, wrap):
     monkeypatch.chdir(tmp_path)
     _, seen = subject(path)
     mb.write_trc("still.trc", seen)
     text = Path(path).read_text()
-    muscle = '<ForceSet><objects><Millard2012EquilibriumMuscle name="m"/></objects></ForceSet>'
-    if "<ForceSet" in text:
-        text = text.replace("<ForceSet>", muscle.removesuffix("</objects></ForceSet>"), 1)
-    Path(path).write_text(text.replace("</Model>", muscle + "</Model>", 1))
-    Path("more.xml").write_text("<OpenSimDocument><MarkerSet><objects/></MarkerSet></OpenSimDocument>")
-    Path("scale.xml").write_text(SETUP)
+    Path(path).write_text(text.replace("</Model>", PATHS.format(wrap=wrap) + "</Model>", 1))
     model = mb.load_osim(path)
-    (note,) = (one for one in mb.scale(model, factors={"thigh": 1.1}).report if one not in model.report)
-    assert "fibers and tendons are not scaled" in note
-    assert main(["scale", "scale.xml"]) == 0
-    assert f"note: {note}" in capsys.readouterr().out
+    scaled = mb.scale(model, factors={"thigh": (1.2, 0.9, 1.0)})
+    mb.write_osim("again.osim", scaled)
+    for found in (scaled, mb.load_osim("again.osim")):
+        assert found.muscles["m"].parameters["optimal_fiber_length"] == pytest.approx(0.12, rel=1e-12)
+        assert found.muscles["m"].parameters["tendon_slack_length"] == pytest.approx(0.24, rel=1e-12)
+        state = found.default_state()
+        found.system.realize(state, mb.Stage.POSITION)
+        energy = found.data["forces"]["s"].calc_potential_energy_contribution(state)
+        assert energy == pytest.approx(0.5 * 10 * (0.3 * 0.9 - 0.25 * 0.9) ** 2, rel=1e-12)
+    new = [one for one in scaled.report if one not in model.report]
+    assert len(new) == bool(wrap) and all("measured from point to point: m." in one for one in new), new
+    if wrap:
+        Path("more.xml").write_text("<OpenSimDocument><MarkerSet><objects/></MarkerSet></OpenSimDocument>")
+        Path("scale.xml").write_text(SETUP)
+        assert main(["scale", "scale.xml"]) == 0
+        assert "note: lengths of fibers, tendons" in capsys.readouterr().out
 
 
 def test_what_is_wrong_is_named(path, tmp_path):

@@ -137,3 +137,36 @@ def test_without_constraints_quaternions_are_normalized():
     assert ensemble.u_err.shape == (2, 0)
     assert ensemble.project().all()
     assert_allclose(ensemble.q, [[1.0, 0, 0, 0], [0, 0.6, 0, 0.8]])
+
+
+def test_each_state_is_assembled_as_it_would_be_alone():
+    """Whatever it starts from; what cannot be assembled stays and is told."""
+    system, state = mb.examples.four_bar.build()
+    ensemble = mb.Ensemble(system, 6, state=state)
+    rng = np.random.default_rng(2)
+    ensemble.upd_q()[...] += rng.uniform(-0.6, 0.6, ensemble.q.shape)
+    ensemble.upd_q()[4] = np.nan
+    alone = [ensemble.get_state(i) for i in range(6)]
+    assembler = mb.Assembler(system)
+    assembler.set_error_tolerance(1e-9)
+    goals = ensemble.assemble(assembler)
+    assert ensemble.stage <= Stage.TIME and np.flatnonzero(np.isnan(goals)).tolist() == [4]
+    for i in (0, 1, 2, 3, 5):
+        assert assembler.assemble(alone[i]) == goals[i]
+        assert np.array_equal(alone[i].q, ensemble.q[i])
+    ensemble.realize(Stage.POSITION)
+    assert np.abs(np.delete(ensemble.q_err, 4, axis=0)).max() < 1e-9
+    with pytest.raises(ValueError, match="assembler is of another system"):
+        ensemble.assemble(mb.Assembler(mb.examples.four_bar.build()[0]))
+
+
+def test_a_mechanism_that_cannot_close_is_told():
+    system, state = mb.examples.four_bar.build()
+    ensemble = mb.Ensemble(system, 3, state=state)
+    assembler = mb.Assembler(system)
+    for body in system.matter.bodies[1:]:
+        assembler.lock_mobilizer(body)
+    ensemble.upd_q()[:2] += 0.3
+    before = ensemble.q.copy()
+    goals = ensemble.assemble(assembler)
+    assert np.isnan(goals).tolist() == [True, True, False] and np.array_equal(ensemble.q, before)

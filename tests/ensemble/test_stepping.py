@@ -143,3 +143,19 @@ def test_an_integrator_brings_its_settings():
     ensemble.step(0.02, integrator=made)
     one.step(0.02, fixed_step_size=0.02)
     assert np.array_equal(one.q, ensemble.q)
+
+
+def test_parameters_may_change_between_steps():
+    """Efforts that are set for each state are those of the very next step."""
+    system, _ = mb.examples.double_pendulum.build()
+    bodies = system.matter.bodies[1:]
+    motors = mb.force.Actuators(system.forces, [(body, 0) for body in bodies])
+    state = system.realize_topology()
+    driven, held = (mb.Ensemble(system, 10, state=state) for _ in range(2))
+    rng = np.random.default_rng(29)
+    for _ in range(3):
+        efforts = rng.normal(size=(10, 2))
+        driven.set_each(motors.set_efforts, efforts)
+        driven.step(0.02, fixed_step_size=0.01)
+        held.step(0.02, fixed_step_size=0.01, mobility_forces=efforts)
+    assert np.abs(driven.u - held.u).max() < 1e-12

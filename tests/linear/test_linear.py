@@ -44,6 +44,29 @@ def test_the_model_of_cart_and_pole_upright_is_the_textbooks():
     assert np.isclose(model.calc_eigenvalues()[0], np.sqrt(2 * g))
     whole = mb.linearize(system, state)
     assert whole.B.shape == (4, 2) and np.array_equal(whole.C, np.eye(4)) and not whole.D.any()
+    seen = mb.linearize(system, state, [], [("pole", (0, 0, 0)), "kinetic_energy", "momentum"])
+    assert seen.output_names[:4] == ["pole.station[0]", "pole.station[1]", "pole.station[2]", "kinetic_energy"]
+    np.testing.assert_allclose(seen.C[:4], [[1, -1, 0, 0], [0] * 4, [0] * 4, [0] * 4], atol=1e-9)
+    for outputs, error, text in ((["kinetic"], ValueError, "no quantity 'kinetic'"), ([("pole",)], ValueError, "a station is")):
+        with pytest.raises(error, match=text):
+            mb.linearize(system, state, [], outputs)
+
+
+def test_python_control_finds_the_same_poles_and_names():
+    control = pytest.importorskip("control")
+    system, cart, pole, _ = pendulum()
+    state = system.realize_topology()
+    system.realize(state)
+    model = mb.linearize(system, state, [(cart, 0)], [pole.get_angle])
+    other = model.to_control()
+    np.testing.assert_allclose(np.sort(other.poles().real), np.sort(model.calc_eigenvalues().real), atol=1e-6)
+    assert other.input_labels == ["cart_force"] and other.output_labels == ["get_angle"]
+    gain, _, poles = control.lqr(model.A, model.B, np.eye(4), np.eye(1))
+    assert gain.shape == (1, 4) and poles.real.max() < 0.0
+    by_scipy, s = model.to_scipy(), 3.0j
+    assert np.isclose(
+        complex(other(s)), (by_scipy.C @ np.linalg.solve(s * np.eye(4) - by_scipy.A, by_scipy.B) + by_scipy.D)[0, 0]
+    )
 
 
 def flow(system, state, change, h):

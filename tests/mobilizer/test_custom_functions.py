@@ -1,6 +1,7 @@
 """Custom of compiled functions: what is wrong with them is said in words about them, and they are frozen and kept on disk."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,10 @@ import pytest
 import mobod as mb
 from mobod import Stage
 from mobod.algebra import cos, mat33, rotation, sin, sqrt, vec3, where, zero
+from mobod.compiling import cache_folder
 from mobod.function.users import Frozen
 from mobod.mobilizer import CompiledFunctions, Custom
+from mobod.tree.realize import advance, dynamics, kinematics
 
 LEVEL = (1, 0, 0, 0, 1, 0, 0, 0, 1)
 FACTOR = 2.0
@@ -397,7 +400,14 @@ matter.get_system().realize_topology()
 
 @pytest.fixture
 def run(tmp_path):
-    """Run a script in a process of its own; which files of its functions' code there are afterwards, and what it said."""
+    """Run a script in a process of its own; which files of its functions' code there are afterwards, and what it said.
+
+    What every model needs is in the cache that it begins with, so that nothing but these functions is compiled.
+    """
+    for routine in (advance, kinematics, dynamics):
+        routine.address()
+    others = shutil.ignore_patterns("[!tC]*", "tree.[!r]*")  # all but tree.realize.* and the folder's mark
+    shutil.copytree(cache_folder(), tmp_path / "cache" / cache_folder().name, ignore=others)
 
     def start(code):
         script, cache = tmp_path / "model.py", tmp_path / "cache"

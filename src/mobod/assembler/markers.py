@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Markers(Observed):
     """Points fixed on bodies and fitted to observed locations in Ground, as in motion capture.
 
-    As a goal: half the weighted mean of the squared distances, sum w |p - p_observed|^2 / (2 sum w). As a requirement: all
+    As a goal: half the weighted mean of the squared distances, `sum w |p - p_observed|^2 / (2 sum w)`. As a requirement: all
     three components of each difference. Observations that are NaN are missing, and their markers do not count in that frame.
 
     Parameters

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..importer.external_loads import Applied, ExternalForce, external_forces, read_external_loads
+from ..importer.formats import as_model
 from ..motion_data import Table, read_sto
 from ..simulation.trajectory import Trajectory
 from ..state import validity
@@ -149,7 +150,7 @@ class InverseDynamics:
 
 
 def inverse_dynamics(
-    model: Model,
+    model: Model | str | os.PathLike[str],
     trajectory: Trajectory | Table | str | os.PathLike[str],
     external_loads: Loads = None,
     *,
@@ -167,7 +168,7 @@ def inverse_dynamics(
 
     Parameters
     ----------
-    model : Model
+    model : Model or path
         Its force elements act: gravity, springs, limits; muscles are not simulated.
     trajectory : Trajectory, Table or path
         The motion: as `inverse_kinematics` gives it; coordinates by name over time; or a ``.mot`` or ``.sto`` file of these.
@@ -216,6 +217,7 @@ def inverse_dynamics(
     >>> held.forces.labels[0]
     'panda_joint1_moment'
     """
+    model = as_model(model)
     begin = model.default_state() if state is None else state.copy()
     model.system.realize(begin, Stage.INSTANCE)
     time, q, notes = rows_of(model, begin, trajectory)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..assembler import Assembler, Markers, OrientationSensors, QValue
 from ..errors import ConvergenceError
+from ..importer.formats import as_model
 from ..motion_data import Table, read_sto, read_trc
 from ..motion_data.labels import coordinate_of
 from ..simulation.trajectory import Trajectory
@@ -86,7 +87,7 @@ class Kinematics(Trajectory):
 
 
 def inverse_kinematics(
-    model: Model,
+    model: Model | str | os.PathLike[str],
     markers: Table | str | os.PathLike[str] | None = None,
     *,
     weights: Mapping[str, float] | None = None,
@@ -106,7 +107,7 @@ def inverse_kinematics(
 
     Parameters
     ----------
-    model : Model
+    model : Model or path
         With `markers`.
     markers : Table or path, optional
         Of a TRC file, say: one column ``(nt, 3)`` a marker, in the model's units and axes; NaN where one was not seen. Columns
@@ -167,6 +168,7 @@ def inverse_kinematics(
     >>> bool(motion.maximum[0] < 1e-6)
     True
     """
+    model = as_model(model)
     seen = _table("markers", markers, read_trc)
     turned = _table("orientations", orientations, read_sto)
     given = seen if seen is not None else turned

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..importer.formats import as_model
 from ..importer.osim.scaling import below, text_of
 from ..importer.xml_element import Element
 from ..motion_data import Table, read_trc
@@ -47,7 +48,7 @@ class Measurement:
 
 
 def scale(
-    model: Model,
+    model: Model | str | os.PathLike[str],
     static_markers: Table | str | os.PathLike[str] | None = None,
     *,
     measurements: Sequence[Measurement] = (),
@@ -66,7 +67,7 @@ def scale(
 
     Parameters
     ----------
-    model : Model
+    model : Model or path
         From `load_osim`; it stays as it is.
     static_markers : Table or path, optional
         Markers of the subject standing still; needed for measurements and to place markers.
@@ -103,11 +104,12 @@ def scale(
     Notes
     -----
     What is scaled, and how, is what OpenSim's scale tool does: joint frames, markers, mass centers, inertias, meshes, points of
-    muscles and functions of joints' translations. Lengths of muscles' fibers and tendons are left as they are, which the report
-    says.
+    muscles and functions of joints' translations; lengths of fibers, tendons, springs and ligaments by that of their path in
+    the default pose, measured from point to point where it wraps, which the report says.
     """
     from ..importer.osim import load_osim
 
+    model = as_model(model)
     source = model.data.get("source")
     if source is None:
         raise ModelError(f"the model {model.name!r} is not from an OpenSim file, which scaling starts from")

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..algebra.record import attach
+import numpy as np
+
+from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, load_lane, store, where, zero
 from ..compiling import compiled, generic
 from ..integrator import _runge_kutta as rk
@@ -16,34 +18,49 @@ from ..integrator._runge_kutta import ACCURACY, FINAL_TIME, FIXED_STEP, MAX_STEP
 from . import batch_steps as steps
 from .batch_steps import (
     AT,
+    AT_HIGH,
+    AT_LOW,
     DUE,
     END,
     ENDS_AT_STAGE,
     ERROR_ORDER,
     FIXED,
     FRESH,
+    HALT,
+    HIGH,
+    LOW,
     NORM,
     PRESCRIBER,
     PROJECT_REPORTS,
     PROJECTOR,
     QUATERNIONS,
+    SIDE,
     SIZE,
     SOUND,
     TAKEN,
+    TERMINATOR,
+    VALUE,
+    VALUE_BEFORE,
 )
 
 # rows of `lanes`, integers of each lane: its state, -1 for none; its next report; then what is counted of the run, as in
 # `COUNTED`; and what the last attempt's failure was
 STATE, REPORT, STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REALIZATION_FAILURES, PROJECTION_FAILURES, FAILURE = range(9)
 LANE_ROWS = 9
-#: Columns of `outcome`: how the run ended, one of the statuses of `integrator._runge_kutta`, and what was counted.
-STATUS, FIRST_COUNT = 0, 1
-OUTCOMES = 7
-#: A state that has not been run to its end.
-NOT_RUN = -1
-# places in `queue`: the next state that a lane may take, one past the last, attempts until control returns, and the state of
-# the first row of results
-NEXT, STOP, LIMIT, FIRST_ROW = range(4)
+#: Columns of `outcome`: how the run ended, one of the statuses of `integrator._runge_kutta`; reports made, and what else was
+#: counted, in the order of the lanes' rows.
+STATUS, ROWS = 0, 1
+NUM_STEPS, NUM_ATTEMPTS, NUM_EVALUATIONS, NUM_ERROR_FAILURES, NUM_REALIZATION_FAILURES, NUM_PROJECTION_FAILURES = range(2, 8)
+OUTCOMES = 8
+#: A state that has not been run to its end, and one whose run was ended by a function.
+NOT_RUN, TERMINATED = -1, 100
+#: The time at which that function becomes positive is found to this part of the step.
+_PRECISE = 1e-12
+# places in `queue`: the next state that a lane may take, one past the last, attempts until control returns, the state of the
+# first row of results, and 1 where more states may come when these have been taken
+NEXT, STOP, LIMIT, FIRST_ROW, MORE = range(5)
+# what `run` returns: all are at their ends; attempts are used up; a lane is free for what may come
+FINISHED, UNFINISHED, HUNGRY = range(3)
 #: The resolution of time, as a part of the run's end time.
 _RESOLUTION = 2.0**-52
 # columns of `reached`: the time, the size of the last step
@@ -62,6 +79,7 @@ def take(
     control[TIME, 0, lane] = control[PREVIOUS_TIME, 0, lane] = time[s, 0]
     control[STEP, 0, lane] = settings[STEP]
     control[rk.LAST_STEP, 0, lane] = 0.0
+    control[HALT, 0, lane] = np.inf
     control[END, 0, lane] = end[s]
     control[MIN_STEP, 0, lane] = max(settings[MIN_STEP], _RESOLUTION * abs(end[s]))
     for i in range(model.nq):
@@ -83,20 +101,24 @@ def take(
 
 
 @generic
-def retire(
-    model: Any, lane: int, status: int, at_report: bool, control: Any, lanes: Any, work: Any, given: Any, out: Any
-) -> None:
-    """The run of a lane's state has ended; the state is left there, and the lane is free."""
+def retire(model: Any, lane: int, status: int, inside: bool, control: Any, lanes: Any, work: Any, given: Any, out: Any) -> None:
+    """The run of a lane's state has ended; the state is left there, and the lane is free.
+
+    That is at the end of its last step or, *inside* it, at the time AT, with y of the last report; of the record where it was
+    terminated.
+    """
     time, q, u, z, particles, _, _, _ = given
     results, first, outcome, reached = out
     s = lanes[STATE, lane]
-    at = control[AT, 0, lane] if at_report else control[TIME, 0, lane]
+    at = control[AT, 0, lane] if inside else control[TIME, 0, lane]
     time[s, 0] = reached[s, REACHED_TIME] = at
     reached[s, LAST_SIZE] = control[rk.LAST_STEP, 0, lane]
     n, m = model.nq, model.nq + model.nu
     for i in range(model.ny):
         y = work[Y, i, lane]
-        if at_report:
+        if inside and status == TERMINATED:
+            y = load_lane(model.y, i, 0, lane)
+        elif inside:
             y = results[s - first, lanes[REPORT, lane] - 1, i]
         if i < n:
             q[s, i] = y
@@ -107,8 +129,8 @@ def retire(
         else:
             particles[s, i - m - model.nz] = y
     outcome[s, STATUS] = status
-    for k in range(OUTCOMES - FIRST_COUNT):
-        outcome[s, FIRST_COUNT + k] = lanes[STEPS + k, lane]
+    for k in range(OUTCOMES - ROWS):
+        outcome[s, ROWS + k] = lanes[REPORT + k, lane]
     lanes[STATE, lane] = -1
 
 
@@ -165,7 +187,7 @@ def find_due(control: Any, lanes: Any, marks: Any, times: Any) -> bool:
         s, k = lanes[STATE, lane], lanes[REPORT, lane]
         if s >= 0 and k < nt:
             at = times[s if times.shape[0] > 1 else 0, k]
-            if at <= control[TIME, 0, lane]:
+            if at <= control[TIME, 0, lane] and at <= control[HALT, 0, lane]:
                 control[AT, 0, lane] = at
                 marks[DUE, 0, lane] = 1.0
                 found = True
@@ -195,6 +217,70 @@ def report(
             for i in range(model.ny):
                 results[s - first, k, i] = load_lane(model.y, i, 0, lane)
             lanes[REPORT, lane] = k + 1
+
+
+@generic
+def terminator(model: Any, plan: Any, control: Any, row: int) -> None:
+    """The value of what terminates runs, of the record as it is, into a row."""
+    call_routine(plan[TERMINATOR], model, 0, 0)
+    store(control, row, 0, load(model.witness_values, 0, 0))
+
+
+@generic
+def find_halts(model: Any, plan: Any, work: Any, control: Any, marks: Any) -> None:
+    """Find where what terminates runs has become positive within the last steps: the secant with Illinois' weights."""
+    any_left = False
+    for lane in range(8):
+        crossed = marks[TAKEN, 0, lane] > 0.0 and control[VALUE, 0, lane] > 0.0
+        marks[DUE, 0, lane] = 1.0 if crossed else 0.0
+        if crossed:
+            control[LOW, 0, lane], control[HIGH, 0, lane] = control[PREVIOUS_TIME, 0, lane], control[TIME, 0, lane]
+            control[AT_LOW, 0, lane], control[AT_HIGH, 0, lane] = control[VALUE_BEFORE, 0, lane], control[VALUE, 0, lane]
+            control[SIDE, 0, lane] = 0.0
+            any_left = True
+        elif marks[TAKEN, 0, lane] > 0.0:
+            control[VALUE_BEFORE, 0, lane] = control[VALUE, 0, lane]
+    for number in range(100):
+        if not any_left:
+            break
+        any_left = False
+        for lane in range(8):
+            control[AT, 0, lane] = control[TIME, 0, lane]
+            if marks[DUE, 0, lane] > 0.0:
+                low, high = control[LOW, 0, lane], control[HIGH, 0, lane]
+                a, b = control[AT_LOW, 0, lane], control[AT_HIGH, 0, lane]
+                window = _PRECISE * (control[TIME, 0, lane] - control[PREVIOUS_TIME, 0, lane])
+                middle = low + (high - low) * a / (a - b)
+                if number % 4 == 3 or not low < middle < high:
+                    middle = 0.5 * (low + high)
+                middle = min(max(middle, low + 0.1 * window), high - 0.1 * window)
+                if high - low <= window or not low < middle < high:
+                    marks[DUE, 0, lane] = 0.0
+                    control[HALT, 0, lane] = high
+                else:
+                    control[AT, 0, lane] = middle
+                    any_left = True
+        if any_left:
+            steps.interpolate(model, work, load(control, PREVIOUS_TIME, 0), load(control, TIME, 0), load(control, AT, 0))
+            steps.prescribe(model, plan)
+            terminator(model, plan, control, VALUE)
+            for lane in range(8):
+                if marks[DUE, 0, lane] > 0.0:
+                    if control[VALUE, 0, lane] > 0.0:
+                        control[HIGH, 0, lane] = control[AT, 0, lane]
+                        control[AT_HIGH, 0, lane] = control[VALUE, 0, lane]
+                        if control[SIDE, 0, lane] > 0.0:
+                            control[AT_LOW, 0, lane] *= 0.5
+                        control[SIDE, 0, lane] = 1.0
+                    else:
+                        control[LOW, 0, lane] = control[AT, 0, lane]
+                        control[AT_LOW, 0, lane] = control[VALUE, 0, lane]
+                        if control[SIDE, 0, lane] < 0.0:
+                            control[AT_HIGH, 0, lane] *= 0.5
+                        control[SIDE, 0, lane] = -1.0
+    for lane in range(8):
+        if marks[DUE, 0, lane] > 0.0:
+            control[HALT, 0, lane] = control[HIGH, 0, lane]
 
 
 @generic
@@ -238,9 +324,9 @@ def run(
     block: Any, plan: Any, table: Any, settings: Any, weights: Any, work: Any, control: Any, lanes: Any, marks: Any, held: Any,
     own: Any, queue: Any, time: Any, q: Any, u: Any, z: Any, particles: Any, forces: Any, own_of_each: Any, end: Any,
     times: Any, results: Any, outcome: Any, reached: Any,
-) -> bool:
+) -> int:
     # fmt: on
-    """Take the states of the queue through their runs; whether some are left after as many attempts as it says.
+    """Take the states of the queue through their runs, with as many attempts as it says: FINISHED, UNFINISHED or HUNGRY.
 
     *end* is where each state's run ends: no step goes beyond, unless there are *times* of reports, of all alike or of each. A
     run then ends with the last of these, and steps do not depend on them.
@@ -251,7 +337,7 @@ def run(
     reports = times.shape[1]
     for _ in range(queue[LIMIT]):
         # ---- free lanes take the next states
-        any_fresh = any_busy = False
+        any_fresh = any_busy = any_hungry = False
         for lane in range(8):
             marks[FRESH, 0, lane] = 0.0
             if lanes[STATE, lane] < 0 and queue[NEXT] < queue[STOP]:
@@ -259,9 +345,11 @@ def run(
                 queue[NEXT] += 1
                 marks[FRESH, 0, lane] = 1.0
                 any_fresh = True
+            if lanes[STATE, lane] < 0 and queue[MORE] != 0:
+                any_hungry = True
             any_busy = any_busy or lanes[STATE, lane] >= 0
-        if not any_busy:
-            return False
+        if not (any_busy or any_hungry):
+            return FINISHED
         any_free = False
         if any_fresh:
             begin(model, plan, settings, weights, work, control, marks, held)
@@ -273,10 +361,21 @@ def run(
                         status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
                         retire(model, lane, status, False, control, lanes, work, given, out)
                         any_free = True
+            if plan[TERMINATOR] != 0:
+                steps.set_y(model, work, Y, load(control, TIME, 0))
+                terminator(model, plan, control, VALUE)
+                for lane in range(8):
+                    if marks[FRESH, 0, lane] > 0.0:
+                        control[VALUE_BEFORE, 0, lane] = control[VALUE, 0, lane]
+                        if control[VALUE, 0, lane] > 0.0:
+                            control[HALT, 0, lane] = control[TIME, 0, lane]
+        if any_hungry:  # after `begin`: those that have just been taken are at work
+            return HUNGRY
         # ---- reports within the last steps, and runs that end
         if reports > 0:
             while find_due(control, lanes, marks, times):
                 report(model, plan, settings, work, control, lanes, marks, queue[FIRST_ROW], results)
+        if reports > 0:
             for lane in range(8):
                 if lanes[STATE, lane] >= 0 and lanes[REPORT, lane] == reports:
                     control[AT, 0, lane] = times[lanes[STATE, lane] if times.shape[0] > 1 else 0, reports - 1]
@@ -287,6 +386,22 @@ def run(
                 if lanes[STATE, lane] >= 0 and control[TIME, 0, lane] >= control[END, 0, lane]:
                     retire(model, lane, rk.REACHED, False, control, lanes, work, given, out)
                     any_free = True
+        if plan[TERMINATOR] != 0:
+            any_halt = False
+            for lane in range(8):
+                halts = lanes[STATE, lane] >= 0 and control[HALT, 0, lane] <= control[TIME, 0, lane]
+                marks[DUE, 0, lane] = 1.0 if halts else 0.0
+                control[AT, 0, lane] = control[HALT, 0, lane] if halts else control[TIME, 0, lane]
+                any_halt = any_halt or halts
+            if any_halt:
+                steps.interpolate(model, work, load(control, PREVIOUS_TIME, 0), load(control, TIME, 0), load(control, AT, 0))
+                steps.prescribe(model, plan)
+                if plan[PROJECT_REPORTS] != 0:
+                    steps.project(model, plan, load(marks, DUE, 0), 1.0, settings[rk.TOLERANCE])
+                for lane in range(8):
+                    if marks[DUE, 0, lane] > 0.0:
+                        retire(model, lane, TERMINATED, True, control, lanes, work, given, out)
+                        any_free = True
         if any_free:
             continue
         # ---- an attempt at a step
@@ -359,7 +474,10 @@ def run(
                 status = refuse(lane, plan, settings, control, lanes)
                 if status != rk.REACHED:
                     retire(model, lane, status, False, control, lanes, work, given, out)
-    return True
+        if plan[TERMINATOR] != 0 and any_taken:
+            terminator(model, plan, control, VALUE)
+            find_halts(model, plan, work, control, marks)
+    return UNFINISHED
 
 
 @generic

@@ -22,16 +22,19 @@ from ..tree.project import ERROR, LEAST, TOLERANCE
 from ..tree.realize import nothing_of
 
 # rows of `control` after those of `integrator._runge_kutta`: the attempt's size, the time of a report, the attempt's error, NaN
-# where it failed, when the run ends
-SIZE, AT, NORM, SOUND, END = range(rk.CONTROL_SIZE, rk.CONTROL_SIZE + 5)
-CONTROL_ROWS = rk.CONTROL_SIZE + 5
+# where it failed, when the run ends, when what terminates it becomes positive, the value of that at the step's beginning and
+# last, the bracket of the time at which it is zero with the values there, weighted, and which side was moved last
+SIZE, AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE = range(
+    rk.CONTROL_SIZE, rk.CONTROL_SIZE + 13
+)
+CONTROL_ROWS = rk.CONTROL_SIZE + 13
 # rows of `marks`: lanes that begin, that end a step, that report
 FRESH, TAKEN, DUE = range(3)
 MARK_ROWS = 3
-# places in `plan`: addresses of routines, 0 for none; what is requested of the first; and choices, 1 or 0
+# places in `plan`: addresses of routines, 0 for none; what is requested of the first; and choices, 1 or 0; one more address
 ROUTINE, PRESCRIBER, PROJECTOR, CONTROLLER, WANTED, HOLDS, METHOD, ERROR_ORDER, ENDS_AT_STAGE, MEAN_NORM = range(10)
-PROJECT_REPORTS, FIXED, PLAIN_RATES, QUATERNIONS = range(10, 14)
-PLAN_SIZE = 14
+PROJECT_REPORTS, FIXED, PLAIN_RATES, QUATERNIONS, TERMINATOR = range(10, 15)
+PLAN_SIZE = 15
 # what METHOD is
 RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2 = range(3)
 

@@ -19,10 +19,12 @@ from ..system.projection import share_weights
 from ..tree.prescribe import prescribe
 from ..tree.project import project
 from ..tree.realize import advance
+from ..value.stage import Stage
 from . import batch_runs as runs
 from . import batch_steps as steps
 
 if TYPE_CHECKING:
+    from ..compiling import UsersRoutine
     from ..state.fields import Record
     from ..state.state import State
 
@@ -71,9 +73,20 @@ class LaneRuns:
     integrator : Integrator
     holds : bool
         Whether mobility forces are held beside those of the elements.
+    controller, terminator : UsersRoutine, optional
+        What adds mobility forces, and what ends runs: see `functions`.
     """
 
-    def __init__(self, state: State, own: dict[str, Array], gravity_alone: bool, integrator: Integrator, holds: bool) -> None:
+    def __init__(
+        self,
+        state: State,
+        own: dict[str, Array],
+        gravity_alone: bool,
+        integrator: Integrator,
+        holds: bool,
+        controller: UsersRoutine | None = None,
+        terminator: UsersRoutine | None = None,
+    ) -> None:
         tree, counts = state.tree, state.tree.counts
         self.own = own
         in_lanes = {"in_lanes": True, "own_parameters": bool(self.own)}
@@ -93,6 +106,8 @@ class LaneRuns:
         plan[steps.PROJECTOR] = project.address(**in_lanes) if constrained else 0
         plan[steps.WANTED] = wanted if state.has_known else wanted | NO_MOBILIZERS
         plan[steps.HOLDS] = holds
+        plan[steps.CONTROLLER] = controller.address(**in_lanes) if controller is not None else 0
+        plan[steps.TERMINATOR] = terminator.address(**in_lanes) if terminator is not None else 0
         plan[steps.METHOD] = METHODS[type(integrator).kernel]
         plan[steps.ERROR_ORDER] = integrator.counts[rk.ERROR_ORDER]
         plan[steps.ENDS_AT_STAGE] = plan[steps.METHOD] == steps.RUNGE_KUTTA and integrator.counts[rk.ENDS_AT_STAGE]
@@ -105,6 +120,13 @@ class LaneRuns:
         self.plan, self.table = plan, np.ascontiguousarray(integrator.table)
         self.weights = error_weights(state) * _free(state)
         self.of_each = self._own_of_each()
+        self._changes = 0
+
+    def refresh(self, changes: int) -> None:
+        """Take over the states' own parameters, which have been changed so often, unless that has been done."""
+        if changes != self._changes:
+            self.of_each[:] = self._own_of_each()
+            self._changes = changes
 
     def take_settings(self, integrator: Integrator) -> None:
         """Take over the integrator's settings."""
@@ -146,23 +168,26 @@ class Worker:
         self.marks = aligned_zeros(steps.MARK_ROWS, 1, LANES)
         self.held = aligned_zeros(record.nu, 1, LANES)
         self.lanes = np.full((runs.LANE_ROWS, LANES), -1, np.int64)
-        self.queue = np.zeros(4, np.int64)
+        self.queue = np.zeros(5, np.int64)
         self._run: Any = None
         self._first: tuple[Any, ...] = (record.block, plan.plan, plan.table, plan.settings, plan.weights)
         self._first += (self.work, self.control, self.lanes, self.marks, self.held, self.own, self.queue)
 
-    def go(self, first: int, stop: int, attempts: int, data: tuple[Any, ...], first_row: int = 0) -> bool:
-        """Take states from *first* to *stop* - 1, as many *attempts* as said; whether there is more: `more`."""
-        queue = self.queue
-        queue[runs.NEXT], queue[runs.STOP], queue[runs.LIMIT], queue[runs.FIRST_ROW] = first, stop, attempts, first_row
+    def clear(self) -> None:
+        """Let no state be on its way: of an earlier run that was interrupted."""
         self.lanes[runs.STATE] = -1
-        return self.more(data)
+        self.queue[:] = 0
 
-    def more(self, data: tuple[Any, ...]) -> bool:
-        """Go on; whether there is more."""
+    def go(self, first: int, stop: int, more: bool, attempts: int, data: tuple[Any, ...], first_row: int = 0) -> int:
+        """Take states from *first* to *stop* - 1, beside those on their way; *more* may come. What `batch_runs.run` returns."""
+        self.queue[:] = first, stop, attempts, first_row, more
+        return self.go_on(data)
+
+    def go_on(self, data: tuple[Any, ...]) -> int:
+        """Go on with as many attempts again."""
         if self._run is None:
             self._run = runs.run.code_for(*self._first, *data)
-        return bool(self._run(*self._first, *data))
+        return int(self._run(*self._first, *data))
 
 
 def _free(state: State) -> Array:
@@ -170,7 +195,8 @@ def _free(state: State) -> Array:
     matter, tree = state.system.get_matter_subsystem(), state.tree
     free = np.ones(len(state.y_values))
     if state.has_known:
-        first = len(state.q_values)
+        first, state = len(state.q_values), state.copy()
+        state.system.realize(state, Stage.INSTANCE)
         free[: tree.nq] = free[first : first + tree.nu] = 0.0
         free[matter.get_free_q_index(state)] = 1.0
         free[first + matter.get_free_u_index(state)] = 1.0

@@ -5,8 +5,8 @@ Each is a run as `mobod.simulate` makes it, so that its bits depend on nothing b
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,30 +49,36 @@ class OneRun:
     integrator: Integrator
     failure: str | None = None
     termination: str | None = None
-    warned: list[str] = field(default_factory=list)
 
 
-def run_one(system: MultibodySystem, state: State, times: Array, settings: IntegratorSettings, held: Array | None) -> OneRun:
-    """Take *state* through reports at *times*, with mobility forces held unless None. Errors of users' parts are raised."""
+def run_one(
+    system: MultibodySystem,
+    state: State,
+    times: Array,
+    settings: IntegratorSettings,
+    held: Array | Callable[[State], Array] | None = None,
+) -> OneRun:
+    """Take *state* through reports at *times*, with mobility forces, held or computed, beside those of the elements.
+
+    What stops it, errors of users' own parts included, is told in the result.
+    """
     integrator = settings.kind(system, **settings.keywords)
     for name, value in settings.choices.items():
         setattr(integrator, name, value)
     integrator.held = held
     stepper, rows, failure = TimeStepper(system, integrator), Rows(len(times)), None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of one state of many
-            stepper.initialize(state)
-            stepper.set_report_all_significant_states(False)
-            Run(stepper, times, Recording(system, state), rows).go()
+        stepper.initialize(state)
+        stepper.set_report_all_significant_states(False)
+        Run(stepper, times, Recording(system, state), rows).go()
     except MobodError as error:
         failure = str(error)
+    except Exception as error:  # of a user's own part
+        failure = f"{type(error).__name__}: {error}"
     columns: dict[str, Any] = rows.columns() if len(rows) else {}
-    end = state if not stepper.initialized else stepper.state
-    if stepper.initialized and not len(rows) == len(times):
-        end = stepper.state
-    elif len(rows):
-        integrator.leave_at(float(columns["time"][-1]))
+    end = stepper.state if stepper.initialized else state
+    if len(rows) == len(times):
+        integrator.leave_at(float(times[-1]))
     if columns:
         parts = [columns[name].reshape(len(rows), -1) for name in ("q", "u", "z", "particle_locations", "particle_velocities")]
         time, y = np.array(columns["time"]), np.concatenate(parts, axis=1)

@@ -43,7 +43,7 @@ class Users:
 
 _ONE_EACH = "give each its own: ensemble.copy()"
 #: What changes the states' variables: assignments, beside these methods.
-_CHANGE = frozenset("project reset set_each simulate step upd_q upd_u upd_z".split())
+_CHANGE = frozenset("assemble project reset set_each simulate step upd_q upd_u upd_z".split())
 
 
 def _by_one_thread(method: Callable[..., Any], changes: bool) -> Callable[..., Any]:

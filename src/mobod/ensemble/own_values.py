@@ -101,6 +101,7 @@ class OwnValues(Resetting):
             padded = np.empty((self._groups * LANES, *numbers.shape[1:]))
             padded[: self._n], padded[self._n :] = numbers, numbers[-1]
             self._own[field][:, places] = padded.reshape(self._groups, LANES, *numbers.shape[1:]).transpose(0, 2, 3, 1)
+        self._own_changes += 1
         self._changed(Stage(given.invalidates - 1))
 
     def _take_shortcuts(self, shortcuts: dict[str, npt.NDArray[Any]]) -> None:

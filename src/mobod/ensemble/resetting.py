@@ -146,13 +146,7 @@ class Resetting(States):
         >>> mb.Ensemble(system, 100, state=state).get_rows("q", "u", dtype=np.float32).shape
         (100, 4)
         """
-        parts = []
-        for name in names:
-            found = getattr(self, name)
-            part = np.asarray(found() if callable(found) else found)
-            if part.ndim == 0 or part.shape[0] != self._n:
-                raise ValueError(f"{name} of an ensemble is no array with a row for each of {self._n} states")
-            parts.append(part.reshape(self._n, -1))
+        parts = [self._array_of(name).reshape(self._n, -1) for name in names]
         columns = sum(part.shape[1] for part in parts)
         if out is None:
             out = np.empty((self._n, columns), dtype)
@@ -163,3 +157,30 @@ class Resetting(States):
             target[:, at : at + part.shape[1]] = part
             at += part.shape[1]
         return out
+
+    def to_xarray(self, *names: str) -> Any:
+        """What is named as an ``xarray.Dataset`` along the dimension ``state``, with labels (needs xarray).
+
+        Parameters
+        ----------
+        names : str
+            Variables, results and methods without arguments, as of `get_rows`; ``"time"``, ``"q"`` and ``"u"`` unless given.
+
+        Raises
+        ------
+        ImportError
+            Without xarray: ``pip install mobod[xarray]``.
+        ValueError
+            If something that is named is not an array with a row a state.
+        """
+        from .labelled import of_states
+
+        return of_states(self._system, self, {name: self._array_of(name) for name in names or ("time", "q", "u")})
+
+    def _array_of(self, name: str) -> npt.NDArray[Any]:
+        """A variable or a result by its name, or by that of a method without arguments."""
+        found = getattr(self, name)
+        array = np.asarray(found() if callable(found) else found)
+        if array.ndim == 0 or array.shape[0] != self._n:
+            raise ValueError(f"{name} of an ensemble is no array with a row for each of {self._n} states")
+        return array

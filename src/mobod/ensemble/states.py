@@ -35,6 +35,7 @@ class States(Sealed):
         "_n",
         "_of_subsystems",
         "_own",
+        "_own_changes",
         "_own_places",
         "_particle_accelerations",
         "_q",
@@ -82,6 +83,8 @@ class States(Sealed):
         #: The states' own parameter fields, ``(groups, rows, columns, 8)``, and the table with which kernels find them.
         self._own: dict[str, Array] = {}
         self._own_places = np.zeros((0, 3), np.int64)
+        #: How often numbers of these have been changed in place.
+        self._own_changes = 0
         #: Values of subsystems' discrete variables, one a state, by subsystem and index.
         self._of_subsystems: dict[tuple[int, int], list[Any]] = {}
         self._reduced = ReducedTree(tree, self._template.field)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,6 +95,7 @@ class Stepping(Derivatives):
             self._step_one_by_one(plan, self._time[:, 0] + duration, forces, np.arange(self._n))
             return
         lanes, outcome = plan.lanes, plan.outcome
+        lanes.refresh(self._own_changes)
         ends = self._time[:, 0] + duration
         data = (*self._variables, forces, lanes.of_each, ends, *_NO_REPORTS, outcome, plan.reached)
         if lanes.adaptive:  # unless a first step is given, the whole duration is tried
@@ -101,9 +104,10 @@ class Stepping(Derivatives):
 
         def work(worker: int, begin: int, end: int) -> None:
             one = lanes.workers[worker]
-            more = one.go(8 * begin, min(8 * end, last), _ATTEMPTS, data)
-            while more:
-                more = one.more(data)
+            one.clear()
+            status = one.go(8 * begin, min(8 * end, last), False, _ATTEMPTS, data)
+            while status != runs.FINISHED:
+                status = one.go_on(data)
 
         self._helpers.share(plan.kind, work, self._groups, self._threads)
         status = outcome[:last, runs.STATUS]
@@ -119,6 +123,7 @@ class Stepping(Derivatives):
         plan: _StepPlan | None = getattr(self, "_step_plan", None)
         key = (integrator, accuracy, fixed, holds)
         if plan is None or plan.key != key or plan.own_places is not self._own_places:
+            note_cost(self._system)
             made = make_integrator(self._system, integrator, accuracy, fixed)
             lanes = self._lane_runs(made, holds)
             plan = self._step_plan = _StepPlan(key, self._own_places, made, lanes, len(self._q))
@@ -126,11 +131,15 @@ class Stepping(Derivatives):
             plan.lanes.take_settings(integrator)
         return plan
 
-    def _lane_runs(self, integrator: Integrator, holds: bool) -> LaneRuns | None:
+    def _lane_runs(
+        self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None
+    ) -> LaneRuns | None:
         """What threads need to run in lanes; None where states are run one by one."""
         if why_one_by_one(self._template, integrator) is not None:
             return None
-        lanes = LaneRuns(self._template, self._own, self._reduced.ground_acceleration is not None, integrator, holds)
+        gravity_alone = self._reduced.ground_acceleration is not None
+        lanes = LaneRuns(self._template, self._own, gravity_alone, integrator, holds, controller, terminator)
+        lanes.refresh(self._own_changes)
         lanes.make_workers(min(self._threads, self._groups), self._whole_record if lanes.whole else self._reduced.new_record)
         return lanes
 
@@ -177,6 +186,23 @@ class _StepPlan:
         self.key, self.own_places, self.integrator, self.lanes = key, own_places, integrator, lanes
         self.kind = ("step", id(self))
         self.outcome, self.reached = np.zeros((padded, runs.OUTCOMES), np.int64), np.zeros((padded, 2))
+
+
+#: Systems of which it was said what their parts in Python cost.
+_noted: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def note_cost(system: MultibodySystem) -> None:
+    """Say once of a system with parts in Python that its states are simulated one by one."""
+    if not system.is_interpreted or system in _noted:
+        return
+    _noted.add(system)
+    warnings.warn(
+        "parts of this system are in Python: its states are simulated one by one, on one thread, some hundred times slower "
+        "than in lanes; written as compiled functions they are as fast as the package's own",
+        RuntimeWarning,
+        stacklevel=5,
+    )
 
 
 def make_integrator(system: MultibodySystem, kind: Any, accuracy: Any, fixed: Any) -> Integrator:

@@ -58,6 +58,15 @@ class Helpers:
             work(0, 0, items)
         paces.learn(with_help, (time.perf_counter() - begin) / items)
 
+    def join(self, work: Callable[[int], object], threads: int) -> None:
+        """Call ``work(worker)`` on each thread, the caller's first; those that wake late may find nothing left to do."""
+        if threads == 1:
+            work(0)
+            return
+        job = _Job(lambda worker, begin, end: work(worker), threads, threads)
+        self._call(job, threads - 1)
+        job.lead()
+
     def _pays(self, paces: _Paces, items: int) -> bool:
         """Whether waking helpers pays, by the timings so far."""
         if paces.alone * items < WORTH:  # or nothing is known yet

@@ -6,11 +6,26 @@
 `urdf.load` builds the system. SDF files likewise: `sdf.reader`, `sdf.document`, `sdf.frames`, `sdf.graph`, `sdf.load`.
 """
 
-from .formats import load
-from .mjcf import load_mjcf
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .formats import FORMATS, load
 from .model import Model
-from .osim import load_osim, write_osim
-from .sdf import load_sdf
-from .urdf import load_urdf
+
+if TYPE_CHECKING:
+    from .mjcf import load_mjcf
+    from .osim import load_osim, write_osim
+    from .sdf import load_sdf
+    from .urdf import load_urdf
 
 __all__ = ["Model", "load", "load_mjcf", "load_osim", "load_sdf", "load_urdf", "write_osim"]
+
+#: A format's reader is imported when it is first asked for: the four take a tenth of a second together.
+_WHERE = {"write_osim": "osim", **{format.reader: format.module for format in FORMATS}}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the function of a format."""
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_WHERE[name]}", __name__), name)

@@ -6,13 +6,11 @@ import importlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import ModelError
 from ..value.checks import suggest
-
-if TYPE_CHECKING:
-    from .model import Model
+from .model import Model
 
 
 class Format(NamedTuple):
@@ -71,6 +69,15 @@ def load(path: str | os.PathLike[str], **options: Any) -> Model:
     'panda'
     """
     return find_format(path).find_reader()(path, **options)
+
+
+def as_model(given: Any) -> Model:
+    """The model itself, or that of the file whose path is given; TypeError for anything else."""
+    if isinstance(given, Model):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        return load(given)
+    raise TypeError(f"a model is a mobod.Model, of load_osim for example, or the path of its file; this is {given!r}")
 
 
 def find_format(path: str | os.PathLike[str]) -> Format:

@@ -49,6 +49,8 @@ class Loaded:
         What was dropped or approximated when it was read.
     quantities : dict
         What a Python file has to record, by name: its QUANTITIES.
+    ranges : dict
+        Of coordinates, by name, where the file says them.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Loaded:
     time: float = TIME
     notes: list[str] = field(default_factory=list)
     quantities: dict[str, Any] = field(default_factory=dict)
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 def assign(state: State, what: str, names: Sequence[str], assignments: Iterable[tuple[str, float]]) -> None:
@@ -146,7 +149,9 @@ def load_model(model: str, choices: Choices) -> Loaded:
     if not path.is_file() and path.parent == Path() and name in examples:
         path = examples[name]
     if path.is_dir():
-        raise CommandError(f"{model} is a folder; MODEL is a .urdf file, a .py file or an example, or a run file, .toml")
+        raise CommandError(
+            f"{model} is a folder; MODEL is a model file (.urdf, .osim, ...), a .py file or an example, or a run file, .toml"
+        )
     if not path.exists():
         raise CommandError(f"there is no file {model}, and no such example; {suggest(name, sorted(examples))}")
     extension = path.suffix.lower()
@@ -221,7 +226,15 @@ def _load_any(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
         assign(state, what, of, settings.get(what, {}).items())
     for what, of in (("q", names[0]), ("u", names[1])):
         assign(state, what, of, settings.get(what, {}).items())
-    return Loaded(model.name, model.system, state, *names, float(settings.get("time", TIME)), notes=list(model.report))
+    return Loaded(
+        model.name,
+        model.system,
+        state,
+        *names,
+        float(settings.get("time", TIME)),
+        notes=list(model.report),
+        ranges=model.ranges,
+    )
 
 
 def _put_inside(model: Model, loaded: Loaded) -> None:

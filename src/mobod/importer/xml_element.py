@@ -9,6 +9,7 @@ recurses.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
@@ -30,6 +31,8 @@ class Element:
     children: list[Element] = field(default_factory=list)
     #: The characters directly in it, apart from its children's; empty unless `read_xml` was asked for them.
     text: str = ""
+    #: The file that it is from, where another one includes that.
+    file: str = ""
 
     def find_all(self, tag: str) -> Iterator[Element]:
         """Yield the children of this name, in the order of the file."""
@@ -48,7 +51,8 @@ def read_xml(
     with_text : bool, default: False
         Whether the text between tags is kept.
     any_bytes : bool, default: False
-        Whether a file that claims to be UTF-8 may hold other bytes; they are then read as Windows' Western characters.
+        Whether a file that claims to be UTF-8 may hold other bytes, which are then read as Windows' Western characters; an
+        ampersand for itself; and a comment in a comment: OpenSim reads all these.
     faults : list of str, optional
         Gets a sentence where something stands before the XML declaration, blank lines or a second byte order mark, which XML
         does not allow. Without it such a file is refused.
@@ -79,9 +83,14 @@ def read_xml(
     encoding = None
     if any_bytes:
         data, encoding = _in_utf8(data)
-    builder = _TreeBuilder(name, with_text, encoding)
     try:
-        builder.parser.Parse(data, True)
+        try:
+            builder = _parsed(name, with_text, encoding, data)
+        except expat.ExpatError:
+            again = _mended(data) if any_bytes else data
+            if again == data:
+                raise
+            builder = _parsed(name, with_text, encoding, again)
     except expat.ExpatError as error:
         problem = expat.errors.messages.get(error.code, str(error))
         raise ModelError(f"{name}:{error.lineno}: not well-formed XML: {problem}") from None
@@ -110,6 +119,22 @@ def _with_declaration_first(data: bytes, faults: list[str]) -> bytes:
     faults.append(f"line {lines + 1}: something stands before the XML declaration; it is skipped")
     declaration, end, rest = start.partition(b"?>")
     return declaration + end + b"\n" * lines + rest
+
+
+def _parsed(name: str, with_text: bool, encoding: str | None, data: bytes) -> _TreeBuilder:
+    builder = _TreeBuilder(name, with_text, encoding)
+    builder.parser.Parse(data, True)
+    return builder
+
+
+_COMMENT = re.compile(rb"<!--(.*?)-->", re.DOTALL)
+_AMPERSAND = re.compile(rb"&(?!(?:[A-Za-z][A-Za-z0-9]*|#[0-9]+|#x[0-9A-Fa-f]+);)")
+
+
+def _mended(data: bytes) -> bytes:
+    """The same with ampersands that begin no entity escaped, and hyphens in comments apart; lines keep their numbers."""
+    apart = _COMMENT.sub(lambda found: b"<!--" + found[1].replace(b"-", b" ") + b"-->", data)
+    return _AMPERSAND.sub(b"&amp;", apart)
 
 
 def _in_utf8(data: bytes) -> tuple[bytes, str | None]:

@@ -26,6 +26,8 @@ from ..tree.project import begin_projection, has_taken_steps
 from ..tree.realize import BAD_INPUT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..algebra.arrays import Array
     from ..state.state import State
     from ..system.system import MultibodySystem
@@ -37,9 +39,9 @@ ALWAYS, FULL_NEWTON = 1, 2
 
 
 class Interpreted:
-    """A state being integrated by Python: what the record is to a kernel. Mobility forces may be held beside the elements'."""
+    """A state being integrated by Python: what the record is to a kernel. Mobility forces may act beside the elements'."""
 
-    def __init__(self, system: MultibodySystem, state: State, held: Array | None = None) -> None:
+    def __init__(self, system: MultibodySystem, state: State, held: Array | Callable[[State], Array] | None = None) -> None:
         self._held = held
         self.system, self.state, self.block, self.ny = system, state, state.block, len(state.y_values)
         self.prescribed = state.has_known
@@ -58,12 +60,13 @@ class Interpreted:
         return 0
 
     def _realize(self) -> None:
-        """Realize the state to ACCELERATION, with the forces that are held."""
+        """Realize the state to ACCELERATION, with the forces beside the elements'."""
         if self._held is not None:
             from ..value.stage import Stage
 
             self.system.realize(self.state, Stage.DYNAMICS)
-            self.state.record.mobility_forces[: len(self._held), 0] += self._held
+            held = self._held(self.state) if callable(self._held) else self._held
+            self.state.record.mobility_forces[: len(held), 0] += held
         self.system.realize(self.state)
 
     def finish_step(self) -> int:

@@ -88,6 +88,15 @@ class Integrator(Sealed):
     ------
     ValueError
         If a number is not positive, or a smallest step exceeds a largest.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> method = mb.integrator.RungeKuttaMerson(system, accuracy=1e-6, max_step_size=0.1)
+    >>> method.accuracy, method.constraint_tolerance, method.get_method_name()
+    (1e-06, 1e-07, 'RungeKuttaMerson')
     """
 
     INNER = frozenset(
@@ -145,8 +154,9 @@ class Integrator(Sealed):
         self.control = np.zeros(rk.CONTROL_SIZE)
         self.counts = np.zeros(rk.COUNTS_SIZE, np.int64)
         self.warned: set[str] = set()
-        #: Mobility forces beside those of the elements, for the whole run, which is then interpreted; of one run of many.
-        self.held: Array | None = None
+        #: Mobility forces beside those of the elements, or what computes them of a state, for the whole run, which is then
+        #: interpreted; of one run of many.
+        self.held: Array | Callable[[State], Array] | None = None
         self._infinity_norm = True
         self._project_every_step = True
         self._project_interpolated_states = True

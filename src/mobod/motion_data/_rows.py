@@ -47,6 +47,16 @@ def parse(path: Path, text: str, width: int, first_line: int, what: str) -> Arra
     return _row_by_row(path, text, width, first_line, what) if found is None else found
 
 
+def without_repeats(rows: Array, column: int, report: list[str]) -> Array:
+    """Rows whose time is that of the next one dropped, as OpenSim does: it writes the last time of a run twice."""
+    again = np.flatnonzero(np.diff(rows[:, column]) == 0.0)
+    if not len(again):
+        return rows
+    times = ", ".join(f"{t:g}" for t in rows[again[:3], column]) + (", ..." if len(again) > 3 else "")
+    report.append(f"rows are dropped where the next one has the same time, {len(again)} of them: {times}.")
+    return np.delete(rows, again, axis=0)
+
+
 def _at_once(text: str, width: int) -> Array | None:
     """All rows, if each has so many fields and all are numbers."""
     if "\t\t" in text or "#" in text or "\t\n" in text:
@@ -89,6 +99,8 @@ def _row_by_row(path: Path, text: str, width: int, first_line: int, what: str) -
         fields = [field.strip() for field in content.split("\t")] if "\t" in content else content.split()
         while len(fields) > width and not fields[-1]:
             fields.pop()
+        if len(fields) == width + 1 and not fields[0]:
+            del fields[0]
         if len(fields) != width and "\t" in content and len(content.split()) == width:
             fields = content.split()  # tabs and spaces mixed
         if len(fields) != width:

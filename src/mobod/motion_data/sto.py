@@ -14,7 +14,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..value.files import as_path, written
-from ._rows import parse, read_text
+from ._rows import parse, read_text, without_repeats
 from .labels import distinct, is_angle
 from .table import Table
 from .units import UNITS
@@ -60,6 +60,17 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
     Notes
     -----
     A label that comes twice (files of several force plates have such) gets ``_2`` and so on; `Table.report` says so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mobod as mb
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.sto"
+    >>> table = mb.Table(np.array([0.0, 0.5]), {"knee": np.array([0.1, 0.2])})
+    >>> mb.write_sto(path, table)
+    >>> mb.read_sto(path)["knee"]
+    array([0.1, 0.2])
     """
     path = as_path("path", path)
     text = read_text(path)
@@ -73,10 +84,14 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
     if not labels or labels[0].lower() != "time":
         raise ValueError(f"{path}, line {line}: the first column is time, not {(labels or [''])[0]!r}")
     width, shape = TYPES[kind]
-    rows = _rows(path, text[start:], width, len(labels) - 1, line + 1)
     report: list[str] = []
+    first = text[start:].lstrip("\n").split("\n", 1)[0]
+    if "" in labels and len(_split(first)) == len(labels) - labels.count(""):
+        labels = [label for label in labels if label]
+        report.append(f"line {line}: there are tabs between the labels that no column belongs to.")
+    rows = without_repeats(_rows(path, text[start:], width, len(labels) - 1, line + 1), 0, report)
     for key in ("nrows", "datarows"):
-        if keys.get(key, "").isdigit() and int(keys[key]) != len(rows):
+        if keys.get(key, "").isdigit() and int(keys[key]) != len(rows) and not report:
             report.append(f"the header says that there are {keys[key]} rows; there are {len(rows)}.")
     names = distinct(labels[1:], report)
     columns = {name: rows[:, 1 + width * k : 1 + width * (k + 1)].reshape(len(rows), *shape) for k, name in enumerate(names)}
@@ -87,7 +102,7 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
         columns = {name: UNITS[unit] * column for name, column in columns.items()}
     elif UNITS.get(unit) != 1.0:
         report.append(f"the header says that units are {unit}; columns of type {kind} are left as they are.")
-    if keys.get("indegrees", "no").lower() in ("yes", "true", "1"):
+    if in_degrees(path, text, header):
         angles: Collection[str] | None = None if model is None else model.angles
         known = () if model is None else model.coordinates
         columns = {n: np.deg2rad(c) if is_angle(n, angles, known) else c for n, c in columns.items()}
@@ -128,6 +143,18 @@ def _header(path: Path, text: str) -> tuple[dict[str, str], int, int]:
         at, line = end + 1, line + 1
 
 
+def in_degrees(path: Path, text: str, header: dict[str, str]) -> bool:
+    """Whether the header says that angles are in degrees: yes or no; a file that does not say is in radians."""
+    key = next((key for key in header if key.lower() == "indegrees"), "")
+    word = header.get(key, "no").lower()
+    if word in ("yes", "true", "1", "y"):
+        return True
+    if word not in ("no", "false", "0", "n", ""):
+        line = next((k for k, row in enumerate(text.split("\n"), 1) if row.strip().startswith(key)), 1)
+        raise ValueError(f"{path}, line {line}: {key} is yes or no, not {header[key]!r}")
+    return False
+
+
 def _split(row: str) -> list[str]:
     fields = [field.strip() for field in (row.split("\t") if "\t" in row else row.split())]
     while fields and not fields[-1]:
@@ -163,6 +190,17 @@ def write_sto(path: str | os.PathLike[str], table: Table, *, degrees: bool = Fal
         Whether angles are written in degrees: the columns that `read_sto` would take for such.
     model : Model, optional
         Says which they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mobod as mb
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.sto"
+    >>> table = mb.Table(np.array([0.0, 0.5]), {"knee": np.array([0.1, 0.2])})
+    >>> mb.write_sto(path, table)
+    >>> mb.read_sto(path)["knee"]
+    array([0.1, 0.2])
     """
     path = as_path("path", path)
     shapes = {table[label].shape[1:] for label in table.labels} or {()}

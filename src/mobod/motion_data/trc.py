@@ -13,7 +13,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..value.files import as_path, written
-from ._rows import parse, read_text
+from ._rows import parse, read_text, without_repeats
 from .labels import distinct
 from .table import Table
 from .units import UNITS
@@ -41,6 +41,18 @@ def read_trc(path: str | os.PathLike[str]) -> Table:
     -----
     Empty fields and ``NaN`` in any writing are gaps. A marker's name that comes twice gets ``_2`` and so on; `Table.report`
     says so, and where the header's numbers of frames and markers are not those of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mobod as mb
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.trc"
+    >>> table = mb.Table(np.array([0.0, 0.5]), {"heel": np.array([[0.1, 0.2, 0.3], [0.2, 0.2, 0.3]])})
+    >>> mb.write_trc(path, table)
+    >>> mb.read_trc(path)["heel"]
+    array([[0.1, 0.2, 0.3],
+           [0.2, 0.2, 0.3]])
     """
     path = as_path("path", path)
     lines = read_text(path).split("\n")
@@ -53,6 +65,8 @@ def read_trc(path: str | os.PathLike[str]) -> Table:
         raise ValueError(f"{path}, line 3: the unit of length {unit!r} is unknown; known are {', '.join(sorted(UNITS))}")
     header = lines[3].rstrip("\n")
     fields = [field.strip() for field in (header.split("\t") if "\t" in header else header.split())]
+    if len(fields) > 1 and fields[1].lower() != "time":  # a tab after Frame#, and blanks between the rest
+        fields = header.split()
     if len(fields) < 2 or fields[0].lower() not in ("frame#", "frame") or fields[1].lower() != "time":
         raise ValueError(f"{path}, line 4: the columns begin with Frame# and Time, not with {fields[:2]}")
     names = [field for field in fields[2:] if field]
@@ -61,7 +75,8 @@ def read_trc(path: str | os.PathLike[str]) -> Table:
     report: list[str] = []
     labels = distinct(names, report)
     rows = parse(path, "\n".join(lines[5:]), 2 + 3 * len(names), 6, f"a frame of {len(names)} markers")
-    for key, count in (("NumMarkers", len(names)), ("NumFrames", len(rows))):
+    whole, rows = len(rows), without_repeats(rows, 1, report)
+    for key, count in (("NumMarkers", len(names)), ("NumFrames", whole)):
         if key in settings and settings[key].isdigit() and int(settings[key]) != count:
             report.append(f"the header's {key} is {settings[key]}; there are {count}.")
     scale = UNITS[unit.lower()]
@@ -85,6 +100,18 @@ def write_trc(path: str | os.PathLike[str], table: Table, *, units: str = "mm") 
         Its columns of vectors are written, those of single numbers are refused.
     units : str
         Of length in the file: ``"mm"`` or ``"m"``, say.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mobod as mb
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.trc"
+    >>> table = mb.Table(np.array([0.0, 0.5]), {"heel": np.array([[0.1, 0.2, 0.3], [0.2, 0.2, 0.3]])})
+    >>> mb.write_trc(path, table)
+    >>> mb.read_trc(path)["heel"]
+    array([[0.1, 0.2, 0.3],
+           [0.2, 0.2, 0.3]])
     """
     if units not in UNITS:
         raise ValueError(f"the unit of length {units!r} is unknown; known are {', '.join(sorted(UNITS))}")

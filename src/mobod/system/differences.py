@@ -11,7 +11,6 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..value.stage import Stage
 from . import tangents
-from .settings import Setting
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -80,28 +79,3 @@ def of_forward_dynamics(system: Any, state: State) -> tuple[Array, Array, Array,
     nothing = tangents.Tangents(state.tree)
     by_forces = tangents.solved(system, state, nothing)[3]
     return by_q, by_u, by_z, by_forces, by_time[:, 0]
-
-
-def by_settings(system: Any, state: State, settings: list[Setting]) -> Array:
-    """Derivatives of u_dot by settings: those of residual and errors at the solved u_dot and multipliers."""
-    matter, tree = system.get_matter_subsystem(), state.tree
-    u_dot, multipliers, rows = np.array(state.u_dot_view[: tree.nu]), state.multipliers, matter.rows_in_use(state)
-
-    def equations(other: State) -> Array:
-        system.realize(other, Stage.DYNAMICS)
-        residual = system.calc_inverse_dynamics(other, u_dot)
-        if not len(rows):
-            return np.array(residual)
-        residual = residual + matter.multiply_by_g_transpose(other, multipliers)
-        return np.concatenate([residual, matter.calc_constraint_acceleration_errors(other, u_dot)])
-
-    columns = []
-    for setting in settings:
-        for i in range(setting.size):
-            columns.append(
-                along(lambda h, s=setting, k=i: equations(s.moved(state, k, h)), setting.step(state, i))  # type: ignore[misc]
-            )
-    found = np.array(columns).reshape(-1, tree.nu + len(rows)).T
-    errors = np.zeros((tree.counts["num_rows"], found.shape[1]))
-    errors[rows] = found[tree.nu :]
-    return tangents.rates_of(system, state, found[: tree.nu], errors)

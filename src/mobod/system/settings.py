@@ -27,10 +27,19 @@ class Setting:
     name : str
         ``element.parameter``.
     size : int
+    inertial : tuple of int and str, or None
+        The body's number, and which of its inertial parameters it is, or ``"rotor_inertia"``.
     """
 
-    def __init__(self, name: str, values: Callable[[State], Any], move: Callable[[State, int, float], None], size: int) -> None:
-        self.name, self.size, self._values, self._move = name, size, values, move
+    def __init__(
+        self,
+        name: str,
+        values: Callable[[State], Any],
+        move: Callable[[State, int, float], None],
+        size: int,
+        inertial: tuple[int, str] | None = None,
+    ) -> None:
+        self.name, self.size, self._values, self._move, self.inertial = name, size, values, move, inertial
 
     @property
     def names(self) -> list[str]:
@@ -48,8 +57,12 @@ class Setting:
     def moved(self, state: State, i: int, h: float) -> State:
         """A copy of the state with number i larger by h; it falls as its setter says."""
         other = state.copy()
-        self._move(other, i, h)
+        self.shift(other, i, h)
         return other
+
+    def shift(self, state: State, i: int, h: float) -> None:
+        """Make number i of a state larger by h; it falls as its setter says."""
+        self._move(state, i, h)
 
 
 def find(system: Any, what: Any) -> Setting:
@@ -112,14 +125,14 @@ def _of_parameter(element: Any, parameter: Any, title: str) -> Setting:
     return Setting(title, get, move, size)
 
 
-def _of_field(element: Any, field: str, title: str, rows: Callable[[State], slice], size: int) -> Setting:
+def _of_field(body: Any, field: str, title: str, rows: Callable[[State], slice], size: int) -> Setting:
     def values(state: State) -> Any:
         return state.field(field)[rows(state)]
 
     def move(state: State, i: int, h: float) -> None:
         state.own_field(field)[rows(state)].reshape(-1)[i] += h
 
-    return Setting(title, values, move, size)
+    return Setting(title, values, move, size, (body.index, field))
 
 
 def _of_mass(body: Any, name: str, title: str) -> Setting:

@@ -19,6 +19,7 @@ from ..state.state import State
 from ..state.subsystem import Subsystem
 from ..tree import momentum
 from ..tree.tree import Tree
+from ..value.html_table import html_table
 from ..value.stage import Stage
 from .derivatives import Differentiable
 
@@ -96,6 +97,22 @@ class MultibodySystem(Differentiable):
         realized = "" if self._topology_realized else ", topology not realized"
         return f"<MultibodySystem {self._name!r}: {bodies} bodies, {forces} forces{realized}>"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: bodies, forces and constraints."""
+        if self._matter is None:
+            return html_table(repr(self), (), ())
+        rows = []
+        for body in list(self._matter.bodies)[1:]:
+            parent = body.get_parent_mobilized_body().name
+            mass = body.get_default_mass_properties().mass
+            rows.append((body.index, body.name, parent, type(body).__name__, mass))
+        shown = html_table(repr(self), ("", "body", "on", "mobilizer", "mass"), rows)
+        forces = [(type(force).__name__, force.name) for force in self.all_forces()]
+        number = self._matter.get_num_constraints()
+        constraints = [(type(one).__name__, one.name) for one in map(self._matter.get_constraint, range(number))]
+        shown += html_table("forces", ("kind", "name"), forces) if forces else ""
+        return shown + (html_table("constraints", ("kind", "name"), constraints) if constraints else "")
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kernel": None, "_trees": {}, "_default_state": None}
 
@@ -128,11 +145,31 @@ class MultibodySystem(Differentiable):
     # ------------------------------------------------------------------------------------------ energy
 
     def calc_kinetic_energy(self, state: State) -> float:
-        """Kinetic energy, mass*length^2/time^2. Needs VELOCITY."""
+        """Kinetic energy, mass*length^2/time^2. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> round(system.calc_kinetic_energy(state), 3)
+        8.283
+        """
         return self.get_matter_subsystem().calc_kinetic_energy(state)
 
     def calc_potential_energy(self, state: State) -> float:
-        """Potential energy of all enabled forces, mass*length^2/time^2. Needs POSITION (custom forces may need more)."""
+        """Potential energy of all enabled forces, mass*length^2/time^2. Needs POSITION (custom forces may need more).
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> round(system.calc_potential_energy(state), 3)
+        -26.247
+        """
         state.check_owner(self, "calc_potential_energy")
         if not state.valid & validity.POSITIONS:
             state.refuse("calc_potential_energy", Stage.POSITION)
@@ -140,7 +177,17 @@ class MultibodySystem(Differentiable):
         return float(total + sum(force.calc_potential_energy_contribution(state) for force in self._custom_forces))
 
     def calc_energy(self, state: State) -> float:
-        """Kinetic and potential energy. Needs VELOCITY."""
+        """Kinetic and potential energy. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> round(system.calc_energy(state), 3)
+        -17.964
+        """
         if not self._custom_forces and state.valid & validity.VELOCITIES:
             state.check_owner(self, "calc_energy")
             out = np.empty((2, 1))
@@ -149,7 +196,17 @@ class MultibodySystem(Differentiable):
         return self.calc_kinetic_energy(state) + self.calc_potential_energy(state)
 
     def calc_power_dissipation(self, state: State) -> float:
-        """The power that all enabled forces turn into heat, mass*length^2/time^3. Needs VELOCITY."""
+        """The power that all enabled forces turn into heat, mass*length^2/time^3. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> system.calc_power_dissipation(state)
+        0.0
+        """
         state.check_owner(self, "calc_power_dissipation")
         return float(sum(forces.calc_power_dissipation(state) for forces in self.force_subsystems))
 

@@ -11,7 +11,7 @@ semidefinite matrix does not need, so that all lanes take one path though each d
 
 from typing import Any
 
-from ..algebra.scalar import any_not_finite, load, sqrt, store, where, zero
+from ..algebra.scalar import any_not_finite, load, num_lanes, sqrt, store, where, zero
 from ..compiling import generic
 from ..state.fields import Record
 
@@ -52,21 +52,30 @@ def factor(model: Record, first: int, m: int, rows: int) -> Any:
 @generic
 def solve(model: Record, first: int, m: int, rows: int, x: Any, dropped: Any) -> None:
     """x[rows:] becomes W^+ x[rows:]. `factor` has made W into L, and returned *dropped*."""
-    # one lane with a dropped row sends all lanes the long way, which is right for the others too
     if any_not_finite(where(dropped > 0.0, 1e308 + zero(dropped), zero(dropped)) * 1e308):
+        if num_lanes(dropped) > 1:  # the other lanes go their own way, so that no lane's bits depend on its neighbours
+            _solve_whole(model, first, m, rows, x, dropped)
         _orthogonalize(model, first, m)
-        _solve_redundant(model, first, m, rows, x)
+        _solve_redundant(model, first, m, rows, x, dropped)
         return
+    _solve_whole(model, first, m, rows, x, zero(dropped))
+
+
+@generic
+def _solve_whole(model: Record, first: int, m: int, rows: int, x: Any, left_out: Any) -> None:
+    """x = L^-T L^-1 x, but for lanes that are left out."""
     for j in range(m):
-        total = load(x, rows + j, 0)
+        before = load(x, rows + j, 0)
+        total = before
         for k in range(j):
             total = total - load(model.gram, first + j * m + k, 0) * load(x, rows + k, 0)
-        store(x, rows + j, 0, total * load(model.gram_inverse, rows + j, 0))
+        store(x, rows + j, 0, where(left_out > 0.0, before, total * load(model.gram_inverse, rows + j, 0)))
     for j in range(m - 1, -1, -1):
-        total = load(x, rows + j, 0)
+        before = load(x, rows + j, 0)
+        total = before
         for k in range(j + 1, m):
             total = total - load(model.gram, first + k * m + j, 0) * load(x, rows + k, 0)
-        store(x, rows + j, 0, total * load(model.gram_inverse, rows + j, 0))
+        store(x, rows + j, 0, where(left_out > 0.0, before, total * load(model.gram_inverse, rows + j, 0)))
 
 
 @generic
@@ -100,8 +109,8 @@ def _orthogonalize(model: Record, first: int, m: int) -> None:
 
 
 @generic
-def _solve_redundant(model: Record, first: int, m: int, rows: int, x: Any) -> None:
-    """x = Q R^-T R^-1 Q^T x."""
+def _solve_redundant(model: Record, first: int, m: int, rows: int, x: Any, dropped: Any) -> None:
+    """x = Q R^-T R^-1 Q^T x, of lanes with a dropped row."""
     for j in range(m):
         dot = zero(load(model.time, 0, 0))
         for i in range(m):
@@ -121,4 +130,4 @@ def _solve_redundant(model: Record, first: int, m: int, rows: int, x: Any) -> No
         total = zero(load(model.time, 0, 0))
         for j in range(m):
             total = total + load(model.gram, first + i * m + j, 0) * load(model.gram_work, j, 0)
-        store(x, rows + i, 0, total)
+        store(x, rows + i, 0, where(dropped > 0.0, total, load(x, rows + i, 0)))

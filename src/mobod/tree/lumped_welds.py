@@ -52,16 +52,17 @@ class ReducedTree:
                 fields["force_integers"] = fields["force_integers"].copy()
                 for run, flags in zip(runs, pulled, strict=True):
                     fields["force_integers"][run : run + tree.nb] = flags
-        self._tree, self._fields = tree, fields
+        self.tree, self._fields = tree, fields
 
-    def new_record(self) -> Record:
-        """A record of lanes."""
-        record = self._tree.new_record(in_lanes=True)
+    def new_record(self, in_lanes: bool = True) -> Record:
+        """A record of lanes, or of one state."""
+        record = self.tree.new_record(in_lanes=in_lanes)
         for name, array in self._fields.items():
-            if name not in ADDRESSES:  # these are those of lanes
+            if name not in ADDRESSES:  # these are those of the record's scalar
                 record.share(name, array)
         if self.ground_acceleration is not None:
-            record.coriolis[0] = record.A_GB[0] = self.ground_acceleration[:, None]
+            of_each = self.ground_acceleration[:, None] if in_lanes else self.ground_acceleration
+            record.coriolis[0] = record.A_GB[0] = of_each
         return record
 
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import any_not_finite, load, one, store, where, zero
+from ..algebra.scalar import any_not_finite, load, num_lanes, one, store, where, zero
 from ..compiling import compiled, compiled_form_of, generic, routine
 from ..constraint._protocol import AS_Q, PROJECT_Q
 from ..mobilizer import _rates
-from ..mobilizer._access import copy
+from ..mobilizer._access import copy, put4, vector4
 from ..state.fields import Record
 from ..state.validity import POSITIONS, UNCHECKED, VELOCITIES
 from . import constraint_paths, constraints
@@ -123,7 +123,15 @@ def take_step(block: Any, what: int, part: float) -> None:
         q = load(model.q_before, i, 0)
         store(model.q, i, 0, where(part > 0.0, q + part * load(model.work_q, i, 0), q))
     for b in range(1, model.nb):
-        _rates.normalize(model, b)
+        if num_lanes(part) == 1:
+            _rates.normalize(model, b)
+        elif model.has_quaternion[b] == 1:  # of lanes that take the step
+            i = model.first_q[b]
+            w, x, y, z = vector4(model.q, i)
+            _rates.normalize(model, b)
+            u = vector4(model.q, i)
+            moves = part > 0.0
+            put4(model.q, i, (where(moves, u[0], w), where(moves, u[1], x), where(moves, u[2], y), where(moves, u[3], z)))
 
 
 @compiled

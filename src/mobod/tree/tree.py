@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -370,44 +370,51 @@ class Tree:
         self.remembers = self.remembers or memory_size > 0
         self.addresses = {}
 
+    def routines_by_field(self, numbers_only: bool) -> dict[str, list[tuple[int, Any]]]:
+        """The routines that this tree needs, each with its row of a field of addresses, field by field.
+
+        *numbers_only* says that the record holds one state without tangents: the only one whose steps are remembered.
+        """
+        fields = self.fields
+        rare = np.flatnonzero(np.isin(fields["rates"], (_rates.EULER, _rates.MATRIX)))
+        shared: list[tuple[int, Any]] = []
+        if self.counts["nc"]:
+            shared += [(CONSTRAIN, constrain), (SOLVE_ROWS, solve_rows)]
+            if np.any(fields["num_mobilizers"]):
+                shared.append((THROUGH_COORDINATES, through_coordinates))
+            if any(e >= BALL for e in self.elimination_if_free):
+                shared.append((EFFECTS_OF_BLOCK, effects_of_block))
+            if np.any(fields["rates"] != _rates.SAME):
+                shared.append((AS_Q, as_q))
+        return {
+            "kinematics_sweep": [(0, realize.kinematics)],
+            "dynamics_sweep": [(0, realize.dynamics)],
+            "kinematics": self.kinematics_routines,
+            "reversal": [(int(b), turn_round) for b in np.flatnonzero(fields["reversed"])],
+            "rare_rates": [(int(b), _rates.rare) for b in rare],
+            "motion": self.motion_routines,
+            "run_routine": self._force_routines,
+            # controllers are sampled in records of one state
+            "sampler": [(0, sampling.sampler)] if self._laws and numbers_only else [],
+            "controller": self._laws if numbers_only else [],
+            "contact_routines": list(enumerate(self._contact_routines)),
+            "all_runs": [(0, all_runs)] if self._force_routines else [],
+            "constraint_routine": self._constraint_routines,
+            "function_routine": self._function_routines,
+            "constrain": shared,
+            "measures": [(0, measures.measures)] if self.has_measures else [],
+            "measure_calls": self._measure_routines[: None if numbers_only else self._num_rate_routines],
+        }
+
     def _addresses_for(self, *scalar: bool) -> dict[str, npt.NDArray[np.int64]]:
         """The fields of addresses for a record's scalar. Compiles or loads the routines that this tree needs."""
         if scalar not in self.addresses:
-            fields, found = self.fields, {}
-            rare = np.flatnonzero(np.isin(fields["rates"], (_rates.EULER, _rates.MATRIX)))
-            shared: list[tuple[int, Any]] = []
-            if self.counts["nc"]:
-                shared += [(CONSTRAIN, constrain), (SOLVE_ROWS, solve_rows)]
-                if np.any(fields["num_mobilizers"]):
-                    shared.append((THROUGH_COORDINATES, through_coordinates))
-                if any(e >= BALL for e in self.elimination_if_free):
-                    shared.append((EFFECTS_OF_BLOCK, effects_of_block))
-                if np.any(fields["rates"] != _rates.SAME):
-                    shared.append((AS_Q, as_q))
-            routines: dict[str, Iterable[tuple[int, Any]]] = {
-                "kinematics_sweep": [(0, realize.kinematics)],
-                "dynamics_sweep": [(0, realize.dynamics)],
-                "kinematics": self.kinematics_routines,
-                "reversal": [(int(b), turn_round) for b in np.flatnonzero(fields["reversed"])],
-                "rare_rates": [(int(b), _rates.rare) for b in rare],
-                "motion": self.motion_routines,
-                "run_routine": self._force_routines,
-                # controllers are sampled in records of one state
-                "sampler": [(0, sampling.sampler)] if self._laws and not any(scalar) else [],
-                "controller": [] if any(scalar) else self._laws,
-                "contact_routines": list(enumerate(self._contact_routines)),
-                "all_runs": [(0, all_runs)] if self._force_routines else [],
-                "constraint_routine": self._constraint_routines,
-                "function_routine": self._function_routines,
-                "constrain": shared,
-                "measures": [(0, measures.measures)] if self.has_measures else [],
-                # steps, at whose ends something is remembered, are taken of numbers only
-                "measure_calls": self._measure_routines[: self._num_rate_routines if any(scalar) else None],
-            }
+            found = {}
+            routines = self.routines_by_field(not any(scalar))
             needed = [routine for of_field in routines.values() for _, routine in of_field]
             compile_ahead(Job(routine, scalar) for routine in dict.fromkeys([*needed, realize.advance]))
             for name, of_field in routines.items():
-                found[name] = np.zeros(len(fields[name]), np.int64)
+                found[name] = np.zeros(len(self.fields[name]), np.int64)
                 for i, routine in of_field:
                     found[name][i] = routine.address(*scalar)
             self.addresses[scalar] = found

@@ -14,7 +14,7 @@ from ..shapes.mechanism import Mechanism
 from ..shapes.normals import split_at_creases
 from ..shapes.poses import calc_poses
 from ..shapes.shape_maker import Surface
-from ..shapes.view import ELEVATION, View, find_center, find_close_view, find_view
+from ..shapes.view import ELEVATION, View, find_center, find_close_view, find_level_planes, find_view
 from ..value.checks import positive
 from .rotations import to_quaternions
 
@@ -62,7 +62,7 @@ def make_replay(
 ) -> Replay:
     """Take a motion at equal distances in time, with all that is needed to show it."""
     check_contact_forces(contact_forces)
-    times = _choose_times(trajectory, fps)
+    times = choose_times(trajectory, fps)
     mechanism, X_GB, particles = calc_poses(trajectory, times, detail)
     replay = _describe(mechanism, X_GB, particles, times)
     energy = np.interp(times, trajectory.time, np.asarray(trajectory.energy))
@@ -85,7 +85,8 @@ def make_still(mechanism: Mechanism, X_GB: Array, time: float = 0.0) -> Replay:
     return _describe(mechanism, X_GB[None], np.zeros((1, 0, 3)), np.array([time]))
 
 
-def _choose_times(trajectory: Trajectory, fps: float | None) -> Array:
+def choose_times(trajectory: Trajectory, fps: float | None) -> Array:
+    """Choose times at equal distances, 50 a second and no more than 3,000 unless told; or raise a ValueError."""
     if trajectory.system is None or len(trajectory) == 0:
         raise ValueError(
             "a replay needs a trajectory with a system and at least one time; load it with Trajectory.load(path, system=system)"
@@ -160,17 +161,19 @@ def _describe_surface(part: Surface, vertices: Array, triangles: NDArray[np.int6
 def _describe_view(mechanism: Mechanism, view: View, X_GB: Array) -> dict[str, Any]:
     """Where the camera begins, and the floor; what is in D, whose z axis is up, has its rotation beside it."""
     floor: dict[str, Any] = {"height": float(view.low[2]), "color": None, "opacity": 1.0}
-    planes = []
-    for plane in mechanism.planes:
-        X = view.R_DG @ X_GB[0, plane.body, :3]
-        if (X[:, :3] @ plane.normal)[2] > 1.0 - 1e-9:
-            height = float((X[:, :3] @ plane.point + X[:, 3])[2])
-            floor = {"height": height, "color": list(plane.color), "opacity": plane.opacity}
-        else:
-            color = [*plane.color, plane.opacity]
-            planes.append(
-                {"body": int(plane.body), "point": _rounded(plane.point), "normal": _rounded(plane.normal), "color": color}
-            )
+    level = find_level_planes(mechanism, X_GB[0], view.R_DG)
+    for plane, height in level:
+        floor = {"height": height, "color": list(plane.color), "opacity": plane.opacity}
+    planes = [
+        {
+            "body": int(plane.body),
+            "point": _rounded(plane.point),
+            "normal": _rounded(plane.normal),
+            "color": [*plane.color, plane.opacity],
+        }
+        for plane in mechanism.planes
+        if all(plane is not one for one, _ in level)
+    ]
     middle, extent = (view.low + view.high) / 2.0, view.high - view.low
     return {
         "R_DG": view.R_DG.ravel().tolist(),

@@ -214,8 +214,8 @@ def test_a_zero_mass_counts_as_none(write):
             ":7: two joints are named 'elbow' (the first is on line 4)",
         ),
         (
-            two_links(type="ball"),
-            ":4: joint 'elbow': its type 'ball' is not one of revolute, continuous, prismatic, fixed, floating, planar",
+            two_links(type="hinge"),
+            ":4: joint 'elbow': its type 'hinge' is not one of revolute, continuous, prismatic, fixed, floating, planar",
         ),
         (
             '<robot><link name="a"/>\n<joint name="j"/></robot>',

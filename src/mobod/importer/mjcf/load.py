@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ... import force
 from ...force.subsystem import GeneralForceSubsystem
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 def load_mjcf(
     path: str | os.PathLike[str],
     *,
+    gravity: ArrayLike | None = None,
     strict: bool = False,
     joint_friction: bool = True,
     joint_limits: bool = True,
@@ -50,6 +52,8 @@ def load_mjcf(
     ----------
     path : str or path-like
         The file.
+    gravity : (3,) array_like, optional
+        In place of the file's; length/time^2.
     strict : bool, default: False
         Refuse a file that names files which cannot be found, has inertias that no body has, or muscles and other actuators
         that are not simulated. Otherwise balls stand for missing meshes, such inertias are kept as they are, such actuators
@@ -105,7 +109,7 @@ def load_mjcf(
     system = MultibodySystem()
     matter = SimbodyMatterSubsystem(system)
     forces = GeneralForceSubsystem(system)
-    gravity = np.zeros(3) if source.disabled("GRAVITY") else np.array(m.opt.gravity)
+    pull = np.zeros(3) if source.disabled("GRAVITY") else np.array(m.opt.gravity)
     tree = Tree(source, matter)
     coordinates, speeds, angles = tree.name_coordinates()
     data: dict[str, Any] = {"options": options.kept(source)}
@@ -114,7 +118,7 @@ def load_mjcf(
         system=system,
         matter=matter,
         forces=forces,
-        gravity=force.Gravity(forces, matter, gravity),
+        gravity=force.Gravity(forces, matter, pull if gravity is None else gravity),
         bodies=dict(zip(source.bodies[1:], tree.bodies[1:], strict=True)),
         coordinates=coordinates,
         speeds=speeds,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from ... import body, constraint, force
 from ...errors import ModelError
@@ -17,6 +18,7 @@ from ...system.system import MultibodySystem
 from ...value import Transform
 from ...value.checks import suggest
 from ..model import Model
+from ..xml_element import Element
 from .bodies import Drawings, read_mass, share
 from .constraints import add_constraint
 from .contact import ContactShapes
@@ -28,10 +30,14 @@ from .forces import add_force
 from .frames import FRAMES, Components
 from .graph import Link, Tree
 from .joints import JOINTS, Site, coordinates_of, kind_of
-from .muscles import keep_wraps
+from .muscles import PathPoint, PathWrap, keep_wraps
 
 #: What tells of the file and not of the mechanism, kept as it is.
 _ABOUT = ("credits", "publications", "length_units", "force_units", "notes")
+_UNITS = {
+    "length_units": ("m", "meter", "meters", "metre", "metres", "unassigned"),
+    "force_units": ("n", "newton", "newtons", "unassigned"),
+}
 _ASIDE = {"ControllerSet": "controller", "ProbeSet": "probe"}
 
 
@@ -39,7 +45,13 @@ class Builder:
     """Makes a model, step by step; `model` and `report` grow on the way."""
 
     def __init__(
-        self, document: Item, path: str, strict: bool, mesh_dirs: Sequence[str | os.PathLike[str]], report: list[str]
+        self,
+        document: Item,
+        path: str,
+        strict: bool,
+        mesh_dirs: Sequence[str | os.PathLike[str]],
+        report: list[str],
+        gravity: npt.ArrayLike | None = None,
     ) -> None:
         self.document = document
         self.path = path
@@ -52,9 +64,11 @@ class Builder:
         self.mobods: dict[int, MobilizedBody] = {}
         self.coordinates: list[Coordinate] = []
         self.couplers: list[DependentCoordinate] = []
-        self.model = self._empty()
+        #: Of each element that has a path: the element, the points, and what it wraps.
+        self.paths: list[tuple[Element, list[PathPoint], list[PathWrap]]] = []
+        self.model = self._empty(gravity)
 
-    def _empty(self) -> Model:
+    def _empty(self, asked: npt.ArrayLike | None) -> Model:
         system = MultibodySystem()
         matter = SimbodyMatterSubsystem(system)
         forces = GeneralForceSubsystem(system)
@@ -64,7 +78,7 @@ class Builder:
             system=system,
             matter=matter,
             forces=forces,
-            gravity=force.Gravity(forces, matter, gravity),
+            gravity=force.Gravity(forces, matter, gravity if asked is None else asked),
             bodies={},
             coordinates={},
             speeds={},
@@ -125,14 +139,10 @@ class Builder:
                 item.refuse(f"joint {item.name!r} connects body {parent.name!r} to itself")
             self.places[id(item)] = X_P, X_C
             joints.append((item, parent, child))
-        self.twice(bodies)
+        for item in components.renamed:  # as OpenSim numbers them
+            what = "body" if item.tag == "Body" else item.tag
+            self.report.append(item.note(f"a second {what} {item.name!r} is called {components.name_of(item)!r}"))
         return Tree(components.ground, bodies, joints)
-
-    def twice(self, bodies: list[tuple[Item, float]]) -> None:
-        """Report names that come twice, which OpenSim numbers."""
-        for item, _ in bodies:
-            if self.components.name_of(item) != item.name:
-                self.report.append(item.note(f"a second body {item.name!r} is called {self.components.name_of(item)!r}"))
 
     def _make_bodies(self, tree: Tree) -> None:
         model, ground = self.model, self.components.ground
@@ -246,8 +256,11 @@ class Builder:
             item.is_read = True
             base, where = components.station(item)
             item.find("fixed")
+            place = self.mobods[id(base)], np.asarray(where, dtype=np.float64)
             if item.tag == "Marker":
-                model.markers[components.name_of(item)] = self.mobods[id(base)], np.asarray(where, dtype=np.float64)
+                model.markers[components.name_of(item)] = place
+            else:
+                model.data.setdefault("stations", {})[components.name_of(item)] = place
 
     def _keep_the_rest(self) -> None:
         """Data about the file; and a line of the report for each thing that is left out, or was never asked for."""
@@ -255,6 +268,10 @@ class Builder:
             child = self.document.find(tag)
             if child is not None and child.words:
                 self.model.data[tag] = " ".join(child.words)
+                if tag in _UNITS and child.words[0].lower() not in _UNITS[tag]:
+                    self.report.append(
+                        child.note(f"<{tag}> is {' '.join(child.words)!r}, and numbers are taken as they are, as by OpenSim")
+                    )
         for tag, kind in _ASIDE.items():
             for item in self.document.objects(tag):
                 self.lose(
@@ -270,6 +287,7 @@ class Builder:
         for (above, tag), items in counts.items():
             more = f", and {len(items) - 1} more like it" if len(items) > 1 else ""
             self.report.append(items[0].note(f"<{tag}> of {above} is not taken up{more}"))
+            self.losses.append(self.report[-1])
 
     def _add_external_loads(self) -> None:
         """Measured forces that are a component of the model: OpenSim has no other place for them in its file."""

@@ -36,7 +36,7 @@ class Item:
     __slots__ = ("children", "element", "is_read", "parent", "path")
 
     def __init__(self, path: str, element: Element, parent: Item | None = None) -> None:
-        self.path = path
+        self.path = path = element.file or path
         self.element = element
         self.parent = parent
         self.is_read = False
@@ -251,6 +251,16 @@ def _include(path: str, element: Element, above: tuple[str, ...]) -> None:
                 raise ModelError(f"{path}:{child.line}: <{child.tag}> is in the file {file!r}, which is not there")
             included, _ = _read(os.fspath(beside), (*above, path))
             name = child.attributes.get("name")
+            for one in [included, *_all_below(included)]:
+                one.file = one.file or os.fspath(beside)
             item.children[k] = included
             if name is not None:
                 included.attributes.setdefault("name", name)
+
+
+def _all_below(element: Element) -> Iterator[Element]:
+    waiting = list(element.children)
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting.extend(one.children)

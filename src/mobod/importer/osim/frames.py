@@ -44,6 +44,8 @@ class Components:
         self.path_of: dict[int, str] = {}
         self._by_name: dict[str, list[Item]] = {}
         self._places: dict[int, tuple[Item, Transform]] = {}
+        #: Those whose names come twice, and are numbered.
+        self.renamed: list[Item] = []
         self.ground = self._ground(model)
         for item in model.objects("components"):
             self._enter(item, "")
@@ -69,6 +71,8 @@ class Components:
         while path in self.paths:  # as OpenSim numbers names that come twice
             number += 1
             path = f"{above}/{name}_{number}"
+        if number and item.name:
+            self.renamed.append(item)
         self.paths[path] = item
         self.path_of[id(item)] = path
         self._by_name.setdefault(name, []).append(item)

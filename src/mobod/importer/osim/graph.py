@@ -158,9 +158,10 @@ class Tree:
             if link.item.tag in ("WeldJoint", "FreeJoint"):
                 self.loops.append(link)
                 continue
-            body = id(link.child.item)
+            is_reversed = link.child.level == 0  # of Ground there is no copy
+            body = id((link.parent if is_reversed else link.child).item)
             copies[body] = copies.get(body, 0) + 1
-            self.mobilizers.append(Mobilizer(link, False, copies[body]))
+            self.mobilizers.append(Mobilizer(link, is_reversed, copies[body]))
             link.is_used = True
         return copies
 

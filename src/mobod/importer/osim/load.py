@@ -11,16 +11,26 @@ import numpy.typing as npt
 from ...errors import ModelError
 from ...value.attributes import named_arguments
 from ..model import Model
+from ..xml_element import Element
 from .build import Builder
 from .document import Item, read_document
+from .path_lengths import has_lengths, measure, scale_lengths
 from .scaling import scale_document
 from .upgrade import upgrade
+
+
+def _built(name: str, element: Element) -> Builder:
+    """What a document describes, to be measured."""
+    builder = Builder(Item(name, element), name, False, (), [])
+    builder.build()
+    return builder
 
 
 @named_arguments
 def load_osim(
     path: str | os.PathLike[str],
     *,
+    gravity: npt.ArrayLike | None = None,
     strict: bool = False,
     mesh_dirs: Sequence[str | os.PathLike[str]] = (),
     external_loads: str | os.PathLike[str] | None = None,
@@ -37,9 +47,11 @@ def load_osim(
     ----------
     path : str or path-like
         The file, ``.osim``.
+    gravity : (3,) array_like, optional
+        In place of the file's; length/time^2.
     strict : bool, default: False
-        Whether a part of the mechanism that is left out, such as a muscle, or an inertia that no body can have, is an error
-        rather than a line of the report.
+        Whether what is left out, such as a muscle or an element or property that is not known, or an inertia that no body can
+        have, is an error rather than a line of the report.
     mesh_dirs : sequence of path-like
         Folders in which, and in whose folder ``Geometry``, meshes are looked for, after the model's own.
     external_loads : path-like, optional
@@ -69,6 +81,14 @@ def load_osim(
     Muscles and paths that wrap are kept as data in `Model.muscles` and `Model.data`, and not simulated. Controllers and probes
     are left out. In `Model.default_state`, Ball and Free joints have angles for coordinates, as OpenSim's have; coordinates
     that are locked, prescribed or coupled are so.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> import pathlib
+    >>> model = mb.load_osim(pathlib.Path(mb.examples.__path__[0]) / "leg6dof9musc.osim")
+    >>> len(model.muscles), len(model.bodies) > 5
+    (9, True)
     """
     name = os.fspath(path)
     element, version = read_document(name)
@@ -80,9 +100,12 @@ def load_osim(
             body: np.array(np.broadcast_to(np.asarray(given, dtype=np.float64), (3,)))
             for body, given in (scale_factors or {}).items()
         }
+        before = measure(_built(name, element)) if factors and has_lengths(element) else None
         report += scale_document(element, factors, mass=mass, keep_masses=keep_masses)
+        if before is not None:
+            report += scale_lengths(_built(name, element), before)
     document = Item(name, element)
-    builder = Builder(document, name, bool(strict), mesh_dirs, report)
+    builder = Builder(document, name, bool(strict), mesh_dirs, report, gravity)
     model = builder.build()
     model.data["source"], model.data["document"] = name, element
     if strict and builder.losses:

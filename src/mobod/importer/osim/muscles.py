@@ -145,6 +145,7 @@ def read_path(build: Builder, item: Item) -> tuple[list[PathPoint], list[PathWra
         ends = one.vector("range", (-1.0, -1.0)).astype(int).tolist()
         wraps.append(PathWrap(one.text("wrap_object"), one.text("method", "hybrid"), (ends[0], ends[1])))
     path.find("default_color")
+    build.paths.append((item.element, points, wraps))
     return points, wraps
 
 

@@ -94,8 +94,6 @@ class _Scaler:
             elif one.tag == "MovingPathPoint":
                 for axis, factor in zip("xyz", self.of(text_of(one, "socket_parent_frame")), strict=True):
                     _multiply_function(child_of(one, f"{axis}_location"), float(factor))
-        if any(one.tag.endswith("Muscle") for one in below(self.root)):
-            self.notes.append("the lengths of muscles' fibers and tendons are not scaled: no muscle is simulated.")
 
     def _body(self, body: Element, keep_masses: bool) -> None:
         factors = self.factors.get(body.attributes.get("name", ""))

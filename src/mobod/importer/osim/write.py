@@ -7,20 +7,21 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ...errors import ModelError
 from ...value.files import as_path, written
+from ..formats import as_model
 from ..model import Model
 from ..xml_element import Element
 
 VERSION = "40600"
 
 
-def write_osim(path: str | os.PathLike[str], model: Model) -> None:
+def write_osim(path: str | os.PathLike[str], model: Model | str | os.PathLike[str]) -> None:
     """Write the document that a model was built from, upgraded and scaled, with its markers where they are now.
 
     Parameters
     ----------
     path : path
         Of the file, ``.osim``; it takes the place of an old one when it is complete.
-    model : Model
+    model : Model or path
         From `load_osim`, or scaled.
 
     Raises
@@ -28,6 +29,7 @@ def write_osim(path: str | os.PathLike[str], model: Model) -> None:
     ModelError
         If the model is not from an OpenSim file.
     """
+    model = as_model(model)
     root = model.data.get("document")
     if not isinstance(root, Element):
         raise ModelError(f"the model {model.name!r} is not from an OpenSim file, and cannot be written as one")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Vector3: TypeAlias = tuple[float, float, float]
-JointType = Literal["revolute", "continuous", "prismatic", "fixed", "floating", "planar"]
+JointType = Literal["revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical"]
 
 NUM_Q: dict[str, int] = {
     "revolute": 1,
@@ -20,8 +20,9 @@ NUM_Q: dict[str, int] = {
     "fixed": 0,
     "floating": 7,
     "planar": 3,
+    "spherical": 4,
 }
-"""Coordinates of each type of joint; a floating joint has a quaternion and a position."""
+"""Coordinates of each type of joint; a floating joint has a quaternion and a position, a spherical one a quaternion."""
 
 NUM_U: dict[str, int] = {
     "revolute": 1,
@@ -30,6 +31,7 @@ NUM_U: dict[str, int] = {
     "fixed": 0,
     "floating": 6,
     "planar": 3,
+    "spherical": 3,
 }
 """Speeds of each type of joint."""
 

@@ -49,6 +49,7 @@ _MOBILIZERS: dict[str, type[MobilizedBody]] = {
     "fixed": mobilizer.Weld,
     "floating": mobilizer.Free,
     "planar": mobilizer.Planar,
+    "spherical": mobilizer.Ball,  # of Bullet's and other readers, not of the format
 }
 
 

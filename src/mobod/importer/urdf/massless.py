@@ -93,6 +93,8 @@ def _joint_geometry(joint: Joint, q: float) -> tuple[Array, Array, Array]:
         H[:3, 0] = axis
         H[3:, 1:] = in_plane
         return H, _turn(axis, q), in_plane @ np.array([q, 0.5 * q])
+    if joint.type == "spherical":
+        return np.eye(6)[:, :3], _turn(np.array([0.48, 0.6, 0.64]), q), here
     if joint.type == "floating":
         return np.eye(6), _turn(np.array([0.48, 0.6, 0.64]), q), np.array([q, 0.5 * q, 0.25 * q])
     return _SOLID, still, here

@@ -46,6 +46,11 @@ JOINT_TYPES: tuple[str, ...] = get_args(JointType)
 # float() also takes underscores, "infinity" and other alphabets' digits, which URDF does not
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _LARGEST = 1e30  # larger lengths and masses are typing errors, and would overflow
+#: Elements of simulators and controllers, which say nothing of the mechanism; so do those with a prefix.
+EXTENSIONS = frozenset(
+    {"calibration", "contact", "gazebo", "mujoco", "ros2_control", "safety_controller", "self_collision_checking", "sensor"}
+    | {"transmission", "verbose", "contact_coefficients", "audio_source", "loop_joint", "disable_collisions", "group"}
+)
 _SMALLEST_MASS = 1e-30
 
 Named = TypeVar("Named", Link, Joint)
@@ -138,6 +143,8 @@ class _Reader:
     def drop_others(self, element: Element, known: set[str]) -> None:
         for child in element.children:
             if child.tag not in known:
+                if self.strict and child.tag not in EXTENSIONS and ":" not in child.tag:
+                    self.fail(child, f"<{child.tag}> in <{element.tag}> is not of the format")
                 inside = "" if element.tag == "robot" else f" in <{element.tag}>"
                 self.drop(child, f"<{child.tag}>{inside}")
 
@@ -242,6 +249,7 @@ class _Reader:
             mass = self.number(mass_element, "value", f"{whose}: mass")
         if mass_element is not None and mass < 0.0:
             self.fail(mass_element, f"{whose}: mass is negative ({mass:g})")
+        self.drop_others(element, {"mass", "origin", "inertia"})
         origin = self.read_origin(element, whose)
         moments = dict.fromkeys(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), 0.0)
         inertia = self.first(element, "inertia", whose)
@@ -262,6 +270,7 @@ class _Reader:
 
     def read_visual(self, element: Element, link: str) -> Visual | None:
         whose = f"link {link!r}: visual"
+        self.drop_others(element, {"origin", "geometry", "material"})
         origin = self.read_origin(element, whose)
         container = self.first(element, "geometry", whose)
         geometry = None if container is None else self.read_geometry(container, whose)
@@ -281,6 +290,7 @@ class _Reader:
 
     def read_sound_collision(self, element: Element, link: str) -> Collision | None:
         whose = f"link {link!r}: collision"
+        self.drop_others(element, {"origin", "geometry", "material"})
         origin = self.read_origin(element, whose)
         container = self.first(element, "geometry", whose)
         geometry = None if container is None else self.read_geometry(container, whose, with_capsules=True)
@@ -362,6 +372,7 @@ class _Reader:
         whose = f"joint {name!r}"
         self.drop_others(element, {"parent", "child", "origin", "axis", "limit", "dynamics", "mimic"})
         kind = self.text(element, "type", whose)
+        kind = "spherical" if kind == "ball" else kind
         if kind not in JOINT_TYPES:
             self.fail(element, f"{whose}: its type {kind!r} is not one of {', '.join(JOINT_TYPES)}")
         ends: dict[str, str] = {}
@@ -370,7 +381,7 @@ class _Reader:
             if end is None:
                 self.fail(element, f"{whose} has no <{role}>")
             ends[role] = self.text(end, "link", f"{whose}: {role}")
-        has_axis = kind not in ("fixed", "floating")
+        has_axis = kind not in ("fixed", "floating", "spherical")
         return Joint(
             name=name,
             type=cast(JointType, kind),

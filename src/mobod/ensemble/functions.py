@@ -1,0 +1,167 @@
+"""Users' functions of a run of many states: a controller, what is observed, what ends a run.
+
+All are called as ``f(t, q, u)``, q and u being tuples of all coordinates and speeds of the mobilizers. Those that compile run
+in lanes; others are called by Python, state by state.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..errors import ModelError
+from ..event import TriggeredHandler
+from ..function import users
+from ..function.users.unrolled import numbers, unrolled
+from ..value.stage import Stage
+
+if TYPE_CHECKING:
+    from ..compiling import UsersRoutine
+    from ..state.state import State
+
+ARGUMENTS = ("t", "q", "u")
+Function = Callable[..., Any]
+
+
+def arguments_of(state: State) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
+    """What the functions are called with at a state."""
+    tree = state.tree
+    return state.time, tuple(state.q_values[: tree.nq].tolist()), tuple(state.u_values[: tree.nu].tolist())
+
+
+class RunFunction:
+    """A user's function of a run.
+
+    Parameters
+    ----------
+    name : str
+        "controller" or "terminate".
+    function : callable
+    state : State
+        At which it is tried.
+
+    Attributes
+    ----------
+    routine : UsersRoutine or None
+        Of what it compiles to; None where it has to be called by Python.
+
+    Raises
+    ------
+    TypeError
+        If it is not callable.
+    ModelError
+        If it fails at the state, or returns something else than it has to.
+    """
+
+    def __init__(self, name: str, function: Function, state: State) -> None:
+        if not callable(function):
+            raise TypeError(f"{name} is a function of (t, q, u), not {function!r}")
+        self.name, self.python = name, function
+        nq, nu = state.tree.nq, state.tree.nu
+        self._shape: tuple[int, ...] = (nu,) if name == "controller" else ()
+        self.check(self.call(state))
+        self.routine: UsersRoutine | None = None
+        try:
+            frozen = users.freeze(function, name, ARGUMENTS)
+            users.try_out(frozen, _places(state), f"There are {nq} q and {nu} u", lambda value, _: self.check(value))
+            made = users.routine_of(f"ensemble.{name}", {name: frozen}, (nq, nu), lambda: self._kernel(frozen, nq, nu))
+            made.address(in_lanes=True)
+            self.routine = made
+        except (TypeError, ModelError) as error:
+            warnings.warn(
+                f"{name} cannot be compiled and is called by Python, state by state, which is some hundred times slower than "
+                f"in lanes: {error}",
+                RuntimeWarning,
+                stacklevel=6,
+            )
+
+    def call(self, state: State) -> Any:
+        """Its value at a state."""
+        return self.python(*arguments_of(state))
+
+    def force(self, state: State) -> Array:
+        """The mobility forces of a controller."""
+        value = self.call(state)
+        self.check(value)
+        return np.asarray(value, float)
+
+    def check(self, value: Any) -> None:
+        """Refuse what it must not return."""
+        if not self._shape:
+            if isinstance(value, (tuple, list)) or np.ndim(value) > 1:  # lanes, in a trial, are an array of eight
+                raise ModelError(f"{self.name} has to return a number; it returned {value!r}")
+        elif not isinstance(value, (tuple, list, np.ndarray)) or len(value) != self._shape[0]:
+            raise ModelError(f"{self.name} has to return {self._shape[0]} numbers, a force for each u; it returned {value!r}")
+
+    def _kernel(self, f: users.Frozen, nq: int, nu: int) -> Function:
+        call = "f(load(model.time, 0, 0), q(model.q, 0), u(model.u, 0))"
+        if self.name == "terminate":
+            lines = [f"store(model.witness_values, 0, 0, {call} + zero(load(model.time, 0, 0)))"]
+        else:
+            lines = [f"made = {call}"]
+            rows = "model.mobility_forces"
+            lines += [f"store({rows}, {j}, 0, load({rows}, {j}, 0) + made[{j}])" for j in range(nu)]
+        inner = unrolled("model", *lines, f=f.function, q=numbers(nq), u=numbers(nu))
+
+        def run_function(model: Any, i: int, k: int) -> int:
+            inner(model)
+            return 0
+
+        return run_function
+
+
+class EndWhere(TriggeredHandler):
+    """Ends the run of one state where a function becomes positive."""
+
+    def __init__(self, function: RunFunction) -> None:
+        super().__init__(Stage.VELOCITY, falling=False, absolute_window=1e-12, name="terminate")
+        self._function = function
+
+    def get_value(self, state: State) -> float:
+        """The function at the state."""
+        return float(self._function.call(state))
+
+    def handle_event(self, state: State, accuracy: float) -> bool:
+        """End the run."""
+        return True
+
+
+def observe(function: Function, times: Array, q: Array, u: Array) -> Array:
+    """A function at all rows of all motions ``(n, nt, m)``: of all at once, or row by row where it cannot do that.
+
+    Raises
+    ------
+    ModelError
+        If it returns something else than a number or numbers.
+    """
+    n, nt = q.shape[:2]
+    t = np.broadcast_to(times, (n, nt))
+    columns = tuple(np.moveaxis(q, 2, 0)), tuple(np.moveaxis(u, 2, 0))
+    with np.errstate(all="ignore"):
+        try:
+            value = function(t, *columns)
+            parts = value if isinstance(value, (tuple, list)) else (value,)
+            return np.stack([np.broadcast_to(np.asarray(part, float), (n, nt)) for part in parts], axis=2)
+        except Exception:  # it asks which of two numbers is larger, say
+            rows = [
+                np.ravel(np.asarray(function(float(t[i, k]), tuple(q[i, k].tolist()), tuple(u[i, k].tolist())), float))
+                for i in range(n)
+                for k in range(nt)
+            ]
+    if len({len(row) for row in rows}) != 1:
+        raise ModelError("observe has to return a number, or as many numbers each time")
+    return np.reshape(rows, (n, nt, -1))
+
+
+def _places(state: State) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(0)
+    t, q, u = arguments_of(state)
+    moved = (
+        tuple((np.array(q) + 0.3 * rng.normal(size=len(q))).tolist()),
+        tuple((np.array(u) + rng.normal(size=len(u))).tolist()),
+    )
+    return [dict(zip(ARGUMENTS, (t, q, u), strict=True)), dict(zip(ARGUMENTS, (t + 0.1, *moved), strict=True))]

@@ -1,0 +1,487 @@
+"""Simulating all states: each with its own steps, events and end, reports at common times."""
+
+# ruff: noqa: SLF001  (a run is a part of its ensemble, in a class of its own)
+from __future__ import annotations
+
+import copy
+import itertools
+import threading
+import time as _clock
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.arrays import Array
+from ..integrator import Integrator
+from ..integrator import _runge_kutta as rk
+from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
+from ..simulation.quantities import QUANTITY, Recording
+from ..simulation.run import integrator_settings
+from ..simulation.simulate import describe, report_times
+from ..value.checks import check_extension, number
+from ..value.files import as_path, check_writable
+from ..value.stage import Stage
+from . import batch_runs as runs
+from .ensemble_trajectory import EnsembleTrajectory, Failure, Termination, counted
+from .functions import EndWhere, RunFunction
+from .functions import observe as run_observer
+from .lane_runs import LaneRuns
+from .one_by_one import run_one
+from .stepping import Stepping, make_integrator, note_cost
+
+if TYPE_CHECKING:
+    import os
+
+    from ..state.state import State
+
+#: A call of a kernel is to take about as long, so that Ctrl-C and progress are seen; s.
+_CALL = 0.05
+#: So many states are handed to a thread at a time, at most, in groups of eight.
+_PORTION = 64
+#: Most bytes of results in memory where they go to a file.
+_BUFFER = 1 << 26
+#: So many failures are explained by running the state once more alone, which finds what was at fault.
+_EXPLAINED = 8
+_ENDED = "terminate became positive"
+_SAYS = {
+    rk.STEP_TOO_SMALL: "a step however small misses the accuracy: the system is too stiff, or accelerations jump",
+    rk.NOT_FINITE: "accelerations are not finite, however short the step",
+    rk.NOT_PROJECTED: "the state cannot be brought to its constraints, however short the step",
+    runs.NOT_RUN: "it was not run: the run was interrupted",
+}
+
+
+class Simulating(Stepping):
+    """The part of `Ensemble` that simulates."""
+
+    __slots__ = ()
+
+    def simulate(
+        self,
+        time: float,
+        *,
+        integrator: Integrator | type[Integrator] | str | None = None,
+        accuracy: float | None = None,
+        fixed_step_size: float | None = None,
+        report_interval: float | None = None,
+        controller: Callable[..., Any] | None = None,
+        observe: Callable[..., Any] | None = None,
+        terminate: Callable[..., Any] | None = None,
+        record: Mapping[str, Any] | Iterable[Any] | None = None,
+        record_to: str | os.PathLike[str] | None = None,
+        progress: bool | Callable[[int, int], Any] | None = None,
+    ) -> EnsembleTrajectory:
+        """Simulate all states from where they are, each for as long as *time*, and return their motions.
+
+        Every state has its own step sizes, events and end; explicit Runge-Kutta and semi-explicit methods step eight states
+        at once on each thread, and a state that has ended makes room for the next. Others, and systems with events, unilateral
+        contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` compiles them.
+
+        Parameters
+        ----------
+        time : float
+            How long, from each state's own time on.
+        integrator : Integrator, class or str, optional
+            `RungeKuttaMerson` unless given; of one that is made, its settings count.
+        accuracy : float, optional
+            Largest local error of a step; 1e-3 unless given.
+        fixed_step_size : float, optional
+            Take steps of this size, and control no error: all states in step, which is fastest.
+        report_interval : float, optional
+            Time between rows; a two-hundredth of *time* unless given. Of many states, ask for fewer rows: ``time`` gives the
+            two ends alone.
+        controller : callable, optional
+            ``controller(t, q, u)``, q and u being tuples, returns a tuple of nu generalized forces, which act beside those of
+            the elements wherever accelerations are evaluated. Written as compiled forces are, with ``+ - * /``, ``where`` and
+            what is in `mobod.algebra`, it runs in lanes; anything else is called by Python, state by state, with a note.
+        observe : callable, optional
+            ``observe(t, q, u)`` returns a number, or a tuple of them, of each row: found in ``observations (n, nt, m)``. It
+            is called with all rows at once where it can be.
+        terminate : callable, optional
+            ``terminate(t, q, u)`` returns a number; a state's run ends where this becomes positive: see ``terminations``.
+        record : mapping or sequence, optional
+            Quantities by name, as of `mobod.simulate`: found in ``quantities``. They are computed by Python from the rows,
+            some 20 us each; ``"contacts"``, of which there is any number, is not among them.
+        record_to : str or path, optional
+            An HDF5 file, ``.h5`` (needs h5py), into which the motions go as they come, so that memory holds few of them.
+        progress : bool or callable, optional
+            True shows a progress bar (needs tqdm); a callable is called now and then with how many states have ended, and n.
+
+        Returns
+        -------
+        EnsembleTrajectory
+            Motions, which states have failed, why, and when.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument makes no sense, which it names; the states are then as they were.
+        KeyboardInterrupt
+            If the user interrupts, with what there is as its attribute ``trajectory``; states that were not run to their end
+            are where they began.
+
+        Notes
+        -----
+        The ensemble is left where the runs have ended; a state that cannot go on is at its last good step. A state's motion is
+        that of `mobod.simulate` to rounding, and has the same bits whatever n, the order, the other states and the threads are.
+
+        Examples
+        --------
+        >>> import mobod as mb, numpy as np
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 100, state=state)
+        >>> ensemble.q = np.linspace(0, 1, 200).reshape(100, 2)
+        >>> motions = ensemble.simulate(2.0, report_interval=0.5)
+        >>> motions.q.shape
+        (100, 5, 2)
+        >>> motions[3].q.shape
+        (5, 2)
+        """
+        self._template.check_owner(self._system, "Ensemble.simulate")
+        made = make_integrator(self._system, integrator, accuracy, fixed_step_size)
+        note_cost(self._system)
+        times = self._report_times(time, report_interval, made, record_to)
+        template = self._state(0)
+        control = None if controller is None else RunFunction("controller", controller, template)
+        ends = None if terminate is None else RunFunction("terminate", terminate, template)
+        if observe is not None and not callable(observe):
+            raise TypeError(f"observe is a function of (t, q, u), not {observe!r}")
+        if record is not None and Recording(self._system, template, record).tables:
+            raise ValueError("record of an ensemble cannot have 'contacts', of which there is any number a time")
+        run = _Run(self, made, times, _file(record_to), progress, (control, ends))
+        try:
+            run.go()
+        except BaseException as error:
+            error.trajectory = run.finished()  # type: ignore[attr-defined]
+            raise
+        finally:
+            self._changed(Stage.INSTANCE)
+            run.close()
+        motions = run.finished()
+        if observe is not None:
+            motions.observations = run_observer(observe, run.times, np.asarray(motions.q), np.asarray(motions.u))
+        if record is not None:
+            motions.quantities = _quantities(motions, record)
+        return motions
+
+    def _maker_of_states(self) -> Callable[[int], State]:
+        """What makes a state with the parameters of state *i*, as they are now."""
+        if self._own or self._of_subsystems:
+            return copy.copy(self)._state
+        template = self._template.copy()
+        return lambda i: template.copy()
+
+    def _report_times(self, time: float, interval: float | None, integrator: Integrator, record_to: Any) -> Array:
+        """Times of reports: one row, or a row a state where these begin at different times."""
+        time = number("time", time)
+        if not 0.0 < time < np.inf:
+            raise ValueError(f"time has to be positive and finite, got {time}")
+        interval = time / 200.0 if interval is None else number("report_interval", interval)
+        if not interval > 0.0:
+            raise ValueError(f"report_interval has to be positive, got {interval}")
+        numbers = 0 if record_to is not None else self._n * len(self._template.y_values)
+        starts = self._time[: self._n, 0]
+        if not np.isfinite(starts).all():
+            raise ValueError(f"the time of state {int(np.argmin(np.isfinite(starts)))} is not finite")
+        final = integrator.final_time
+        if (starts == starts[0]).all():
+            return report_times(float(starts[0]), time, interval, final, numbers)[None]
+        if final is not None:
+            raise ValueError("with a final_time of the integrator, all states have to begin at the same time")
+        common = report_times(0.0, time, interval, None, numbers)
+        times: Array = starts[:, None] + common
+        times[:, -1] = starts + time
+        return times
+
+    def _run_in_lanes(self, run: _Run, lanes: LaneRuns, results: Array, first: int, stop: int) -> None:
+        """Run states from *first* to *stop* - 1, with their reports in *results*."""
+        times = run.times
+        ends = np.ascontiguousarray(np.broadcast_to(times[:, -1], (self._n,)))
+        data = (*self._variables, np.zeros((0, 0)), lanes.of_each, ends, times, results, run.outcome, run.reached)
+        threads = min(self._threads, -(-(stop - first) // 8))
+        portion = max(8, min(_PORTION, (stop - first) // (4 * threads) // 8 * 8))
+        portions, main = itertools.count(first, portion), threading.get_ident()
+        interrupted: list[bool] = []
+
+        def work(number: int) -> None:
+            worker, attempts, status = lanes.workers[number], 64, runs.HUNGRY
+            worker.clear()
+            try:
+                while status != runs.FINISHED and not interrupted:
+                    clock = _clock.perf_counter()
+                    if status == runs.HUNGRY:
+                        begin = min(next(portions), stop)
+                        end = min(begin + portion, stop)
+                        status = worker.go(begin, end, end < stop, attempts, data, first)
+                    else:
+                        worker.queue[runs.LIMIT] = attempts
+                        status = worker.go_on(data)
+                        if _clock.perf_counter() - clock < 0.5 * _CALL:
+                            attempts = min(2 * attempts, 1 << 24)
+                    if threading.get_ident() == main:
+                        run.show()
+            except BaseException:
+                interrupted.append(True)
+                raise
+
+        self._helpers.join(work, threads)
+
+    def _run_one_by_one(self, run: _Run, which: npt.NDArray[np.int64], results: Array, first: int) -> None:
+        """Run some states each for itself."""
+        numbers, main = iter(which.tolist()), threading.get_ident()
+        lock = threading.Lock()
+        interrupted: list[bool] = []
+
+        def work(_: int) -> None:
+            while not interrupted:
+                with lock:
+                    i = next(numbers, None)
+                if i is None:
+                    return
+                try:
+                    self._run_alone(run, i, results[i - first])
+                    if threading.get_ident() == main:
+                        run.show()
+                except BaseException:
+                    interrupted.append(True)
+                    raise
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of one state of many
+            ends = None if run.ends is None else EndWhere(run.ends)
+            if ends is not None:
+                self._system.add_event_handler(ends)
+            try:
+                in_python = self._system.is_interpreted or run.controller is not None or ends is not None
+                self._helpers.join(work, 1 if in_python else min(self._threads, len(which)))
+            finally:
+                if ends is not None:
+                    self._system.remove_event_handler(ends)
+
+    def _run_alone(self, run: _Run, i: int, rows: Array) -> None:
+        """Run one state for itself, its reports into *rows*."""
+        settings = integrator_settings(run.integrator)
+        state = self._state(i)
+        if run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
+            rows[0], rows[1:] = state.y_values, np.nan
+            run.outcome[i, : runs.NUM_STEPS] = rk.REACHED, 1
+            run.terminations[i] = Termination(state.time, _ENDED, state.y_values.copy())
+            return
+        force = None if run.controller is None else run.controller.force
+        done = run_one(self._system, state, run.times[min(i, len(run.times) - 1)], settings, force)
+        k = len(done.time) - (done.termination is not None)
+        rows[:k], rows[k:] = done.y[:k], np.nan
+        self._put_back(i, done.state)
+        status = rk.REACHED if done.failure is None else rk.STEP_TOO_SMALL
+        counts = (f"get_num_{name}" for name in _COUNTED)
+        run.outcome[i] = [status, k, *[getattr(done.integrator, name)() for name in counts]]
+        run.reached[i] = done.state.time, done.integrator.get_previous_step_size_taken()
+        if done.failure is not None:
+            run.reasons[i] = done.failure
+        if done.termination is not None:
+            run.terminations[i] = Termination(done.state.time, done.termination, done.y[-1])
+
+
+_COUNTED = (
+    "steps_taken",
+    "steps_attempted",
+    "realizations",
+    "error_test_failures",
+    "realization_failures",
+    "projection_failures",
+)
+
+
+def _quantities(motions: EnsembleTrajectory, record: Any) -> dict[str, Array]:
+    """What is recorded beside the variables ``(n, nt, ...)``; no numbers where there are no rows."""
+    found: dict[str, Array] = {}
+    assert motions.state_of is not None
+    for i in range(len(motions)):
+        rows, state = int(motions.num_rows[i]), motions.state_of(i)
+        times = (motions.time if motions.time.ndim == 1 else motions.time[i])[:rows]
+        columns, made, error = Recording(state.system, state, record).rows_of(times, motions.rows_of_y(i))
+        if error is not None:
+            error.add_note(f"this is of state {i} at time {times[made]:.9g}")
+            raise error
+        for column, values in columns.items():
+            name = column.removeprefix(QUANTITY)
+            if name not in found:
+                found[name] = np.full((len(motions), motions.time.shape[-1], *values.shape[1:]), np.nan)
+            found[name][i, :rows] = values
+    return found
+
+
+def _file(record_to: Any) -> Path | None:
+    """The file of a run, once it is sure that it can be written."""
+    if record_to is None:
+        return None
+    path = as_path("record_to", record_to)
+    check_extension(path, EXTENSIONS)
+    import_h5py("record_to")
+    check_writable("record_to", path)
+    return path
+
+
+class _Run:
+    """A run of all states under way."""
+
+    def __init__(
+        self,
+        ensemble: Any,
+        integrator: Integrator,
+        times: Array,
+        path: Path | None,
+        progress: Any,
+        functions: tuple[RunFunction | None, RunFunction | None],
+    ) -> None:
+        if progress is not None and not isinstance(progress, (bool, np.bool_)) and not callable(progress):
+            raise TypeError(f"progress is True, False or a callable of the states that have ended and n, not {progress!r}")
+        self._ensemble, self.integrator, self.times = ensemble, integrator, times
+        n, ny = len(ensemble), len(ensemble._template.y_values)
+        self._n, self._nt, self._ny = n, times.shape[1], ny
+        self.controller, self.ends = functions
+        routines = [one and one.routine for one in functions]
+        in_python = any(one is not None and one.routine is None for one in functions)
+        self.lanes = None if in_python else ensemble._lane_runs(integrator, False, *routines)
+        self.outcome = np.zeros((n, runs.OUTCOMES), np.int64)
+        self.outcome[:, runs.STATUS] = runs.NOT_RUN
+        self.reached = np.zeros((n, 2))
+        self.reached[:, 0] = ensemble._time[:n, 0]
+        self.reasons: dict[int, str] = {}
+        self.terminations: dict[int, Termination] = {}
+        self._start = [part[:n].copy() for part in ensemble._variables]
+        self._results = np.empty((n, self._nt, ny)) if path is None else np.empty((0, self._nt, ny))
+        self._about = describe(ensemble._system, ensemble._template)
+        self._file = None if path is None else FileRows(path, self._about)
+        self._progress = progress if callable(progress) else None
+        self._bar = _bar(n) if progress is True else None
+        self._seen, self._began = 0.0, _clock.perf_counter()
+
+    def go(self) -> None:
+        """Run all states; where they go to a file, some at a time."""
+        batch = self._n
+        if self._file is not None:
+            batch = max(8, min(self._n, _BUFFER // (8 * self._nt * max(1, self._ny)) // 8 * 8))
+        for first in range(0, self._n, batch):
+            stop = min(first + batch, self._n)
+            results = self._results
+            if self._file is not None:
+                results = np.empty((stop - first, self._nt, self._ny))
+            try:
+                self._batch(results, first, stop)
+            finally:
+                self._blank(results, first, stop)
+                if self._file is not None:
+                    self._file.append(self._block(results, first, stop))
+                    self._file.flush()
+        self.show(True)
+
+    def _batch(self, results: Array, first: int, stop: int) -> None:
+        ensemble = self._ensemble
+        if self.lanes is None:
+            ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
+            return
+        ensemble._run_in_lanes(self, self.lanes, results, first, stop)
+        for i in (np.flatnonzero(self.outcome[first:stop, runs.STATUS] == runs.TERMINATED) + first).tolist():
+            y = np.concatenate([part[i] for part in ensemble._variables[1:]])
+            self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
+            self.outcome[i, runs.STATUS] = rk.REACHED
+        # accelerations may jump where steps became too small, which steps of one state know how to pass; of a few others that
+        # have failed the same finds out what was at fault
+        status = self.outcome[first:stop, runs.STATUS]
+        stuck = np.flatnonzero(status == rk.STEP_TOO_SMALL) if self.lanes.adaptive else np.zeros(0, np.int64)
+        others = np.flatnonzero((status != rk.REACHED) & (status != rk.STEP_TOO_SMALL))[:_EXPLAINED]
+        again = np.concatenate([stuck, others]) + first
+        if len(again):
+            for part, start in zip(ensemble._variables, self._start, strict=True):
+                part[again] = start[again]
+            ensemble._run_one_by_one(self, again, results, first)
+
+    def _blank(self, results: Array, first: int, stop: int) -> None:
+        """No numbers where there are no reports."""
+        made = self.outcome[first:stop, runs.ROWS]
+        made[self.outcome[first:stop, runs.STATUS] == runs.NOT_RUN] = 0
+        for i in np.flatnonzero(made < self._nt):
+            results[i, made[i] :] = np.nan
+
+    def _block(self, results: Array, first: int, stop: int) -> dict[str, Array]:
+        block = self._columns(results)
+        times = np.broadcast_to(self.times[first:stop] if len(self.times) > 1 else self.times, (stop - first, self._nt))
+        return {
+            "time": np.array(times),
+            "counts": self.outcome[first:stop].astype(float),
+            "end": self.reached[first:stop],
+            **block,
+        }
+
+    def _columns(self, y: Array) -> dict[str, Array]:
+        """The variables, of all results."""
+        state = self._ensemble._template
+        nq, nu, nz = len(state.q), len(state.u), len(state.z_values)
+        q, u, z, particles = np.split(y, [nq, nq + nu, nq + nu + nz], axis=2)
+        particles = particles.reshape(*y.shape[:2], 2, particles.shape[2] // 6, 3)
+        block = {"q": q, "u": u, "z": z}
+        return {**block, "particle_locations": particles[:, :, 0], "particle_velocities": particles[:, :, 1]}
+
+    def show(self, last: bool = False) -> None:
+        """Show how far the run is, now and then."""
+        now = _clock.perf_counter()
+        if (self._progress is None and self._bar is None) or (not last and now - self._seen < 0.1):
+            return
+        self._seen, done = now, int(np.count_nonzero(self.outcome[:, runs.STATUS] != runs.NOT_RUN))
+        if self._progress is not None:
+            self._progress(done, self._n)
+        if self._bar is not None:
+            self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        """The run is over."""
+        if self._bar is not None:
+            self._bar.close()
+        if self._file is not None:
+            failures = {str(i): list(one) for i, one in self._failures().items()}
+            ends = {str(i): [one.time, one.reason, one.y.tolist()] for i, one in self.terminations.items()}
+            self._file.close({**self._about, "integrator": type(self.integrator).__name__, "failures": failures, "ends": ends})
+
+    def _failures(self) -> dict[int, Failure]:
+        """When and why states have failed."""
+        status = self.outcome[:, runs.STATUS]
+        return {
+            int(i): Failure(float(self.reached[i, 0]), self.reasons.get(int(i), _SAYS[int(status[i])]))
+            for i in np.flatnonzero(status != rk.REACHED)
+        }
+
+    def finished(self) -> EnsembleTrajectory:
+        """What there is."""
+        self._ensemble._failed[: self._n, 0] = self.outcome[:, runs.STATUS] != rk.REACHED
+        statistics: dict[str, Any] = counted(self.outcome)
+        statistics |= {
+            "last_step_size": self.reached[:, 1].copy(),
+            "integrator": type(self.integrator).__name__,
+            "wall_time": _clock.perf_counter() - self._began,
+        }
+        columns = self._columns(self._results) if self._file is None else self._file.columns()
+        return EnsembleTrajectory(
+            observations=np.zeros((self._n, self._nt, 0)),
+            time=self.times[0] if len(self.times) == 1 else self.times,
+            variables=columns,
+            names=self._about,
+            end_time=self.reached[:, 0].copy(),
+            num_rows=self.outcome[:, runs.ROWS].copy(),
+            failures=self._failures(),
+            terminations=self.terminations,
+            statistics=statistics,
+            state_of=self._ensemble._maker_of_states(),
+        )
+
+
+def _bar(n: int) -> Any:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ImportError("a progress bar needs tqdm: pip install 'mobod[progress]'") from None
+    return tqdm(total=n, unit="states", delay=1.0)

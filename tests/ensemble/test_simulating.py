@@ -1,0 +1,309 @@
+"""Ensemble.simulate: many motions, each as `mobod.simulate` makes it of the state alone."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from mobod.algebra import sin
+
+
+def spread(example, n, seed, size=0.3, threads=1):
+    """An example's system and an ensemble around its state."""
+    print("seed", seed)
+    rng = np.random.default_rng(seed)
+    system, state = getattr(mb.examples, example).build()
+    ensemble = mb.Ensemble(system, n, state=state, threads=threads)
+    ensemble.q = state.q + rng.uniform(-size, size, (n, len(state.q)))
+    ensemble.u = state.u + rng.uniform(-1, 1, (n, len(state.u)))
+    return ensemble, system, state, rng
+
+
+def alone(ensemble, i, time, **settings):
+    """The motion of one of its states."""
+    state = ensemble.get_state(i)
+    return mb.simulate(state.system, state, time, **settings)
+
+
+@pytest.mark.filterwarnings("ignore:.*constraints ask for accelerations")
+@pytest.mark.parametrize(
+    ("example", "settings"),
+    [
+        ("double_pendulum", {"accuracy": 1e-5}),
+        ("double_pendulum", {"fixed_step_size": 0.01}),
+        ("tumbling_handle", {"accuracy": 1e-3}),
+        ("four_bar", {"accuracy": 1e-4}),
+        ("four_bar", {"fixed_step_size": 0.01}),
+        ("bricard", {"accuracy": 1e-4}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "".join(value),
+)
+def test_each_motion_is_that_of_the_state_alone(example, settings, close):
+    """Steps and all: where constraints are redundant, where quaternions are normalized, where steps are fixed."""
+    ensemble, system, _, _ = spread(example, 11, 3, 0.1)
+    begun = ensemble.copy()
+    motions = ensemble.simulate(0.6, report_interval=0.07, **settings)
+    assert len(motions) == 11
+    for i in np.flatnonzero(~motions.failed)[:4]:
+        fixed = settings.get("fixed_step_size")
+        kept = settings if fixed is None else {"integrator": mb.integrator.RungeKuttaMerson(system, fixed_step_size=fixed)}
+        one, motion = alone(begun, int(i), 0.6, report_interval=0.07, **kept), motions[i]
+        assert np.array_equal(one.time, motion.time)
+        assert one.steps_taken == motion.steps_taken
+        assert one.evaluations == motion.evaluations
+        close(motion.q, one.q, 1e-9)
+        close(motion.u, one.u, 1e-8)
+        close(motion.energy, one.energy, 1e-8)
+    ended = ~motions.failed
+    assert np.array_equal(ensemble.q[ended], motions.q[ended, -1])
+    assert np.array_equal(ensemble.time[ended], np.full(ended.sum(), 0.6))
+
+
+@pytest.mark.parametrize("example", ["double_pendulum", "bricard"])
+def test_bits_depend_on_nothing_but_the_state(example):
+    """In Bricard's linkage some lanes drop redundant equations where others do not."""
+    ensemble, system, state, rng = spread(example, 30, 5, 0.1)
+    q, u = ensemble.q.copy(), ensemble.u.copy()
+    whole = ensemble.simulate(0.5, report_interval=0.1, accuracy=1e-4)
+    order = rng.permutation(30)[:21]
+    some = mb.Ensemble(system, 21, state=state, threads=2)
+    some.q, some.u = q[order], u[order]
+    part = some.simulate(0.5, report_interval=0.1, accuracy=1e-4)
+    assert np.array_equal(part.q, whole.q[order], equal_nan=True)
+    assert np.array_equal(part.failed, whole.failed[order])
+
+
+def test_states_begin_at_times_of_their_own_and_have_parameters_of_their_own(close):
+    ensemble, system, _, _ = spread("double_pendulum", 10, 7)
+    body = system.matter.bodies[1]
+    ensemble.time = np.linspace(0.0, 2.0, 10)
+    ensemble.set_each(body.set_inboard_frame, [mb.Transform((0.0, y, 0.0)) for y in np.linspace(0, 1, 10)])
+    ensemble.set_each(system.all_forces()[0].set_magnitude, np.linspace(5.0, 15.0, 10))
+    begun = ensemble.copy()
+    motions = ensemble.simulate(0.5, report_interval=0.25)
+    assert motions.time.shape == (10, 3)
+    for i in (0, 4, 9):
+        one = alone(begun, i, 0.5, report_interval=0.25, accuracy=1e-3)
+        assert np.array_equal(motions.time[i], one.time)
+        close(motions[i].u, one.u, 1e-9)
+        close(motions[i].energy, one.energy, 1e-9)
+
+
+def test_prescribed_motions_and_locks_are_followed(make, close):
+    model = make.tree(5, (mb.mobilizer.Pin, mb.mobilizer.Ball, mb.mobilizer.Slider, mb.mobilizer.Weld, mb.mobilizer.Universal))
+    pin = next(body for body in model.bodies[1:] if isinstance(body, mb.mobilizer.Pin))
+    mb.motion.Sinusoid(pin, mb.Motion.Level.POSITION, 0.5, 2.0, 0.1)
+    state = model.made().state
+    q = [model.randomize(mb.Stage.MODEL, state=state.copy()).q for _ in range(9)]
+    next(body for body in model.bodies[1:] if isinstance(body, mb.mobilizer.Universal)).lock(state)
+    ensemble = mb.Ensemble(model.system, 9, state=state)
+    ensemble.q = q
+    begun = ensemble.copy()
+    motions = ensemble.simulate(0.3, report_interval=0.07, accuracy=1e-5)
+    for i in (0, 4, 8):
+        one = alone(begun, i, 0.3, report_interval=0.07, accuracy=1e-5)
+        assert one.steps_taken == motions[i].steps_taken
+        close(motions[i].q, one.q, 1e-10)
+        close(motions[i].u, one.u, 1e-10)
+
+
+def test_quantities_are_those_of_simulate(close):
+    ensemble, system, _, _ = spread("double_pendulum", 3, 41)
+    begun = ensemble.copy()
+    record = {"tip": lambda state: system.matter.bodies[-1].find_station_location_in_ground(state, (0, 0, 0))}
+    motions = ensemble.simulate(0.2, report_interval=0.1, record=record, accuracy=1e-4)
+    assert motions.quantities["tip"].shape == (3, 3, 3)
+    one = alone(begun, 2, 0.2, report_interval=0.1, record=record, accuracy=1e-4)
+    close(motions[2].quantities["tip"], one.quantities["tip"], 1e-12)
+    close(motions[1:].quantities["tip"][1], one.quantities["tip"], 1e-12)
+
+
+def test_what_one_state_does_harms_no_other():
+    ensemble, _, _, _ = spread("double_pendulum", 9, 11)
+    other = ensemble.copy()
+    ensemble.upd_u()[5, 0] = np.inf
+    motions, sound = ensemble.simulate(0.3, report_interval=0.1), other.simulate(0.3, report_interval=0.1)
+    assert motions.failed.tolist() == ensemble.failed.tolist() == [i == 5 for i in range(9)]
+    assert motions.failures[5].time == 0.0
+    assert "speed" in motions.failures[5].reason or "u" in motions.failures[5].reason
+    rest = np.arange(9) != 5
+    assert np.array_equal(motions.q[rest], sound.q[rest])
+    assert np.isnan(motions.q[5]).all()
+    assert len(motions[5]) == 0
+
+
+def test_some_of_the_motions():
+    ensemble, _, _, _ = spread("double_pendulum", 6, 13)
+    motions = ensemble.simulate(0.2, report_interval=0.1)
+    assert len(motions[2:5]) == 3
+    assert np.array_equal(motions[2:5][1].q, motions[3].q)
+    assert np.array_equal(motions[np.array([5, 0])].q[0], motions.q[5])
+    assert np.array_equal(motions[-1].q, motions.q[5])
+    assert [len(one) for one in motions] == [3] * 6
+    assert motions[motions.q[:, -1, 0] > 1e9].q.shape == (0, 3, 2)
+    with pytest.raises(IndexError, match="no number 6"):
+        motions[6]
+
+
+def test_a_recording_on_disk_has_the_same_motions(tmp_path):
+    pytest.importorskip("h5py")
+    ensemble, _, _, _ = spread("double_pendulum", 20, 17)
+    other, seen = ensemble.copy(), []
+    inside = ensemble.simulate(0.2, report_interval=0.1, progress=lambda done, n: seen.append((done, n)))
+    outside = other.simulate(0.2, report_interval=0.1, record_to=tmp_path / "motions.h5")
+    assert np.array_equal(np.asarray(outside.q[3:7]), inside.q[3:7])
+    assert np.array_equal(outside[4].u, inside[4].u)
+    assert seen[-1] == (20, 20)
+    again = mb.EnsembleTrajectory.load(tmp_path / "motions.h5", ensemble.get_state(0))
+    assert np.array_equal(again.q[:], inside.q)
+    assert np.array_equal(again.time, inside.time)
+    assert np.array_equal(again[4].energy, inside[4].energy)
+    assert np.array_equal(again.statistics["steps_taken"], inside.statistics["steps_taken"])
+    inside[0].save(tmp_path / "one.h5")
+    with pytest.raises(mb.ModelError, match="not a recording of an ensemble"):
+        mb.EnsembleTrajectory.load(tmp_path / "one.h5")
+
+
+def test_an_interrupted_run_hands_on_what_there_is():
+    ensemble, _, _, _ = spread("double_pendulum", 400, 19, threads=2)
+    begun = ensemble.copy()
+
+    def stop(done, n):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        ensemble.simulate(200.0, report_interval=100.0, progress=stop)
+    motions = caught.value.trajectory
+    assert motions.failed.any()
+    assert "interrupted" in motions.failures[int(np.argmax(motions.failed))].reason
+    assert np.array_equal(ensemble.q[motions.failed], begun.q[motions.failed])
+    assert np.isnan(motions.q[motions.failed]).all()
+
+
+class Wind(mb.force.CustomImplementation):
+    def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+        mobility_forces[0] += 0.3 * np.sin(state.time)
+
+
+def test_parts_in_python_are_simulated_state_by_state(close):
+    system, _ = mb.examples.double_pendulum.build()
+    mb.force.Custom(system.force_subsystems[0], Wind())
+    ensemble = mb.Ensemble(system, 3, state=system.realize_topology())
+    ensemble.q = [[0.1, 0.2], [0.5, 0.1], [1.0, -1.0]]
+    begun = ensemble.copy()
+    with pytest.warns(RuntimeWarning, match="in Python"):
+        motions = ensemble.simulate(0.2, report_interval=0.1)
+    one = alone(begun, 1, 0.2, report_interval=0.1, accuracy=1e-3)
+    assert np.array_equal(motions[1].q, one.q)
+    assert motions.statistics["steps_taken"][1] == one.steps_taken
+    ensemble.step(0.1, mobility_forces=[[0.1, 0.0]] * 3)
+    assert np.allclose(ensemble.time, 0.3)
+
+
+def test_implicit_methods_take_one_state_at_a_time():
+    ensemble, _, _, _ = spread("double_pendulum", 4, 23, threads=2)
+    begun = ensemble.copy()
+    motions = ensemble.simulate(0.2, integrator="BDF", accuracy=1e-4, report_interval=0.1)
+    one = alone(begun, 2, 0.2, integrator="BDF", accuracy=1e-4, report_interval=0.1)
+    assert np.array_equal(motions[2].q, one.q)
+
+
+def test_an_event_ends_some_of_the_runs():
+    """A stop where the first pin passes zero, which some of the states do earlier than others."""
+    system, state = mb.examples.double_pendulum.build()
+    system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(system.matter.bodies[1], value=0.0)))
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 3, state=state)
+    ensemble.q = [[0.3, 0.0], [0.8, 0.0], [-0.5, 0.2]]
+    begun = ensemble.copy()
+    motions = ensemble.simulate(1.5, report_interval=0.1, accuracy=1e-5)
+    assert motions.terminations
+    for i in range(3):
+        one = alone(begun, i, 1.5, report_interval=0.1, accuracy=1e-5)
+        assert np.array_equal(motions[i].time, one.time)
+        assert np.array_equal(motions[i].q, one.q)
+        assert motions.end_time[i] == ensemble.time[i] == one.time[-1]
+        assert (i in motions.terminations) == ("termination" in one.statistics)
+
+
+def steered(t, q, u):
+    return -3.0 * q[0] - 0.5 * u[0], 0.1 * sin(q[1] + t)
+
+
+def steering(t, X, V, q, u, parameters):
+    f = steered(t, (q[0][0], q[1][0]), (u[0][0], u[1][0]))
+    return (), ((f[0],), (f[1],))
+
+
+def far(t, q, u):
+    return q[0] - 2.2
+
+
+def test_functions_control_end_and_observe_runs(close):
+    """Compiled, in lanes, and by Python, state by state: the forces are those of a compiled force among the elements."""
+    ensemble, system, _, _ = spread("double_pendulum", 20, 31, 0.5)
+    begun, pythons = ensemble.copy(), ensemble.copy()
+    arguments = {"report_interval": 0.1, "accuracy": 1e-6, "observe": lambda t, q, u: (q[0] + t, sin(q[1]))}
+    motions = ensemble.simulate(1.5, controller=steered, terminate=far, **arguments)
+    assert 2 < len(motions.terminations) < 18
+    close(np.nan_to_num(motions.observations[..., 0]), np.nan_to_num(motions.q[..., 0] + motions.time), 1e-15)
+    close(np.nan_to_num(motions.observations[..., 1]), np.nan_to_num(np.sin(motions.q[..., 1])), 1e-15)
+    for i, end in motions.terminations.items():
+        assert ensemble.time[i] == end.time == motions[i].time[-1]
+        assert end.time == 0.0 or abs(ensemble.q[i, 0] - 2.2) < 1e-10
+        assert np.isnan(motions.q[i, motions.num_rows[i] :]).all()
+    with pytest.warns(RuntimeWarning, match="called by Python"):
+        alike = pythons.simulate(
+            1.5,
+            controller=lambda t, q, u: [*map(float, steered(t, q, u))],
+            terminate=lambda t, q, u: float(far(t, q, u)),
+            **arguments,
+        )
+    assert alike.terminations.keys() == motions.terminations.keys()
+    close(alike.end_time, motions.end_time, 1e-9)
+    close(np.nan_to_num(alike.q), np.nan_to_num(motions.q), 1e-9)
+    # the same controller as an element of the system
+    forces = mb.force.CompiledFunctions(steering, mobilizers=system.matter.bodies[1:])
+    mb.force.Custom(system.forces, compiled=forces)
+    element = mb.Ensemble(system, 20, state=system.realize_topology())
+    element.q, element.u = begun.q, begun.u
+    among = element.simulate(1.5, report_interval=0.1, accuracy=1e-6)
+    on = np.setdiff1d(np.arange(20), list(motions.terminations))
+    close(among.q[on], motions.q[on], 1e-9)
+
+
+def test_memory_of_a_state_is_what_the_documentation_says():
+    """Its reports, twice its variables, and 150 bytes."""
+    ensemble, _, state, _ = spread("double_pendulum", 20_000, 37)
+    ensemble.simulate(0.01, report_interval=0.01, fixed_step_size=0.01)
+    tracemalloc.start()
+    motions = ensemble.simulate(0.02, report_interval=0.01, fixed_step_size=0.01)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    numbers = len(state.y_values)
+    assert peak / 20_000 < 8 * numbers * motions.time.size + 16 * numbers + 150
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"time": 0.0}, ValueError, "time"),
+        ({"report_interval": -1.0}, ValueError, "report_interval"),
+        ({"report_interval": 1e-12}, ValueError, "report_interval"),
+        ({"progress": 3}, TypeError, "progress"),
+        ({"record_to": "motions.txt"}, ValueError, "motions.txt"),
+        ({"accuracy": 0.0}, ValueError, "accuracy"),
+        ({"controller": lambda t, q, u: 1.0}, mb.ModelError, "2 numbers"),
+        ({"controller": 3}, TypeError, "controller"),
+        ({"terminate": lambda t, q, u: (1.0, 2.0)}, mb.ModelError, "a number"),
+        ({"observe": 3}, TypeError, "observe"),
+        ({"record": ["kinetic"]}, ValueError, "kinetic"),
+    ],
+)
+def test_bad_input_leaves_the_states(arguments, error, says):
+    system, state = mb.examples.double_pendulum.build()
+    ensemble = mb.Ensemble(system, 4, state=state)
+    with pytest.raises(error, match=says):
+        ensemble.simulate(**{"time": 1.0, **arguments})
+    assert not ensemble.time.any()

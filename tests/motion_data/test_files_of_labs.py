@@ -1,0 +1,59 @@
+"""Files as they are found: last rows twice, empty columns, blanks in place of tabs."""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+
+
+def test_a_time_that_comes_twice_is_dropped_and_said(tmp_path):
+    path = tmp_path / "states.sto"
+    path.write_text("states\nnRows=3\nendheader\ntime\ta\n0\t1\n0.1\t2\n0.1\t3\n")
+    table = mb.read_sto(path)
+    np.testing.assert_array_equal(table["a"], [1, 3])  # as OpenSim's Storage does
+    assert any("rows are dropped" in line and "0.1" in line for line in table.report)
+    path.write_text("states\nnRows=3\nendheader\ntime\ta\n0\t1\n0.1\t2\n0.05\t3\n")
+    with pytest.raises(ValueError, match="ascend"):
+        mb.read_sto(path)
+
+
+def test_tabs_between_labels_without_columns(tmp_path):
+    path = tmp_path / "states.sto"
+    path.write_text("states\nendheader\ntime\ta\t\tb\n0\t1\t2\n")
+    table = mb.read_sto(path)
+    assert table.labels == ("a", "b") and table["b"][0] == 2 and len(table.report) == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "scale"), [("yes", np.pi / 180), ("no", 1.0), ("True", np.pi / 180), ("0", 1.0), ("maybe", None)]
+)
+def test_in_degrees_is_yes_or_no(tmp_path, word, scale):
+    path = tmp_path / "walk.mot"
+    path.write_text(f"walk\nversion=1\ninDegrees={word}\nendheader\ntime\tknee_angle\n0\t90\n")
+    if scale is None:
+        with pytest.raises(ValueError, match=r"walk\.mot, line 3: inDegrees is yes or no, not 'maybe'"):
+            mb.read_sto(path)
+    else:
+        assert mb.read_sto(path)["knee_angle"][0] == pytest.approx(90 * scale)
+
+
+def test_a_trc_file_with_blanks_in_its_header(tmp_path):
+    path = tmp_path / "static.trc"
+    path.write_text(
+        "PathFileType\t4\t(X/Y/Z) static\nDataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\n 200.0   200.0   2   2 mm\n"
+        "Frame#\tTime   R.Shoulder    L.Shoulder   \n               X1  Y1  Z1   X2  Y2  Z2\n\n"
+        "\t1\t0.0\t1\t2\t3\t4\t5\t6\n\t2\t0.1\t1\t2\t3\t4\t5\t7\n"
+    )
+    table = mb.read_trc(path)
+    assert table.labels == ("R.Shoulder", "L.Shoulder")
+    np.testing.assert_allclose(table["L.Shoulder"], [[0.004, 0.005, 0.006], [0.004, 0.005, 0.007]])
+
+
+def test_numbers_are_written_so_that_they_read_back_the_same(tmp_path):
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=50) * 10.0 ** rng.integers(-30, 30, 50)
+    values[:4] = 0.0, -0.0, 0.1, 1e22
+    for more in ([], [np.nan]):
+        column = np.concatenate([values, more])
+        mb.write_sto(tmp_path / "out.sto", mb.Table(np.arange(len(column)), {"a": column}))
+        np.testing.assert_array_equal(mb.read_sto(tmp_path / "out.sto")["a"], column)

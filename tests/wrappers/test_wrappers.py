@@ -1,0 +1,124 @@
+"""Dynamics in JAX, PyTorch and CasADi: values, and Jacobians against differences; each where its package is installed."""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from mobod.ensemble.array_dynamics import ForwardDynamics, InverseDynamics
+
+KINDS = [ForwardDynamics, InverseDynamics]
+
+
+@pytest.fixture
+def arm():
+    """A pin and a ball, so that q has a number more than u, with a spring; constrained if asked."""
+
+    def build(constrained=False):
+        system = mb.MultibodySystem("arm")
+        matter = mb.SimbodyMatterSubsystem(system)
+        forces = mb.GeneralForceSubsystem(system)
+        mb.force.Gravity(forces, matter, (0, -9.8, 0))
+        link = mb.body.Rigid(mb.MassProperties(1.3, (0, 0.1, 0.2), mb.Inertia(0.5, 0.6, 0.7, 0.01, 0.02, 0.03)))
+        pin = mb.mobilizer.Pin(matter.ground, link, X_BM=mb.Transform((0, 1, 0)), name="pin")
+        ball = mb.mobilizer.Ball(pin, link, X_BM=mb.Transform((0, 0.5, 0)), name="ball")
+        mb.force.MobilityLinearSpring(forces, pin, 0, 3.0, 0.1)
+        if constrained:
+            mb.constraint.Rod(matter.ground, (0.5, -1, 0), ball, (0, -0.5, 0), 1.0)
+        return system
+
+    return build
+
+
+def points(rng, n):
+    q = rng.normal(size=(n, 5))
+    q[:, 1:] /= np.linalg.norm(q[:, 1:], axis=1)[:, None]
+    return q, rng.normal(size=(n, 4)), rng.normal(size=(n, 4))
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_jacobians_are_differences(kind, constrained, arm, rng, close, derivative):
+    core = kind(arm(constrained))
+    given = points(rng, 3)
+    found = core.jacobians(*given)
+    close(found.value, core.value(*given), 1e-12)
+    for i, (name, size) in enumerate([("q", 5), ("u", 4), ("third", 4)]):
+        change = rng.normal(size=size)
+        if name == "q":  # what does not turn a quaternion is left out
+            change[1:] -= given[0][0, 1:] * (given[0][0, 1:] @ change[1:])
+
+        def along(h, i=i, change=change):
+            moved = [one[:1].copy() for one in given]
+            moved[i] += h * change
+            if i == 0:
+                moved[0][:, 1:] /= np.linalg.norm(moved[0][:, 1:])
+            return core.value(*moved)[0]
+
+        close(getattr(found, name)[0] @ change, derivative(along), 1e-7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_jax_differentiates_and_batches(kind, arm, rng, close):
+    jax = pytest.importorskip("jax")
+    import mobod.jax
+
+    jax.config.update("jax_enable_x64", True)
+    system = arm()
+    f = (mobod.jax.forward_dynamics if kind is ForwardDynamics else mobod.jax.inverse_dynamics)(system)
+    core, given = kind(system), points(rng, 5)
+    expected = core.jacobians(*given)
+    one = [row[0] for row in given]
+    close(jax.jit(f)(*one), expected.value[0], 1e-12)
+    for i in range(3):
+        close(jax.jacobian(f, i)(*one), expected[1 + i][0], 1e-12)
+        close(jax.vmap(jax.jacfwd(f, i))(*given), expected[1 + i], 1e-12)
+    close(jax.vmap(f, (0, None, None))(given[0], *one[1:]), core.value(given[0], *(np.tile(x, (5, 1)) for x in one[1:])), 1e-12)
+    gradient = jax.grad(lambda third: (f(given[0], given[1], third) ** 2).sum())(given[2])
+    close(gradient, 2.0 * np.einsum("ni,nij->nj", expected.value, expected.third), 1e-12)
+    with pytest.raises(ValueError, match="q has to have"):
+        f(one[1], one[1], one[2])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_torch_differentiates_and_batches(kind, arm, rng, close):
+    torch = pytest.importorskip("torch")
+    import mobod.torch
+
+    system = arm()
+    f = (mobod.torch.forward_dynamics if kind is ForwardDynamics else mobod.torch.inverse_dynamics)(system)
+    given = points(rng, 4)
+    expected = kind(system).jacobians(*given)
+    tensors = [torch.tensor(one, requires_grad=True) for one in given]
+    value = f(*tensors)
+    close(value.detach().numpy(), expected.value, 1e-12)
+    value.pow(2).sum().backward()
+    for tensor, J in zip(tensors, expected[1:], strict=True):
+        close(tensor.grad.numpy(), 2.0 * np.einsum("ni,nij->nj", expected.value, J), 1e-12)
+    by = torch.autograd.functional.jacobian(lambda u: f(tensors[0][0], u, tensors[2][0]), tensors[1][0])
+    close(by.numpy(), expected.u[0], 1e-12)
+    with pytest.raises(ValueError, match="the third argument"):
+        f(*tensors[:2], tensors[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_casadi_has_exact_jacobians(kind, arm, rng, close):
+    casadi = pytest.importorskip("casadi")
+    import mobod.casadi
+
+    system = arm()
+    f = (mobod.casadi.forward_dynamics if kind is ForwardDynamics else mobod.casadi.inverse_dynamics)(system)
+    given = points(rng, 1)
+    expected = kind(system).jacobians(*given)
+    close(np.array(f(*(one[0] for one in given)))[:, 0], expected.value[0], 1e-12)
+    symbols = [casadi.MX.sym(name, one.shape[1]) for name, one in zip("quw", given, strict=True)]
+    value = f(*symbols)
+    for symbol, J in zip(symbols, expected[1:], strict=True):
+        by = casadi.Function("by", symbols, [casadi.jacobian(casadi.sin(value), symbol)])
+        close(np.array(by(*(one[0] for one in given))), np.cos(expected.value[0])[:, None] * J[0], 1e-12)
+
+
+def test_what_has_no_wrapper_is_refused(arm):
+    with pytest.raises(TypeError, match="give a MultibodySystem"):
+        ForwardDynamics(3)
+    with pytest.raises(mb.TopologyError):
+        ForwardDynamics(arm(), arm().realize_topology())
