@@ -1,7 +1,7 @@
 """Surfaces in files: STL, OBJ, VTP and COLLADA read here, any other format by the package trimesh.
 
-STL: http://www.fabbers.com/tech/STL_Format; OBJ: Wavefront's, of which vertices, faces and materials' colours count; VTP: VTK's XML PolyData, of
-which numbers written as text are read; COLLADA: see `collada_file`.
+STL: http://www.fabbers.com/tech/STL_Format; OBJ: Wavefront's, of which vertices, faces and materials' colours count; VTP: VTK's
+XML PolyData, of which numbers written as text are read; COLLADA: see `collada_file`.
 """
 
 from __future__ import annotations
