@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .function import Function
     from .importer import Model, load, load_mjcf, load_osim, load_sdf, load_urdf, write_osim
     from .integrator import Integrator
+    from .linear.base_parameters import BaseParameters, find_base_parameters
     from .linear.equilibrium import find_equilibrium
     from .linear.linear_system import LinearSystem
     from .linear.linearize import linearize
@@ -61,6 +62,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .simulation.step_status import StepStatus
     from .simulation.time_stepper import TimeStepper
     from .simulation.trajectory import Trajectory
+    from .simulation.view import view
     from .state.state import State
     from .state.subsystem import Subsystem
     from .study.run_many import run_many
@@ -75,6 +77,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
 __all__ = [
     "ArticulatedInertia",
     "Assembler",
+    "BaseParameters",
     "Body",
     "CheckpointError",
     "CompliantContactSubsystem",
@@ -131,6 +134,7 @@ __all__ = [
     "decoration",
     "event",
     "examples",
+    "find_base_parameters",
     "find_equilibrium",
     "find_periodic_orbit",
     "force",
@@ -154,6 +158,7 @@ __all__ = [
     "sample_parameters",
     "scale",
     "simulate",
+    "view",
     "write_osim",
     "write_sto",
     "write_trc",
@@ -175,6 +180,7 @@ _WHERE = {
     "function": "Function",
     "importer": "Model load load_mjcf load_osim load_sdf load_urdf write_osim",
     "integrator": "Integrator",
+    "linear.base_parameters": "BaseParameters find_base_parameters",
     "linear.equilibrium": "find_equilibrium",
     "linear.linear_system": "LinearSystem",
     "linear.linearize": "linearize",
@@ -187,6 +193,7 @@ _WHERE = {
     "simulation.gradient": "Gradient calc_gradient",
     "simulation.sensitivities": "Sensitivities",
     "simulation.simulate": "simulate",
+    "simulation.view": "view",
     "simulation.step_status": "StepStatus",
     "simulation.time_stepper": "TimeStepper",
     "simulation.trajectory": "Trajectory",

@@ -1,5 +1,7 @@
 """Ensemble.simulate: many motions, each as `mobod.simulate` makes it of the state alone."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -198,12 +200,12 @@ def steering(t, X, V, q, u, parameters):
 
 
 def far(t, q, u):
-    return q[0] - 0.3
+    return q[0] - 2.2
 
 
 def test_functions_control_end_and_observe_runs(close):
     """Compiled, in lanes, and by Python, state by state: the forces are those of a compiled force among the elements."""
-    ensemble, system, _, _ = spread("cart_pole", 20, 31, 0.5)
+    ensemble, system, _, _ = spread("double_pendulum", 20, 31, 0.5)
     begun, pythons = ensemble.copy(), ensemble.copy()
     arguments = {"report_interval": 0.1, "accuracy": 1e-6, "observe": lambda t, q, u: (q[0] + t, sin(q[1]))}
     motions = ensemble.simulate(1.5, controller=steered, terminate=far, **arguments)
@@ -212,7 +214,7 @@ def test_functions_control_end_and_observe_runs(close):
     close(np.nan_to_num(motions.observations[..., 1]), np.nan_to_num(np.sin(motions.q[..., 1])), 1e-15)
     for i, end in motions.terminations.items():
         assert ensemble.time[i] == end.time == motions[i].time[-1]
-        assert end.time == 0.0 or abs(ensemble.q[i, 0] - 0.3) < 1e-10
+        assert end.time == 0.0 or abs(ensemble.q[i, 0] - 2.2) < 1e-10
         assert np.isnan(motions.q[i, motions.num_rows[i] :]).all()
     with pytest.warns(RuntimeWarning, match="called by Python"):
         alike = pythons.simulate(
@@ -232,6 +234,18 @@ def test_functions_control_end_and_observe_runs(close):
     among = element.simulate(1.5, report_interval=0.1, accuracy=1e-6)
     on = np.setdiff1d(np.arange(20), list(motions.terminations))
     close(among.q[on], motions.q[on], 1e-9)
+
+
+def test_memory_of_a_state_is_what_the_documentation_says():
+    """Its reports, twice its variables, and 150 bytes."""
+    ensemble, _, state, _ = spread("double_pendulum", 20_000, 37)
+    ensemble.simulate(0.01, report_interval=0.01, fixed_step_size=0.01)
+    tracemalloc.start()
+    motions = ensemble.simulate(0.02, report_interval=0.01, fixed_step_size=0.01)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    numbers = len(state.y_values)
+    assert peak / 20_000 < 8 * numbers * motions.time.size + 16 * numbers + 150
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ def browser():
 
 @pytest.fixture
 def page(browser):
-    opened = browser.new_page(viewport={"width": 900, "height": 700})
+    # few dots: the processor draws them
+    opened = browser.new_page(viewport={"width": 720, "height": 420}, device_scale_factor=0.5)
     yield Page(opened)
     opened.close()

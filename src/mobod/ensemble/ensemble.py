@@ -6,15 +6,19 @@ It is made of parts: `states`, `resetting`, `own_values`, `running`, `results`, 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..algebra.record import aligned_zeros
 from ..state.resources import own_copy
 from ..tree.lumped_welds import ReducedTree
+from ..value.checks import not_negative
 from .one_thread import Users, by_one_thread
 from .simulating import Simulating
 from .states import States
 from .work_sharing import Helpers
+
+if TYPE_CHECKING:
+    from ..viewer.crowd_viewer import CrowdViewer
 
 
 @by_one_thread
@@ -84,6 +88,39 @@ class Ensemble(Simulating):
     def copy(self) -> Ensemble:
         """A copy with states of its own, of the same system, such as one for another thread."""
         return self.__copy__()
+
+    def view(
+        self, *, spacing: float = 0.0, title: str = "mobod", port: int | None = None, open_browser: bool = True
+    ) -> CrowdViewer:
+        """Show all states on a page in the browser, as many copies of the mechanism.
+
+        Parameters
+        ----------
+        spacing : float, default 0
+            Distance between one and the next, which are put on a level grid; 0 leaves all where they are; length.
+        title : str
+            Of the page.
+        port : int, optional
+            The first that is tried; 8080 unless given.
+        open_browser : bool, default True
+            Whether the page is opened.
+
+        Returns
+        -------
+        CrowdViewer
+            Its ``show()`` brings the page to where the states are then; ``wait()`` and ``close()``. Of more than 5,000 states,
+            so many are shown.
+
+        Raises
+        ------
+        ImportError
+            If viser is not installed: ``pip install 'mobod[view]'``.
+        """
+        from ..viewer.crowd_viewer import CrowdViewer
+
+        apart = not_negative("spacing", spacing)
+        one = self.get_state(0)
+        return CrowdViewer(self, self._system, one, spacing=apart, title=title, port=port, open_browser=open_browser)
 
     def __repr__(self) -> str:
         return f"<Ensemble of {self._n} states of {self._system.name!r} at {self._stage.name}>"

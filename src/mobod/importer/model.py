@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.arrays import Array
 from ..value.attributes import Sealed
+from ..value.html_table import html_table
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
@@ -46,6 +47,8 @@ class Model(Sealed):
         What was dropped or approximated, a sentence each.
     angles : set of str
         Those of `coordinates` that are angles: what motion files may hold in degrees.
+    ranges : dict of str to (float, float)
+        Within which the file expects coordinates to be, where it says so; what keeps them there is in `stops`, or in forces.
     markers : dict of str to (MobilizedBody, (3,) ndarray)
         Stations that a motion-capture system sees: the body, and where in its frame.
     frames : dict of str to (MobilizedBody, Transform)
@@ -82,6 +85,7 @@ class Model(Sealed):
     speeds: dict[str, int]
     report: list[str]
     angles: set[str] = field(default_factory=set)
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     markers: dict[str, tuple[MobilizedBody, Array]] = field(default_factory=dict)
     frames: dict[str, tuple[MobilizedBody, Transform]] = field(default_factory=dict)
     constraints: dict[str, Constraint] = field(default_factory=dict)
@@ -155,3 +159,15 @@ class Model(Sealed):
         return (
             f"<Model {self.name!r}: {len(self.bodies)} bodies, {len(self.coordinates)} coordinates, {len(self.speeds)} speeds>"
         )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the model at its default state, which can be turned, and its bodies."""
+        from ..viewer.notebook import show_pose
+
+        frame = show_pose(self.system, self.default_state(), self.name)
+        bodies = [
+            (name, type(body).__name__, body.get_parent_mobilized_body().name)
+            for name, body in self.bodies.items()
+            if body.index
+        ]
+        return frame + html_table(repr(self), ("body", "mobilizer", "on"), bodies)

@@ -49,6 +49,8 @@ class Loaded:
         What was dropped or approximated when it was read.
     quantities : dict
         What a Python file has to record, by name: its QUANTITIES.
+    ranges : dict
+        Of coordinates, by name, where the file says them.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Loaded:
     time: float = TIME
     notes: list[str] = field(default_factory=list)
     quantities: dict[str, Any] = field(default_factory=dict)
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 def assign(state: State, what: str, names: Sequence[str], assignments: Iterable[tuple[str, float]]) -> None:
@@ -221,7 +224,15 @@ def _load_any(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
         assign(state, what, of, settings.get(what, {}).items())
     for what, of in (("q", names[0]), ("u", names[1])):
         assign(state, what, of, settings.get(what, {}).items())
-    return Loaded(model.name, model.system, state, *names, float(settings.get("time", TIME)), notes=list(model.report))
+    return Loaded(
+        model.name,
+        model.system,
+        state,
+        *names,
+        float(settings.get("time", TIME)),
+        notes=list(model.report),
+        ranges=model.ranges,
+    )
 
 
 def _put_inside(model: Model, loaded: Loaded) -> None:

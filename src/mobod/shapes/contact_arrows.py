@@ -64,13 +64,14 @@ def calc_contact_arrows(trajectory: Trajectory, times: Array, size: float, scale
     if scale is True:
         scale = _USUAL * size / float(np.quantile(sizes, 0.9)) if len(sizes) else 0.0
         longest = _LONGEST * size
-    return [_arrows(p, float(scale) * f, longest) for p, f in zip(points, forces, strict=True)]
+    return [limit_arrows(p, float(scale) * f, longest) for p, f in zip(points, forces, strict=True)]
 
 
-def _arrows(points: Array, along: Array, longest: float) -> Array:
+def limit_arrows(points: Array, along: Array, longest: float) -> Array:
+    """Arrows (n, 2, 3) from points along forces, none longer than *longest*; where there is no force there is none."""
     lengths = np.linalg.norm(along, axis=1, keepdims=True)
     along = along * np.minimum(1.0, longest / np.maximum(lengths, 1e-300))
     return np.stack([points, points + along], axis=1)[lengths[:, 0] > 0.0]
 
 
-__all__ = ["calc_contact_arrows", "check_contact_forces"]
+__all__ = ["calc_contact_arrows", "check_contact_forces", "limit_arrows"]

@@ -138,6 +138,8 @@ class Run:
         self.stepper, self.integrator = stepper, stepper.integrator
         self.times, self.recording, self.rows, self.ledger, self.show = times, recording, rows, ledger, show
         self.keeper: Keeper | None = None
+        #: Told the time and y of the last row in each pause, and whether the run ends with it: who watches.
+        self.watch: Callable[[float, Array, bool], Any] | None = None
         #: Smallest step that was seen, and when; between pauses, so that some are missed.
         self.smallest_step, self.smallest_step_time = np.inf, np.nan
         self._flushed = _clock.perf_counter()
@@ -159,6 +161,8 @@ class Run:
         try:
             self._by_reports() if self.by_report else self._in_chunks()
             self.rows.flush()
+            if self.watch is not None:
+                self._tell(self.watch, is_last=True)
         except BaseException as error:
             self._hand_on_after(error)
             raise
@@ -294,10 +298,20 @@ class Run:
             self.smallest_step, self.smallest_step_time = step, integrator.get_advanced_time()
         if self.show is not None:
             self.show(min(integrator.get_advanced_time(), self.times[-1]), self.times[-1])
+        if self.watch is not None:
+            self._tell(self.watch)
         if self.keeper is not None and self.keeper.look():
             self.save()
         elif _clock.perf_counter() - self._flushed > FLUSH_INTERVAL:
             self._hand_on()
+
+    def _tell(self, watch: Callable[[float, Array, bool], Any], is_last: bool = False) -> None:
+        """Tell who watches of the last row that has been reported."""
+        if self.by_report:
+            state = self.stepper.state
+            watch(state.time, state.y_values, is_last)
+        elif reported := int(self.integrator.counts[rk.REPORT]):
+            watch(float(self.times[self._first + reported - 1]), self._results[reported - 1], is_last)
 
     def _hand_on(self) -> None:
         self._drain()

@@ -36,6 +36,7 @@ from .table import Rows
 from .time_stepper import TimeStepper
 from .trajectory import Owned, Trajectory, plain
 from .variational import Variational, variational
+from .view import check_view, make_watch
 
 #: Of a run whose caller does not say.
 ACCURACY = 1e-4
@@ -99,6 +100,7 @@ def simulate(
     audit: str = "reports",
     estimate_error: bool | float = False,
     sensitivities: Sequence[Any] | None = None,
+    view: Any = False,
 ) -> Trajectory:
     """Simulate from *state* for as long as *time*, and return the motion.
 
@@ -201,6 +203,7 @@ def simulate(
         raise TypeError(f"resume is True, False or 'anyway', not {resume!r}; the file to go on from is checkpoint=")
     if progress is not None and not isinstance(progress, (bool, np.bool_)) and not callable(progress):
         raise TypeError(f"progress is True, False or a callable of the time reached and the end, not {progress!r}")
+    check_view(view)
     if resume and checkpoint is None:
         raise ValueError("resume needs checkpoint=, the file to go on from")
     record_to, checkpoint = _files(record_to, checkpoint)
@@ -247,6 +250,7 @@ def simulate(
     bar = _bar(float(times[0]), float(times[-1])) if progress is True else None
     rows = _make_rows(record_to, kept, len(times), about)
     run = Run(stepper, times, recording, rows, ledger, progress if callable(progress) else None)
+    run.watch = make_watch(system, state, view)
     if kept is not None:
         run.changes = kept["changes"]
     if bar is not None:

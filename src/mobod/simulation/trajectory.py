@@ -22,6 +22,7 @@ from ..errors import ModelError
 from ..value.attributes import Sealed
 from ..value.checks import check_extension
 from ..value.files import as_path, written
+from ..value.html_table import html_table
 from ..value.stage import Stage
 from . import contact_table
 from .hdf5_file import DiskArray, FileRows, import_h5py, read_recording
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ..state.resources import Settings
     from ..state.state import State
     from ..system.system import MultibodySystem
+    from ..viewer.motion_viewer import MotionViewer
     from ..visual.animate import Animation
     from ..visual.plot import TrajectoryFigure
     from .audit import Audit
@@ -229,6 +231,18 @@ class Trajectory(Sealed):
         counts.append((self.particle_locations.shape[1], "particle"))
         times, coordinates, speeds, particles = (f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts)
         return f"<Trajectory: {times}{span}, {coordinates}, {speeds}{f', {particles}' if counts[-1][0] else ''}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: a page that plays the motion, and the coordinates' ranges."""
+        from ..viewer.notebook import show_motion
+
+        q = np.asarray(self.q)
+        rows = (
+            [(name, *values) for name, *values in zip(self.coordinate_names, q[0], q[-1], q.min(0), q.max(0), strict=True)]
+            if len(q)
+            else []
+        )
+        return (show_motion(self) or "") + html_table(repr(self), ("coordinate", "first", "last", "least", "greatest"), rows)
 
     # ------------------------------------------------------------------------------------------ how it was computed
 
@@ -734,6 +748,56 @@ class Trajectory(Sealed):
 
         options: dict[str, Any] = {"fps": fps, "speed": speed, "size": size, "progress": progress}
         return animate_trajectory(self, path, contact_forces=contact_forces, **options)
+
+    def view(
+        self,
+        *others: Trajectory,
+        beside: bool = False,
+        contact_forces: bool | float = False,
+        stations: Sequence[tuple[Any, ArrayLike]] = (),
+        title: str = "mobod",
+        port: int | None = None,
+        open_browser: bool = True,
+    ) -> MotionViewer:
+        """Play the motion on a page in the browser, with a time line and graphs that follow it.
+
+        Parameters
+        ----------
+        *others : Trajectory
+            Motions that are shown too, at the same times: as ghosts, or beside the first. They end where it ends.
+        beside : bool, default False
+            Whether they are beside it.
+        contact_forces : bool or float, default False
+            As of `plot`.
+        stations : sequence of (body, (3,) array_like)
+            Points of bodies, in their frames, whose paths are drawn; without any, the page can show that of the tip, or of the
+            mass center.
+        title : str
+            Of the page.
+        port : int, optional
+            The first that is tried; 8080 unless given.
+        open_browser : bool, default True
+            Whether the page is opened.
+
+        Returns
+        -------
+        MotionViewer
+            It has ``wait()`` for programs that would end otherwise, ``close()``, ``play()``, ``pause()`` and ``time``.
+
+        Raises
+        ------
+        ImportError
+            If viser is not installed: ``pip install 'mobod[view]'``.
+        ValueError
+            If a trajectory has no system.
+        """
+        from ..viewer.motion_viewer import MotionViewer
+
+        for other in others:
+            if not isinstance(other, Trajectory):
+                raise TypeError(f"view takes other trajectories, not {other!r}")
+        where: dict[str, Any] = {"title": title, "port": port, "open_browser": open_browser}
+        return MotionViewer([self, *others], beside=beside, contact_forces=contact_forces, stations=stations, **where)
 
     def save_html(
         self,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..value.html_table import html_table
 from ..value.stage import ACCELERATION, POSITION, REPORT, VELOCITY, Stage
 from . import validity
 from .own_parameters import OwnParameters
@@ -61,6 +62,17 @@ class State(OwnParameters):
             f"<State at {Stage(self.stage_number).name}, time {self.time:.6g}, "
             f"{self.q_values.size} q, {self.u_values.size} u, {self.z_values.size} z{particles}, of {self.system.name!r}>"
         )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: q and u of each mobilizer."""
+        bodies = self.system.get_matter_subsystem().bodies
+        rows, q, u = [], 0, 0
+        for body, nq, nu in zip(bodies, self.tree.num_q, self.tree.num_u, strict=True):
+            if nq or nu:
+                kind = type(body).__name__
+                rows.append((body.name, kind, self.q_values[q : q + nq], self.u_values[u : u + nu]))
+            q, u = q + nq, u + nu
+        return html_table(repr(self), ("body", "mobilizer", "q", "u"), rows)
 
     # ------------------------------------------------------------------------------------------ results
 

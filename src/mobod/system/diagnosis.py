@@ -8,12 +8,14 @@ combination, too. The free motions are orthogonal to all rows.
 from __future__ import annotations
 
 import dataclasses
+import html
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..value.html_table import html_table
 from ..value.stage import Stage
 
 if TYPE_CHECKING:
@@ -101,6 +103,9 @@ class FreeMotion:
     bodies: list[str]
 
 
+_HEAD = ("constraint", "ties", "error", "remarks")
+
+
 @dataclasses.dataclass(frozen=True)
 class Diagnosis:
     """What `MultibodySystem.diagnose_constraints` has found; printing it gives a table.
@@ -137,10 +142,26 @@ class Diagnosis:
         return [one for one in self.redundant if one.contradiction]
 
     def __str__(self) -> str:
-        lines = [
+        lines, rows = [self._headline()], self._rows()
+        if rows:
+            wide = [max(len(row[i]) for row in [_HEAD, *rows]) for i in range(3)]
+            for row in [_HEAD, *rows]:
+                lines.append("  " + "  ".join(text.ljust(n) for text, n in zip(row, wide, strict=False)) + "  " + row[3])
+        return "\n".join([*lines, *(f"  {line}" for line in self._what_else())])
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        shown = html_table(self._headline(), _HEAD, self._rows())
+        return shown + "".join(f"<div>{html.escape(line)}</div>" for line in self._what_else())
+
+    def _headline(self) -> str:
+        return (
             f"{len(self.equations)} constraint equations, {self.rank} of them independent; "
             f"{len(self.free_motions)} free motions remain"
-        ]
+        )
+
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        """A row of a table for each constraint."""
         rows: list[tuple[str, str, str, str]] = []
         for name, bodies in self.ties.items():
             of_it = [i for i, equation in enumerate(self.equations) if equation.constraint.name == name]
@@ -153,16 +174,12 @@ class Diagnosis:
             if any(one.name == name for one in self.droppable):
                 remarks.append("could be dropped")
             rows.append((name, " - ".join(bodies), error, "; ".join(remarks) or "-"))
-        if rows:
-            head = ("constraint", "ties", "error", "remarks")
-            wide = [max(len(row[i]) for row in [head, *rows]) for i in range(3)]
-            for row in [head, *rows]:
-                lines.append("  " + "  ".join(text.ljust(n) for text, n in zip(row, wide, strict=False)) + "  " + row[3])
-        for near in self.nearly_singular:
-            lines.append(f"  nearly singular ({near.why}): {', '.join(map(str, near.equations))}")
-        for motion in self.free_motions:
-            lines.append(f"  free: {motion.speed}, which moves {_few(motion.bodies)}")
-        return "\n".join(lines)
+        return rows
+
+    def _what_else(self) -> list[str]:
+        """What no constraint's row says: near singularities, and motions that are left."""
+        lines = [f"nearly singular ({near.why}): {', '.join(map(str, near.equations))}" for near in self.nearly_singular]
+        return lines + [f"free: {motion.speed}, which moves {_few(motion.bodies)}" for motion in self.free_motions]
 
 
 def _remark(one: Redundancy) -> str:

@@ -19,6 +19,7 @@ from ..state.state import State
 from ..state.subsystem import Subsystem
 from ..tree import momentum
 from ..tree.tree import Tree
+from ..value.html_table import html_table
 from ..value.stage import Stage
 from .derivatives import Differentiable
 
@@ -95,6 +96,22 @@ class MultibodySystem(Differentiable):
         forces = sum(subsystem.get_num_forces() for subsystem in self.force_subsystems)
         realized = "" if self._topology_realized else ", topology not realized"
         return f"<MultibodySystem {self._name!r}: {bodies} bodies, {forces} forces{realized}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: bodies, forces and constraints."""
+        if self._matter is None:
+            return html_table(repr(self), (), ())
+        rows = []
+        for body in list(self._matter.bodies)[1:]:
+            parent = body.get_parent_mobilized_body().name
+            mass = body.get_default_mass_properties().mass
+            rows.append((body.index, body.name, parent, type(body).__name__, mass))
+        shown = html_table(repr(self), ("", "body", "on", "mobilizer", "mass"), rows)
+        forces = [(type(force).__name__, force.name) for force in self.all_forces()]
+        number = self._matter.get_num_constraints()
+        constraints = [(type(one).__name__, one.name) for one in map(self._matter.get_constraint, range(number))]
+        shown += html_table("forces", ("kind", "name"), forces) if forces else ""
+        return shown + (html_table("constraints", ("kind", "name"), constraints) if constraints else "")
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kernel": None, "_trees": {}, "_default_state": None}

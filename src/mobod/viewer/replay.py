@@ -62,7 +62,7 @@ def make_replay(
 ) -> Replay:
     """Take a motion at equal distances in time, with all that is needed to show it."""
     check_contact_forces(contact_forces)
-    times = _choose_times(trajectory, fps)
+    times = choose_times(trajectory, fps)
     mechanism, X_GB, particles = calc_poses(trajectory, times, detail)
     replay = _describe(mechanism, X_GB, particles, times)
     energy = np.interp(times, trajectory.time, np.asarray(trajectory.energy))
@@ -85,7 +85,8 @@ def make_still(mechanism: Mechanism, X_GB: Array, time: float = 0.0) -> Replay:
     return _describe(mechanism, X_GB[None], np.zeros((1, 0, 3)), np.array([time]))
 
 
-def _choose_times(trajectory: Trajectory, fps: float | None) -> Array:
+def choose_times(trajectory: Trajectory, fps: float | None) -> Array:
+    """Choose times at equal distances, 50 a second and no more than 3,000 unless told; or raise a ValueError."""
     if trajectory.system is None or len(trajectory) == 0:
         raise ValueError(
             "a replay needs a trajectory with a system and at least one time; load it with Trajectory.load(path, system=system)"

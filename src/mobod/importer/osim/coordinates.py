@@ -138,6 +138,8 @@ def name_coordinates(model: Model, coordinates: Sequence[Coordinate]) -> None:
         model.coordinates[one.name] = model.speeds[one.name] = place
         if one.motion == ROTATIONAL:
             model.angles.add(one.name)
+        if one.range != Coordinate.range:
+            model.ranges[one.name] = one.range
     of_bodies: dict[int, list[str]] = {}
     for one in sorted(coordinates, key=lambda one: model.coordinates[one.name]):
         assert one.mobod is not None

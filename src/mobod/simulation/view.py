@@ -1,0 +1,148 @@
+"""view: a mechanism on a page in the browser, to be turned, posed and simulated."""
+
+from __future__ import annotations
+
+import time as _clock
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..errors import ModelError
+from ..integrator import Integrator, RungeKuttaMerson
+from ..state.state import State
+from ..system.system import MultibodySystem
+from ..value.attributes import named_arguments
+from .time_stepper import TimeStepper
+
+if TYPE_CHECKING:
+    from ..viewer.model_viewer import Viewer
+
+#: Of a simulation that is watched: what eyes can see.
+ACCURACY = 1e-3
+
+#: Wall seconds between two pictures of a run that is watched.
+_PICTURE = 1.0 / 30.0
+
+
+@named_arguments
+def view(
+    system_or_model: Any,
+    state: State | None = None,
+    *,
+    integrator: type[Integrator] | None = None,
+    accuracy: float = ACCURACY,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    title: str | None = None,
+    port: int | None = None,
+    open_browser: bool = True,
+) -> Viewer:
+    """Show a mechanism on a page in the browser, with a slider a coordinate; it can be dragged, and simulated.
+
+    The page is served on the loopback address, which no other machine sees, until it is closed or the program ends. It needs
+    viser: ``pip install 'mobod[view]'``.
+
+    Parameters
+    ----------
+    system_or_model : MultibodySystem or Model
+    state : State, optional
+        Where it starts; copied. The model's own, or the system's default, unless given.
+    integrator : class, optional
+        One of `mobod.integrator`; `RungeKuttaMerson` unless given.
+    accuracy : float, default 1e-3
+        Of the simulation.
+    ranges : mapping of str to (float, float), optional
+        Of sliders, by the coordinates' names, radians or length. A model's own and stops say it otherwise.
+    title : str, optional
+        Of the page; the system's name unless given.
+    port : int, optional
+        The first that is tried; 8080 unless given.
+    open_browser : bool, default True
+        Whether the page is opened.
+
+    Returns
+    -------
+    Viewer
+        It has ``show(state)`` for loops of one's own, ``wait()`` for programs that would end otherwise, and ``close()``.
+
+    Raises
+    ------
+    ImportError
+        If viser is not installed.
+    TypeError, ValueError, ModelError
+        If what is given is no system or model, or the state is of another.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.four_bar.build()
+    >>> viewer = mb.view(system, state)  # doctest: +SKIP
+    >>> viewer.wait()  # doctest: +SKIP
+    """
+    system, start = _system_and_state(system_or_model, state)
+    kind = RungeKuttaMerson if integrator is None else integrator
+    if not (isinstance(kind, type) and issubclass(kind, Integrator)):
+        raise TypeError(f"integrator is a class such as mobod.integrator.BDF, not {integrator!r}")
+    known = dict(getattr(system_or_model, "ranges", None) or {}) | dict(ranges or {})
+    from ..viewer.model_viewer import Viewer
+
+    return Viewer(
+        system,
+        start,
+        make_stepper=lambda shown: TimeStepper(shown, kind(shown, accuracy=accuracy)),
+        title=title or getattr(system_or_model, "name", None) or "mobod",
+        ranges=known,
+        port=port,
+        open_browser=open_browser,
+    )
+
+
+def _system_and_state(what: Any, state: State | None) -> tuple[MultibodySystem, State]:
+    system = what if isinstance(what, MultibodySystem) else getattr(what, "system", None)
+    if not isinstance(system, MultibodySystem):
+        raise TypeError(f"view takes a MultibodySystem, or a Model such as mobod.load(path) gives, not {what!r}")
+    if state is None:
+        own = getattr(what, "default_state", None)
+        state = own() if callable(own) else system.realize_topology()
+    elif not isinstance(state, State):
+        raise TypeError(f"state is a State, such as system.realize_topology() gives, not {state!r}")
+    state.check_owner(system, "view")
+    if system.get_matter_subsystem().get_num_bodies() < 2:
+        raise ModelError(f"{system!r} has no body but Ground: there is nothing to see")
+    return system, state
+
+
+def check_view(what: Any) -> None:
+    """Check what a run is to be watched on: a TypeError unless it is a bool or has ``show``."""
+    if not isinstance(what, bool | np.bool_) and not callable(getattr(what, "show", None)):
+        raise TypeError(f"view is True, False or a viewer such as mobod.view(system) makes, not {what!r}")
+
+
+def make_watch(system: MultibodySystem, state: State, what: Any) -> Callable[[float, Array, bool], None] | None:
+    """What a run tells its rows, to be shown; None where nobody watches, or no page can be had, which is a warning."""
+    if what is False or what is None or (isinstance(what, np.bool_) and not what):
+        return None
+    if isinstance(what, bool | np.bool_):
+        try:
+            what = view(system, state.copy())
+        except Exception as error:
+            warnings.warn(f"the run is not shown: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=3)
+            return None
+    shown, last, failed = state.copy(), 0.0, False
+
+    def watch(time: float, y: Array, is_last: bool) -> None:
+        nonlocal last, failed
+        now = _clock.perf_counter()
+        if failed or (now - last < _PICTURE and not is_last):
+            return
+        last = now
+        try:
+            shown.time, shown.y = time, y
+            what.show(shown)
+        except Exception as error:
+            failed = True
+            warnings.warn(f"the run is shown no longer: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
+
+    return watch

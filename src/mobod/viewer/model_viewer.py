@@ -1,0 +1,406 @@
+"""A page on which a mechanism is looked at, posed and simulated."""
+
+from __future__ import annotations
+
+import threading
+import time as _clock
+import traceback
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..assembler import Assembler, Markers, QValue
+from ..errors import MobodError
+from ..shapes.mechanism import Mechanism, find_body_transforms
+from ..shapes.view import find_view
+from ..value.stage import Stage
+from .bodies import Bodies
+from .body_report import describe_body, describe_constraints
+from .coordinates import Coordinate, list_coordinates
+from .overlays import Overlays
+from .server import add_floor, open_in_browser, set_camera, start_server, stop_server, url_of
+from .simulator import Pull, Simulator, Stepper
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from ..system.system import MultibodySystem
+
+PICTURES = 30.0
+"""A second."""
+
+MOST_SLIDERS = 80
+
+_SLOWEST = 0.2  # of real time that one piece may stand for, however long the one before took
+_FOLLOWED_GOAL = 1.0
+_STAY = 1e-3  # weight of staying where it is, beside going where it is dragged
+_DETAIL = 2.0
+_NOTHING = "nothing"
+
+
+class Viewer:
+    """A page that shows a mechanism; made by `mobod.view`.
+
+    Attributes
+    ----------
+    url : str
+        The page's address, on this machine only.
+    state : State
+        What is shown; a copy.
+    """
+
+    def __init__(
+        self,
+        system: MultibodySystem,
+        state: State,
+        *,
+        make_stepper: Callable[[MultibodySystem], Stepper],
+        title: str = "mobod",
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+        port: int | None = None,
+        open_browser: bool = True,
+    ) -> None:
+        self._server = start_server(title, port)
+        self.url = url_of(self._server)
+        self._lock = threading.RLock()
+        self._closed = threading.Event()
+        self._make_stepper = make_stepper
+        self._warned = False
+        self._clients_at: dict[int, Array] = {}
+        self._playing = False
+        self._build(system, state, ranges)
+        self._thread = threading.Thread(target=self._run, name="mobod viewer", daemon=True)
+        self._thread.start()
+        if open_browser:
+            open_in_browser(self.url)
+
+    # ------------------------------------------------------------------------------------------ for users
+
+    @property
+    def state(self) -> State:
+        """What is shown now, a copy."""
+        with self._lock:
+            return self._state.copy()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it has been closed."""
+        return self._closed.is_set()
+
+    def show(self, state: State) -> None:
+        """Show a copy of a state, from a loop of one's own. A page that fails warns once, and never raises."""
+        if self.is_closed:
+            return
+        try:
+            with self._lock:
+                self._playing = False
+                self._accept(state.copy())
+        except Exception as error:
+            self._warn(error)
+
+    def wait(self) -> None:
+        """Wait until it is closed, or Ctrl-C."""
+        try:
+            while not self._closed.wait(0.2):
+                pass
+        except KeyboardInterrupt:
+            self.close()
+
+    def close(self) -> None:
+        """Close the page; what uses it goes on."""
+        if not self._closed.is_set():
+            self._closed.set()
+            try:
+                stop_server(self._server)
+            except Exception as error:
+                self._warn(error)
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Viewer of {self._system.name!r} {'closed' if self.is_closed else f'at {self.url}'}>"
+
+    def replace(self, system: MultibodySystem, state: State, ranges: Mapping[str, tuple[float, float]] | None = None) -> None:
+        """Show another system, such as the same file read again; coordinates of the same names keep their values."""
+        with self._lock:
+            kept = {one.name: one.read(self._state) for one in self._coordinates}
+            self._server.scene.reset()
+            self._server.gui.reset()
+            self._build(system, state, ranges, kept)
+
+    # ------------------------------------------------------------------------------------------ building the page
+
+    def _build(
+        self,
+        system: MultibodySystem,
+        state: State,
+        ranges: Mapping[str, tuple[float, float]] | None,
+        kept: Mapping[str, float] | None = None,
+    ) -> None:
+        self._system, self._state, self._start = system, state.copy(), state.copy()
+        self._playing, self._selected = False, -1
+        self._dragged: Pull | None = None
+        X_GB = find_body_transforms(system, self._state)
+        self._mechanism = Mechanism.of(system, self._state, _DETAIL)
+        self._coordinates = list_coordinates(system, self._state, self._mechanism.size, ranges)
+        for one in self._coordinates:
+            if kept and one.name in kept and one.is_free:
+                one.write(self._state, kept[one.name])
+        self._simulator = Simulator(system, lambda: self._make_stepper(system))
+        view = find_view(self._mechanism, X_GB[None], np.zeros((1, 0, 3)))
+        set_camera(self._server, view)
+        self._floor = add_floor(self._server, view) if not self._mechanism.planes else None
+        self._bodies = Bodies(self._server, self._mechanism, X_GB)
+        self._bodies.on_click(self._select)
+        self._bodies.on_drag(self._drag)
+        self._overlays = Overlays(self._server, system, self._bodies, self._state)
+        self._tether = self._server.scene.add_line_segments(
+            "/tether", np.zeros((1, 2, 3)), (220, 40, 60), thickness=3.0, thickness_units="screen", visible=False
+        )
+        self._add_controls()
+        if kept:
+            self._pose(self._state)
+        self._refresh()
+
+    def _add_controls(self) -> None:
+        gui = self._server.gui
+        with gui.add_folder("Motion"):
+            self._play_button = gui.add_button("Play", hint="simulate from the pose that is shown")
+            self._play_button.on_click(lambda _: self._guarded(self._toggle))
+            actions = {"Step": self._single_step, "Reset": self._reset, "Random pose": self._randomize}
+            buttons = gui.add_button_group("", list(actions))
+            buttons.on_click(lambda _: self._guarded(actions[buttons.value]))
+            self._speed = gui.add_slider("speed", min=0.05, max=2.0, step=0.05, initial_value=1.0)
+            self._clock_text = gui.add_markdown("")
+        with gui.add_folder("Coordinates", expand_by_default=len(self._coordinates) <= 20):
+            self._sliders = [self._add_slider(one) for one in self._coordinates[:MOST_SLIDERS]]
+            if len(self._coordinates) > MOST_SLIDERS:
+                gui.add_markdown(f"{len(self._coordinates) - MOST_SLIDERS} more have no slider; drag their bodies.")
+            if not self._coordinates:
+                gui.add_markdown("none")
+        with gui.add_folder("Show", expand_by_default=False):
+            for name in Overlays.NAMES:
+                self._add_toggle(name)
+            self._errors_box = gui.add_checkbox("constraint errors", False)
+            self._errors_text = gui.add_markdown("", visible=False)
+            self._errors_box.on_update(lambda _: self._guarded(self._refresh))
+            names = [_NOTHING, *[link.name for link in self._mechanism.links[1:]]]
+            self._follow = gui.add_dropdown("follow", names, initial_value=_NOTHING)
+            self._follow.on_update(lambda _: self._clients_at.clear())
+        with gui.add_folder("Body"):
+            self._body_text = gui.add_markdown(
+                "Click a body to see what it is. Drag one: at rest the mechanism is posed, while it plays it is pulled."
+            )
+
+    def _add_toggle(self, name: str) -> None:
+        box = self._server.gui.add_checkbox(name, False)
+
+        def change() -> None:
+            self._overlays.show(name, box.value, self._state)
+
+        box.on_update(lambda _: self._guarded(change))
+
+    def _add_slider(self, one: Coordinate) -> Any:
+        low, high = one.shown_range
+        slider = self._server.gui.add_slider(
+            one.label, min=low, max=high, step=one.step, initial_value=one.show(self._state), disabled=not one.is_free
+        )
+
+        def moved(event: Any) -> None:
+            if event.client_id is not None:  # by somebody, and not by the page itself
+                self._guarded(self._slide, one, float(event.target.value))
+
+        slider.on_update(moved)
+        return slider
+
+    # ------------------------------------------------------------------------------------------ what users do
+
+    def _guarded(self, action: Callable[..., None], *arguments: Any) -> None:
+        """Do what somebody has asked for on the page; what goes wrong is said there, and the state stays as it was."""
+        with self._lock:
+            before = self._state
+            try:
+                action(*arguments)
+            except MobodError as error:
+                self._state, self._playing = before, False
+                self._say(str(error))
+                self._refresh()
+            except Exception as error:
+                self._state, self._playing = before, False
+                self._say(f"{type(error).__name__}: {error}")
+                warnings.warn(f"the viewer: {traceback.format_exc()}", RuntimeWarning, stacklevel=2)
+
+    def _say(self, text: str) -> None:
+        for client in self._server.get_clients().values():
+            client.add_notification("mobod", text, auto_close_seconds=8.0, color="red")
+
+    def _toggle(self) -> None:
+        self._playing = not self._playing
+        self._simulator.restart()
+        self._refresh()
+
+    def _single_step(self) -> None:
+        self._playing = False
+        self._state = self._simulator.advance(self._state, 0.01).copy()
+        self._simulator.restart()
+        self._refresh()
+
+    def _reset(self) -> None:
+        self._accept(self._start.copy())
+
+    def _randomize(self) -> None:
+        state = self._state.copy()
+        rng = np.random.default_rng()
+        for one in self._coordinates:
+            if one.is_free:
+                one.write(state, float(rng.uniform(one.low, one.high)))
+        state.u = np.zeros_like(state.u)
+        self._accept(self._pose(state))
+
+    def _slide(self, one: Coordinate, shown: float) -> None:
+        state = self._state.copy()
+        one.write(state, float(np.clip(shown / one.factor, one.low, one.high)))
+        state.u = np.zeros_like(state.u)
+        goals = []
+        if not one.is_orientation:
+            goals = [(QValue(one.mobod, one.which, one.read(state)), _FOLLOWED_GOAL)]
+        self._accept(self._pose(state, goals))
+
+    def _pose(self, state: State, goals: Any = ()) -> State:
+        """Let the assembler follow where there are constraints; the state that fulfils them and is nearest to the goals."""
+        self._system.realize(state, Stage.POSITION)
+        if not len(state.q_err) or (not goals and float(np.abs(state.q_err).max(initial=0.0)) < 1e-9):
+            return state
+        assembler = Assembler(self._system)
+        for goal, weight in goals:
+            assembler.adopt_assembly_goal(goal, weight)
+        if goals:
+            for one in self._coordinates:
+                if not one.is_orientation and one.is_free:
+                    assembler.adopt_assembly_goal(QValue(one.mobod, one.which, one.read(self._state)), _STAY)
+        assembler.assemble(state)
+        return state
+
+    def _select(self, body: int) -> None:
+        with self._lock:
+            self._selected = body
+            self._refresh()
+
+    def _drag(self, body: int, event: Any) -> None:
+        """Remember where a body is held and where to it is dragged; the page's own thread does the rest."""
+        if event.phase == "end":
+            self._dragged, self._simulator.pull = None, None
+            return
+        target = np.asarray(event.end_position, dtype=np.float64)
+        held = self._dragged
+        if event.phase == "start" or held is None or held.body != body:
+            with self._lock:
+                X_GB = find_body_transforms(self._system, self._state)[body]
+            station = X_GB[:3, :3].T @ (np.asarray(event.start_position, dtype=np.float64) - X_GB[:3, 3])
+            self._dragged = Pull(body, station, target)
+        else:
+            self._dragged = Pull(body, held.station, target)
+
+    def _drag_pose(self, pull: Pull) -> None:
+        """Bring a station as near to the mouse as the mechanism lets it."""
+        markers = Markers()
+        markers.add_marker("held", pull.body, pull.station)
+        markers.move_all_observations([pull.target])
+        state = self._state.copy()
+        state.u = np.zeros_like(state.u)
+        assembler = Assembler(self._system)
+        assembler.adopt_assembly_goal(markers, _FOLLOWED_GOAL / self._mechanism.size**2)
+        for one in self._coordinates:
+            if not one.is_orientation and one.is_free:
+                assembler.restrict_q(one.mobod, one.which, min(one.low, one.read(state)), max(one.high, one.read(state)))
+                assembler.adopt_assembly_goal(QValue(one.mobod, one.which, one.read(state)), _STAY)
+        assembler.assemble(state)
+        self._accept(state)
+
+    # ------------------------------------------------------------------------------------------ what is shown
+
+    def _accept(self, state: State) -> None:
+        self._state = state
+        self._simulator.restart()
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Bring the page to the state."""
+        X_GB = find_body_transforms(self._system, self._state)
+        with self._server.atomic():
+            self._bodies.move(X_GB)
+            self._overlays.update(self._state)
+            self._place_tether(X_GB)
+            self._follow_body(X_GB)
+        for one, slider in zip(self._coordinates, self._sliders, strict=False):
+            value = one.show(self._state)
+            if abs(value - slider.value) > 0.5 * one.step:
+                slider.value = value
+        speed = self._simulator.speed
+        rate = f", {speed:.3g} times real time can be had" if np.isfinite(speed) else ""
+        self._clock_text.content = f"t = {self._state.time:.3f}{rate}"
+        self._play_button.label = "Pause" if self._playing else "Play"
+        if self._selected >= 0:
+            self._body_text.content = describe_body(self._system, self._state, self._selected)
+        self._errors_text.visible = self._errors_box.value
+        if self._errors_box.value:
+            self._errors_text.content = describe_constraints(self._system, self._state)
+
+    def _place_tether(self, X_GB: Array) -> None:
+        held = self._dragged
+        self._tether.visible = held is not None
+        if held is not None:
+            start = X_GB[held.body, :3, :3] @ held.station + X_GB[held.body, :3, 3]
+            self._tether.points = np.array([[start, held.target]], dtype=np.float32)
+
+    def _follow_body(self, X_GB: Array) -> None:
+        """Move each client's camera as the body has moved since it was last looked at."""
+        name = self._follow.value
+        if name == _NOTHING:
+            return
+        b = next((i for i, link in enumerate(self._mechanism.links) if link.name == name), 0)
+        place = X_GB[b, :3, :3] @ self._mechanism.links[b].com + X_GB[b, :3, 3]
+        for key, client in self._server.get_clients().items():
+            last = self._clients_at.get(key)
+            if last is not None:
+                step = place - last
+                if float(np.linalg.norm(step)) > 1e-9 * self._mechanism.size:
+                    position, look_at = client.camera.position + step, client.camera.look_at + step
+                    client.camera.position, client.camera.look_at = position, look_at
+            self._clients_at[key] = place.copy()
+
+    def _run(self) -> None:
+        """Simulate while it plays, and pose while something is dragged, a picture after the other."""
+        last = _clock.perf_counter()
+        while not self._closed.is_set():
+            now = _clock.perf_counter()
+            passed, last = now - last, now
+            held = self._dragged
+            if self._playing:
+                with self._lock:
+                    self._simulator.pull = held
+                    self._guarded(self._advance, min(passed, _SLOWEST) * float(self._speed.value))
+            elif held is not None:
+                self._guarded(self._drag_pose, held)
+            elif self._tether.visible:
+                self._guarded(self._refresh)
+            self._closed.wait(max(0.001, 1.0 / PICTURES - (_clock.perf_counter() - now)))
+
+    def _advance(self, duration: float) -> None:
+        if self._playing:
+            self._state = self._simulator.advance(self._state, duration).copy()
+            self._refresh()
+
+    def _warn(self, error: Exception) -> None:
+        if not self._warned:
+            self._warned = True
+            warnings.warn(f"the viewer does not show this: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=3)
+
+
+__all__ = ["Viewer"]

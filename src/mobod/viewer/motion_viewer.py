@@ -1,0 +1,388 @@
+"""A page that plays motions: one, or several beside each other or as ghosts, with graphs that follow the time."""
+
+from __future__ import annotations
+
+import threading
+import time as _clock
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
+from ..shapes.poses import calc_poses
+from ..shapes.view import View, find_view
+from .bodies import Bodies
+from .replay import choose_times
+from .server import add_floor, open_in_browser, set_camera, start_server, stop_server, url_of
+
+if TYPE_CHECKING:
+    from ..value.annotations import Trajectory
+
+PICTURES = 30.0
+GHOST = 0.35  # opacity
+CURVES = 10.0  # updates of graphs a second
+_NOTHING = "nothing"
+_PATH, _FORCE, _NOW, _PALE = (204, 38, 64), (230, 90, 0), "#c03d3e", "#b8c4d4"
+_COLORS = ((0.30, 0.47, 0.66), (0.95, 0.56, 0.17), (0.35, 0.63, 0.31), (0.69, 0.48, 0.63), (0.61, 0.46, 0.37))
+
+
+class _Motion:
+    """One motion on the page."""
+
+    def __init__(self, server: Any, number: int, trajectory: Trajectory, times: Array, offset: Array, ghost: bool) -> None:
+        self.trajectory = trajectory
+        self.mechanism, self.X_GB, particles = calc_poses(trajectory, times, 2.0)
+        self.X_GB[..., :3, 3] += offset
+        self.particles = particles + offset
+        self.trace = self.mechanism.find_marker(self.X_GB)
+        color = _COLORS[(number - 1) % len(_COLORS)] if ghost else None
+        self.bodies = Bodies(server, self.mechanism, self.X_GB[0], f"/motion{number}", color, GHOST if ghost else 1.0)
+        self.cloud: Any = None
+        if self.particles.shape[1]:
+            self.cloud = server.scene.add_point_cloud(
+                f"/motion{number}/particles",
+                self.particles[0].astype(np.float32),
+                (38, 89, 153),
+                point_size=0.006 * self.mechanism.size,
+                point_shape="circle",
+            )
+
+    def move(self, row: int, part: float) -> None:
+        """Show a pose between two rows."""
+        after = min(row + 1, len(self.X_GB) - 1)
+        X = (1.0 - part) * self.X_GB[row] + part * self.X_GB[after]
+        self.bodies.move(X if part in (0.0, 1.0) else _orthogonal(X))
+        if self.cloud is not None:
+            self.cloud.points = ((1.0 - part) * self.particles[row] + part * self.particles[after]).astype(np.float32)
+
+
+def _orthogonal(X: Array) -> Array:
+    """The nearest rotations to means of two near ones."""
+    left, _, right = np.linalg.svd(X[:, :3, :3])
+    X[:, :3, :3] = left @ right
+    return X
+
+
+class MotionViewer:
+    """A page that plays one motion or several; made by `Trajectory.view`.
+
+    Attributes
+    ----------
+    url : str
+        The page's address, on this machine only.
+    time : float
+        What is shown; assign to go there.
+    """
+
+    def __init__(
+        self,
+        trajectories: Sequence[Trajectory],
+        *,
+        beside: bool = False,
+        contact_forces: bool | float = False,
+        stations: Sequence[tuple[Any, Any]] = (),
+        title: str = "mobod",
+        port: int | None = None,
+        open_browser: bool = True,
+    ) -> None:
+        check_contact_forces(contact_forces)
+        first = trajectories[0]
+        self._times = choose_times(first, None)
+        for other in trajectories[1:]:
+            choose_times(other, None)
+        self._server = start_server(title, port)
+        try:
+            self._lock, self._closed = threading.RLock(), threading.Event()
+            self._time, self._playing, self._curve_at = float(self._times[0]), False, 0.0
+            self._build(trajectories, beside, contact_forces, stations)
+        except BaseException:
+            stop_server(self._server)
+            raise
+        self.url = url_of(self._server)
+        threading.Thread(target=self._run, name="mobod viewer", daemon=True).start()
+        if open_browser:
+            open_in_browser(self.url)
+
+    # ------------------------------------------------------------------------------------------ for users
+
+    @property
+    def time(self) -> float:
+        """The time that is shown; assign to go there."""
+        return self._time
+
+    @time.setter
+    def time(self, value: float) -> None:
+        with self._lock:
+            self._playing = False
+            self._seek(float(value))
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it has been closed."""
+        return self._closed.is_set()
+
+    def play(self) -> None:
+        """Play, from the start where it has ended."""
+        with self._lock:
+            if self._time >= self._times[-1]:
+                self._seek(float(self._times[0]))
+            self._playing = len(self._times) > 1
+            self._button.label = "Pause"
+
+    def pause(self) -> None:
+        """Stop where it is."""
+        with self._lock:
+            self._playing = False
+            self._button.label = "Play"
+
+    def wait(self) -> None:
+        """Wait until it is closed, or Ctrl-C."""
+        try:
+            while not self._closed.wait(0.2):
+                pass
+        except KeyboardInterrupt:
+            self.close()
+
+    def close(self) -> None:
+        """Close the page."""
+        if not self._closed.is_set():
+            self._closed.set()
+            stop_server(self._server)
+
+    def __enter__(self) -> MotionViewer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<MotionViewer {'closed' if self.is_closed else f'at {self.url}'}>"
+
+    # ------------------------------------------------------------------------------------------ building the page
+
+    def _build(self, trajectories: Sequence[Trajectory], beside: bool, contact_forces: Any, stations: Any) -> None:
+        first, scene = trajectories[0], self._server.scene
+        mechanism, X_GB, particles = calc_poses(first, self._times)
+        view = find_view(mechanism, X_GB, particles)
+        toward = view.toward_camera * (1.0, 1.0, 0.0)
+        right = view.R_DG.T @ np.cross([0.0, 0.0, 1.0], toward / np.linalg.norm(toward))
+        apart = 1.05 * float(np.max((view.high - view.low)[:2])) * right if beside else np.zeros(3)
+        self._motions = [
+            _Motion(self._server, number, one, self._times, number * apart, ghost=number > 0 and not beside)
+            for number, one in enumerate(trajectories)
+        ]
+        view = self._widened(view)
+        set_camera(self._server, view)
+        if not mechanism.planes:
+            add_floor(self._server, view)
+        self._arrows = None
+        if contact_forces:
+            self._arrows = calc_contact_arrows(first, self._times, mechanism.size, contact_forces)
+            size = mechanism.size
+            self._arrow_node: Any = scene.add_arrows(
+                "/forces",
+                np.array([[(0.0, 0.0, 0.0), (0.0, 0.0, 1e-6)]]),
+                _FORCE,
+                shaft_radius=0.004 * size,
+                head_radius=0.012 * size,
+                head_length=0.03 * size,
+            )
+        self._paths = self._add_paths(stations)
+        self._add_controls()
+        self._seek(self._time)
+
+    def _widened(self, view: View) -> View:
+        """The first motion's view, with room for the others."""
+        low, high = view.low, view.high
+        for motion in self._motions[1:]:
+            corners = motion.mechanism.calc_corners(motion.X_GB, motion.particles) @ view.R_DG.T
+            low, high = np.minimum(low, corners.min(axis=(0, 1))), np.maximum(high, corners.max(axis=(0, 1)))
+        return View(view.R_DG, view.azimuth, low, high)
+
+    def _add_paths(self, stations: Any) -> list[Any]:
+        """The paths of stations (body, p_B); where none are given, that of the tip or of the mass center."""
+        motion = self._motions[0]
+        if stations:
+            assert motion.trajectory.system is not None
+            bodies = motion.trajectory.system.get_matter_subsystem().bodies
+            lines = []
+            for body, station in stations:
+                b = bodies[body].index if isinstance(body, str) else int(body)
+                X = motion.X_GB[:, b]
+                lines.append(X[:, :3, :3] @ np.asarray(station, dtype=np.float64) + X[:, :3, 3])
+        else:
+            lines = [motion.trace]
+        nodes = []
+        for number, points in enumerate(lines):
+            ends = np.stack([points[:-1], points[1:]], axis=1) if len(points) > 1 else np.zeros((1, 2, 3)) + points
+            name = f"/paths/{number}"
+            node = self._server.scene.add_line_segments(
+                name, ends, _PATH, thickness=2.0, thickness_units="screen", visible=bool(stations)
+            )
+            nodes.append(node)
+        return nodes
+
+    def _add_controls(self) -> None:
+        gui, first = self._server.gui, self._motions[0].trajectory
+        start, end = float(self._times[0]), float(self._times[-1])
+        with gui.add_folder("Time"):
+            self._button = gui.add_button("Play")
+            self._button.on_click(lambda _: self.pause() if self._playing else self.play())
+            span = end - start or 1.0
+            self._slider = gui.add_slider("time", min=start, max=start + span, step=span / 1e4, initial_value=start)
+            self._speed = gui.add_slider("speed", min=0.05, max=4.0, step=0.05, initial_value=1.0)
+            self._again = gui.add_checkbox("again", True)
+            self._steps = gui.add_button_group("", ["back", "next"])
+        with gui.add_folder("Show", expand_by_default=False):
+            names = [_NOTHING, *[link.name for link in self._motions[0].mechanism.links[1:]]]
+            self._follow = gui.add_dropdown("follow", names, initial_value=_NOTHING)
+            path = gui.add_checkbox("path", self._paths[0].visible)
+        with gui.add_folder("Graphs"):
+            curves = _curve_names(first)
+            self._curve = gui.add_dropdown("quantity", curves, initial_value=curves[0])
+            self._plot: Any = None
+            self._graphs = gui.add_folder("over time")
+        self._slider.on_update(self._moved)
+        self._steps.on_click(lambda _: self._step(-1 if self._steps.value == "back" else 1))
+
+        def show_paths(_: Any) -> None:
+            for node in self._paths:
+                node.visible = path.value
+
+        path.on_update(show_paths)
+        self._curve.on_update(lambda _: self._draw_curves())
+        self._follow.on_update(lambda _: self._last_places.clear())
+        self._last_places: dict[int, Array] = {}
+        self._draw_curves()
+
+    # ------------------------------------------------------------------------------------------ time
+
+    def _moved(self, event: Any) -> None:
+        if event.client_id is not None:  # by somebody, and not by the page itself
+            with self._lock:
+                self.pause()
+                self._seek(float(self._slider.value), moves_slider=False)
+
+    def _step(self, direction: int) -> None:
+        with self._lock:
+            self.pause()
+            self._seek(self._time + direction * float(self._times[-1] - self._times[0]) / max(len(self._times) - 1, 1))
+
+    def _seek(self, time: float, moves_slider: bool = True) -> None:
+        self._time = float(np.clip(time, self._times[0], self._times[-1]))
+        row, part = self._place_of(self._time)
+        with self._server.atomic():
+            for motion in self._motions:
+                motion.move(row, part)
+            if self._arrows is not None:
+                shown = self._arrows[min(round(row + part), len(self._arrows) - 1)]
+                self._arrow_node.visible = len(shown) > 0
+                if len(shown):
+                    self._arrow_node.points = shown.astype(np.float32)
+            self._follow_body(row)
+        if moves_slider:
+            slider: Any = self._slider
+            slider.value = self._time
+        self._move_cursor(row)
+
+    def _place_of(self, time: float) -> tuple[int, float]:
+        """The row before a time, and the part of the way to the next."""
+        if len(self._times) < 2:
+            return 0, 0.0
+        place = (time - self._times[0]) / (self._times[-1] - self._times[0]) * (len(self._times) - 1)
+        row = min(int(place), len(self._times) - 2)
+        return row, float(place - row)
+
+    def _follow_body(self, row: int) -> None:
+        if self._follow.value == _NOTHING:
+            return
+        motion = self._motions[0]
+        b = next((i for i, link in enumerate(motion.mechanism.links) if link.name == self._follow.value), 0)
+        X = motion.X_GB[row, b]
+        place = X[:3, :3] @ motion.mechanism.links[b].com + X[:3, 3]
+        for key, client in self._server.get_clients().items():
+            step = place - self._last_places.get(key, place)
+            if float(np.linalg.norm(step)) > 0.0:
+                position, look_at = client.camera.position + step, client.camera.look_at + step
+                client.camera.position, client.camera.look_at = position, look_at
+            self._last_places[key] = place
+
+    def _run(self) -> None:
+        last = _clock.perf_counter()
+        while not self._closed.is_set():
+            now = _clock.perf_counter()
+            passed, last = now - last, now
+            if self._playing:
+                try:
+                    with self._lock:
+                        self._go_on(passed * float(self._speed.value))
+                except Exception as error:
+                    warnings.warn(f"the viewer stops: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
+                    return
+            self._closed.wait(max(0.001, 1.0 / PICTURES - (_clock.perf_counter() - now)))
+
+    def _go_on(self, duration: float) -> None:
+        start, end = float(self._times[0]), float(self._times[-1])
+        time = self._time + duration
+        if time >= end:
+            if self._again.value:
+                time = start + (time - start) % (end - start)
+            else:
+                self.pause()
+        self._seek(time)
+
+    # ------------------------------------------------------------------------------------------ graphs
+
+    def _draw_curves(self) -> None:
+        """Draw the chosen quantity of all motions; the first one's part until now in another colour."""
+        from viser import uplot
+
+        name = self._curve.value
+        self._values = [np.interp(self._times, one.trajectory.time, _curve_of(one.trajectory, name)) for one in self._motions]
+        if self._plot is not None:
+            self._plot.remove()
+        low, high = min(float(v.min()) for v in self._values), max(float(v.max()) for v in self._values)
+        margin = 0.05 * (high - low) or 1.0
+        series = [uplot.Series(label="time")]
+        series += [
+            uplot.Series(label=name if k == 0 else f"{name}, motion {k + 1}", stroke=_PALE if k == 0 else "#8aa0b8", width=1.5)
+            for k in range(len(self._values))
+        ]
+        series.append(uplot.Series(label="until now", stroke=_NOW, width=2.0))
+        with self._graphs:
+            self._plot = self._server.gui.add_uplot(
+                (self._times, *self._values, self._until(self._place_of(self._time)[0])),
+                tuple(series),
+                scales={"x": uplot.Scale(time=False), "y": uplot.Scale(range=(low - margin, high + margin))},
+                aspect=1.6,
+            )
+
+    def _until(self, row: int) -> Array:
+        """The first curve as far as now; afterwards nothing, which is NaN."""
+        return np.where(np.arange(len(self._times)) <= row, self._values[0], np.nan)
+
+    def _move_cursor(self, row: int) -> None:
+        now = _clock.perf_counter()
+        if self._plot is not None and (now - self._curve_at > 1.0 / CURVES or not self._playing):
+            self._curve_at = now
+            self._plot.data = (self._times, *self._values, self._until(row))
+
+
+def _curve_names(trajectory: Trajectory) -> list[str]:
+    names = [*trajectory.coordinate_names, *(f"speed of {name}" for name in trajectory.speed_names), "energy"]
+    names += [name for name, values in trajectory.quantities.items() if np.ndim(values) == 1 and name not in names]
+    return [name for name in names if np.isfinite(_curve_of(trajectory, name)).all()] or ["energy"]
+
+
+def _curve_of(trajectory: Trajectory, name: str) -> Array:
+    if name in trajectory.coordinate_names:
+        return np.asarray(trajectory.q)[:, trajectory.coordinate_names.index(name)]
+    speed = name.removeprefix("speed of ")
+    if speed in trajectory.speed_names and speed != name:
+        return np.asarray(trajectory.u)[:, trajectory.speed_names.index(speed)]
+    if name in trajectory.quantities:
+        return np.asarray(trajectory.quantities[name])
+    return np.asarray(trajectory.energy) if name == "energy" else np.zeros(len(trajectory))

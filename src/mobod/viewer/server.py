@@ -1,0 +1,97 @@
+"""The server of a page: on the loopback address alone, so that no other machine sees it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import webbrowser
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..shapes.view import View
+from ..value.checks import integer
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+HOST = "127.0.0.1"
+PORT = 8080
+"""The first that is tried; another where it is taken."""
+
+LENS = 0.6
+"""Angle of view upward; radians."""
+
+
+def start_server(title: str, port: int | None = None) -> ViserServer:
+    """Start serving a page.
+
+    Raises
+    ------
+    ImportError
+        If viser is not installed.
+    """
+    first = PORT if port is None else integer("port", port)
+    if not 1 <= first <= 65535:
+        raise ValueError(f"port is from 1 to 65535, not {port}")
+    try:
+        from viser import ViserServer
+    except ImportError as error:
+        raise ImportError("a live page needs viser: pip install 'mobod[view]'") from error
+    with contextlib.redirect_stdout(io.StringIO()):  # it greets
+        server = ViserServer(host=HOST, port=first, label=title, verbose=False)
+    server.gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
+    server.gui.main_panel.dock_right()
+    return server
+
+
+def stop_server(server: ViserServer) -> None:
+    """Stop serving."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        server.stop()
+
+
+def url_of(server: ViserServer) -> str:
+    """The page's address."""
+    return f"http://{HOST}:{server.get_port()}"
+
+
+def open_in_browser(url: str) -> None:
+    """Open a page in the user's browser, where there is one."""
+    with contextlib.suppress(webbrowser.Error, OSError):
+        webbrowser.open(url)
+
+
+def set_camera(server: ViserServer, view: View) -> None:
+    """Begin with a view, of which up is up."""
+    up, toward = view.R_DG.T[:, 2], view.R_DG.T @ view.toward_camera
+    server.scene.set_up_direction(tuple(up))
+    middle = view.R_DG.T @ ((view.low + view.high) / 2.0)
+    far = 0.62 * float(np.linalg.norm(view.high - view.low)) / np.tan(LENS / 2.0)
+    camera: Any = server.initial_camera
+    camera.up, camera.look_at, camera.position, camera.fov = tuple(up), tuple(middle), tuple(middle + far * toward), LENS
+    camera.near, camera.far = 0.005 * far, 100.0 * far
+
+
+def add_floor(server: ViserServer, view: View, height: float | None = None) -> Any:
+    """Add a grid, at the bottom of the view unless told; in D, whose z axis is up."""
+    from .rotations import to_quaternions
+
+    extent = float(np.max(view.high - view.low))
+    cell = 10.0 ** np.floor(np.log10(extent))
+    cell = cell / 2.0 if extent / cell < 3.0 else cell
+    middle = (view.low + view.high) / 2.0
+    place: Array = np.array([middle[0], middle[1], view.low[2] if height is None else height])
+    return server.scene.add_grid(
+        "/floor",
+        width=8.0 * extent,
+        height=8.0 * extent,
+        cell_size=cell,
+        section_size=5.0 * cell,
+        wxyz=tuple(to_quaternions(view.R_DG.T)),
+        position=tuple(view.R_DG.T @ place),
+        plane="xy",
+        fade_distance=10.0 * extent,
+        shadow_opacity=0.25,
+    )

@@ -1,0 +1,258 @@
+"""Live pages in a real browser: sliders, buttons, the mouse, motions, ensembles; and runs that are watched."""
+
+import urllib.request
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mobod as mb
+from mobod.examples import double_pendulum, four_bar
+
+pytest.importorskip("viser", reason="live pages are not tested: no viser here")
+
+# viser's own, as it stops
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.fixture
+def opened():
+    """Opens viewers, and closes them in the end."""
+    viewers = []
+
+    def keep(viewer):
+        viewers.append(viewer)
+        return viewer
+
+    yield keep
+    for viewer in viewers:
+        viewer.close()
+
+
+def swing():
+    system, state = double_pendulum.build()
+    return system, state
+
+
+def visit(page, viewer):
+    page.page.goto(viewer.url)
+    page.page.wait_for_selector("canvas")
+    page.page.wait_for_selector("button:has-text('Play')")
+
+
+def wait_for(page, condition, seconds=20.0):
+    for _ in range(int(50 * seconds)):
+        if condition():
+            return
+        page.page.wait_for_timeout(20)
+    raise AssertionError("it has not come about")
+
+
+def test_on_a_page_a_slider_moves_a_body_and_a_button_plays(page, opened):
+    system, state = swing()
+    viewer = opened(mb.view(system, state, open_browser=False))
+    assert viewer.url.startswith("http://127.0.0.1:")
+    visit(page, viewer)
+    page.page.wait_for_timeout(1000)
+    begin = page.picture()
+    assert np.ptp(begin[:, : begin.shape[1] // 2].reshape(-1, 3), axis=0).max() > 60  # not blank
+    before = viewer.state.q.copy()
+    field = page.page.locator("input[type=text], input[inputmode=numeric], input[inputmode=decimal]")
+    shown = [field.nth(i).input_value() for i in range(field.count())]
+    wanted = f"{np.degrees(before[0]):.0f}"
+    number = next(i for i, text in enumerate(shown) if text and abs(float(text) - float(wanted)) < 1.0)
+    field.nth(number).fill("60")
+    field.nth(number).press("Enter")
+    wait_for(page, lambda: abs(viewer.state.q[0] - np.radians(60)) < 1e-3)
+    wait_for(page, lambda: np.abs(page.picture() - begin).mean() > 0.2)
+    page.page.get_by_role("button", name="Play").click()
+    wait_for(page, lambda: viewer.state.time > 0.3)
+    page.page.get_by_role("button", name="Pause").click()
+    wait_for(page, lambda: not viewer._playing)
+    assert np.abs(viewer.state.u).max() > 0.1
+    page.page.get_by_role("button", name="Reset").click()
+    wait_for(page, lambda: viewer.state.time == state.time)
+    assert_allclose(viewer.state.q, state.q)
+    assert page.errors == [] and page.outside() == []
+
+
+def test_a_slider_of_a_closed_loop_keeps_it_closed(opened):
+    system, state = four_bar.build()
+    viewer = opened(mb.view(system, state, open_browser=False))
+    crank = next(one for one in viewer._coordinates if one.name == "crank")
+    wanted = np.degrees(crank.read(state)) + 20.0
+    viewer._guarded(viewer._slide, crank, wanted)
+    moved = viewer.state
+    system.realize(moved, mb.Stage.POSITION)
+    assert_allclose(np.degrees(crank.read(moved)), wanted, atol=0.5)
+    assert np.abs(moved.q_err).max() < 1e-3
+    assert_allclose(state.q, four_bar.build()[1].q)  # the user's own is left alone
+
+
+def test_orientations_have_three_angles():
+    from mobod.viewer.coordinates import list_coordinates
+
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    ball = mb.mobilizer.Free(matter.ground, mb.body.Rigid(mb.MassProperties(1, (0, 0, 0), mb.UnitInertia(1, 1, 1))), name="b")
+    state = system.realize_topology()
+    coordinates = list_coordinates(system, state, 2.0)
+    assert [one.name for one in coordinates[:3]] == ["b rx", "b ry", "b rz"] and len(coordinates) == 6
+    for one, value in zip(coordinates, (0.3, 1.5707963, -0.7, 1.0, 2.0, 3.0), strict=True):  # at the angles' singularity too
+        one.write(state, value)
+    assert_allclose([one.read(state) for one in coordinates], (0.3, 1.5707963, -0.7, 1.0, 2.0, 3.0))
+    system.realize(state, mb.Stage.POSITION)
+    assert_allclose(ball.get_body_rotation(state), mb.Rotation.from_body_fixed_xyz((0.3, 1.5707963, -0.7)), atol=1e-9)
+    assert [one.is_angle for one in coordinates] == [True] * 3 + [False] * 3
+
+
+def test_ranges_come_from_stops_and_from_the_caller():
+    from mobod.viewer.coordinates import list_coordinates
+
+    system, state = double_pendulum.build()
+    names = [one.name for one in list_coordinates(system, state, 1.0)]
+    ranges = {names[0]: (-0.5, 2.0)}
+    first, second = list_coordinates(system, state, 1.0, ranges)
+    value = first.read(state)
+    assert_allclose((first.low, first.high), (min(-0.5, value), max(2.0, value)))
+    assert_allclose((second.low, second.high), (-np.pi, np.pi))
+    low, high = first.shown_range
+    assert low <= np.degrees(first.low) and high >= np.degrees(first.high) and round(10 * low) == pytest.approx(10 * low)
+
+
+def test_a_pull_brings_a_station_to_the_mouse_and_keeps_loops_closed():
+    from mobod.viewer.simulator import Pull, apply_pull
+
+    system, state = four_bar.build()
+    system.realize(state, mb.Stage.VELOCITY)
+    crank = system.matter.bodies["crank"]
+    station = (0.1, 0.0, 0.0)
+    place = crank.find_station_location_in_ground(state, station)
+    apply_pull(system, state, Pull(crank.index, np.array(station), np.add(place, (0.0, 0.3, 0.0))), 1 / 30)
+    system.realize(state, mb.Stage.VELOCITY)
+    assert np.abs(state.u_err).max() < 1e-8
+    velocity = crank.find_station_velocity_in_ground(state, station)
+    assert np.isfinite(state.u).all()
+    assert velocity[1] >= 0.0 and np.linalg.norm(velocity) > 0.0
+
+
+def test_overlays_and_reports_of_bodies(opened):
+    from mobod.viewer.body_report import describe_body, describe_constraints
+    from mobod.viewer.overlays import Overlays
+
+    system, state = four_bar.build()
+    viewer = opened(mb.view(system, state, open_browser=False))
+    for name in Overlays.NAMES:
+        viewer._guarded(viewer._overlays.show, name, True, viewer._state)
+    text = describe_body(system, state, 1)
+    system.realize(state, mb.Stage.ACCELERATION)
+    force = system.matter.calc_mobilizer_reaction_forces(state)[1, 1]
+    assert "crank" in text and f"{force[0]:.4g}" in text
+    assert "loop" in describe_constraints(system, state)
+
+
+def test_a_motion_plays_with_ghosts_and_graphs(page, opened):
+    system, state = swing()
+    motion = mb.simulate(system, state, 2.0)
+    viewer = opened(motion.view(motion, stations=[(2, (0, 0, 0))], open_browser=False))
+    visit(page, viewer)
+    viewer.time = 0.5
+    page.page.wait_for_timeout(1000)
+    assert np.ptp(page.picture()[:, :180].reshape(-1, 3), axis=0).max() > 60
+    page.page.get_by_role("button", name="Play").click()
+    wait_for(page, lambda: viewer.time > 0.8)
+    viewer.pause()
+    assert page.errors == [] and page.outside() == []
+
+
+def test_many_states_are_updated_thirty_times_a_second(opened):
+    import time
+
+    system, state = swing()
+    ensemble = mb.Ensemble(system, 1000, state=state)
+    viewer = opened(ensemble.view(spacing=3.0, open_browser=False))
+    viewer.show()
+    begin = time.perf_counter()
+    for _ in range(10):
+        ensemble.q = ensemble.q + 0.01
+        viewer.show()
+    each = (time.perf_counter() - begin) / 10
+    print(f"{1e3 * each:.1f} ms")  # 3 where nothing else runs
+    assert each < 1 / 30 * 3  # other tests run beside it
+
+
+class Watcher:
+    """Counts what it is shown, and fails when told."""
+
+    def __init__(self, fails=False):
+        self.fails, self.times = fails, []
+
+    def show(self, state):
+        if self.fails:
+            raise RuntimeError("the page is gone")
+        self.times.append(state.time)
+
+
+def test_a_watched_run_shows_its_end_and_is_the_same():
+    system, state = swing()
+    watcher = Watcher()
+    shown = mb.simulate(system, state, 3.0, view=watcher)
+    assert watcher.times[-1] == 3.0
+    assert_allclose(shown.q, mb.simulate(system, state, 3.0).q, rtol=0, atol=0)
+
+
+def test_a_page_that_fails_or_is_closed_never_stops_a_run(opened):
+    system, state = swing()
+    with pytest.warns(RuntimeWarning, match="the run is shown no longer: RuntimeError: the page is gone"):
+        assert len(mb.simulate(system, state, 1.0, view=Watcher(fails=True))) == 201
+    viewer = opened(mb.view(system, state, open_browser=False))
+    viewer.close()
+    assert len(mb.simulate(system, state, 1.0, view=viewer)) == 201
+
+
+def test_without_viser_a_run_goes_on_and_a_page_says_what_to_install(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "viser", None)
+    system, state = swing()
+    with pytest.warns(RuntimeWarning, match=r"the run is not shown: ImportError: .*mobod\[view\]"):
+        assert len(mb.simulate(system, state, 1.0, view=True)) == 201
+    with pytest.raises(ImportError, match=r"mobod\[view\]"):
+        mb.view(system, state)
+
+
+def test_what_cannot_be_viewed_is_refused():
+    system, state = swing()
+    with pytest.raises(TypeError, match="view takes a MultibodySystem, or a Model"):
+        mb.view("panda")
+    with pytest.raises(TypeError, match="state is a State"):
+        mb.view(system, 3.0)
+    with pytest.raises(ValueError, match="port is from 1 to 65535"):
+        mb.view(system, state, port=0)
+    with pytest.raises(TypeError, match="integrator is a class"):
+        mb.view(system, state, integrator="BDF")
+    with pytest.raises(TypeError, match="view is True, False or a viewer"):
+        mb.simulate(system, state, 1.0, view="yes")
+    empty = mb.MultibodySystem()
+    mb.SimbodyMatterSubsystem(empty)
+    with pytest.raises(mb.ModelError, match="nothing to see"):
+        mb.view(empty)
+
+
+def test_a_file_that_changes_is_shown_anew(tmp_path, opened):
+    path = tmp_path / "one.urdf"
+    write = (
+        '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="{}"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
+        'ixz="0" iyz="0"/></inertial></link><joint name="j" type="continuous"><parent link="a"/><child link="b"/>'
+        '<axis xyz="0 0 1"/></joint></robot>'
+    )
+    path.write_text(write.format(1.0))
+    model = mb.load_urdf(path)
+    viewer = opened(mb.view(model, open_browser=False))
+    viewer._guarded(viewer._slide, viewer._coordinates[0], 30.0)
+    path.write_text(write.format(2.0))
+    again = mb.load_urdf(path)
+    viewer.replace(again.system, again.default_state(), again.ranges)
+    assert_allclose(viewer.state.q, [np.radians(30.0)], atol=1e-9)
+    assert viewer._system is again.system
+    assert urllib.request.urlopen(viewer.url).status == 200
