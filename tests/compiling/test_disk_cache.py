@@ -349,3 +349,23 @@ def test_the_code_of_a_kernel_does_what_its_dispatcher_does(make):
     code(state.block, a, by_code)
     multiply_by_m.dispatcher(state.block, a, by_dispatcher)
     assert np.array_equal(by_code, by_dispatcher) and np.any(by_code)
+
+
+def test_code_that_another_process_reads_as_it_is_written_again_is_no_trouble(tmp_path, monkeypatch, recwarn):
+    """Windows puts no file in the place of an open one; its name says what is in it, so that either will do."""
+    from mobod.compiling import store
+
+    monkeypatch.setattr(store, "cache_folder", lambda: tmp_path / "cache")
+    name = "kernel-" + 32 * "0" + ".bin"
+    store.write(name, b"code")
+
+    def refuse(*_):
+        raise PermissionError(13, "it is open")
+
+    monkeypatch.setattr(store.os, "replace", refuse)
+    store.write(name, b"code")
+    assert store.read(name) == b"code" and not recwarn.list
+    assert [file.name for file in (tmp_path / "cache").glob("kernel*")] == [name]
+    monkeypatch.setattr(store.notice, "_warned", [])
+    with pytest.warns(UserWarning, match="compiled code cannot be kept"):
+        store.write(name.replace("0", "1"), b"code")

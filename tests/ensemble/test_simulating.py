@@ -90,6 +90,35 @@ def test_states_begin_at_times_of_their_own_and_have_parameters_of_their_own(clo
         close(motions[i].energy, one.energy, 1e-9)
 
 
+def test_prescribed_motions_and_locks_are_followed(make, close):
+    model = make.tree(5, (mb.mobilizer.Pin, mb.mobilizer.Ball, mb.mobilizer.Slider, mb.mobilizer.Weld, mb.mobilizer.Universal))
+    pin = next(body for body in model.bodies[1:] if isinstance(body, mb.mobilizer.Pin))
+    mb.motion.Sinusoid(pin, mb.Motion.Level.POSITION, 0.5, 2.0, 0.1)
+    state = model.made().state
+    q = [model.randomize(mb.Stage.MODEL, state=state.copy()).q for _ in range(9)]
+    next(body for body in model.bodies[1:] if isinstance(body, mb.mobilizer.Universal)).lock(state)
+    ensemble = mb.Ensemble(model.system, 9, state=state)
+    ensemble.q = q
+    begun = ensemble.copy()
+    motions = ensemble.simulate(0.3, report_interval=0.07, accuracy=1e-5)
+    for i in (0, 4, 8):
+        one = alone(begun, i, 0.3, report_interval=0.07, accuracy=1e-5)
+        assert one.steps_taken == motions[i].steps_taken
+        close(motions[i].q, one.q, 1e-10)
+        close(motions[i].u, one.u, 1e-10)
+
+
+def test_quantities_are_those_of_simulate(close):
+    ensemble, system, _, _ = spread("double_pendulum", 3, 41)
+    begun = ensemble.copy()
+    record = {"tip": lambda state: system.matter.bodies[-1].find_station_location_in_ground(state, (0, 0, 0))}
+    motions = ensemble.simulate(0.2, report_interval=0.1, record=record, accuracy=1e-4)
+    assert motions.quantities["tip"].shape == (3, 3, 3)
+    one = alone(begun, 2, 0.2, report_interval=0.1, record=record, accuracy=1e-4)
+    close(motions[2].quantities["tip"], one.quantities["tip"], 1e-12)
+    close(motions[1:].quantities["tip"][1], one.quantities["tip"], 1e-12)
+
+
 def test_what_one_state_does_harms_no_other():
     ensemble, _, _, _ = spread("double_pendulum", 9, 11)
     other = ensemble.copy()
@@ -261,6 +290,7 @@ def test_memory_of_a_state_is_what_the_documentation_says():
         ({"controller": 3}, TypeError, "controller"),
         ({"terminate": lambda t, q, u: (1.0, 2.0)}, mb.ModelError, "a number"),
         ({"observe": 3}, TypeError, "observe"),
+        ({"record": ["kinetic"]}, ValueError, "kinetic"),
     ],
 )
 def test_bad_input_leaves_the_states(arguments, error, says):

@@ -44,6 +44,12 @@ def test_the_model_of_cart_and_pole_upright_is_the_textbooks():
     assert np.isclose(model.calc_eigenvalues()[0], np.sqrt(2 * g))
     whole = mb.linearize(system, state)
     assert whole.B.shape == (4, 2) and np.array_equal(whole.C, np.eye(4)) and not whole.D.any()
+    seen = mb.linearize(system, state, [], [("pole", (0, 0, 0)), "kinetic_energy", "momentum"])
+    assert seen.output_names[:4] == ["pole.station[0]", "pole.station[1]", "pole.station[2]", "kinetic_energy"]
+    np.testing.assert_allclose(seen.C[:4], [[1, -1, 0, 0], [0] * 4, [0] * 4, [0] * 4], atol=1e-9)
+    for outputs, error, text in ((["kinetic"], ValueError, "no quantity 'kinetic'"), ([("pole",)], ValueError, "a station is")):
+        with pytest.raises(error, match=text):
+            mb.linearize(system, state, [], outputs)
 
 
 def test_python_control_finds_the_same_poles_and_names():

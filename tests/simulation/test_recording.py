@@ -352,3 +352,21 @@ def test_what_motors_exert_is_recorded_by_name():
         name for name in columns if "motion" in name
     ]
     assert run.speed_names == ("upper", "lower")
+
+
+def test_a_recording_leaves_no_journal_where_files_have_no_locks(tmp_path, monkeypatch):
+    """As on Windows, which removes no file that is open."""
+    from mobod.simulation import journal
+
+    monkeypatch.setattr(journal, "fcntl", None)
+    unlink, closed, close = journal.Path.unlink, [], journal.os.close
+    monkeypatch.setattr(journal.os, "close", lambda handle: (closed.append(handle), close(handle))[1])
+
+    def only_closed(path, missing_ok=False):
+        assert path.suffix != journal.journal_of(tmp_path / "run.h5").suffix or closed
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(journal.Path, "unlink", only_closed)
+    system, state = mb.examples.double_pendulum.build()
+    mb.simulate(system, state, 0.1, record_to=tmp_path / "run.h5")
+    assert [path.name for path in tmp_path.iterdir()] == ["run.h5"]

@@ -356,3 +356,64 @@ def test_robots_are_pinocchios(name, floating, rng, close):
         close(found.q, T.T @ by_q @ T, 1e-8)
         close(found.u, T.T @ by_v @ T, 1e-8)
         close(found.u_dot, T.T @ (np.triu(by_a) + np.triu(by_a, 1).T) @ T, 1e-8)
+
+
+@pytest.mark.parametrize("angles", ["quaternions", "euler"])
+def test_jacobians_of_stations_and_frames(make, close, derivative, angles):
+    """Of every kind of mobilizer, reversed ones too: whole, times speeds, and their transposes times forces."""
+    model = make.tree()
+    state, matter = model.state, model.matter
+    if angles == "euler":
+        matter.set_use_euler_angles(state, True)
+        model.system.realize_model(state)
+    model.randomize()
+    tasks = [model.bodies[-1], 0, model.bodies[len(model.bodies) // 2]], make.rng.normal(size=(3, 3))
+    change, u, f = make.rng.normal(size=(3, len(state.u)))
+    forces = make.rng.normal(size=(3, 3))
+    N = steps_of_speeds(state)
+
+    def along(h):
+        return matter.calc_frame_jacobian(at(state, q=state.q + h * (N @ change)), *tasks)
+
+    whole = matter.calc_frame_jacobian_derivatives(state, *tasks)
+    close(whole @ change, derivative(along), DIFFERENCE)
+    stations = whole.reshape(3, 2, 3, len(u), len(u))[:, 1].reshape(9, len(u), len(u))
+    by_u = np.einsum("ijk,j->ik", stations, u)
+    by_f = np.einsum("i,ijk->jk", forces.ravel(), stations)
+    close(matter.calc_station_jacobian_derivatives(state, *tasks, u=u), by_u, 1e-13)
+    close(matter.calc_station_jacobian_derivatives(state, *tasks, forces=forces), by_f, 1e-13)
+    close(matter.calc_station_jacobian_derivatives(state, *tasks, u=f, forces=forces), f @ by_f, 1e-13)
+    with pytest.raises(ValueError, match="forces"):
+        matter.calc_station_jacobian_derivatives(state, *tasks, forces=np.zeros(4))
+    with pytest.raises(mb.StageError):
+        matter.calc_frame_jacobian_derivatives(model.system.realize_topology(), *tasks)
+
+
+def test_second_derivatives_are_those_of_the_first(make, close, derivative):
+    """Along a direction of q and u: d/dh of the derivative along it is the second difference of u_dot."""
+    model = make.tree(5, [mb.mobilizer.Pin, mb.mobilizer.Slider, mb.mobilizer.Universal])
+    mb.force.TwoPointLinearSpring(model.forces, model.matter.ground, (2, 0, 0), model.bodies[-1], (0, 1, 0), 5.0, 0.5)
+    model.made()
+    state = model.randomize()
+    nu = len(state.u)
+    dq, du = make.rng.normal(size=(2, nu))
+    found = state.system.calc_forward_dynamics_second_derivatives(state, q=dq, u=du)
+
+    def first(h):
+        by = state.system.calc_forward_dynamics_derivatives(at(state, q=state.q + h * dq, u=state.u + h * du))
+        return by.q @ dq + by.u @ du
+
+    close(found.q @ dq + found.u @ du, derivative(first), 1e-6)
+    M_inv = derivative(lambda h: state.system.matter.calc_m_inv(at(state, q=state.q + h * dq)))
+    close(found.mobility_forces, M_inv, 1e-6)
+    u_dot = [np.array(at(state, q=state.q + h * dq, u=state.u + h * du).u_dot) for h in (-2e-3, -1e-3, 0, 1e-3, 2e-3)]
+    second = (-u_dot[0] + 16 * u_dot[1] - 30 * u_dot[2] + 16 * u_dot[3] - u_dot[4]) / 12e-6
+    close(found.q @ dq + found.u @ du, second, 1e-5)
+    with pytest.raises(ValueError, match="z has"):
+        state.system.calc_forward_dynamics_second_derivatives(state, z=[1.0])
+    ensemble = mb.Ensemble(state.system, 2, state=state)
+    ensemble.realize(Stage.POSITION)
+    task = model.bodies[-1], (0.1, 0.2, 0.3)
+    for given in ({}, {"u": dq}):
+        one = state.system.matter.calc_station_jacobian_derivatives(state, *task, **given)
+        assert np.array_equal(ensemble.calc_station_jacobian_derivatives(*task, **given)[1], one)

@@ -111,7 +111,11 @@ def write(name: str, data: bytes) -> None:
                 stream.write(_head(data) + data)
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.replace(part, folder / name)  # another process sees all of it or nothing
+            try:
+                os.replace(part, folder / name)  # another process sees all of it or nothing
+            except PermissionError:  # Windows, where another process reads the same code, which it or a third has written
+                if not has(name):
+                    raise
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(part)

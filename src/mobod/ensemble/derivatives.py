@@ -130,6 +130,28 @@ class Derivatives(Sums):
             lambda state, i: [matter.calc_inertial_parameter_regressor(state, given[i])],
         )[0]
 
+    def calc_station_jacobian_derivatives(
+        self, on_body_b: Any, station_p_in_b: npt.ArrayLike, *, u: npt.ArrayLike | None = None
+    ) -> Array:
+        """Every state's ``(n, 3*nt, nu, nu)``, or with speeds *u* ``(n, nu)`` those of J u, ``(n, 3*nt, nu)``. Needs POSITION.
+
+        State by state; see `SimbodyMatterSubsystem.calc_station_jacobian_derivatives`.
+        """
+        tree, matter = self._template.tree, self._system.get_matter_subsystem()
+        rows = 3 * len(self.tasks(on_body_b, station_p_in_b)[0])
+        given = None if u is None else self._rows("u", u, (tree.nu,))
+        shape = (rows, tree.nu, tree.nu) if u is None else (rows, tree.nu)
+        return self._one_by_one(
+            "calc_station_jacobian_derivatives",
+            Stage.POSITION,
+            [shape],
+            lambda state, i: [
+                matter.calc_station_jacobian_derivatives(
+                    state, on_body_b, station_p_in_b, u=None if given is None else given[i]
+                )
+            ],
+        )[0]
+
     def _sweep(self) -> Any:
         return sweep_for(self._system, self._template)
 

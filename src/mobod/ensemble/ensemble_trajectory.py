@@ -54,6 +54,8 @@ class EnsembleTrajectory(Sealed):
     particle_locations, particle_velocities : (n, nt, np, 3) arrays
     observations : (n, nt, m) array
         What ``observe`` has returned; m is 0 without it.
+    quantities : dict of str to (n, nt, ...) array
+        What else was recorded, by name.
     failed : (n,) bool array
         Which states could not go on.
     failures : dict of int to Failure
@@ -79,6 +81,7 @@ class EnsembleTrajectory(Sealed):
     particle_locations: Array
     particle_velocities: Array
     observations: Array
+    quantities: dict[str, Array]
     failures: dict[int, Failure]
     terminations: dict[int, Termination]
     end_time: Array
@@ -88,7 +91,7 @@ class EnsembleTrajectory(Sealed):
     speed_names: tuple[str, ...]
     auxiliary_names: tuple[str, ...]
 
-    INNER = frozenset({"state_of"})
+    INNER = frozenset({"rows_of_y", "state_of"})
 
     def __init__(
         self,
@@ -103,8 +106,10 @@ class EnsembleTrajectory(Sealed):
         terminations: dict[int, Termination],
         statistics: dict[str, Any],
         state_of: Callable[[int], State],
+        quantities: Mapping[str, Array] | None = None,
     ) -> None:
         self.time, self.observations = time, observations
+        self.quantities = dict(quantities or {})
         for name in _VARIABLES:
             setattr(self, name, variables[name])
         self.coordinate_names = tuple(names["coordinate_names"])
@@ -174,7 +179,13 @@ class EnsembleTrajectory(Sealed):
             terminations={k: self.terminations[i] for k, i in enumerate(places) if i in self.terminations},
             statistics={k: v[which] if isinstance(v, np.ndarray) else v for k, v in self.statistics.items()},
             state_of=lambda k: self.state_of(places[k]),
+            quantities={name: values[which] for name, values in self.quantities.items()},
         )
+
+    def rows_of_y(self, i: int) -> Array:
+        """All variables of state *i*, a row a report."""
+        rows = int(self.num_rows[i])
+        return np.concatenate([np.asarray(getattr(self, name)[i][:rows]).reshape(rows, -1) for name in _VARIABLES], axis=1)
 
     def _one(self, i: int) -> Trajectory:
         """The motion of state *i*; its last row is where its run ended."""
@@ -188,6 +199,9 @@ class EnsembleTrajectory(Sealed):
             parts = np.split(end.y, [nq, nq + nu, nq + nu + nz])
             parts[3:] = np.reshape(parts[3], (2, -1, 3))
             columns = {name: np.concatenate([columns[name], part[None]]) for name, part in zip(_VARIABLES, parts, strict=True)}
+        kept = {name: values[i, :rows] for name, values in self.quantities.items()}
+        if len(time) > rows:
+            kept = {name: np.concatenate([values, np.full((1, *values.shape[1:]), np.nan)]) for name, values in kept.items()}
         system, energy = state.system, np.empty(len(time))
         scratch = state.copy()
         for k, now in enumerate(time.tolist()):
@@ -214,5 +228,6 @@ class EnsembleTrajectory(Sealed):
             auxiliary_names=self.auxiliary_names,
             state=state,
             statistics=statistics,
+            quantities=kept,
             **columns,
         )

@@ -19,6 +19,7 @@ from ..system.projection import share_weights
 from ..tree.prescribe import prescribe
 from ..tree.project import project
 from ..tree.realize import advance
+from ..value.stage import Stage
 from . import batch_runs as runs
 from . import batch_steps as steps
 
@@ -192,7 +193,8 @@ def _free(state: State) -> Array:
     matter, tree = state.system.get_matter_subsystem(), state.tree
     free = np.ones(len(state.y_values))
     if state.has_known:
-        first = len(state.q_values)
+        first, state = len(state.q_values), state.copy()
+        state.system.realize(state, Stage.INSTANCE)
         free[: tree.nq] = free[first : first + tree.nu] = 0.0
         free[matter.get_free_q_index(state)] = 1.0
         free[first + matter.get_free_u_index(state)] = 1.0

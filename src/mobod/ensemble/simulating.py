@@ -8,7 +8,7 @@ import itertools
 import threading
 import time as _clock
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from ..algebra.arrays import Array
 from ..integrator import Integrator
 from ..integrator import _runge_kutta as rk
 from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
+from ..simulation.quantities import QUANTITY, Recording
 from ..simulation.run import integrator_settings
 from ..simulation.simulate import describe, report_times
 from ..value.checks import check_extension, number
@@ -26,7 +27,8 @@ from ..value.files import as_path, check_writable
 from ..value.stage import Stage
 from . import batch_runs as runs
 from .ensemble_trajectory import EnsembleTrajectory, Failure, Termination
-from .functions import EndWhere, RunFunction, observe
+from .functions import EndWhere, RunFunction
+from .functions import observe as run_observer
 from .lane_runs import LaneRuns
 from .one_by_one import run_one
 from .stepping import Stepping, make_integrator, note_cost
@@ -69,6 +71,7 @@ class Simulating(Stepping):
         controller: Callable[..., Any] | None = None,
         observe: Callable[..., Any] | None = None,
         terminate: Callable[..., Any] | None = None,
+        record: Mapping[str, Any] | Iterable[Any] | None = None,
         record_to: str | os.PathLike[str] | None = None,
         progress: bool | Callable[[int, int], Any] | None = None,
     ) -> EnsembleTrajectory:
@@ -100,6 +103,9 @@ class Simulating(Stepping):
             is called with all rows at once where it can be.
         terminate : callable, optional
             ``terminate(t, q, u)`` returns a number; a state's run ends where this becomes positive: see ``terminations``.
+        record : mapping or sequence, optional
+            Quantities by name, as of `mobod.simulate`: found in ``quantities``. They are computed by Python from the rows,
+            some 20 us each; ``"contacts"``, of which there is any number, is not among them.
         record_to : str or path, optional
             An HDF5 file, ``.h5`` (needs h5py), into which the motions go as they come, so that memory holds few of them.
         progress : bool or callable, optional
@@ -144,7 +150,9 @@ class Simulating(Stepping):
         ends = None if terminate is None else RunFunction("terminate", terminate, template)
         if observe is not None and not callable(observe):
             raise TypeError(f"observe is a function of (t, q, u), not {observe!r}")
-        run = _Run(self, made, times, _file(record_to), progress, (control, ends, observe))
+        if record is not None and Recording(self._system, template, record).tables:
+            raise ValueError("record of an ensemble cannot have 'contacts', of which there is any number a time")
+        run = _Run(self, made, times, _file(record_to), progress, (control, ends))
         try:
             run.go()
         except BaseException as error:
@@ -153,7 +161,12 @@ class Simulating(Stepping):
         finally:
             self._changed(Stage.INSTANCE)
             run.close()
-        return run.finished()
+        motions = run.finished()
+        if observe is not None:
+            motions.observations = run_observer(observe, run.times, np.asarray(motions.q), np.asarray(motions.u))
+        if record is not None:
+            motions.quantities = _quantities(motions, record)
+        return motions
 
     def _maker_of_states(self) -> Callable[[int], State]:
         """What makes a state with the parameters of state *i*, as they are now."""
@@ -283,6 +296,24 @@ _COUNTED = (
 )
 
 
+def _quantities(motions: EnsembleTrajectory, record: Any) -> dict[str, Array]:
+    """What is recorded beside the variables ``(n, nt, ...)``; no numbers where there are no rows."""
+    found: dict[str, Array] = {}
+    for i in range(len(motions)):
+        rows, state = int(motions.num_rows[i]), motions.state_of(i)
+        times = (motions.time if motions.time.ndim == 1 else motions.time[i])[:rows]
+        columns, made, error = Recording(state.system, state, record).rows_of(times, motions.rows_of_y(i))
+        if error is not None:
+            error.add_note(f"this is of state {i} at time {times[made]:.9g}")
+            raise error
+        for column, values in columns.items():
+            name = column.removeprefix(QUANTITY)
+            if name not in found:
+                found[name] = np.full((len(motions), motions.time.shape[-1], *values.shape[1:]), np.nan)
+            found[name][i, :rows] = values
+    return found
+
+
 def _file(record_to: Any) -> Path | None:
     """The file of a run, once it is sure that it can be written."""
     if record_to is None:
@@ -304,16 +335,16 @@ class _Run:
         times: Array,
         path: Path | None,
         progress: Any,
-        functions: tuple[RunFunction | None, RunFunction | None, Callable[..., Any] | None],
+        functions: tuple[RunFunction | None, RunFunction | None],
     ) -> None:
         if progress is not None and not isinstance(progress, (bool, np.bool_)) and not callable(progress):
             raise TypeError(f"progress is True, False or a callable of the states that have ended and n, not {progress!r}")
         self._ensemble, self.integrator, self.times = ensemble, integrator, times
         n, ny = len(ensemble), len(ensemble._template.y_values)
         self._n, self._nt, self._ny = n, times.shape[1], ny
-        self.controller, self.ends, self.observe = functions
-        routines = [one and one.routine for one in functions[:2]]
-        in_python = any(one is not None and one.routine is None for one in functions[:2])
+        self.controller, self.ends = functions
+        routines = [one and one.routine for one in functions]
+        in_python = any(one is not None and one.routine is None for one in functions)
         self.lanes = None if in_python else ensemble._lane_runs(integrator, False, *routines)
         self.outcome = np.zeros((n, runs.OUTCOMES), np.int64)
         self.outcome[:, runs.STATUS] = runs.NOT_RUN
@@ -429,11 +460,8 @@ class _Run:
             "wall_time": _clock.perf_counter() - self._began,
         }
         columns = self._columns(self._results) if self._file is None else self._file.columns()
-        observations = np.zeros((self._n, self._nt, 0))
-        if self.observe is not None:
-            observations = observe(self.observe, self.times, np.asarray(columns["q"]), np.asarray(columns["u"]))
         return EnsembleTrajectory(
-            observations=observations,
+            observations=np.zeros((self._n, self._nt, 0)),
             time=self.times[0] if len(self.times) == 1 else self.times,
             variables=columns,
             names=self._about,

@@ -9,10 +9,12 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..measure.base import Measure
+from ..simulation.quantities import NAMED
 from ..simulation.simulate import auxiliary_names, speed_names
 from ..state.state import State
 from ..system import tangents
 from ..system.differences import along
+from ..value import checks
 from ..value.stage import Stage
 from . import _manifold
 from ._inputs import Inputs
@@ -21,7 +23,7 @@ from .linear_system import LinearSystem
 if TYPE_CHECKING:
     from ..value.annotations import MultibodySystem
 
-Output = Measure | Callable[[State], Any]
+Output = Measure | Callable[[State], Any] | str | tuple[Any, Any]
 
 
 def linearize(
@@ -44,7 +46,8 @@ def linearize(
         or a discrete force, by ``"element.parameter"`` or by its setter, as `calc_parameter_derivatives` takes. Every mobility
         unless given.
     outputs : sequence, optional
-        Measures, or callables of a state at ACCELERATION that return a number or an array. The state itself unless given.
+        Measures; callables of a state at ACCELERATION that return a number or an array; names of recorded quantities, such as
+        ``"kinetic_energy"``; stations ``(body, station)``, whose locations in Ground they are. The state itself unless given.
     independent : bool
         Whether states are reduced to those that constraints, locks and motions leave independent.
 
@@ -99,7 +102,7 @@ def linearize(
     if outputs is None:
         C, D, output_names = np.eye(n), np.zeros((n, len(pushed))), state_names
     else:
-        values, output_names = _values_of(outputs, state)
+        values, output_names = _values_of(system, outputs, state)
         C, D = _outputs_by_all(system, state, pushed, values)
     if independent:
         keep, T = _independent(state, nz)
@@ -124,13 +127,21 @@ def _independent(state: State, nz: int) -> tuple[Any, Array]:
     return np.concatenate([of_q, nu + of_u, 2 * nu + np.arange(nz)]).astype(int), T
 
 
-def _values_of(outputs: Sequence[Output], state: State) -> tuple[Callable[[State], Array], list[str]]:
+def _values_of(system: Any, outputs: Sequence[Output], state: State) -> tuple[Callable[[State], Array], list[str]]:
     """One vector of all outputs of a state, and a name for each number."""
     functions: list[Callable[[State], Any]] = []
     names: list[str] = []
-    for i, one in enumerate(outputs):
+    for i, output in enumerate(outputs):
+        one: Any = output
+        if isinstance(one, str):
+            one = _named(system, one)
+        elif isinstance(one, tuple):
+            one = _station(system, one)
         if not callable(one) and not hasattr(one, "get_value"):
-            raise TypeError(f"output {i} has to be a measure, or a callable of a state, not {one!r}")
+            raise TypeError(
+                f"output {i} has to be a measure, a callable of a state, a recorded quantity's name, or (body, station), "
+                f"not {one!r}"
+            )
         function: Callable[[State], Any] = one.get_value if isinstance(one, Measure) else one
         functions.append(function)
         given = (getattr(one, "given_name", None) or type(one).__name__) if isinstance(one, Measure) else None
@@ -142,6 +153,31 @@ def _values_of(outputs: Sequence[Output], state: State) -> tuple[Callable[[State
         return np.concatenate([np.ravel(np.asarray(function(other), np.float64)) for function in functions])
 
     return values, names
+
+
+def _named(system: Any, name: str) -> Callable[[State], Any]:
+    """A recorded quantity."""
+    if name not in NAMED:
+        raise ValueError(f"there is no quantity {name!r}; there are {', '.join(NAMED)}")
+
+    def value(state: State) -> Any:
+        return NAMED[name](system, state)
+
+    value.__name__ = name
+    return value
+
+
+def _station(system: Any, pair: tuple[Any, ...]) -> Callable[[State], Any]:
+    """The location of a station in Ground."""
+    if len(pair) != 2:
+        raise ValueError(f"a station is (body, station), got {pair!r}")
+    body, station = system.get_matter_subsystem().find_body(pair[0]), checks.vector("station", pair[1], ValueError)
+
+    def location(state: State) -> Any:
+        return body.find_station_location_in_ground(state, station)
+
+    location.__name__ = f"{body.name}.station"
+    return location
 
 
 def _outputs_by_all(system: Any, state: State, inputs: Inputs, values: Callable[[State], Array]) -> tuple[Array, Array]:

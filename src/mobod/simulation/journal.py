@@ -232,10 +232,14 @@ def lock_journal(path: str | os.PathLike[str]) -> int:
 
 def release_journal(path: str | os.PathLike[str], handle: int) -> None:
     """Remove the journal and its lock: the file is complete and has no writer any more."""
+    empty = not os.fstat(handle).st_size
+    if fcntl is None:  # Windows removes no open file, and there is no lock to be kept until it is gone
+        os.close(handle)
     with contextlib.suppress(OSError):
-        if not os.fstat(handle).st_size:
+        if empty:
             journal_of(path).unlink(missing_ok=True)
-    os.close(handle)
+    if fcntl is not None:
+        os.close(handle)
 
 
 def read_journal(path: str | os.PathLike[str]) -> bytes | None:

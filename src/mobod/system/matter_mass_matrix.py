@@ -15,7 +15,7 @@ from ..tree import (
     matrix_sweep,
 )
 from ..tree import realize as _realize
-from .matter_jacobians import Jacobians
+from .matter_jacobian_derivatives import JacobianDerivatives
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -24,7 +24,7 @@ _empty = np.empty  # one lookup less in operators that take a microsecond
 _POSITIONS, _KINEMATICS, _COMPOSITE = validity.POSITIONS, validity.KINEMATICS, validity.COMPOSITE
 
 
-class HasMassMatrix(Jacobians):
+class HasMassMatrix(JacobianDerivatives):
     """The part of `SimbodyMatterSubsystem` that has M and its inverse."""
 
     def multiply_by_m(self, state: State, a: ArrayLike) -> Array:
