@@ -26,6 +26,13 @@ class Body(Sealed):
 
     1. ``__init__``, which passes its mass properties on to this class's;
     2. ``_check(mass_properties)``, if not every body's mass properties will do: it raises ``ModelError``.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> body = mb.body.Rigid(mb.MassProperties(2.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> isinstance(body, mb.Body)
+    True
     """
 
     def __init__(self, mass_properties: MassProperties) -> None:
@@ -218,7 +225,20 @@ class Rigid(Body):
 
 
 class Massless(Body):
-    """A frame without mass; another body with mass has to hang on it, or dynamics has nothing to push."""
+    """A frame without mass; another body with mass has to hang on it, or dynamics has nothing to push.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> first = mb.mobilizer.Pin(matter.ground, mb.body.Massless())  # between two pins about different axes
+    >>> link = mb.body.Rigid(mb.MassProperties(1.0, (0, -1, 0), mb.UnitInertia.sphere(0.1).shift_from_centroid((0, -1, 0))))
+    >>> second = mb.mobilizer.Pin(first, link, X_PF=mb.Transform(mb.Rotation.about_axis(1.570796, "y")))
+    >>> state = system.realize_topology()
+    >>> matter.get_num_mobilities()
+    2
+    """
 
     def __init__(self) -> None:
         super().__init__(MassProperties.trusted(0.0, np.zeros(3), np.zeros((3, 3))))
@@ -273,6 +293,13 @@ class Linear(Body):
     ------
     ModelError
         If the mass is not along z.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> body = mb.body.Linear(mb.MassProperties(1.0, (0, 0, 0), mb.Inertia(0.1, 0.1, 0)))  # a rod along z, as thin as a line
+    >>> isinstance(body, mb.Body)
+    True
     """
 
     def __init__(self, mass_properties: MassProperties | None = None) -> None:
@@ -290,7 +317,16 @@ class Linear(Body):
 
 
 class Ground(Body):
-    """The body that everything else is measured from: its mass is infinite. The matter subsystem makes the only one."""
+    """The body that everything else is measured from: its mass is infinite. The matter subsystem makes the only one.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> isinstance(system.matter.ground.get_body(), mb.body.Ground)
+    True
+    """
 
     def __init__(self) -> None:
         super().__init__(MassProperties.trusted(math.inf, np.zeros(3), np.diag(np.full(3, math.inf))))

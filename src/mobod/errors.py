@@ -12,6 +12,17 @@ class MobodError(Exception):
     """Root of every error that mobod raises of its own accord.
 
     ``ValueError``, ``TypeError`` and ``IndexError`` are raised beside it, where Python users expect them.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> try:
+    ...     arm.get_body_velocity(state)
+    ... except mb.MobodError as error:
+    ...     print(error)
+    get_body_velocity needs Stage.VELOCITY; this state is at MODEL; call system.realize(state, Stage.VELOCITY)
     """
 
 
@@ -24,6 +35,17 @@ class StageError(MobodError, RuntimeError):
 
     The message says what was asked, the stage that it needs, the stage that the state has, and the call that
     gets it there.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> try:
+    ...     arm.get_body_transform(state)
+    ... except mb.StageError as error:
+    ...     print(error)
+    get_body_transform needs Stage.POSITION; this state is at MODEL; call system.realize(state, Stage.POSITION)
     """
 
 
@@ -32,11 +54,34 @@ class TopologyError(MobodError, RuntimeError):
 
     Raised for a body or a state of another system, a state older than the last change of the topology, and for
     a system that has not been realized at all.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> try:
+    ...     mb.mobilizer.Pin(arm, mb.body.Particle(1.0)) and system.realize(state)
+    ... except mb.TopologyError as error:
+    ...     print(error)
+    realize: the system was changed after this state was made; call state = system.realize_topology() for a new one
     """
 
 
 class ModelError(MobodError, ValueError):
-    """A model that cannot be: non-physical mass properties, bad frames, duplicate names, a broken file."""
+    """A model that cannot be: non-physical mass properties, bad frames, duplicate names, a broken file.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> try:
+    ...     mb.MassProperties(-1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))
+    ... except mb.ModelError as error:
+    ...     print(error)
+    mass must not be negative; it is -1.0; a body without mass is body.Massless()
+    """
 
 
 class ConvergenceError(MobodError, RuntimeError):
@@ -46,6 +91,21 @@ class ConvergenceError(MobodError, RuntimeError):
     ----------
     diagnosis : Diagnosis or None
         Where constraints could not be satisfied, what `MultibodySystem.diagnose_constraints` says of the state at the end.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> one = mb.constraint.Rod(system.matter.ground, (0, 0, 0), arm, (0, 0, 0), 1.0, name="one")
+    >>> two = mb.constraint.Rod(system.matter.ground, (0, 0, 0), arm, (0, 0, 0), 1.5, name="two")
+    >>> state = system.realize_topology()
+    >>> state.q = 0.3, 0.4
+    >>> try:
+    ...     system.project(state)
+    ... except mb.ConvergenceError as error:
+    ...     print(len(error.diagnosis.conflicting))
+    1
     """
 
     diagnosis: Any = None

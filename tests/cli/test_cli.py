@@ -248,7 +248,7 @@ def test_a_wrong_file_is_named(error, tmp_path, name, content, message):
 
 
 def test_a_folder_is_no_model(error, tmp_path):
-    assert "is a folder; MODEL is a .urdf file, a .py file or an example" in error("simulate", str(tmp_path))
+    assert "is a folder; MODEL is a model file" in error("simulate", str(tmp_path))
 
 
 def test_what_was_welded_is_a_warning_in_one_line(capsys, tmp_path):

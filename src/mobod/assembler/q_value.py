@@ -28,6 +28,18 @@ class QValue(Condition):
     Notes
     -----
     Coordinates are those of the state that is assembled: with quaternions, number 1 of a Ball is a component of one.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> assembler = mb.Assembler(system)
+    >>> number = assembler.adopt_assembly_goal(mb.assembler.QValue(arm, 0, 0.7))
+    >>> assembler.assemble(state) < 1e-6
+    True
+    >>> round(arm.get_angle(state), 3)
+    0.7
     """
 
     def __init__(self, mobod: Any, which_q: int, value: float) -> None:

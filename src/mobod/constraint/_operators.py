@@ -160,6 +160,15 @@ class Operators(Sealed):
         """Errors of its position equations if the coordinates were *q* ``(nq,)``, at the state's time: ``(mp,)``. Needs MODEL.
 
         The state is left as it is. Coordinates of all bodies are given, in the state's order.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> loop = system.matter.constraints[0]
+        >>> system.realize(state)
+        >>> bool(abs(loop.calc_position_error_from_q(state, state.q)).max() < 1e-8)
+        True
         """
         self.model(state, "calc_position_error_from_q")
         n = state.tree.nq
@@ -173,6 +182,15 @@ class Operators(Sealed):
         """Errors of its position and velocity equations if the speeds were *u* ``(nu,)``: ``(mp + mv,)``. Needs POSITION.
 
         The state is left as it is. Speeds of all bodies are given, in the state's order; empty stands for zeros.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> loop = system.matter.constraints[0]
+        >>> system.realize(state)
+        >>> bool(abs(loop.calc_velocity_error_from_u(state, state.u)).max() < 1e-8)
+        True
         """
         self.matter.positions(state, f"calc_velocity_error_from_u of {self._name!r}")
         vector = self.matter.mobility_vector(state, "u", u)
@@ -185,6 +203,15 @@ class Operators(Sealed):
         """Errors of all its equations if the accelerations were *udot* ``(nu,)``: ``(mp + mv + ma,)``. Needs VELOCITY.
 
         The state is left as it is. Those of all bodies are given, in the state's order; empty stands for zeros.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> loop = system.matter.constraints[0]
+        >>> system.realize(state)
+        >>> bool(abs(loop.calc_acceleration_error_from_u_dot(state, state.u_dot)).max() < 1e-6)
+        True
         """
         self.matter.velocities(state, f"calc_acceleration_error_from_u_dot of {self._name!r}")
         errors = self.matter.calc_constraint_acceleration_errors(state, udot)

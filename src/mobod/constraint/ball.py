@@ -102,6 +102,22 @@ class Ball(Equations):
     -----
     Errors are lengths along the axes of the Ancestor body: the outermost common ancestor of both. The multipliers are minus the
     force on body 2.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> one = mb.mobilizer.Free(matter.ground, ball)
+    >>> part = mb.constraint.Ball(matter.ground, (1, 0, 0), one, (0, 0, 0))
+    >>> state = system.realize_topology()
+    >>> one.set_q_to_fit_translation(state, (0.2, 0.9, 0.3))
+    >>> system.project(state)
+    True
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> one.get_body_origin_location(state).round(3)
+    array([1., 0., 0.])
     """
 
     routine = _access.by_address(positions, velocities)

@@ -67,6 +67,17 @@ class Constraint(Parametrized, Operators):
     ------
     TopologyError
         If the bodies are not all of one system, or one is given twice.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> hold = mb.constraint.ConstantCoordinate(arm, 0, 0.5)
+    >>> state = system.realize_topology()
+    >>> hold.disable(state)
+    >>> hold.is_disabled(state), hold.get_num_constraint_equations_in_use(state)
+    (True, (0, 0, 0))
     """
 
     INNER = frozenset(
@@ -277,6 +288,16 @@ class Constraint(Parametrized, Operators):
         Notes
         -----
         The sign is that of multipliers: these forces are on the side of M udot, and equivalent applied forces are minus them.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> loop = system.matter.constraints[0]
+        >>> system.realize(state)
+        >>> forces = loop.calc_constraint_forces_from_multipliers(state, loop.get_multipliers_as_vector(state))
+        >>> forces[0].shape
+        (2, 2, 3)
         """
         F, f = self._forces(state, "calc_constraint_forces_from_multipliers", multipliers)
         R_GA = np.asarray(self.get_ancestor_mobilized_body().get_body_transform(state).R)
@@ -308,7 +329,17 @@ class Constraint(Parametrized, Operators):
         return np.tensordot(values, wrenches, 1), values @ coefficients
 
     def calc_power(self, state: State) -> float:
-        """The power of its forces, positive where they add energy; zero of most kinds. Needs ACCELERATION."""
+        """The power of its forces, positive where they add energy; zero of most kinds. Needs ACCELERATION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> loop = system.matter.constraints[0]
+        >>> system.realize(state)
+        >>> bool(abs(loop.calc_power(state)) < 1e-6)
+        True
+        """
         F, f = self.get_constraint_forces_as_vectors(state)
         power = 0.0
         for body, one in zip(self.constrained_bodies, F, strict=True):
@@ -319,35 +350,105 @@ class Constraint(Parametrized, Operators):
     # ------------------------------------------------------------------------------------------ matrices
 
     def calc_position_constraint_matrix_p(self, state: State) -> Array:
-        """P ``(mp, nu)``: the rows of G of its position equations. Needs POSITION."""
+        """P ``(mp, nu)``: the rows of G of its position equations. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> loop = system.matter.constraints[0]
+        >>> system.realize(state)
+        >>> loop.calc_position_constraint_matrix_p(state).shape
+        (3, 3)
+        """
         return self._rows_of_g(state, "calc_position_constraint_matrix_p", (0,))
 
     def calc_position_constraint_matrix_pt(self, state: State) -> Array:
-        """The transpose of P ``(nu, mp)``. Needs POSITION."""
+        """The transpose of P ``(nu, mp)``. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> loop = system.matter.constraints[0]
+        >>> system.realize(state)
+        >>> loop.calc_position_constraint_matrix_pt(state).shape
+        (3, 3)
+        """
         return self.calc_position_constraint_matrix_p(state).T.copy()
 
     def calc_position_constraint_matrix_p_n_inv(self, state: State) -> Array:
-        """P N^-1 ``(mp, nq)``: the coefficients of q_dot in its position equations. Needs POSITION."""
+        """P N^-1 ``(mp, nq)``: the coefficients of q_dot in its position equations. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> loop = system.matter.constraints[0]
+        >>> system.realize(state)
+        >>> loop.calc_position_constraint_matrix_p_n_inv(state).shape
+        (3, 3)
+        """
         P = self.calc_position_constraint_matrix_p(state)
         rows = [self.matter.multiply_by_n_inv(state, True, row) for row in P]
         return np.reshape(rows, (len(P), state.tree.nq))
 
     def calc_velocity_constraint_matrix_v(self, state: State) -> Array:
-        """V ``(mv, nu)``: the rows of G of its velocity equations. Needs VELOCITY."""
+        """V ``(mv, nu)``: the rows of G of its velocity equations. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> loop = system.matter.constraints[0]
+        >>> system.realize(state)
+        >>> loop.calc_velocity_constraint_matrix_v(state).shape
+        (0, 3)
+        """
         self.matter.velocities(state, f"calc_velocity_constraint_matrix_v of {self._name!r}")
         return self._rows_of_g(state, "calc_velocity_constraint_matrix_v", (1,))
 
     def calc_velocity_constraint_matrix_vt(self, state: State) -> Array:
-        """The transpose of V ``(nu, mv)``. Needs VELOCITY."""
+        """The transpose of V ``(nu, mv)``. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> loop = system.matter.constraints[0]
+        >>> system.realize(state)
+        >>> loop.calc_velocity_constraint_matrix_vt(state).shape
+        (3, 0)
+        """
         return self.calc_velocity_constraint_matrix_v(state).T.copy()
 
     def calc_acceleration_constraint_matrix_a(self, state: State) -> Array:
-        """A ``(ma, nu)``: the rows of G of its equations of accelerations alone. Needs VELOCITY."""
+        """A ``(ma, nu)``: the rows of G of its equations of accelerations alone. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> loop = system.matter.constraints[0]
+        >>> system.realize(state)
+        >>> loop.calc_acceleration_constraint_matrix_a(state).shape
+        (0, 3)
+        """
         self.matter.velocities(state, f"calc_acceleration_constraint_matrix_a of {self._name!r}")
         return self._rows_of_g(state, "calc_acceleration_constraint_matrix_a", (2,))
 
     def calc_acceleration_constraint_matrix_at(self, state: State) -> Array:
-        """The transpose of A ``(nu, ma)``. Needs VELOCITY."""
+        """The transpose of A ``(nu, ma)``. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> loop = system.matter.constraints[0]
+        >>> system.realize(state)
+        >>> loop.calc_acceleration_constraint_matrix_at(state).shape
+        (3, 0)
+        """
         return self.calc_acceleration_constraint_matrix_a(state).T.copy()
 
     def _rows_of_g(self, state: State, asked: str, which: tuple[int, ...]) -> Array:

@@ -45,6 +45,17 @@ class ConstantAcceleration(OfOneSpeed):
         Whether states start with it switched off.
     name : str, optional
         Unique among the constraints; one is made where none is given.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.constraint.ConstantAcceleration(arm, 0, 3.0)
+    >>> state = system.realize_topology()
+    >>> system.realize(state)
+    >>> float(state.u_dot[1].round(3))
+    3.0
     """
 
     _equations = (0, 0, 1)

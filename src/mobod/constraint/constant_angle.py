@@ -91,6 +91,23 @@ class ConstantAngle(OneEquation):
     Notes
     -----
     The error is the difference of cosines; the multiplier is a torque about f x b, of follower and base axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> one = mb.mobilizer.Free(matter.ground, ball)
+    >>> part = mb.constraint.ConstantAngle(matter.ground, (1, 0, 0), one, (0, 1, 0), 1.5)
+    >>> state = system.realize_topology()
+    >>> one.set_q_to_fit_rotation(state, mb.Rotation.about_axis(0.1, 'z'))
+    >>> system.project(state)
+    True
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> float(np.arccos(one.get_body_rotation(state).matrix[0, 1]).round(3))
+    1.5
     """
 
     routine = _access.by_address(positions, velocities)

@@ -50,6 +50,22 @@ class ConstantOrientation(Equations):
     -----
     The errors are cosines: of the follower's x with the base's y, of y with z, and of z with x; these are zero too where axes
     point the other way. Multipliers are torques.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> one = mb.mobilizer.Free(matter.ground, ball)
+    >>> part = mb.constraint.ConstantOrientation(matter.ground, mb.Rotation(), one, mb.Rotation())
+    >>> state = system.realize_topology()
+    >>> one.set_q_to_fit_rotation(state, mb.Rotation.about_axis(0.1, 'z'))
+    >>> system.project(state)
+    True
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> one.get_q(state)[:4].round(3)
+    array([1., 0., 0., 0.])
     """
 
     routine = _access.by_address(positions, velocities)

@@ -47,6 +47,18 @@ class ConstantSpeed(OfOneSpeed):
         Whether states start with it switched off.
     name : str, optional
         Unique among the constraints; one is made where none is given.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.constraint.ConstantSpeed(arm, 0, 2.0)
+    >>> state = system.realize_topology()
+    >>> system.project(state)
+    True
+    >>> arm.get_u(state)
+    2.0
     """
 
     _equations = (0, 1, 0)

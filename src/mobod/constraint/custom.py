@@ -11,10 +11,10 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..compiling import Routine
 from ..decoration.geometry import Decoration
+from ..decoration.of_users import users_decorations
 from ..errors import ModelError
 from ..state.of_each import all_numbers, of_each
 from ..value import checks
-from ..value.stage import Stage
 from ._custom_compiled import CompiledFunctions, freeze, routine_of, try_out
 from ._custom_python import ByImplementation
 from .base import Constraint, bodies_named
@@ -172,18 +172,7 @@ class Custom(Constraint):
         return implementation
 
     def calc_decorations(self, state: State) -> list[Decoration]:
-        if self.implementation is None:
-            return []
-        found: list[Any] = []
-        for stage in list(Stage)[Stage.TOPOLOGY : Stage.POSITION + 1]:
-            found += self.implementation.calc_decorative_geometry_and_append(state, stage)
-        for geometry in found:
-            if not isinstance(geometry, Decoration):
-                raise ModelError(
-                    f"calc_decorative_geometry_and_append of {self._name!r} has to return a list of decorations such as "
-                    f"mobod.decoration.Sphere(0.1), not of {geometry!r}"
-                )
-        return found
+        return users_decorations(self.implementation, state, self._name)
 
     # ------------------------------------------------------------------------------------------ parameters
 

@@ -130,6 +130,23 @@ class LineOnLineContact(_contact.Contact):
     -----
     In method names F is the first body, B the second. The lines must not be parallel: there the normal, which turns with the
     lines, is undefined. Forces of contact and friction have any size and sign: the user switches the constraint on and off.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> one = mb.mobilizer.Free(matter.ground, ball)
+    >>> across = mb.Transform(mb.Rotation.about_axis(1.5, 'z'))
+    >>> part = mb.constraint.LineOnLineContact(matter.ground, mb.Transform(), 1.0, one, across, 1.0, False)
+    >>> state = system.realize_topology()
+    >>> one.set_q_to_fit_translation(state, (0.0, 0.0, 0.1))
+    >>> system.project(state)
+    True
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> one.get_body_origin_location(state).round(3)
+    array([0., 0., 0.])
     """
 
     routine = _access.by_address(positions, velocities)

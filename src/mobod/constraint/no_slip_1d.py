@@ -86,6 +86,22 @@ class NoSlip1D(BetweenBodies, OneVelocity):
     The acceleration error is that of the material points, as Simbody has it. Where the point of contact moves along a body in
     three dimensions, as on a coin's rim, that is not the rate of the velocity error: use a `SpeedCoupler` or a `Custom` there,
     as the example ``rolling_coin`` does.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> wheel = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.cylinder_along_z(0.5, 0.1)))
+    >>> first = mb.mobilizer.Pin(matter.ground, wheel, X_PF=mb.Transform((-0.5, 0, 0)))
+    >>> second = mb.mobilizer.Pin(matter.ground, wheel, X_PF=mb.Transform((0.5, 0, 0)))
+    >>> part = mb.constraint.NoSlip1D(matter.ground, (0, 0, 0), (0, 1, 0), first, second)
+    >>> state = system.realize_topology()
+    >>> first.set_rate(state, 2.0)
+    >>> system.project(state)
+    True
+    >>> bool(abs(first.get_rate(state) + second.get_rate(state)) < 1e-4)
+    True
     """
 
     routine = _access.by_address(positions, velocities)

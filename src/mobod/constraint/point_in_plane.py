@@ -76,6 +76,22 @@ class PointInPlane(OneEquation):
     Notes
     -----
     The error is the point's distance from the plane; the multiplier is minus the force on it along the normal.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> one = mb.mobilizer.Free(matter.ground, ball)
+    >>> part = mb.constraint.PointInPlane(matter.ground, (0, 1, 0), 0.5, one, (0, 0, 0))
+    >>> state = system.realize_topology()
+    >>> one.set_q_to_fit_translation(state, (0.2, 0.9, 0.3))
+    >>> system.project(state)
+    True
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> one.get_body_origin_location(state).round(3)
+    array([0.2, 0.5, 0.3])
     """
 
     routine = _access.by_address(positions, velocities)

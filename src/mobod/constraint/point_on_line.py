@@ -109,6 +109,22 @@ class PointOnLine(Equations):
     Notes
     -----
     The errors are lengths along two directions across the line; multipliers are minus the forces on the follower along these.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> one = mb.mobilizer.Free(matter.ground, ball)
+    >>> part = mb.constraint.PointOnLine(matter.ground, (1, 0, 0), (0, 2, 3), one, (0, 0, 0))
+    >>> state = system.realize_topology()
+    >>> one.set_q_to_fit_translation(state, (0.2, 0.9, 0.3))
+    >>> system.project(state)
+    True
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> one.get_body_origin_location(state).round(3)
+    array([0.2, 2. , 3. ])
     """
 
     routine = _access.by_address(positions, velocities)

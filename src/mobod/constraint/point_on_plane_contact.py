@@ -77,6 +77,22 @@ class PointOnPlaneContact(_contact.Contact):
     Notes
     -----
     Forces of contact and friction have any size and sign: the user switches the constraint on and off.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> one = mb.mobilizer.Free(matter.ground, ball)
+    >>> part = mb.constraint.PointOnPlaneContact(matter.ground, mb.Transform(), one, (0, 0, 0))
+    >>> state = system.realize_topology()
+    >>> one.set_q_to_fit_translation(state, (1.0, 2.0, 0.1))
+    >>> system.project(state)
+    True
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> one.get_body_origin_location(state).round(3)
+    array([1., 2., 0.])
     """
 
     routine = _access.by_address(positions, velocities)

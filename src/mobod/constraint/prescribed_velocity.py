@@ -76,6 +76,18 @@ class PrescribedVelocity(OfTime, OneVelocity):
     -----
     `mobod.motion` prescribes all coordinates of a mobilizer at once, at no cost of constraints; the multiplier is then the
     motion's tau. The model runs compiled with the package's own functions, and interpreted with a user's.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.constraint.PrescribedVelocity(system.matter, mb.function.Constant(2.0), arm, 0)
+    >>> state = system.realize_topology()
+    >>> system.project(state)
+    True
+    >>> arm.get_u(state)
+    2.0
     """
 
     routine = equations

@@ -99,6 +99,23 @@ class Rod(OneEquation):
     Notes
     -----
     The multiplier is the tension; force. A distance of zero takes three equations: use `Ball`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> one = mb.mobilizer.Free(matter.ground, ball)
+    >>> part = mb.constraint.Rod(matter.ground, (0, 0, 0), one, (0, 0, 0), 1.0)
+    >>> state = system.realize_topology()
+    >>> one.set_q_to_fit_translation(state, (0.2, 0.9, 0.3))
+    >>> system.project(state)
+    True
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> float(np.linalg.norm(one.get_body_origin_location(state)).round(3))
+    1.0
     """
 
     routine = _access.by_address(positions, velocities)

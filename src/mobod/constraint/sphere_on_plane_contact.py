@@ -88,6 +88,22 @@ class SphereOnPlaneContact(_contact.Contact):
     Notes
     -----
     Contact and friction of any size and sign: what switches it on and off is the user's.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> one = mb.mobilizer.Free(matter.ground, ball)
+    >>> part = mb.constraint.SphereOnPlaneContact(matter.ground, mb.Transform(), one, (0, 0, 0), 0.5, True)
+    >>> state = system.realize_topology()
+    >>> one.set_q_to_fit_translation(state, (1.0, 2.0, 0.6))
+    >>> system.project(state)
+    True
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> one.get_body_origin_location(state).round(3)
+    array([1. , 2. , 0.5])
     """
 
     routine = _access.by_address(positions, velocities)

@@ -124,6 +124,22 @@ class SphereOnSphereContact(_contact.Contact):
     In method names F is the first body, B the second. Where the spheres are not in touch, contact is at the point that divides
     the line of centers as the radii do. Contact and friction are of any size and sign: switching these on and off is the
     user's business.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> one = mb.mobilizer.Free(matter.ground, ball)
+    >>> part = mb.constraint.SphereOnSphereContact(matter.ground, (0, 0, 0), 1.0, one, (0, 0, 0), 0.5, True)
+    >>> state = system.realize_topology()
+    >>> one.set_q_to_fit_translation(state, (0.0, 0.0, 1.6))
+    >>> system.project(state)
+    True
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> one.get_body_origin_location(state).round(3)
+    array([0. , 0. , 1.5])
     """
 
     routine = _access.by_address(positions, velocities)

@@ -52,6 +52,22 @@ class Weld(Equations):
     -----
     The first three errors are cosines, of frame 2's x with frame 1's y, y with z and z with x; these are zero too where axes
     point the other way. The last three are lengths along the axes of the Ancestor body.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> one = mb.mobilizer.Free(matter.ground, ball)
+    >>> part = mb.constraint.Weld(matter.ground, mb.Transform((1, 0, 0)), one, mb.Transform())
+    >>> state = system.realize_topology()
+    >>> one.set_q_to_fit_translation(state, (0.2, 0.9, 0.3))
+    >>> system.project(state)
+    True
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> one.get_body_origin_location(state).round(3)
+    array([1., 0., 0.])
     """
 
     routine = _access.by_address(positions, velocities)

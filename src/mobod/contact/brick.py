@@ -29,6 +29,13 @@ class Brick(Shape):
         If they are not three numbers.
     ModelError
         If one of them is not above zero and finite.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> shape = mb.contact.Brick((0.1, 0.2, 0.3))
+    >>> shape.half_lengths
+    array([0.1, 0.2, 0.3])
     """
 
     KIND: ClassVar[int] = BRICK

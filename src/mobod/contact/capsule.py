@@ -27,6 +27,13 @@ class Capsule(Shape):
     ------
     TypeError, ModelError
         If one of them is no number, or not above zero and finite.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> shape = mb.contact.Capsule(0.1, 0.3)
+    >>> shape.radius, shape.half_length
+    (0.1, 0.3)
     """
 
     KIND: ClassVar[int] = CAPSULE

@@ -43,6 +43,13 @@ class ConvexHull(Shape):
     -----
     Faces in one plane, but for rounding, are made one. Where the hull lies on a half-space, each vertex below is a point of
     the contact: hulls of a few hundred vertices or less are fastest.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> shape = mb.contact.ConvexHull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0.1, 0.1, 0.1)])
+    >>> len(shape.vertices)  # the last point is inside
+    4
     """
 
     KIND: ClassVar[int] = CONVEX_HULL

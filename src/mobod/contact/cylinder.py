@@ -31,6 +31,13 @@ class Cylinder(Shape):
     ------
     TypeError, ModelError
         If one of them is no number, or not above zero; if the radius is not finite.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> shape = mb.contact.Cylinder(0.1, 0.3)
+    >>> shape.radius, shape.half_length
+    (0.1, 0.3)
     """
 
     KIND: ClassVar[int] = CYLINDER

@@ -29,6 +29,13 @@ class Ellipsoid(Shape):
         If they are not three numbers.
     ModelError
         If one of them is not above zero and finite.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> shape = mb.contact.Ellipsoid((0.1, 0.2, 0.3))
+    >>> shape.radii
+    array([0.1, 0.2, 0.3])
     """
 
     KIND: ClassVar[int] = ELLIPSOID

@@ -29,6 +29,13 @@ class HalfSpace(Shape):
     ------
     TypeError, ValueError
         If the normal is not three finite numbers, or zero.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> shape = mb.contact.HalfSpace()
+    >>> shape.normal
+    array([0., 0., 1.])
     """
 
     KIND: ClassVar[int] = HALF_SPACE

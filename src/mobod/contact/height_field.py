@@ -51,6 +51,15 @@ class HeightField(Shape):
     fit, the relative curvature is taken to be a twentieth of the body's at least. Of bricks and hulls the corners touch it,
     of cylinders points of the rims, of meshes the faces: a peak between a brick's corners is not seen. What is farther below
     its lowest point than the field is wide is not seen either.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mobod as mb
+    >>> x = np.linspace(-1, 1, 9)
+    >>> shape = mb.contact.HeightField(x, x, 0.1 * np.outer(x**2, np.ones(9)))
+    >>> shape.z.shape
+    (9, 9)
     """
 
     KIND: ClassVar[int] = HEIGHT_FIELD

@@ -24,6 +24,13 @@ class Sphere(Shape):
     ------
     TypeError, ModelError
         If the radius is no number, or not above zero and finite.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> shape = mb.contact.Sphere(0.1)
+    >>> shape.radius
+    0.1
     """
 
     KIND: ClassVar[int] = SPHERE

@@ -37,6 +37,15 @@ class Surface:
         If the geometry is no shape, the material no Material, the thickness no number, or a clique no string.
     ModelError
         If the thickness is not above zero.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> rubber = mb.contact.Material(stiffness=1e6, dissipation=0.5, static_friction=0.9)
+    >>> surface = mb.contact.Surface(mb.contact.Sphere(0.1), rubber, name="tyre")
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> ball.add_contact_surface(surface)
+    0
     """
 
     geometry: Shape

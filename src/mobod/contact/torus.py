@@ -27,6 +27,13 @@ class Torus(Shape):
     ------
     TypeError, ModelError
         If one of them is no number, or not above zero and finite; if the tube has no hole.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> shape = mb.contact.Torus(1.0, 0.1)
+    >>> shape.torus_radius, shape.tube_radius
+    (1.0, 0.1)
     """
 
     KIND: ClassVar[int] = TORUS

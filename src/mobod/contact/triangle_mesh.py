@@ -54,6 +54,14 @@ class TriangleMesh(Shape):
     mesh touches, and all of about one size. What is thinner than the faces of another mesh can pass between their
     centroids. Cavities are faces that look inwards; *orient* would fill them. The material's layer
     is the `Surface`'s *thickness*.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    >>> shape = mb.contact.TriangleMesh(corners, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+    >>> len(shape.faces)
+    4
     """
 
     KIND: ClassVar[int] = TRIANGLE_MESH

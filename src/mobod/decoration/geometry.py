@@ -208,6 +208,15 @@ class Decoration(Sealed):
         Factors along the axes of D.
     representation : {"surface", "wireframe", "hidden"}
         Faces filled, faces drawn by their edges, or nothing.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> shape = mb.decoration.Sphere(0.1, color="red", opacity=0.5)
+    >>> isinstance(shape, mb.decoration.Decoration), shape.opacity
+    (True, 0.5)
     """
 
     color: Field[ArrayLike | str | None, Rgb | None] = Field(_color, None)
@@ -297,7 +306,18 @@ def own_copy(geometry: Any) -> Decoration:
 
 @dataclass(eq=False)
 class Point(Decoration):
-    """A point of interest, drawn as a dot."""
+    """A point of interest, drawn as a dot.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> shape = mb.decoration.Point((1, 2, 3))
+    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> shape.point
+    array([1., 2., 3.])
+    """
 
     point: Field[ArrayLike, Array] = Field(_vector, (0.0, 0.0, 0.0))
 
@@ -307,7 +327,18 @@ class Point(Decoration):
 
 @dataclass(eq=False)
 class Line(Decoration):
-    """A straight line between two points."""
+    """A straight line between two points.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> shape = mb.decoration.Line((0, 0, 0), (1, 0, 0), line_width=3)
+    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> shape.line_width
+    3.0
+    """
 
     point1: Field[ArrayLike, Array] = Field(_vector, (0.0, 0.0, 0.0))
     point2: Field[ArrayLike, Array] = Field(_vector, (1.0, 1.0, 1.0))
@@ -318,7 +349,18 @@ class Line(Decoration):
 
 @dataclass(eq=False)
 class Circle(Decoration):
-    """A circle in the x-y plane, centred at the origin."""
+    """A circle in the x-y plane, centred at the origin.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> shape = mb.decoration.Circle(0.5)
+    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> shape.radius
+    0.5
+    """
 
     radius: Field[float, float] = Field(checks.positive, 0.5)
 
@@ -328,7 +370,18 @@ class Circle(Decoration):
 
 @dataclass(eq=False)
 class Sphere(Decoration):
-    """A sphere centred at the origin."""
+    """A sphere centred at the origin.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> shape = mb.decoration.Sphere(0.1, color='gray')
+    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> shape.radius
+    0.1
+    """
 
     radius: Field[float, float] = Field(checks.positive, 0.5)
 
@@ -339,7 +392,18 @@ class Sphere(Decoration):
 
 @dataclass(eq=False)
 class Ellipsoid(Decoration):
-    """An ellipsoid centred at the origin, its axes those of the frame."""
+    """An ellipsoid centred at the origin, its axes those of the frame.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> shape = mb.decoration.Ellipsoid((0.1, 0.2, 0.3))
+    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> shape.radii
+    array([0.1, 0.2, 0.3])
+    """
 
     radii: Field[ArrayLike, Array] = Field(_lengths, (1 / 2, 1 / 3, 1 / 4))
 
@@ -350,7 +414,18 @@ class Ellipsoid(Decoration):
 
 @dataclass(eq=False)
 class Brick(Decoration):
-    """A box centred at the origin, its edges along the axes."""
+    """A box centred at the origin, its edges along the axes.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> shape = mb.decoration.Brick((0.1, 0.2, 0.3), color='#4477aa')
+    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> shape.half_lengths
+    array([0.1, 0.2, 0.3])
+    """
 
     half_lengths: Field[ArrayLike, Array] = Field(_lengths, (0.5, 0.5, 0.5))
 
@@ -381,7 +456,18 @@ class Plane(Decoration):
 
 @dataclass(eq=False)
 class Cylinder(Decoration):
-    """A cylinder centred at the origin, its axis along y."""
+    """A cylinder centred at the origin, its axis along y.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> shape = mb.decoration.Cylinder(0.1, 0.5, opacity=0.5)
+    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> shape.opacity
+    0.5
+    """
 
     radius: Field[float, float] = Field(checks.positive, 0.5)
     half_height: Field[float, float] = Field(checks.positive, 0.5)
@@ -393,7 +479,18 @@ class Cylinder(Decoration):
 
 @dataclass(eq=False)
 class Cone(Decoration):
-    """A cone: the centre of its base at a point, its apex at a height along a direction."""
+    """A cone: the centre of its base at a point, its apex at a height along a direction.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> shape = mb.decoration.Cone((0, 0, 0), (0, 0, 1), 1.0, 0.2)
+    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> shape.height
+    1.0
+    """
 
     origin: Field[ArrayLike, Array] = Field(_vector, (0.0, 0.0, 0.0))
     direction: Field[ArrayLike, Array] = Field(_direction, (1.0, 1.0, 1.0))
@@ -411,6 +508,16 @@ class Torus(Decoration):
     """A ring centred at the origin, about the z axis.
 
     `torus_radius` is that of the circle in the middle of the tube, `tube_radius` that of the tube's cross-section.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> shape = mb.decoration.Torus(1.0, 0.1)
+    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> shape.tube_radius
+    0.1
     """
 
     torus_radius: Field[float, float] = Field(checks.positive, 1.0)
@@ -424,7 +531,18 @@ class Torus(Decoration):
 
 @dataclass(eq=False)
 class Arrow(Decoration):
-    """An arrow from one point to another; `tip_length` is that of its head."""
+    """An arrow from one point to another; `tip_length` is that of its head.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> shape = mb.decoration.Arrow((0, 0, 0), (0, 0, 1), color='red')
+    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> shape.color
+    (1.0, 0.0, 0.0)
+    """
 
     start_point: Field[ArrayLike, Array] = Field(_vector, (0.0, 0.0, 0.0))
     end_point: Field[ArrayLike, Array] = Field(_vector, (1.0, 1.0, 1.0))
@@ -450,7 +568,18 @@ class Arrow(Decoration):
 
 @dataclass(eq=False)
 class Frame(Decoration):
-    """Three axes from the origin: x red, y green, z blue, unless a colour is given for all."""
+    """Three axes from the origin: x red, y green, z blue, unless a colour is given for all.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> shape = mb.decoration.Frame(0.2)
+    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> shape.axis_length
+    0.2
+    """
 
     axis_length: Field[float, float] = Field(checks.positive, 1.0)
 
@@ -460,7 +589,18 @@ class Frame(Decoration):
 
 @dataclass(eq=False)
 class Text(Decoration):
-    """A short text that starts at the origin, and faces whoever looks; letters have one size, whatever `scale` is."""
+    """A short text that starts at the origin, and faces whoever looks; letters have one size, whatever `scale` is.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> shape = mb.decoration.Text('tip')
+    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> shape.text
+    'tip'
+    """
 
     text: Field[str, str] = Field(_text, "")
 
@@ -475,6 +615,13 @@ class Mesh(Decoration):
         In the mesh's frame; length.
     faces : sequence of sequences of int
         Convex polygons: three or more indices into `vertices`, counter-clockwise seen from outside.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> shape = mb.decoration.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)], color="#4477aa")
+    >>> shape.vertices.shape
+    (3, 3)
     """
 
     vertices: Field[ArrayLike, Array] = Field(_points)

@@ -37,6 +37,17 @@ class Derivatives(Sums):
         ------
         StageError
             If the ensemble is below ACCELERATION.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_forward_dynamics_derivatives().q.shape
+        (10, 2, 2)
         """
         nu, nz = self._template.tree.nu, len(self._template.z_view)
         asked = "calc_forward_dynamics_derivatives"
@@ -77,6 +88,17 @@ class Derivatives(Sums):
             If the ensemble is below VELOCITY.
         ValueError
             If *u_dot* has another shape.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_inverse_dynamics_derivatives(np.zeros(2)).q.shape
+        (10, 2, 2)
         """
         nu, asked = self._template.tree.nu, "calc_inverse_dynamics_derivatives"
         given = self._rows("u_dot", u_dot, (nu,))
@@ -120,6 +142,17 @@ class Derivatives(Sums):
         """Every state's regressor ``(n, nu, 10 (nb - 1))`` at *u_dot*, ``(n, nu)`` or ``(nu,)`` for all. Needs VELOCITY.
 
         State by state; see `SimbodyMatterSubsystem.calc_inertial_parameter_regressor`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_inertial_parameter_regressor(np.zeros(2)).shape
+        (10, 2, 20)
         """
         tree, matter = self._template.tree, self._system.get_matter_subsystem()
         given = self._rows("u_dot", u_dot, (tree.nu,))

@@ -72,6 +72,16 @@ class EnsembleTrajectory(Sealed):
         and the ``wall_time`` of all.
     coordinate_names, speed_names, auxiliary_names : tuple of str
         One a column.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> ensemble = mb.Ensemble(system, 10, state=state)
+    >>> motions = ensemble.simulate(0.5, report_interval=0.1)
+    >>> len(motions), motions.q.shape, motions[3].q.shape
+    (10, (10, 6, 2), (6, 2))
     """
 
     time: Array

@@ -137,6 +137,17 @@ class OnManifold(Results):
             If the system was changed after the ensemble was made.
         ModelError
             If a motion cannot be followed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> bool(ensemble.project().all())
+        True
         """
         self._template.check_owner(self._system, "Ensemble.project")
         if not accuracy > 0.0:

@@ -122,6 +122,17 @@ class Operators(OnManifold):
         See Also
         --------
         SimbodyMatterSubsystem.calc_m : the same of one state.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_m().shape
+        (10, 2, 2)
         """
         nu, matter = self._template.tree.nu, self._system.matter
         return self._operate(
@@ -135,7 +146,19 @@ class Operators(OnManifold):
         )
 
     def calc_m_inv(self) -> Array:
-        """The inverse of the mass matrix of every state ``(n, nu, nu)``. Needs POSITION. See `calc_m`."""
+        """The inverse of the mass matrix of every state ``(n, nu, nu)``. Needs POSITION. See `calc_m`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_m_inv().shape
+        (10, 2, 2)
+        """
         nu, matter = self._template.tree.nu, self._system.matter
         return self._operate(
             "calc_m_inv",
@@ -163,6 +186,17 @@ class Operators(OnManifold):
         ------
         ValueError
             If *a* has another shape.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.multiply_by_m(np.ones(2)).shape
+        (10, 2)
         """
         nu, matter = self._template.tree.nu, self._system.matter
         return self._operate(
@@ -175,7 +209,19 @@ class Operators(OnManifold):
         )
 
     def multiply_by_m_inv(self, v: npt.ArrayLike) -> Array:
-        """M^-1 v of every state ``(n, nu)``, v ``(n, nu)`` or ``(nu,)`` for all. Needs POSITION. See `calc_m`."""
+        """M^-1 v of every state ``(n, nu)``, v ``(n, nu)`` or ``(nu,)`` for all. Needs POSITION. See `calc_m`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.multiply_by_m_inv(np.ones(2)).shape
+        (10, 2)
+        """
         nu, matter = self._template.tree.nu, self._system.matter
         return self._operate(
             "multiply_by_m_inv",
@@ -214,6 +260,17 @@ class Operators(OnManifold):
         --------
         SimbodyMatterSubsystem.calc_residual_force_ignoring_constraints : the same of one state.
         calc_m : on what all operators of an ensemble share.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_residual_force_ignoring_constraints(known_udot=np.zeros(2)).shape
+        (10, 2)
         """
         nu, nb, matter = self._template.tree.nu, self._template.tree.nb, self._system.matter
         given = {
@@ -245,6 +302,17 @@ class Operators(OnManifold):
         ------
         ValueError
             If *u_dot* has another shape.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_inverse_dynamics(np.zeros(2)).shape
+        (10, 2)
         """
         nu = self._template.tree.nu
         return self._operate(
@@ -270,11 +338,36 @@ class Operators(OnManifold):
         Returns
         -------
         (n, nt, 3) array, or (n, 3) for one bare task
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> arm = system.matter.bodies["lower"]
+        >>> ensemble.multiply_by_station_jacobian(arm, (0, 0, 0), ensemble.u).shape
+        (10, 3)
         """
         return self._times_frame_jacobian("multiply_by_station_jacobian", on_body_b, station_p_in_b, u)[..., 1, :].copy()
 
     def multiply_by_frame_jacobian(self, on_body_b: Any, origin_ao_in_b: npt.ArrayLike, u: npt.ArrayLike) -> Array:
-        """Velocities of frames that speeds *u* would give: ``(n, nt, 2, 3)``, or ``(n, 2, 3)`` for one bare. Needs POSITION."""
+        """Velocities of frames that speeds *u* would give: ``(n, nt, 2, 3)``, or ``(n, 2, 3)`` for one bare. Needs POSITION.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> arm = system.matter.bodies["lower"]
+        >>> ensemble.multiply_by_frame_jacobian(arm, (0, 0, 0), ensemble.u).shape
+        (10, 2, 3)
+        """
         return self._times_frame_jacobian("multiply_by_frame_jacobian", on_body_b, origin_ao_in_b, u)
 
     def _times_frame_jacobian(self, asked: str, on_body_b: Any, stations: npt.ArrayLike, u: npt.ArrayLike) -> Array:
@@ -292,11 +385,37 @@ class Operators(OnManifold):
         return V[:, 0] if bare else V
 
     def calc_station_jacobian(self, on_body_b: Any, station_p_in_b: npt.ArrayLike) -> Array:
-        """The Jacobian of stations, of every state ``(n, 3*nt, nu)``, rows task by task. Needs POSITION. See `calc_m`."""
+        """The Jacobian of stations, of every state ``(n, 3*nt, nu)``, rows task by task. Needs POSITION. See `calc_m`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> arm = system.matter.bodies["lower"]
+        >>> ensemble.calc_station_jacobian(arm, (0, 0, 0)).shape
+        (10, 3, 2)
+        """
         return self.frame_jacobian("calc_station_jacobian", on_body_b, station_p_in_b, 3)
 
     def calc_frame_jacobian(self, on_body_b: Any, origin_ao_in_b: npt.ArrayLike) -> Array:
-        """The Jacobian of frames, of every state ``(n, 6*nt, nu)``, rows task by task, angular first. Needs POSITION."""
+        """The Jacobian of frames, of every state ``(n, 6*nt, nu)``, rows task by task, angular first. Needs POSITION.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> arm = system.matter.bodies["lower"]
+        >>> ensemble.calc_frame_jacobian(arm, (0, 0, 0)).shape
+        (10, 6, 2)
+        """
         return self.frame_jacobian("calc_frame_jacobian", on_body_b, origin_ao_in_b, 6)
 
     def frame_jacobian(self, asked: str, on_body_b: Any, stations: npt.ArrayLike, rows: int) -> Array:
@@ -314,11 +433,37 @@ class Operators(OnManifold):
         )
 
     def calc_bias_for_station_jacobian(self, on_body_b: Any, station_p_in_b: npt.ArrayLike) -> Array:
-        """Accelerations of stations if udot were zero: ``(n, nt, 3)``, or ``(n, 3)`` for one bare task. Needs VELOCITY."""
+        """Accelerations of stations if udot were zero: ``(n, nt, 3)``, or ``(n, 3)`` for one bare task. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> arm = system.matter.bodies["lower"]
+        >>> ensemble.calc_bias_for_station_jacobian(arm, (0, 0, 0)).shape
+        (10, 3)
+        """
         return self._frame_bias("calc_bias_for_station_jacobian", on_body_b, station_p_in_b)[..., 1, :].copy()
 
     def calc_bias_for_frame_jacobian(self, on_body_b: Any, origin_ao_in_b: npt.ArrayLike) -> Array:
-        """Accelerations of frames if udot were zero: ``(n, nt, 2, 3)``, or ``(n, 2, 3)`` for one bare task. Needs VELOCITY."""
+        """Accelerations of frames if udot were zero: ``(n, nt, 2, 3)``, or ``(n, 2, 3)`` for one bare task. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> arm = system.matter.bodies["lower"]
+        >>> ensemble.calc_bias_for_frame_jacobian(arm, (0, 0, 0)).shape
+        (10, 2, 3)
+        """
         return self._frame_bias("calc_bias_for_frame_jacobian", on_body_b, origin_ao_in_b)
 
     def _frame_bias(self, asked: str, on_body_b: Any, stations: npt.ArrayLike) -> Array:

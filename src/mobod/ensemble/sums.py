@@ -58,22 +58,69 @@ class Sums(Operators):
 
         This and all that follows is what the system's, or the matter's, method of the same name gives for one state, eight
         states at a time, with NaN, or what follows from it, for states that are not finite.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_kinetic_energy().shape
+        (10,)
         """
         return self._sums("calc_kinetic_energy", Stage.VELOCITY, sums.KINETIC_ENERGY, (), self._system.calc_kinetic_energy)
 
     def calc_potential_energy(self) -> Array:
-        """Potential energy of all enabled forces ``(n,)``. Needs POSITION."""
+        """Potential energy of all enabled forces ``(n,)``. Needs POSITION.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_potential_energy().shape
+        (10,)
+        """
         return self._sums(
             "calc_potential_energy", Stage.POSITION, sums.POTENTIAL_ENERGY, (), self._system.calc_potential_energy
         )
 
     def calc_energy(self) -> Array:
-        """Kinetic and potential energy ``(n,)``. Needs VELOCITY."""
+        """Kinetic and potential energy ``(n,)``. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_energy().shape
+        (10,)
+        """
         self._need("calc_energy", Stage.VELOCITY)
         return self.calc_kinetic_energy() + self.calc_potential_energy()
 
     def calc_power_dissipation(self) -> Array:
-        """The power that all enabled forces turn into heat ``(n,)``, mass*length^2/time^3. Needs VELOCITY."""
+        """The power that all enabled forces turn into heat ``(n,)``, mass*length^2/time^3. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_power_dissipation().shape
+        (10,)
+        """
         alone = self._system.calc_power_dissipation
         return self._sums("calc_power_dissipation", Stage.VELOCITY, sums.POWER_DISSIPATION, (), alone)
 
@@ -95,36 +142,108 @@ class Sums(Operators):
         return self._mass_properties("calc_system_mass")[0][:, 0]
 
     def calc_system_mass_center_location_in_ground(self) -> Array:
-        """Mass center of the system ``(n, 3)``, in Ground; NaN for a massless one. Needs POSITION."""
+        """Mass center of the system ``(n, 3)``, in Ground; NaN for a massless one. Needs POSITION.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_system_mass_center_location_in_ground().shape
+        (10, 3)
+        """
         return self._mass_properties("calc_system_mass_center_location_in_ground")[1]
 
     def calc_system_central_inertia_in_ground(self) -> Array:
-        """Inertia of the system about its mass center ``(n, 3, 3)``, in Ground. Needs POSITION."""
+        """Inertia of the system about its mass center ``(n, 3, 3)``, in Ground. Needs POSITION.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_system_central_inertia_in_ground().shape
+        (10, 3, 3)
+        """
         m, c, six = self._mass_properties("calc_system_central_inertia_in_ground")
         about_origin = six[:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
         square = (c * c).sum(axis=1)[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None, :]
         return about_origin - m[:, :, None] * square
 
     def calc_system_momentum_about_ground_origin(self) -> Array:
-        """Angular momentum about the Ground origin, and linear momentum ``(n, 2, 3)``. Needs VELOCITY."""
+        """Angular momentum about the Ground origin, and linear momentum ``(n, 2, 3)``. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_system_momentum_about_ground_origin().shape
+        (10, 2, 3)
+        """
         matter = self._system.get_matter_subsystem()
         asked = "calc_system_momentum_about_ground_origin"
         return self._sums(asked, Stage.VELOCITY, sums.MOMENTUM, (2, 3), matter.calc_system_momentum_about_ground_origin)
 
     def calc_system_central_momentum(self) -> Array:
-        """Angular momentum about the system's mass center, and linear momentum ``(n, 2, 3)``. Needs VELOCITY."""
+        """Angular momentum about the system's mass center, and linear momentum ``(n, 2, 3)``. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_system_central_momentum().shape
+        (10, 2, 3)
+        """
         self._need("calc_system_central_momentum", Stage.VELOCITY)
         momentum = self.calc_system_momentum_about_ground_origin()
         momentum[:, 0] -= np.cross(self._mass_properties("calc_system_central_momentum")[1], momentum[:, 1])
         return momentum
 
     def calc_system_mass_center_velocity_in_ground(self) -> Array:
-        """Velocity of the system's mass center ``(n, 3)``, in Ground; NaN for a massless one. Needs VELOCITY."""
+        """Velocity of the system's mass center ``(n, 3)``, in Ground; NaN for a massless one. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_system_mass_center_velocity_in_ground().shape
+        (10, 3)
+        """
         self._need("calc_system_mass_center_velocity_in_ground", Stage.VELOCITY)
         return _over(self.calc_system_momentum_about_ground_origin()[:, 1], self.calc_system_mass()[:, None])
 
     def calc_system_mass_center_acceleration_in_ground(self) -> Array:
-        """Acceleration of the system's mass center ``(n, 3)``, in Ground; NaN for a massless one. Needs ACCELERATION."""
+        """Acceleration of the system's mass center ``(n, 3)``, in Ground; NaN for a massless one. Needs ACCELERATION.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_system_mass_center_acceleration_in_ground().shape
+        (10, 3)
+        """
         asked, matter = "calc_system_mass_center_acceleration_in_ground", self._system.get_matter_subsystem()
 
         def alone(state: State) -> list[float]:
@@ -140,6 +259,17 @@ class Sums(Operators):
         """The force of each mobilizer on its body ``(n, nb, 2, 3)``: torque and force at M, in Ground. Needs ACCELERATION.
 
         By free bodies, from the tips to Ground; see `SimbodyMatterSubsystem.calc_mobilizer_reaction_forces`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_mobilizer_reaction_forces().shape
+        (10, 3, 2, 3)
         """
         shape, matter = (self._template.tree.nb, 2, 3), self._system.get_matter_subsystem()
         asked = "calc_mobilizer_reaction_forces"

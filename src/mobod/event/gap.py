@@ -39,6 +39,18 @@ class Gap(Witness):
         Distance of the points at which the gap is closed.
     station1, station2 : (3,) array_like
         The points, each in its body's frame.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> system.add_event_handler(mb.event.StopWhen(mb.event.Gap(system.matter.ground, arm, 1.5)))
+    >>> motion = mb.simulate(system, state, 5.0)
+    >>> end = motion.states[-1]
+    >>> system.realize(end, mb.Stage.POSITION)
+    >>> bool(abs((arm.get_body_origin_location(end) ** 2).sum() ** 0.5 - 1.5) < 1e-3)
+    True
     """
 
     required_stage = Stage.POSITION

@@ -29,6 +29,16 @@ class LockWhen(When):
     -----
     The mobilizer stops, or stays at its speed, as though held without mass: the speeds of the others do not change at that
     instant. Where the lock is an impact, use `ImpactWhen` before.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> system.add_event_handler(mb.event.LockWhen(arm, mb.event.Coordinate(arm, 0, 0.0)))
+    >>> motion = mb.simulate(system, state, 5.0)
+    >>> bool(abs(motion.q[-1, 1]) < 1e-3)
+    True
     """
 
     def __init__(self, mobod: MobilizedBody, witness: Any, level: Level = Level.POSITION, **settings: Any) -> None:

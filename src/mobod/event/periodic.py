@@ -55,8 +55,37 @@ class Periodic(Scheduled):
 
 
 class PeriodicHandler(Periodic, EventHandler):
-    """An `EventHandler` called at every multiple of *event_interval*."""
+    """An `EventHandler` called at every multiple of *event_interval*.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> class Kick(mb.event.PeriodicHandler):
+    ...     def handle_event(self, state, accuracy):
+    ...         state.u = state.u + (0.1, 0.0)
+    >>> system.add_event_handler(Kick(0.5))
+    >>> motion = mb.simulate(system, state, 2.0)
+    >>> float(motion.time[-1])
+    2.0
+    """
 
 
 class PeriodicReporter(Periodic, EventReporter):
-    """An `EventReporter` called at every multiple of *event_interval*."""
+    """An `EventReporter` called at every multiple of *event_interval*.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> class Print(mb.event.PeriodicReporter):
+    ...     def handle_event(self, state):
+    ...         print(round(state.time, 3))
+    >>> system.add_event_reporter(Print(0.5))
+    >>> motion = mb.simulate(system, state, 1.0)
+    0.0
+    0.5
+    1.0
+    """

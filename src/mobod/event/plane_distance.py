@@ -48,6 +48,18 @@ class PlaneDistance(Witness):
         If *mobod* is no body.
     ValueError
         If numbers are not finite, the normal has no direction, or the radius is negative.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> system.add_event_handler(mb.event.StopWhen(mb.event.PlaneDistance(arm, (0, 0, 0), (0, 1, 0), 0.0)))
+    >>> motion = mb.simulate(system, state, 5.0)
+    >>> end = motion.states[-1]
+    >>> system.realize(end, mb.Stage.POSITION)
+    >>> bool(abs(arm.get_body_origin_location(end)[1]) < 1e-3)
+    True
     """
 
     required_stage = Stage.POSITION

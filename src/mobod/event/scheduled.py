@@ -32,8 +32,39 @@ class Scheduled(Sealed, abc.ABC):
 
 
 class ScheduledHandler(Scheduled, EventHandler):
-    """An `EventHandler` called at the times of `get_next_event_time`; no step goes beyond them."""
+    """An `EventHandler` called at the times of `get_next_event_time`; no step goes beyond them.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> class Stop(mb.event.ScheduledHandler):
+    ...     def get_next_event_time(self, state, include_current_time):
+    ...         return 0.5 if state.time < 0.5 or (include_current_time and state.time == 0.5) else float("inf")
+    ...     def handle_event(self, state, accuracy):
+    ...         state.u = 0.0, 0.0
+    >>> system.add_event_handler(Stop())
+    >>> motion = mb.simulate(system, state, 0.5, report_interval=0.25)
+    >>> len(motion.time)
+    3
+    """
 
 
 class ScheduledReporter(Scheduled, EventReporter):
-    """An `EventReporter` called at the times of `get_next_event_time`."""
+    """An `EventReporter` called at the times of `get_next_event_time`.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> class Once(mb.event.ScheduledReporter):
+    ...     def get_next_event_time(self, state, include_current_time):
+    ...         return 0.5 if state.time < 0.5 or (include_current_time and state.time == 0.5) else float("inf")
+    ...     def handle_event(self, state):
+    ...         print("half a second:", state.time)
+    >>> system.add_event_reporter(Once())
+    >>> motion = mb.simulate(system, state, 1.0)
+    half a second: 0.5
+    """

@@ -89,4 +89,19 @@ class TriggeredHandler(Triggered, EventHandler):
 
 
 class TriggeredReporter(Triggered, EventReporter):
-    """An `EventReporter` called where `get_value` changes sign."""
+    """An `EventReporter` called where `get_value` changes sign.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> class Level(mb.event.TriggeredReporter):
+    ...     def get_value(self, state):
+    ...         return arm.get_angle(state)
+    ...     def handle_event(self, state):
+    ...         print("straight at", round(state.time, 2))
+    >>> system.add_event_reporter(Level(mb.Stage.POSITION))
+    >>> motion = mb.simulate(system, state, 1.0)
+    straight at 0.79
+    """

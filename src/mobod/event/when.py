@@ -20,6 +20,17 @@ class When(TriggeredHandler):
         One of `mobod.event`'s, what has ``get_value(state)``, or a function of the state realized to ACCELERATION.
     **settings
         As `event.Triggered` takes them: ``rising``, ``falling``, ``window``, ``absolute_window``, ``name``.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> level = mb.event.StopWhen(mb.event.Coordinate(arm, 0, 0.0))
+    >>> system.add_event_handler(level)
+    >>> motion = mb.simulate(system, state, 5.0)
+    >>> bool(abs(motion.q[-1, 1]) < 1e-3)
+    True
     """
 
     def __init__(self, witness: Any, **settings: Any) -> None:

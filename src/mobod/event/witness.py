@@ -82,6 +82,17 @@ class FunctionWitness(Witness):
         Takes a State, and returns a number; continuous between events.
     required_stage : Stage
         How far the state has to be realized for it: the lower, the cheaper the search.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> witness = mb.event.FunctionWitness(lambda state: system.calc_kinetic_energy(state) - 3.0, mb.Stage.VELOCITY)
+    >>> system.add_event_handler(mb.event.StopWhen(witness))
+    >>> motion = mb.simulate(system, state, 5.0)
+    >>> float(motion.calc_kinetic_energy()[-1].round(2))
+    3.0
     """
 
     def __init__(self, function: Callable[[State], float], required_stage: Stage = Stage.ACCELERATION) -> None:

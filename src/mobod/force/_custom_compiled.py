@@ -68,6 +68,22 @@ class CompiledFunctions:
         In a default state; a state can have its own, see `Custom.set_parameters`.
     depends_only_on_positions : bool
         Whether the force is a function of X, q and the parameters alone: it is not recomputed when only u changes.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> def torque(t, X, V, q, u, parameters):
+    ...     ((rate,),) = u
+    ...     return (), ((-parameters[0] * rate * rate * rate,),)
+    >>> functions = mb.force.CompiledFunctions(torque, mobilizers=[arm], parameters=[0.5])
+    >>> drag = mb.force.Custom(system.forces, compiled=functions)
+    >>> state = system.realize_topology()
+    >>> state.u = 0.0, 2.0
+    >>> system.realize(state)
+    >>> drag.calc_force_contribution(state)[2].round(3)
+    array([ 0., -4.])
     """
 
     force: Callable[..., Any]

@@ -44,6 +44,17 @@ class Force(Parametrized):
         Whether states start with it switched off.
     name : str, optional
         Unique among the forces; one is made where none is given.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> spring = mb.force.MobilityLinearSpring(system.forces, arm, 0, 10.0, 0.0)
+    >>> state = system.realize_topology()
+    >>> spring.disable(state)
+    >>> spring.is_disabled(state)
+    True
     """
 
     INNER = frozenset(
@@ -138,6 +149,19 @@ class Force(Parametrized):
         particle_forces : (np, 3) array
             One row a particle, in Ground.
         mobility_forces : (nu,) array
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> arm = system.matter.bodies["lower"]
+        >>> spring = mb.force.MobilityLinearSpring(system.forces, arm, 0, 10.0, 0.0)
+        >>> state = system.realize_topology()
+        >>> state.q = 0.3, 0.4
+        >>> system.realize(state)
+        >>> bodies, particles, mobilities = spring.calc_force_contribution(state)
+        >>> mobilities.round(6)
+        array([ 0., -4.])
         """
         self._check(state, "calc_force_contribution")
         if state.stage_number < Stage.VELOCITY:
@@ -164,7 +188,20 @@ class Force(Parametrized):
             array[:] = before
 
     def calc_potential_energy_contribution(self, state: State) -> float:
-        """Its potential energy, zero where it is disabled. Needs POSITION."""
+        """Its potential energy, zero where it is disabled. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> arm = system.matter.bodies["lower"]
+        >>> spring = mb.force.MobilityLinearSpring(system.forces, arm, 0, 10.0, 0.0)
+        >>> state = system.realize_topology()
+        >>> state.q = 0.3, 0.4
+        >>> system.realize(state)
+        >>> round(spring.calc_potential_energy_contribution(state), 6)
+        0.8
+        """
         self._check(state, "calc_potential_energy_contribution")
         if state.stage_number < Stage.POSITION:
             state.refuse("calc_potential_energy_contribution", Stage.POSITION)
@@ -181,6 +218,18 @@ class Force(Parametrized):
         """The power that it turns into heat, zero of conservative forces and where it is disabled. Needs VELOCITY.
 
         Constant and discrete forces, which do work on the system without any energy of their own, dissipate nothing.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> arm = system.matter.bodies["lower"]
+        >>> spring = mb.force.MobilityLinearSpring(system.forces, arm, 0, 10.0, 0.0)
+        >>> state = system.realize_topology()
+        >>> state.q = 0.3, 0.4
+        >>> system.realize(state)
+        >>> spring.calc_power_dissipation(state)
+        0.0
         """
         self._check(state, "calc_power_dissipation")
         if state.stage_number < Stage.VELOCITY:

@@ -78,6 +78,18 @@ class BoxDrag(Drag):
         If the body is none, a number not finite, or one below zero that cannot be.
     TopologyError
         If the body belongs to another system.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.BoxDrag(system.forces, arm, (0.2, 0.2, 0.2), density=1.2)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> part.calc_power_dissipation(state) > 0.0
+    True
     """
 
     routine = routine_of(box_wrench)

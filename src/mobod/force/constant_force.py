@@ -61,6 +61,19 @@ class ConstantForce(Force):
     Notes
     -----
     It has no potential energy here, as in Simbody: the work that it does appears in the energy of the system.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.ConstantForce(system.forces, arm, (0, -1, 0), (5, 0, 0))
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> part.calc_force_contribution(state)[0][2].round(3)
+    array([[0.   , 0.   , 3.824],
+           [5.   , 0.   , 0.   ]])
     """
 
     routine = run

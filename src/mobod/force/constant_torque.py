@@ -54,6 +54,19 @@ class ConstantTorque(Force):
         If the body is none, or the torque is not three finite numbers.
     TopologyError
         If the body belongs to another system.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.ConstantTorque(system.forces, arm, (0, 0, 2))
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> part.calc_force_contribution(state)[0][2].round(3)
+    array([[0., 0., 2.],
+           [0., 0., 0.]])
     """
 
     routine = run

@@ -125,6 +125,18 @@ class EllipsoidDrag(Drag):
         If the body is none, a number not finite, or one below zero that cannot be.
     TopologyError
         If the body belongs to another system.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.EllipsoidDrag(system.forces, arm, (0.1, 0.2, 0.3), density=1.2)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> part.calc_force_contribution(state)[0].shape
+    (3, 2, 3)
     """
 
     routine = routine_of(ellipsoid_wrench)

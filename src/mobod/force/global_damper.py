@@ -62,6 +62,18 @@ class GlobalDamper(Force):
         If *matter* is none, or the damping is not finite or negative.
     TopologyError
         If the matter is part of another system.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.GlobalDamper(system.forces, system.matter, 0.5)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> part.calc_force_contribution(state)[2].round(3)
+    array([-0.5, -1. ])
     """
 
     routine = run

@@ -133,6 +133,19 @@ class Gravity(Force):
     Notes
     -----
     A zero vector, or a magnitude of zero, is no gravity: the direction down is then -y until it is set.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.Gravity(system.forces, system.matter, (0, 0, -1.0))
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> part.calc_force_contribution(state)[0][2].round(3)
+    array([[ 0.,  0.,  0.],
+           [ 0.,  0., -1.]])
     """
 
     KIND = KIND

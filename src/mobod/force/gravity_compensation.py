@@ -70,6 +70,19 @@ class GravityCompensation(Force):
         If a body is none, or a number not finite.
     TopologyError
         If a body belongs to another system.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.GravityCompensation(system.forces, {arm: 0.5}, (0, -9.81, 0))
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> part.calc_force_contribution(state)[0][2].round(3)
+    array([[0.   , 0.   , 0.   ],
+           [0.   , 4.905, 0.   ]])
     """
 
     routine = run

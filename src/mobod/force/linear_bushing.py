@@ -211,6 +211,19 @@ class LinearBushing(Force):
     found from the pose alone: angles jump by a whole turn at half a turn, and the second has to stay away from a right angle.
 
     The energy that is dissipated is integrated: it is the bushing's z.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> here, ground = mb.Transform(), system.matter.ground
+    >>> part = mb.force.LinearBushing(system.forces, ground, here, arm, here, 6 * [10.0], 6 * [1.0])
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> round(part.calc_potential_energy_contribution(state), 6)
+    21.66061
     """
 
     routine = run

@@ -58,6 +58,18 @@ class MobilityConstantForce(OnMobility):
     See Also
     --------
     MobilityDiscreteForce : for a force that changes often.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.MobilityConstantForce(system.forces, arm, 0, 3.0)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> part.calc_force_contribution(state)[2].round(3)
+    array([0., 3.])
     """
 
     routine = run

@@ -69,6 +69,18 @@ class MobilityLinearSpring(OnCoordinate):
     -----
     A coordinate whose rate is not a speed, such as an angle of a Ball or a quaternion's component, takes the spring too: the
     force goes to all mobilities that change it, so that energy is conserved. Simbody's is for coordinates with q_dot = u only.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.MobilityLinearSpring(system.forces, arm, 0, 10.0, 0.1)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> part.calc_force_contribution(state)[2].round(3)
+    array([ 0., -3.])
     """
 
     routine = run

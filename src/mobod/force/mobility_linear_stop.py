@@ -135,6 +135,18 @@ class MobilityLinearStop(OnCoordinate):
     Energy is dissipated on the way in and on the way out, and the stop never pulls. The force is zero at the bound; its rate is
     not continuous there, which can shorten an integrator's steps. Coordinates with rates that are not speeds are treated as by
     `MobilityLinearSpring`.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.MobilityLinearStop(system.forces, arm, 0, 100.0, 0.0, -0.2, 0.2)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> part.calc_force_contribution(state)[2].round(3)
+    array([  0., -20.])
     """
 
     routine = run

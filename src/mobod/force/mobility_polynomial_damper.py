@@ -68,6 +68,18 @@ class MobilityPolynomialDamper(OnMobility):
         If the mobilizer has no such mobility.
     TopologyError
         If the body belongs to another system.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.MobilityPolynomialDamper(system.forces, arm, 0, 0.5, 0.0, 0.1)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> part.calc_force_contribution(state)[2].round(3)
+    array([ 0. , -1.8])
     """
 
     routine = run

@@ -70,6 +70,18 @@ class MobilityPolynomialSpring(OnCoordinate):
     -----
     Coordinates with rates that are not speeds are treated as by `MobilityLinearSpring`. No coefficient has to be positive, and
     such a spring may push away from its rest.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.MobilityPolynomialSpring(system.forces, arm, 0, 10.0, 0.0, 5.0, 0.1)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> part.calc_force_contribution(state)[2].round(3)
+    array([ 0.   , -3.135])
     """
 
     routine = run

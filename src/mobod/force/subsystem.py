@@ -24,6 +24,15 @@ class GeneralForceSubsystem(Subsystem):
     ----------
     system : MultibodySystem, optional
         The system to join.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> spring = mb.force.MobilityLinearSpring(system.forces, arm, 0, 10.0, 0.0, name="spring")
+    >>> system.forces is system.get_subsystem(1)
+    True
     """
 
     def __init__(self, system: MultibodySystem | None = None) -> None:

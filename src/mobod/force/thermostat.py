@@ -169,6 +169,18 @@ class Thermostat(Force):
     system at rest stays so: begin at a temperature, with `set_system_to_temperature` say.
 
     Its z are named after it: the chain variables c, one/time, then their integrals s; all begin at zero.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.Thermostat(system.forces, system.matter, 1.0, 300.0, 0.5, 0)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> round(part.get_current_temperature(state), 3)
+    8.283
     """
 
     routine = run

@@ -126,6 +126,20 @@ class TransmissionSpring(Force):
     -----
     With x the stretch beyond the range and v the speed, f = -x (k + k1 x + k2 x^2) - v (d + d1 abs(v) + d2 v^2), MuJoCo's
     law of springs and dampers.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> terms = [(system.matter.bodies["upper"], 0, 1.0), (arm, 0, -1.0)]
+    >>> belt = mb.force.transmission.Coordinates(system.forces, terms)
+    >>> part = mb.force.TransmissionSpring(system.forces, belt, stiffness=10.0)
+    >>> state = system.realize_topology()
+    >>> state.q = 0.3, 0.4
+    >>> system.realize(state)
+    >>> part.calc_force_contribution(state)[2].round(3)
+    array([ 1., -1.])
     """
 
     def __init__(

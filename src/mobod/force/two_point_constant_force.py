@@ -64,6 +64,19 @@ class TwoPointConstantForce(TwoPoints):
     -----
     It has no potential energy here, as in Simbody: the work that it does appears in the energy of the system. Where the points
     coincide, the line between them has no direction and the force is zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.TwoPointConstantForce(system.forces, system.matter.ground, (1, 0, 0), arm, (0, 0, 0), 3.0)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> float(np.linalg.norm(part.calc_force_contribution(state)[0][2][1]).round(6))
+    3.0
     """
 
     routine = run

@@ -73,6 +73,18 @@ class TwoPointLinearDamper(TwoPoints):
     Notes
     -----
     Where the points coincide, the line between them has no direction and the force is zero.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.TwoPointLinearDamper(system.forces, system.matter.ground, (1, 0, 0), arm, (0, 0, 0), 3.0)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> part.calc_power_dissipation(state) > 0.0
+    True
     """
 
     routine = run

@@ -67,6 +67,19 @@ class UniformGravity(Force):
     Notes
     -----
     Simbody's leaves `|g|` out of the potential energy at the zero height, which changes it by a constant; mobod does not.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.force.UniformGravity(system.forces, system.matter, (0, 0, -1.0))
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> part.calc_force_contribution(state)[0][2].round(3)
+    array([[ 0.,  0.,  0.],
+           [ 0.,  0., -1.]])
     """
 
     routine = run

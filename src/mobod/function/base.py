@@ -41,6 +41,13 @@ class Function(Sealed, abc.ABC):
     4. `calc_derivative`, at one point.
 
     It must not change once it is part of a mechanism. ``f(x)`` is ``f.calc_value(x)``.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> f = mb.function.Polynomial([1.0, 2.0, 3.0])  # from the highest power
+    >>> f(2.0)
+    11.0
     """
 
     @abc.abstractmethod

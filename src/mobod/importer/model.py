@@ -73,6 +73,17 @@ class Model(Sealed):
         What a URDF file says of each, as data; limits, damping and friction are simulated where that was asked for.
     root : str
         Name of the root link of a URDF file, empty for other formats.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> import pathlib
+    >>> model = mb.load(pathlib.Path(mb.examples.__path__[0]) / "panda.urdf")
+    >>> list(model.coordinates)[:2], model.bodies["panda_hand"].parent.name
+    (['panda_joint1', 'panda_joint2'], 'panda_link8')
+    >>> state = model.default_state()
+    >>> len(state.q)
+    7
     """
 
     name: str

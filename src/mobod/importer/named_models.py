@@ -149,7 +149,9 @@ def load_model(model: str, choices: Choices) -> Loaded:
     if not path.is_file() and path.parent == Path() and name in examples:
         path = examples[name]
     if path.is_dir():
-        raise CommandError(f"{model} is a folder; MODEL is a .urdf file, a .py file or an example, or a run file, .toml")
+        raise CommandError(
+            f"{model} is a folder; MODEL is a model file (.urdf, .osim, ...), a .py file or an example, or a run file, .toml"
+        )
     if not path.exists():
         raise CommandError(f"there is no file {model}, and no such example; {suggest(name, sorted(examples))}")
     extension = path.suffix.lower()

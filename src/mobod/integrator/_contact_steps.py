@@ -96,6 +96,12 @@ def _arrive(model: Any, control: Any, counts: Any, time: float, y: Any) -> int:
     return rk.DONE
 
 
+@compiled
+def arrive(block: Any, control: Any, counts: Any, time: float, y: Any) -> int:
+    """Prescribe, project and realize at y, for steps that Python takes; DONE, NOT_PROJECTED or NOT_FINITE."""
+    return _arrive(attach(block), control, counts, time, y)
+
+
 @generic
 def _attempt(model: Any, space: Any, work: Any, control: Any, counts: Any, time: float, h: float, controlled: bool) -> int:
     """The end of a step in the row HALVES of tries; where it is controlled, its errors in their row."""
@@ -245,4 +251,4 @@ def advance(
     return rk.REACHED
 
 
-__all__ = ["NO_IMPULSES", "NO_ROOM", "advance"]
+__all__ = ["NO_IMPULSES", "NO_ROOM", "advance", "arrive"]

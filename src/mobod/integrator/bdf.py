@@ -78,6 +78,16 @@ class BDF(Integrator):
     which does no harm to quaternions, and is restarted when they are ten times the accuracy off the constraint manifold. It
     reports neither failed attempts nor the next step size: statistics count the attempts seen from outside, and the predicted
     step is the last one.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> method = mb.integrator.BDF(system, accuracy=1e-3)
+    >>> motion = mb.simulate(system, state, 0.1, integrator=method)
+    >>> float(motion.time[-1]), method.get_method_max_order()
+    (0.1, 5)
     """
 
     order = 5

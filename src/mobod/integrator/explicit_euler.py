@@ -19,6 +19,16 @@ class ExplicitEuler(Integrator):
     """Euler's method, of first order, with an estimate of the error. For comparison, and for teaching.
 
     Parameters are those of `Integrator`.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> method = mb.integrator.ExplicitEuler(system, accuracy=1e-3)
+    >>> motion = mb.simulate(system, state, 0.1, integrator=method)
+    >>> float(motion.time[-1]), method.get_method_max_order()
+    (0.1, 1)
     """
 
     order = 1

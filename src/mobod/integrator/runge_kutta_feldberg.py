@@ -21,6 +21,16 @@ class RungeKuttaFeldberg(Integrator):
     """Fehlberg's embedded Runge-Kutta pair of orders 5 and 4. For smooth, non-stiff systems at tight accuracy.
 
     Parameters are those of `Integrator`.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> method = mb.integrator.RungeKuttaFeldberg(system, accuracy=1e-3)
+    >>> motion = mb.simulate(system, state, 0.1, integrator=method)
+    >>> float(motion.time[-1]), method.get_method_max_order()
+    (0.1, 5)
     """
 
     order = 5

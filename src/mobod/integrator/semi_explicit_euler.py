@@ -103,6 +103,16 @@ class SemiExplicitEuler(Integrator):
     ------
     ValueError
         If no step size is given.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> method = mb.integrator.SemiExplicitEuler(system, fixed_step_size=0.01)
+    >>> motion = mb.simulate(system, state, 0.1, integrator=method)
+    >>> float(motion.time[-1]), method.get_method_max_order()
+    (0.1, 1)
     """
 
     order = 1

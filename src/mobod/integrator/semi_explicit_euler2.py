@@ -42,6 +42,16 @@ class SemiExplicitEuler2(Integrator):
     """Symplectic Euler in pairs of half steps, of first order, with control of the error.
 
     Parameters are those of `Integrator`.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> method = mb.integrator.SemiExplicitEuler2(system, accuracy=1e-3)
+    >>> motion = mb.simulate(system, state, 0.1, integrator=method)
+    >>> float(motion.time[-1]), method.get_method_max_order()
+    (0.1, 1)
     """
 
     order = 1

@@ -21,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..algebra.record import attach
-from ..compiling import Job, compiled
+from ..compiling import Job
 from ..errors import ConvergenceError, ModelError
 from ..state.validity import EVERYTHING
 from ..unilateral.base import TRANSITION_SPEED
@@ -33,7 +32,6 @@ from ..unilateral.stepped.joints import find_joint_slopes, joints_of
 from ..value.stage import Stage
 from . import _contact_steps as steps
 from . import _runge_kutta as rk
-from ._evaluate import evaluate, prescribe
 from .base import Integrator
 
 if TYPE_CHECKING:
@@ -48,22 +46,6 @@ _RECOVERY = 0.1
 _REACH = 2.0
 #: Points for which the dense solver is tried where the sparse one has found no impulses.
 _FEW = 100
-
-
-@compiled
-def arrive(block: Any, control: Any, counts: Any, time: float, y: Any) -> int:
-    """Prescribe, project and realize at *y*; DONE, NOT_PROJECTED or NOT_FINITE."""
-    model = attach(block)
-    rk.set_y(model, time, y)
-    prescribe(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
-    if rk.project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
-        return rk.NOT_PROJECTED
-    status = evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
-    counts[rk.EVALUATIONS] += 1
-    if status != 0:
-        counts[rk.REALIZATION_FAILURES] += 1
-        return rk.NOT_FINITE
-    return rk.DONE
 
 
 class TimeStepping(Integrator):
@@ -97,6 +79,16 @@ class TimeStepping(Integrator):
     (`unilateral.stepped.solve`); otherwise, and for steps of up to 100 points for which that
     one finds no impulses, a dense one does. A problem whose residual stays above a millionth of the largest
     velocity is counted, `get_num_unconverged`, above a thousandth it ends the run.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> method = mb.integrator.TimeStepping(system, fixed_step_size=0.01)
+    >>> motion = mb.simulate(system, state, 0.1, integrator=method)
+    >>> float(motion.time[-1]), method.get_method_max_order()
+    (0.1, 1)
     """
 
     INNER = frozenset({"sources"})
@@ -334,7 +326,7 @@ class TimeStepping(Integrator):
                 return self._advance_by(time, h), np.zeros(0), rk.DONE
             whole = self._advance_by(time, h)
             half = self._advance_by(time, 0.5 * h)
-            status = self._call(arrive, self.control, self.counts, time + 0.5 * h, half)
+            status = self._call(steps.arrive, self.control, self.counts, time + 0.5 * h, half)
             if status != rk.DONE:
                 return None, None, status
             y = self._advance_by(time + 0.5 * h, 0.5 * h)
@@ -358,7 +350,7 @@ class TimeStepping(Integrator):
 
     def _return_to(self, time: float) -> None:
         """The state where the step began, realized."""
-        status = self._call(arrive, self.control, self.counts, time, self.work[rk.Y].copy())
+        status = self._call(steps.arrive, self.control, self.counts, time, self.work[rk.Y].copy())
         if status != rk.DONE:
             raise ModelError(f"the state at time {time:.9g} cannot be realized again")
 

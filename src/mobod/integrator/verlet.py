@@ -120,6 +120,16 @@ class Verlet(Integrator):
     -----
     Speeds at the end of a step are found by iteration, to a tenth of the accuracy or to 1e-4; at fixed steps too, so that a
     tight accuracy has an effect there. A step whose iteration does not converge is tried again at half the size.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> method = mb.integrator.Verlet(system, fixed_step_size=0.01)
+    >>> motion = mb.simulate(system, state, 0.1, integrator=method)
+    >>> float(motion.time[-1]), method.get_method_max_order()
+    (0.1, 2)
     """
 
     order = 2

@@ -60,6 +60,18 @@ class Measure(Sealed):
     `Differentiate` where it estimates, `Extreme`, `Delay`, `SampleAndHold`) keep what they remember in the state, and take part
     in each step of a run: compiled, where all their operands are built in or compiled, and otherwise by Python, as a user's own
     subsystem does; see ``docs/how-to/measures.md``.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.measure.Coordinate(system.matter, arm)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> float(part.get_value(state))
+    0.4
     """
 
     INNER = frozenset(

@@ -88,14 +88,40 @@ class Constant(Measure):
 
 
 class Zero(Constant):
-    """Zero, or a vector of *n* zeros."""
+    """Zero, or a vector of *n* zeros.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.measure.Zero(system.matter)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> float(part.get_value(state))
+    0.0
+    """
 
     def __init__(self, subsystem: Subsystem | None = None, n: int | None = None, *, name: str | None = None) -> None:
         super().__init__(subsystem, 0.0 if n is None else np.zeros(n), name=name)
 
 
 class One(Constant):
-    """One, or a vector of *n* ones."""
+    """One, or a vector of *n* ones.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.measure.One(system.matter)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> float(part.get_value(state))
+    1.0
+    """
 
     def __init__(self, subsystem: Subsystem | None = None, n: int | None = None, *, name: str | None = None) -> None:
         super().__init__(subsystem, 1.0 if n is None else np.ones(n), name=name)

@@ -53,6 +53,18 @@ class Coordinate(Measure):
     ------
     TypeError
         If *mobod* is no mobilized body.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.measure.Coordinate(system.matter, arm)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> float(part.get_value(state))
+    0.4
     """
 
     def __init__(self, subsystem: Subsystem | None, mobod: MobilizedBody, which: int = 0, *, name: str | None = None) -> None:

@@ -51,6 +51,20 @@ class Delay(Memory):
 
     In a state that no run has reached, the value is what the source is now, or `get_default_value` where the source needs a
     stage that has not been reached.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> part = mb.measure.Delay(system.matter, angle, 0.1)
+    >>> state = system.realize_topology()
+    >>> state.u = 0.0, 1.0
+    >>> motion = mb.simulate(system, state, 0.5, record={"angle": angle, "part": part})
+    >>> angle, part = motion.quantities["angle"], motion.quantities["part"]
+    >>> bool(abs(part[-1] - angle[motion.time <= 0.4001][-1]) < 1e-3)
+    True
     """
 
     def __init__(self, subsystem: Subsystem | None, source: Measure, delay: float, *, name: str | None = None) -> None:

@@ -88,6 +88,19 @@ class Differentiate(Memory):
     from its values now and at the beginning of the step; zero where a run starts. The estimate follows a smooth operand to the
     second order of the step, but a jump of the operand makes it swing for some time after: the error changes its sign from
     step to step and hardly decays.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> part = mb.measure.Differentiate(system.matter, angle)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> round(float(part.get_value(state)), 6)
+    2.0
     """
 
     def __init__(self, subsystem: Subsystem | None, operand: Measure, *, name: str | None = None) -> None:

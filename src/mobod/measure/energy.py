@@ -34,6 +34,18 @@ class Energy(Measure):
     ----------
     subsystem : Subsystem or None
         What it joins.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.measure.Energy(system.matter)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> round(float(part.get_value(state)), 3)
+    -17.964
     """
 
     def __init__(self, subsystem: Subsystem | None, *, name: str | None = None) -> None:

@@ -108,6 +108,20 @@ class Extreme(Memory):
     m'' h^2 / 8, with steps of size h: limit these by the integrator's ``max_step_size`` where that matters.
 
     In a state that no run has reached, the extreme is the value now.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> part = mb.measure.Extreme(system.matter, angle, mb.measure.Extreme.Operation.MAXIMUM)
+    >>> state = system.realize_topology()
+    >>> state.u = 0.0, 1.0
+    >>> motion = mb.simulate(system, state, 0.5, record={"angle": angle, "part": part})
+    >>> angle, part = motion.quantities["angle"], motion.quantities["part"]
+    >>> bool(abs(part[-1] - angle.max()) < 0.05)
+    True
     """
 
     Operation = _Operation
@@ -247,28 +261,88 @@ class Extreme(Memory):
 
 
 class Maximum(Extreme):
-    """The largest value that a measure has had. Otherwise as `Extreme`."""
+    """The largest value that a measure has had. Otherwise as `Extreme`.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> part = mb.measure.Maximum(system.matter, angle)
+    >>> state = system.realize_topology()
+    >>> state.u = 0.0, 1.0
+    >>> motion = mb.simulate(system, state, 0.5, record={"angle": angle, "part": part})
+    >>> angle, part = motion.quantities["angle"], motion.quantities["part"]
+    >>> bool(abs(part[-1] - angle.max()) < 0.05)
+    True
+    """
 
     def __init__(self, subsystem: Subsystem | None, operand: Measure, *, name: str | None = None) -> None:
         super().__init__(subsystem, operand, _Operation.MAXIMUM, name=name)
 
 
 class Minimum(Extreme):
-    """The smallest value that a measure has had. Otherwise as `Extreme`."""
+    """The smallest value that a measure has had. Otherwise as `Extreme`.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> part = mb.measure.Minimum(system.matter, angle)
+    >>> state = system.realize_topology()
+    >>> state.u = 0.0, 1.0
+    >>> motion = mb.simulate(system, state, 0.5, record={"angle": angle, "part": part})
+    >>> angle, part = motion.quantities["angle"], motion.quantities["part"]
+    >>> bool(part[-1] <= angle.min())
+    True
+    """
 
     def __init__(self, subsystem: Subsystem | None, operand: Measure, *, name: str | None = None) -> None:
         super().__init__(subsystem, operand, _Operation.MINIMUM, name=name)
 
 
 class MaxAbs(Extreme):
-    """The value of largest magnitude that a measure has had, with its sign. Otherwise as `Extreme`."""
+    """The value of largest magnitude that a measure has had, with its sign. Otherwise as `Extreme`.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> part = mb.measure.MaxAbs(system.matter, angle)
+    >>> state = system.realize_topology()
+    >>> state.u = 0.0, 1.0
+    >>> motion = mb.simulate(system, state, 0.5, record={"angle": angle, "part": part})
+    >>> angle, part = motion.quantities["angle"], motion.quantities["part"]
+    >>> bool(abs(abs(part[-1]) - abs(angle).max()) < 0.05)
+    True
+    """
 
     def __init__(self, subsystem: Subsystem | None, operand: Measure, *, name: str | None = None) -> None:
         super().__init__(subsystem, operand, _Operation.MAX_ABS, name=name)
 
 
 class MinAbs(Extreme):
-    """The value of smallest magnitude that a measure has had, with its sign. Otherwise as `Extreme`."""
+    """The value of smallest magnitude that a measure has had, with its sign. Otherwise as `Extreme`.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> part = mb.measure.MinAbs(system.matter, angle)
+    >>> state = system.realize_topology()
+    >>> state.u = 0.0, 1.0
+    >>> motion = mb.simulate(system, state, 0.5, record={"angle": angle, "part": part})
+    >>> angle, part = motion.quantities["angle"], motion.quantities["part"]
+    >>> bool(abs(part[-1]) <= abs(angle).min())
+    True
+    """
 
     def __init__(self, subsystem: Subsystem | None, operand: Measure, *, name: str | None = None) -> None:
         super().__init__(subsystem, operand, _Operation.MIN_ABS, name=name)

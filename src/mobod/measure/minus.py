@@ -15,7 +15,21 @@ if TYPE_CHECKING:
 
 
 class Minus(Plus):
-    """The first of two measures less the second; ``left - right`` makes it too. Otherwise as `Plus`."""
+    """The first of two measures less the second; ``left - right`` makes it too. Otherwise as `Plus`.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> part = mb.measure.Minus(system.matter, angle, mb.measure.One(system.matter))
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> round(float(part.get_value(state)), 6)
+    -0.6
+    """
 
     def _calc(self, state: State, deriv_order: int) -> Any:
         return self.left.get_value(state, deriv_order) - self.right.get_value(state, deriv_order)

@@ -51,6 +51,19 @@ class Plus(Measure):
     Notes
     -----
     It has as many derivatives as both operands have, and needs the higher of their stages.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> part = mb.measure.Plus(system.matter, angle, mb.measure.One(system.matter))
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> float(part.get_value(state))
+    1.4
     """
 
     def __init__(self, subsystem: Subsystem | None, left: Measure, right: Measure, *, name: str | None = None) -> None:

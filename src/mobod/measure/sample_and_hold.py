@@ -87,6 +87,20 @@ class SampleAndHold(Memory):
     A sample of the period's holds from the next step on. It is taken at the multiples themselves where steps end there: with a
     ``fixed_step_size`` of which the period is a multiple, or with an event at each of these times. Otherwise it comes late by
     up to a step; ``max_step_size`` limits that.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> part = mb.measure.SampleAndHold(system.matter, angle, 0.1)
+    >>> state = system.realize_topology()
+    >>> state.u = 0.0, 1.0
+    >>> motion = mb.simulate(system, state, 0.5, record={"angle": angle, "part": part})
+    >>> angle, part = motion.quantities["angle"], motion.quantities["part"]
+    >>> len(set(part.round(9)))  # five periods, and the last one's beginning
+    5
     """
 
     _invalidates: ClassVar[Stage] = Stage.POSITION

@@ -48,6 +48,19 @@ class Scale(Measure):
         If the factor is not finite.
     TopologyError
         If the operand is of another system.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> part = mb.measure.Scale(system.matter, 10.0, angle)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> float(part.get_value(state))
+    4.0
     """
 
     def __init__(self, subsystem: Subsystem | None, factor: float, operand: Measure, *, name: str | None = None) -> None:

@@ -59,6 +59,18 @@ class Sinusoid(Measure):
         If one of them is not finite.
     ValueError
         If they have not one size; one number counts for a whole vector.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.measure.Sinusoid(system.matter, 2.0, 1.0, 1.570796327)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> round(float(part.get_value(state)), 6)
+    2.0
     """
 
     def __init__(

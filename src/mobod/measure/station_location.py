@@ -65,6 +65,18 @@ class StationLocation(Measure):
     ------
     TypeError
         If *mobod* is no mobilized body.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.measure.StationLocation(system.matter, arm, (0, 1, 0))
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> part.get_value(state).round(3)
+    array([ 0.296, -0.955,  0.   ])
     """
 
     def __init__(

@@ -36,6 +36,18 @@ class Time(Measure):
     ----------
     subsystem : Subsystem, optional
         What it joins.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.measure.Time(system.matter)
+    >>> state = system.realize_topology()
+    >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    >>> system.realize(state)
+    >>> float(part.get_value(state))
+    0.0
     """
 
     def __init__(self, subsystem: Subsystem | None = None, *, name: str | None = None) -> None:

@@ -46,7 +46,21 @@ kinematics = by_address(transform_euler, hinge, num_q=3, num_u=3)
 
 
 class Ball(DrawnAsBall, Turning):
-    """Turn in any way about the point that F and M share: a quaternion (or three angles), the angular velocity in F."""
+    """Turn in any way about the point that F and M share: a quaternion (or three angles), the angular velocity in F.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.Ball(matter.ground, ball)
+    >>> state = system.realize_topology()
+    >>> joint.set_q_to_fit_rotation(state, mb.Rotation.about_axis(0.5, 'z'))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> joint.get_q(state).round(3)
+    array([0.969, 0.   , 0.   , 0.247])
+    """
 
     facts = Facts(
         KIND,

@@ -93,6 +93,18 @@ class MobilizedBody(Loads):
     are ``(2, 3)``: angular velocity (angle/time), acceleration (angle/time^2), momentum or torque first, then linear velocity
     (length/time), acceleration (length/time^2), momentum or force. Arrays that come back are the caller's own, but those of
     ``upd_`` methods.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> arm.parent.name, arm.get_num_q(state)
+    ('upper', 1)
+    >>> arm.set_q(state, 0.3)
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> arm.find_station_location_in_ground(state, (0, 0.5, 0)).round(3)
+    array([1.282, 0.749, 0.   ])
     """
 
     INNER = frozenset(

@@ -53,6 +53,19 @@ class BendStretch(MobilizedBody):
     """Turn about the z axis that F and M share, then slide along M's x axis: polar coordinates, an angle and a length.
 
     Its synonym is `PolarCoords`. The length may be negative.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.BendStretch(matter.ground, ball)
+    >>> state = system.realize_topology()
+    >>> joint.set_q(state, (0.5, 2.0))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> joint.get_body_origin_location(state).round(3)
+    array([1.755, 0.959, 0.   ])
     """
 
     facts = Facts(BY_ADDRESS, num_q=2, num_u=2, transform=transform, hinge=hinge, constant_hinge=False, kinematics=kinematics)

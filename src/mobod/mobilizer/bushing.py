@@ -51,6 +51,19 @@ class Bushing(Moving):
     """Move in any way, by three angles and p_FM: what a bushing's stiffness is commonly given for.
 
     It reaches every pose, as a Free body does, but at a middle angle of 90 degrees it has only two axes left to turn about.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.Bushing(matter.ground, ball)
+    >>> state = system.realize_topology()
+    >>> joint.set_q(state, (0.1, 0.2, 0.3, 1.0, 2.0, 3.0))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> joint.get_body_origin_location(state).round(3)
+    array([1., 2., 3.])
     """
 
     facts = Facts(

@@ -95,6 +95,19 @@ class CantileverFreeBeam(MobilizedBody):
         If the length is not finite or not greater than zero.
     TypeError
         If the length is not a number.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.CantileverFreeBeam(matter.ground, ball, length=2.0)
+    >>> state = system.realize_topology()
+    >>> joint.set_q(state, (0.0, 0.3, 0.0))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> joint.get_body_origin_location(state).round(3)
+    array([0.4  , 0.   , 1.952])
     """
 
     facts = Facts(

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..body import Body
-from ..decoration.geometry import Decoration
+from ..decoration.of_users import users_decorations
 from ..errors import ModelError
 from ..state.of_each import all_numbers, of_each
 from ..value import Rotation, Transform
@@ -158,18 +158,7 @@ class Custom(MobilizedBody):
         return {name: value for name, value in settings.items() if value is not None}
 
     def calc_decorations(self, state: State) -> list[Any]:
-        if self.implementation is None:
-            return []
-        found: list[Any] = []
-        for stage in list(Stage)[Stage.TOPOLOGY : Stage.POSITION + 1]:
-            found += self.implementation.calc_decorative_geometry_and_append(state, stage)
-        for geometry in found:
-            if not isinstance(geometry, Decoration):
-                raise ModelError(
-                    f"calc_decorative_geometry_and_append of {self._name!r} has to return a list of decorations such as "
-                    f"mobod.decoration.Sphere(0.1), not of {geometry!r}"
-                )
-        return found
+        return users_decorations(self.implementation, state, self._name)
 
     def not_finite(self, state: State) -> str | None:
         if self._compiled is None:

@@ -38,7 +38,21 @@ kinematics = by_address(transform, hinge, num_q=2, num_u=2)
 
 
 class Cylinder(MobilizedBody):
-    """Turn about the z axis that F and M share, and slide along it: an angle and a length."""
+    """Turn about the z axis that F and M share, and slide along it: an angle and a length.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.Cylinder(matter.ground, ball)
+    >>> state = system.realize_topology()
+    >>> joint.set_q(state, (0.5, 0.2))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> joint.get_body_origin_location(state).round(3)
+    array([0. , 0. , 0.2])
+    """
 
     facts = Facts(BY_ADDRESS, num_q=2, num_u=2, transform=transform, hinge=hinge, kinematics=kinematics)
 

@@ -44,6 +44,16 @@ class Distances(HasRotorInertia):
             If the state is below POSITION.
         ValueError
             If the shapes are not those.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> round(arm.calc_station_to_station_distance(state, (0, 0, 0), system.matter.ground, (0, 0, 0)), 3)
+        1.96
         """
         A, asked = self._other(body_a), "calc_station_to_station_distance"
         p_B, p_A = pairs(location_on_body_b, location_on_body_a)
@@ -56,6 +66,16 @@ class Distances(HasRotorInertia):
         """Rate of `calc_station_to_station_distance`, a float or ``(n,)``; length/time. Needs VELOCITY.
 
         Where the points coincide, the distance has a kink: it is the relative speed then.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> round(arm.calc_station_to_station_distance_time_derivative(state, (0, 0, 0), system.matter.ground, (0, 0, 0)), 3)
+        -0.397
         """
         A, asked = self._other(body_a), "calc_station_to_station_distance_time_derivative"
         p_B, p_A = pairs(location_on_body_b, location_on_body_a)
@@ -67,6 +87,17 @@ class Distances(HasRotorInertia):
         """Second rate of `calc_station_to_station_distance`, a float or ``(n,)``; length/time^2. Needs ACCELERATION.
 
         Where the points coincide: the relative acceleration along the relative velocity, or its size where that is zero.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> here, ground = (0, 0, 0), system.matter.ground
+        >>> round(arm.calc_station_to_station_distance_2nd_time_derivative(state, here, ground, here), 3)
+        0.637
         """
         A, asked = self._other(body_a), "calc_station_to_station_distance_2nd_time_derivative"
         p_B, p_A = pairs(location_on_body_b, location_on_body_a)
@@ -110,6 +141,16 @@ class Distances(HasRotorInertia):
             If the state is below VELOCITY.
         ValueError
             If the shapes are not those, or differ.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.calc_body_moving_point_velocity_in_body(state, (0, 0.5, 0), (0, 1, 0), upper).round(3)
+        array([0.532, 1.31 , 0.   ])
         """
         p, v = alike(location_on_body_b=location_on_body_b, velocity_on_body_b=velocity_on_body_b)
         return self._velocity_in(state, self._other(in_body_a), "calc_body_moving_point_velocity_in_body", p, v)
@@ -142,6 +183,16 @@ class Distances(HasRotorInertia):
             If the state is below ACCELERATION.
         ValueError
             If the shapes are not those, or differ.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.calc_body_moving_point_acceleration_in_body(state, (0, 0.5, 0), (0, 1, 0), (0, 0, 0), upper).round(3)
+        array([-10.483,  -2.261,   0.   ])
         """
         p, v, a = alike(
             location_on_body_b=location_on_body_b,
@@ -181,6 +232,18 @@ class Distances(HasRotorInertia):
             If the state is below VELOCITY.
         ValueError
             If the shapes are not those.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> ground = system.matter.ground
+        >>> here, still, moving = (0, 0, 0), (0, 0, 0), (0, 1, 0)
+        >>> round(arm.calc_moving_point_to_point_distance_time_derivative(state, here, moving, ground, here, still), 3)
+        -1.377
         """
         A, asked = self._other(body_a), "calc_moving_point_to_point_distance_time_derivative"
         on_b = alike(location_on_body_b=location_on_body_b, velocity_on_body_b=velocity_on_body_b)
@@ -222,6 +285,18 @@ class Distances(HasRotorInertia):
             If the state is below ACCELERATION.
         ValueError
             If the shapes are not those.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> here, still, moving = (0, 0, 0), (0, 0, 0), (0, 1, 0)
+        >>> other = system.matter.ground, here, still, still
+        >>> round(arm.calc_moving_point_to_point_distance_2nd_time_derivative(state, here, moving, still, *other), 3)
+        1.054
         """
         A, asked = self._other(body_a), "calc_moving_point_to_point_distance_2nd_time_derivative"
         on_b = alike(

@@ -92,6 +92,19 @@ class Ellipsoid(Turning):
     ------
     ModelError
         If the radii are not three positive numbers, or what every mobilizer refuses.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.Ellipsoid(matter.ground, ball, radii=(0.1, 0.2, 0.3))
+    >>> state = system.realize_topology()
+    >>> joint.set_q_to_fit_rotation(state, mb.Rotation.about_axis(0.5, 'x'))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> float(joint.get_body_origin_location(state)[2].round(3))
+    0.263
     """
 
     facts = Facts(BY_ADDRESS, num_q=4, num_u=3, num_parameters=3, constant_hinge=False, **_functions._asdict())

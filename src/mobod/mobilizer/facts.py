@@ -12,7 +12,21 @@ from ..value.attributes import NamedMembers
 
 
 class Direction(enum.Enum, metaclass=NamedMembers):
-    """Whether a mobilizer's q and u describe M in F (``FORWARD``) or F in M (``REVERSE``)."""
+    """Whether a mobilizer's q and u describe M in F (``FORWARD``) or F in M (``REVERSE``).
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> slider = mb.mobilizer.Slider(matter.ground, ball, direction=mb.Direction.REVERSE)
+    >>> state = system.realize_topology()
+    >>> slider.set_length(state, 0.3)
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> slider.get_body_origin_location(state)  # q says where the parent is, from the body
+    array([-0.3,  0. ,  0. ])
+    """
 
     FORWARD = 0
     REVERSE = 1

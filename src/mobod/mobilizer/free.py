@@ -61,7 +61,21 @@ kinematics = by_address(_transform_euler, hinge, num_q=6, num_u=6)
 
 
 class Free(MovingByQuaternion):
-    """Move in any way: a quaternion (or three angles) and p_FM; angular and linear velocity in F."""
+    """Move in any way: a quaternion (or three angles) and p_FM; angular and linear velocity in F.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.Free(matter.ground, ball)
+    >>> state = system.realize_topology()
+    >>> joint.set_q_to_fit_transform(state, mb.Transform((1, 2, 3)))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> joint.get_q(state)
+    array([1., 0., 0., 0., 1., 2., 3.])
+    """
 
     facts = Facts(
         KIND,

@@ -44,6 +44,20 @@ class FreeLine(MovingByQuaternion):
 
     For bodies without inertia about a line, such as points on it: a Free would have a mobility without inertia. A body that has
     inertia about z does not spin about it either, as seen from F. Why q is the whole orientation: see `LineOrientation`.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.FreeLine(matter.ground, ball)
+    >>> state = system.realize_topology()
+    >>> joint.set_u(state, (0.1, 0.2, 1.0, 2.0, 3.0))
+    >>> system.realize(state, mb.Stage.VELOCITY)
+    >>> joint.get_body_velocity(state).round(3)
+    array([[0.1, 0.2, 0. ],
+           [1. , 2. , 3. ]])
     """
 
     facts = Facts(

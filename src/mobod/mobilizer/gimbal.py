@@ -51,6 +51,19 @@ class Gimbal(DrawnAsBall, Turning):
     """Turn about x, then about the new y, then about the new z: three angles, their rates as speeds.
 
     It reaches every orientation, as a Ball does, but at a middle angle of 90 degrees it has only two axes left to turn about.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.Gimbal(matter.ground, ball, X_BM=mb.Transform((0, 0, 1)))
+    >>> state = system.realize_topology()
+    >>> joint.set_q(state, (0.1, 0.2, 0.3))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> joint.get_body_origin_location(state).round(3)
+    array([-0.199,  0.098, -0.975])
     """
 
     facts = Facts(

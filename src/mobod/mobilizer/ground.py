@@ -17,7 +17,16 @@ KIND = 0
 
 
 class Ground(MobilizedBody):
-    """Body 0 of a matter subsystem, which makes it; users do not. Its mass is infinite."""
+    """Body 0 of a matter subsystem, which makes it; users do not. Its mass is infinite.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> system.matter.ground.is_ground(), system.matter.ground.index
+    (True, 0)
+    """
 
     facts = Facts(KIND, num_q=0, num_u=0, transform=transform, hinge=hinge)
 

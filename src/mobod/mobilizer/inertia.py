@@ -130,22 +130,66 @@ class HasInertia(Kinematics):
         """Spatial inertia about the body's origin in Ground as a ``(6, 6)`` array, angular first. Needs POSITION.
 
         Ground's has infinity on the diagonal and zero elsewhere.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> np.asarray(arm.calc_body_spatial_inertia_matrix_in_ground(state)).shape
+        (6, 6)
         """
         spatial_inertia = self._spatial_inertia(state, "calc_body_spatial_inertia_matrix_in_ground")
         return np.diag([np.inf] * 6) if self.index == 0 else np.asarray(spatial_inertia)
 
     def calc_body_central_inertia(self, state: State) -> Inertia:
-        """Inertia about the mass center, in the body's frame; mass*length^2, infinite for Ground. Needs INSTANCE."""
+        """Inertia about the mass center, in the body's frame; mass*length^2, infinite for Ground. Needs INSTANCE.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.calc_body_central_inertia(state)
+        Inertia([[0.004, 0.   , 0.   ], [0.   , 0.004, 0.   ], [0.   , 0.   , 0.004]])
+        """
         return self._mass_properties(state, "calc_body_central_inertia").central_inertia
 
     def express_mass_properties_in_ground_frame(self, state: State) -> MassProperties:
-        """The mass properties turned into Ground's axes, still about the body's origin. Needs POSITION."""
+        """The mass properties turned into Ground's axes, still about the body's origin. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.express_mass_properties_in_ground_frame(state).mass
+        1.0
+        """
         asked = "express_mass_properties_in_ground_frame"
         R_GB = self.rotation_in_ground(state, asked)
         return self._mass_properties(state, asked).reexpress(Rotation.trusted(R_GB.T.copy()))
 
     def express_mass_properties_in_another_body_frame(self, state: State, in_body_a: Any) -> MassProperties:
-        """The mass properties turned into A's axes, still about this body's origin. Needs POSITION."""
+        """The mass properties turned into A's axes, still about this body's origin. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.express_mass_properties_in_another_body_frame(state, upper).mass
+        1.0
+        """
         A, asked = self._other(in_body_a), "express_mass_properties_in_another_body_frame"
         R_BA = self.rotation_in_ground(state, asked).T @ A.rotation_in_ground(state, asked)
         return self._mass_properties(state, asked).reexpress(Rotation.trusted(R_BA))
@@ -154,6 +198,16 @@ class HasInertia(Kinematics):
         """Angular momentum about the body's origin, and linear momentum ``(2, 3)``, in Ground. Needs VELOCITY.
 
         mass*length^2/time and mass*length/time; zero for Ground, which does not move.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.calc_body_momentum_about_body_origin_in_ground(state)[1].round(3)
+        array([3.25 , 2.228, 0.   ])
         """
         return self._momentum(state, "calc_body_momentum_about_body_origin_in_ground")
 
@@ -161,6 +215,16 @@ class HasInertia(Kinematics):
         """Angular momentum about the mass center, and linear momentum ``(2, 3)``, in Ground. Needs VELOCITY.
 
         mass*length^2/time and mass*length/time; zero for Ground, which does not move.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.calc_body_momentum_about_body_mass_center_in_ground(state)[1].round(3)
+        array([3.25 , 2.228, 0.   ])
         """
         momentum = self._momentum(state, "calc_body_momentum_about_body_mass_center_in_ground")
         momentum[0] -= momentum[1] @ cross_by(state.record.com_G[self.index])
@@ -180,6 +244,17 @@ class HasInertia(Kinematics):
         """This body's inertia about a station ``(3,)`` of A, expressed in A; mass*length^2. Needs POSITION.
 
         Infinite for Ground.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> round(float(np.asarray(arm.calc_body_inertia_about_another_body_station(state, upper, (0, 1, 0)))[2, 2]), 3)
+        3.846
         """
         A, asked = self._other(in_body_a), "calc_body_inertia_about_another_body_station"
         station = shaped("about_location_on_body_a", about_location_on_body_a, (3,))

@@ -57,7 +57,18 @@ class Kinematics(Fitting):
         return A
 
     def get_body_transform(self, state: State) -> Transform:
-        """X_GB, the pose of the body's frame in Ground. Needs POSITION."""
+        """X_GB, the pose of the body's frame in Ground. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.get_body_transform(state).p.round(3)
+        array([ 0.94, -1.72,  0.  ])
+        """
         if not state.valid & POSITIONS or state.token is not self.matter.token:
             state.need_positions(self, "get_body_transform")
         b = self.index
@@ -70,7 +81,18 @@ class Kinematics(Fitting):
         return Rotation.trusted(state.R_GB[self.index].copy())
 
     def get_body_origin_location(self, state: State) -> Array:
-        """p_GB ``(3,)``, length: the body's origin from Ground's, in Ground. Needs POSITION."""
+        """p_GB ``(3,)``, length: the body's origin from Ground's, in Ground. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.get_body_origin_location(state).round(3)
+        array([ 0.94, -1.72,  0.  ])
+        """
         if not state.valid & POSITIONS or state.token is not self.matter.token:
             state.need_positions(self, "get_body_origin_location")
         p: Array = state.record.p_GB[self.index].copy()
@@ -84,7 +106,19 @@ class Kinematics(Fitting):
         return Transform.trusted(state.R_FM[b].copy(), state.record.p_FM[b].copy())
 
     def get_body_velocity(self, state: State) -> Array:
-        """V_GB ``(2, 3)``: angular velocity, and velocity of the body's origin, in Ground. Needs VELOCITY."""
+        """V_GB ``(2, 3)``: angular velocity, and velocity of the body's origin, in Ground. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.get_body_velocity(state).round(3)
+        array([[0.   , 0.   , 3.   ],
+               [3.25 , 2.228, 0.   ]])
+        """
         if state.valid & KINEMATICS != KINEMATICS or state.token is not self.matter.token:
             state.need_velocities(self, "get_body_velocity")
         V: Array = state.V_GB[self.index].copy()
@@ -105,7 +139,18 @@ class Kinematics(Fitting):
         return self.matter.mobilizer_velocity(state, self.index)
 
     def get_body_acceleration(self, state: State) -> Array:
-        """A_GB ``(2, 3)``: angular acceleration, and acceleration of the body's origin, in Ground. Needs ACCELERATION."""
+        """A_GB ``(2, 3)``: angular acceleration, and acceleration of the body's origin, in Ground. Needs ACCELERATION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.get_body_acceleration(state).shape
+        (2, 3)
+        """
         if state.stage_number < ACCELERATION or state.token is not self.matter.token:
             state.need_accelerations(self, "get_body_acceleration")
         A: Array = state.A_GB[self.index].copy()
@@ -175,48 +220,147 @@ class Kinematics(Fitting):
         return w_dot, v_dot
 
     def find_body_transform_in_another_body(self, state: State, in_body_a: Any) -> Transform:
-        """X_AB, the pose of this body in A. Needs POSITION."""
+        """X_AB, the pose of this body in A. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_body_transform_in_another_body(state, upper).p.round(3)
+        array([ 0.389, -0.921,  0.   ])
+        """
         A, asked = self._other(in_body_a), "find_body_transform_in_another_body"
         (R_GB, p_GB), (R_GA, p_GA) = self.pose_in_ground(state, asked), A.pose_in_ground(state, asked)
         return Transform.trusted(R_GA.T @ R_GB, (p_GB - p_GA) @ R_GA)
 
     def find_body_rotation_in_another_body(self, state: State, in_body_a: Any) -> Rotation:
-        """R_AB, the orientation of this body in A. Needs POSITION."""
+        """R_AB, the orientation of this body in A. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_body_rotation_in_another_body(state, upper).to_angle_axis()[0]
+        0.4
+        """
         R_GA = self._other(in_body_a).rotation_in_ground(state, "find_body_rotation_in_another_body")
         return Rotation.trusted(R_GA.T @ self.rotation_in_ground(state, "find_body_rotation_in_another_body"))
 
     def find_body_origin_location_in_another_body(self, state: State, to_body_a: Any) -> Array:
-        """p_AB ``(3,)``, length: this body's origin from A's, in A. Needs POSITION."""
+        """p_AB ``(3,)``, length: this body's origin from A's, in A. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_body_origin_location_in_another_body(state, upper).round(3)
+        array([ 0.389, -0.921,  0.   ])
+        """
         asked = "find_body_origin_location_in_another_body"
         R_GA, p_GA = self._other(to_body_a).pose_in_ground(state, asked)
         result: Array = (self.pose_in_ground(state, asked)[1] - p_GA) @ R_GA
         return result
 
     def find_body_velocity_in_another_body(self, state: State, in_body_a: Any) -> Array:
-        """V_AB ``(2, 3)``, velocity of this body in A, expressed in A. Needs VELOCITY."""
+        """V_AB ``(2, 3)``, velocity of this body in A, expressed in A. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_body_velocity_in_another_body(state, upper).shape
+        (2, 3)
+        """
         w, v, _ = self._relative_velocity(state, self._other(in_body_a), "find_body_velocity_in_another_body")
         return np.array([w, v])
 
     def find_body_angular_velocity_in_another_body(self, state: State, in_body_a: Any) -> Array:
-        """w_AB ``(3,)``, angle/time: the angular velocity of this body in A, expressed in A. Needs VELOCITY."""
+        """w_AB ``(3,)``, angle/time: the angular velocity of this body in A, expressed in A. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_body_angular_velocity_in_another_body(state, upper).round(3)
+        array([0., 0., 2.])
+        """
         return self._relative_velocity(state, self._other(in_body_a), "find_body_angular_velocity_in_another_body")[0]
 
     def find_body_origin_velocity_in_another_body(self, state: State, in_body_a: Any) -> Array:
-        """v_AB ``(3,)``, length/time: of this body's origin in A, expressed in A. Needs VELOCITY."""
+        """v_AB ``(3,)``, length/time: of this body's origin in A, expressed in A. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_body_origin_velocity_in_another_body(state, upper).round(3)
+        array([1.842, 0.779, 0.   ])
+        """
         return self._relative_velocity(state, self._other(in_body_a), "find_body_origin_velocity_in_another_body")[1]
 
     def find_body_acceleration_in_another_body(self, state: State, in_body_a: Any) -> Array:
-        """A_AB ``(2, 3)``, the derivative of V_AB in A, expressed in A. Needs ACCELERATION."""
+        """A_AB ``(2, 3)``, the derivative of V_AB in A, expressed in A. Needs ACCELERATION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_body_acceleration_in_another_body(state, upper).shape
+        (2, 3)
+        """
         asked = "find_body_acceleration_in_another_body"
         return np.array(self._relative_acceleration(state, self._other(in_body_a), asked))
 
     def find_body_angular_acceleration_in_another_body(self, state: State, in_body_a: Any) -> Array:
-        """Angular acceleration ``(3,)`` of this body in A, expressed in A; angle/time^2. Needs ACCELERATION."""
+        """Angular acceleration ``(3,)`` of this body in A, expressed in A; angle/time^2. Needs ACCELERATION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_body_angular_acceleration_in_another_body(state, upper).round(3)
+        array([  0.   ,   0.   , -13.071])
+        """
         asked = "find_body_angular_acceleration_in_another_body"
         return self._relative_acceleration(state, self._other(in_body_a), asked)[0]
 
     def find_body_origin_acceleration_in_another_body(self, state: State, in_body_a: Any) -> Array:
-        """Acceleration ``(3,)`` of this body's origin in A, expressed in A; length/time^2. Needs ACCELERATION."""
+        """Acceleration ``(3,)`` of this body's origin in A, expressed in A; length/time^2. Needs ACCELERATION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_body_origin_acceleration_in_another_body(state, upper).shape
+        (3,)
+        """
         asked = "find_body_origin_acceleration_in_another_body"
         return self._relative_acceleration(state, self._other(in_body_a), asked)[1]
 
@@ -250,13 +394,35 @@ class Kinematics(Fitting):
         return found
 
     def find_station_location_in_ground(self, state: State, station_on_b: ArrayLike) -> Array:
-        """Where a station ``(3,)``, or each of several ``(n, 3)``, fixed on the body is, in Ground. Needs POSITION."""
+        """Where a station ``(3,)``, or each of several ``(n, 3)``, fixed on the body is, in Ground. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_station_location_in_ground(state, (0, 0.5, 0)).round(3)
+        array([ 0.618, -1.338,  0.   ])
+        """
         R_GB, p_GB = self.pose_in_ground(state, "find_station_location_in_ground")
         result: Array = p_GB + stations("station_on_b", station_on_b) @ R_GB.T
         return result
 
     def find_station_location_in_another_body(self, state: State, station_on_b: ArrayLike, to_body_a: Any) -> Array:
-        """Where a station ``(3,)`` of this body, or each of several ``(n, 3)``, is, from A's origin, in A. Needs POSITION."""
+        """Where a station ``(3,)`` of this body, or each of several ``(n, 3)``, is, from A's origin, in A. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_station_location_in_another_body(state, (0, 0.5, 0), upper).round(3)
+        array([ 0.195, -0.461,  0.   ])
+        """
         asked = "find_station_location_in_another_body"
         return self.location_in(state, self._other(to_body_a), asked, stations("station_on_b", station_on_b))
 
@@ -266,13 +432,34 @@ class Kinematics(Fitting):
         return result
 
     def find_station_velocity_in_ground(self, state: State, station_on_b: ArrayLike) -> Array:
-        """Velocity of a station ``(3,)``, or of each of several ``(n, 3)``, fixed on the body, in Ground. Needs VELOCITY."""
+        """Velocity of a station ``(3,)``, or of each of several ``(n, 3)``, fixed on the body, in Ground. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_station_velocity_in_ground(state, (0, 0.5, 0)).round(3)
+        array([2.103, 1.262, 0.   ])
+        """
         return self.moving_in_ground(state, "find_station_velocity_in_ground", 1, stations("station_on_b", station_on_b))[1]
 
     def find_station_velocity_in_another_body(self, state: State, station_on_b: ArrayLike, in_body_a: Any) -> Array:
         """Velocity in A of a station ``(3,)``, or of each of several ``(n, 3)``, fixed on this body. Needs VELOCITY.
 
         Expressed in A: the derivative there of `find_station_location_in_another_body`.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_station_velocity_in_another_body(state, (0, 0.5, 0), upper).round(3)
+        array([0.921, 0.389, 0.   ])
         """
         asked = "find_station_velocity_in_another_body"
         return self._velocity_in(state, self._other(in_body_a), asked, stations("station_on_b", station_on_b))
@@ -286,13 +473,34 @@ class Kinematics(Fitting):
         return result
 
     def find_station_acceleration_in_ground(self, state: State, station_on_b: ArrayLike) -> Array:
-        """Acceleration of a station ``(3,)``, or of each of several ``(n, 3)``, in Ground. Needs ACCELERATION."""
+        """Acceleration of a station ``(3,)``, or of each of several ``(n, 3)``, in Ground. Needs ACCELERATION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_station_acceleration_in_ground(state, (0, 0.5, 0)).round(3)
+        array([-3.736,  2.245,  0.   ])
+        """
         return self.moving_in_ground(state, "find_station_acceleration_in_ground", 2, stations("station_on_b", station_on_b))[2]
 
     def find_station_acceleration_in_another_body(self, state: State, station_on_b: ArrayLike, in_body_a: Any) -> Array:
         """Acceleration in A of a station ``(3,)``, or of each of several ``(n, 3)``, fixed on this body. Needs ACCELERATION.
 
         Expressed in A: the second derivative there of `find_station_location_in_another_body`.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_station_acceleration_in_another_body(state, (0, 0.5, 0), upper).round(3)
+        array([-6.798, -0.703,  0.   ])
         """
         asked = "find_station_acceleration_in_another_body"
         return self._acceleration_in(state, self._other(in_body_a), asked, stations("station_on_b", station_on_b))
@@ -312,7 +520,19 @@ class Kinematics(Fitting):
         return result
 
     def find_station_location_and_velocity_in_ground(self, state: State, location_on_b: ArrayLike) -> tuple[Array, Array]:
-        """Location and velocity of a station ``(3,)``, or of each of several ``(n, 3)``, in Ground. Needs VELOCITY."""
+        """Location and velocity of a station ``(3,)``, or of each of several ``(n, 3)``, in Ground. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> p, v = arm.find_station_location_and_velocity_in_ground(state, (0, 0.5, 0))
+        >>> p.round(3), v.round(3)
+        (array([ 0.618, -1.338,  0.   ]), array([2.103, 1.262, 0.   ]))
+        """
         asked = "find_station_location_and_velocity_in_ground"
         r, v = self.moving_in_ground(state, asked, 1, stations("location_on_b", location_on_b))
         return r, v
@@ -323,80 +543,224 @@ class Kinematics(Fitting):
         """Location, velocity and acceleration of a station ``(3,)``, or of each of several ``(n, 3)``, in Ground.
 
         Needs ACCELERATION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> p, v, a = arm.find_station_location_velocity_and_acceleration_in_ground(state, (0, 0.5, 0))
+        >>> p.round(3), v.round(3)
+        (array([ 0.618, -1.338,  0.   ]), array([2.103, 1.262, 0.   ]))
         """
         asked = "find_station_location_velocity_and_acceleration_in_ground"
         r, v, a = self.moving_in_ground(state, asked, 2, stations("location_on_b", location_on_b))
         return r, v, a
 
     def find_mass_center_location_in_ground(self, state: State) -> Array:
-        """Where the body's mass center is ``(3,)``, in Ground; length. Needs POSITION."""
+        """Where the body's mass center is ``(3,)``, in Ground; length. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_mass_center_location_in_ground(state).round(3)
+        array([ 0.94, -1.72,  0.  ])
+        """
         R_GB, p_GB = self.pose_in_ground(state, "find_mass_center_location_in_ground")
         result: Array = p_GB + R_GB @ state.record.com[self.index]
         return result
 
     def find_mass_center_location_in_another_body(self, state: State, to_body_a: Any) -> Array:
-        """Where the body's mass center is ``(3,)``, from A's origin, in A; length. Needs POSITION."""
+        """Where the body's mass center is ``(3,)``, from A's origin, in A; length. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_mass_center_location_in_another_body(state, upper).round(3)
+        array([ 0.389, -0.921,  0.   ])
+        """
         A, asked = self._other(to_body_a), "find_mass_center_location_in_another_body"
         self.pose_in_ground(state, asked)  # a state of another system may not have such a body
         return self.location_in(state, A, asked, state.record.com[self.index])
 
     def find_station_at_ground_point(self, state: State, location_in_g: ArrayLike) -> Array:
-        """The station ``(3,)``, or ``(n, 3)``, of this body that is at a point given in Ground. Needs POSITION."""
+        """The station ``(3,)``, or ``(n, 3)``, of this body that is at a point given in Ground. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_station_at_ground_point(state, (1, 0, 0)).round(3)
+        array([1.154, 1.277, 0.   ])
+        """
         R_GB, p_GB = self.pose_in_ground(state, "find_station_at_ground_point")
         result: Array = (stations("location_in_g", location_in_g) - p_GB) @ R_GB
         return result
 
     def find_station_at_another_body_station(self, state: State, from_body_a: Any, station_on_a: ArrayLike) -> Array:
-        """The station ``(3,)``, or ``(n, 3)``, of this body, in its frame, where a station of A is. Needs POSITION."""
+        """The station ``(3,)``, or ``(n, 3)``, of this body, in its frame, where a station of A is. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_station_at_another_body_station(state, upper, (0, 1, 0)).round(3)
+        array([0.389, 1.921, 0.   ])
+        """
         A, asked = self._other(from_body_a), "find_station_at_another_body_station"
         return A.location_in(state, self, asked, stations("station_on_a", station_on_a))
 
     def find_station_at_another_body_origin(self, state: State, from_body_a: Any) -> Array:
-        """The station ``(3,)`` of this body, in its frame, where A's origin is. Needs POSITION."""
+        """The station ``(3,)`` of this body, in its frame, where A's origin is. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_station_at_another_body_origin(state, upper).round(3)
+        array([0., 1., 0.])
+        """
         A, asked = self._other(from_body_a), "find_station_at_another_body_origin"
         (R_GB, p_GB), (_, p_GA) = self.pose_in_ground(state, asked), A.pose_in_ground(state, asked)
         result: Array = (p_GA - p_GB) @ R_GB
         return result
 
     def find_station_at_another_body_mass_center(self, state: State, from_body_a: Any) -> Array:
-        """The station ``(3,)`` of this body, in its frame, where A's mass center is. Needs POSITION."""
+        """The station ``(3,)`` of this body, in its frame, where A's mass center is. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_station_at_another_body_mass_center(state, upper).round(3)
+        array([0., 1., 0.])
+        """
         A, asked = self._other(from_body_a), "find_station_at_another_body_mass_center"
         self.pose_in_ground(state, asked)
         A.pose_in_ground(state, asked)
         return A.location_in(state, self, asked, state.record.com[A.index])
 
     def find_frame_transform_in_ground(self, state: State, frame_on_b: Transform) -> Transform:
-        """Pose in Ground of a frame fixed on the body. Needs POSITION."""
+        """Pose in Ground of a frame fixed on the body. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_frame_transform_in_ground(state, mb.Transform((0, 1, 0))).p.round(3)
+        array([ 0.296, -0.955,  0.   ])
+        """
         X = frame("frame_on_b", frame_on_b)
         R_GB, p_GB = self.pose_in_ground(state, "find_frame_transform_in_ground")
         return Transform.trusted(R_GB @ np.asarray(X.R), p_GB + R_GB @ X.p)
 
     def find_frame_velocity_in_ground(self, state: State, frame_on_b: Transform) -> Array:
-        """Velocity ``(2, 3)`` in Ground of a frame fixed on the body: of its turning and of its origin. Needs VELOCITY."""
+        """Velocity ``(2, 3)`` in Ground of a frame fixed on the body: of its turning and of its origin. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_frame_velocity_in_ground(state, mb.Transform((0, 1, 0))).round(3)
+        array([[0.   , 0.   , 3.   ],
+               [0.955, 0.296, 0.   ]])
+        """
         origin, asked = np.asarray(frame("frame_on_b", frame_on_b).p), "find_frame_velocity_in_ground"
         v = self.moving_in_ground(state, asked, 1, origin)[1]
         return np.array([self.velocity_in_ground(state, asked)[0], v])
 
     def find_frame_acceleration_in_ground(self, state: State, frame_on_b: Transform) -> Array:
-        """Acceleration ``(2, 3)`` in Ground of a frame fixed on the body. Needs ACCELERATION."""
+        """Acceleration ``(2, 3)`` in Ground of a frame fixed on the body. Needs ACCELERATION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.find_frame_acceleration_in_ground(state, mb.Transform((0, 1, 0))).shape
+        (2, 3)
+        """
         origin, asked = np.asarray(frame("frame_on_b", frame_on_b).p), "find_frame_acceleration_in_ground"
         a = self.moving_in_ground(state, asked, 2, origin)[2]
         return np.array([self.acceleration_in_ground(state, asked)[0], a])
 
     def express_vector_in_ground_frame(self, state: State, vector_in_b: ArrayLike) -> Array:
-        """A vector ``(3,)``, or several ``(n, 3)``, given in the body's axes, in Ground's. Needs POSITION."""
+        """A vector ``(3,)``, or several ``(n, 3)``, given in the body's axes, in Ground's. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.express_vector_in_ground_frame(state, (0, 1, 0)).round(3)
+        array([-0.644,  0.765,  0.   ])
+        """
         R_GB = self.rotation_in_ground(state, "express_vector_in_ground_frame")
         result: Array = stations("vector_in_b", vector_in_b) @ R_GB.T
         return result
 
     def express_ground_vector_in_body_frame(self, state: State, vector_in_g: ArrayLike) -> Array:
-        """A vector ``(3,)``, or several ``(n, 3)``, given in Ground's axes, in the body's. Needs POSITION."""
+        """A vector ``(3,)``, or several ``(n, 3)``, given in Ground's axes, in the body's. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.express_ground_vector_in_body_frame(state, (0, 1, 0)).round(3)
+        array([0.644, 0.765, 0.   ])
+        """
         R_GB = self.rotation_in_ground(state, "express_ground_vector_in_body_frame")
         result: Array = stations("vector_in_g", vector_in_g) @ R_GB
         return result
 
     def express_vector_in_another_body_frame(self, state: State, vector_in_b: ArrayLike, in_body_a: Any) -> Array:
-        """A vector ``(3,)``, or several ``(n, 3)``, given in this body's axes, in A's. Needs POSITION."""
+        """A vector ``(3,)``, or several ``(n, 3)``, given in this body's axes, in A's. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.express_vector_in_another_body_frame(state, (0, 1, 0), upper).round(3)
+        array([-0.389,  0.921,  0.   ])
+        """
         A, asked = self._other(in_body_a), "express_vector_in_another_body_frame"
         R_GB, R_GA = self.rotation_in_ground(state, asked), A.rotation_in_ground(state, asked)
         result: Array = stations("vector_in_b", vector_in_b) @ R_GB.T @ R_GA

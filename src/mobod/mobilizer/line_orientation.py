@@ -50,6 +50,19 @@ class LineOrientation(Turning):
     Two angles would give the line's direction, but not without a singularity, and not M's rotation about the line: rotations
     about x and y in turn rotate M about z as well. So q is the whole orientation, a quaternion or by modelling choice three
     angles, singular where the second of them is a right angle.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.LineOrientation(matter.ground, ball)
+    >>> state = system.realize_topology()
+    >>> joint.set_u(state, (0.1, 0.2))
+    >>> system.realize(state, mb.Stage.VELOCITY)
+    >>> joint.get_body_angular_velocity(state).round(3)
+    array([0.1, 0.2, 0. ])
     """
 
     facts = Facts(BY_ADDRESS, num_q=4, num_u=2, constant_hinge=False, is_line=True, **functions._asdict())

@@ -40,12 +40,35 @@ class Loads(Distances):
         See Also
         --------
         SimbodyMatterSubsystem.calc_mobilizer_reaction_forces : the same for all bodies.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> torque, force = arm.find_mobilizer_reaction_on_body_at_m_in_ground(state)
+        >>> force[:2].round(3)
+        array([-10.359,  12.359])
         """
         asked = "find_mobilizer_reaction_on_body_at_m_in_ground"
         return self.matter.find_reaction(state, asked, self.index, "on body at M")
 
     def find_mobilizer_reaction_on_body_at_origin_in_ground(self, state: State) -> Array:
-        """What the mobilizer does to this body ``(2, 3)``, taken at the body's origin, in Ground. Needs ACCELERATION."""
+        """What the mobilizer does to this body ``(2, 3)``, taken at the body's origin, in Ground. Needs ACCELERATION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> torque, force = arm.find_mobilizer_reaction_on_body_at_origin_in_ground(state)
+        >>> force[:2].round(3)
+        array([-10.359,  12.359])
+        """
         asked = "find_mobilizer_reaction_on_body_at_origin_in_ground"
         return self.matter.find_reaction(state, asked, self.index, "on body at its origin")
 
@@ -53,6 +76,17 @@ class Loads(Distances):
         """What the mobilizer does to the parent ``(2, 3)``: torque and force at F, in Ground. Needs ACCELERATION.
 
         Equal and opposite to what it does to the body, taken at F. `TopologyError` for Ground, which has no parent.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> torque, force = arm.find_mobilizer_reaction_on_parent_at_f_in_ground(state)
+        >>> force[:2].round(3)
+        array([ 10.359, -12.359])
         """
         return self._reaction_on_parent(state, "find_mobilizer_reaction_on_parent_at_f_in_ground", "on parent at F")
 
@@ -60,6 +94,17 @@ class Loads(Distances):
         """What the mobilizer does to the parent ``(2, 3)``, taken at the parent's origin, in Ground. Needs ACCELERATION.
 
         `TopologyError` for Ground, which has no parent.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> torque, force = arm.find_mobilizer_reaction_on_parent_at_origin_in_ground(state)
+        >>> force[:2].round(3)
+        array([ 10.359, -12.359])
         """
         asked = "find_mobilizer_reaction_on_parent_at_origin_in_ground"
         return self._reaction_on_parent(state, asked, "on parent at its origin")
@@ -89,6 +134,17 @@ class Loads(Distances):
             If there is no such speed.
         TypeError, ValueError
             If *f* is not a number, or *mobility_forces* is not such an array, or is read-only.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.apply_one_mobility_force(state, 0, 2.0, np.zeros(2))
+        array([0., 2.])
         """
         at = self.which_coordinate(self.u_slice(state, "apply_one_mobility_force"), which, "u")
         writable("mobility_forces", mobility_forces, (state.tree.nu,))
@@ -111,6 +167,18 @@ class Loads(Distances):
         ------
         TypeError, ValueError
             If the shapes are not those, or *body_forces_in_g* is not a float64 array, or is read-only.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.apply_body_force(state, [[0, 0, 1], [2, 0, 0]], np.zeros((3, 2, 3)))[2]
+        array([[0., 0., 1.],
+               [2., 0., 0.]])
         """
         row = self._row(state, "apply_body_force", body_forces_in_g)
         row += shaped("spatial_force_in_g", spatial_force_in_g, (2, 3))
@@ -120,6 +188,18 @@ class Loads(Distances):
         """Add a torque ``(3,)``, in Ground, to the body's row of *body_forces_in_g*; returns the array.
 
         As `apply_body_force`, with the same errors. Needs MODEL.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.apply_body_torque(state, (0, 0, 1), np.zeros((3, 2, 3)))[2]
+        array([[0., 0., 1.],
+               [0., 0., 0.]])
         """
         self._row(state, "apply_body_torque", body_forces_in_g)[0] += shaped("torque_in_g", torque_in_g, (3,))
         return body_forces_in_g
@@ -146,6 +226,18 @@ class Loads(Distances):
             If the state is below POSITION.
         TypeError, ValueError
             If the shapes are not those, or *body_forces_in_g* is not a float64 array, or is read-only.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.apply_force_to_body_point(state, (0, 0, 0), (1, 0, 0), np.zeros((3, 2, 3)))[2]
+        array([[0., 0., 0.],
+               [1., 0., 0.]])
         """
         asked = "apply_force_to_body_point"
         row = self._row(state, asked, body_forces_in_g)
@@ -164,6 +256,16 @@ class Loads(Distances):
         """Generalized forces on this mobilizer's coordinates ``(nq,)`` as forces on its speeds ``(nu,)``: N^T fq.
 
         Both have the same power: fq . qdot = fu . u. Needs POSITION. `ValueError` if there are not as many as coordinates.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.convert_q_force_to_u_force(state, [2.0])
+        array([2.])
         """
         state.need_positions(self, "convert_q_force_to_u_force")
         part = state.tree.q_slices[self.index]

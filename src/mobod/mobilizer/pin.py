@@ -41,7 +41,21 @@ def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
 
 
 class Pin(MobilizedBody):
-    """Turn about the z axis that F and M share: one angle, one angular speed."""
+    """Turn about the z axis that F and M share: one angle, one angular speed.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.Pin(matter.ground, ball, X_BM=mb.Transform((0, 1, 0)))
+    >>> state = system.realize_topology()
+    >>> joint.set_angle(state, 0.5)
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> joint.get_body_origin_location(state).round(3)
+    array([ 0.479, -0.878,  0.   ])
+    """
 
     facts = Facts(KIND, num_q=1, num_u=1, transform=transform, hinge=hinge)
 

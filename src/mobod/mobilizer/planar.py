@@ -37,7 +37,21 @@ kinematics = by_address(transform, hinge, num_q=3, num_u=3)
 
 
 class Planar(MobilizedBody):
-    """Move in the x-y plane of F: the angle about z, then x and y."""
+    """Move in the x-y plane of F: the angle about z, then x and y.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.Planar(matter.ground, ball)
+    >>> state = system.realize_topology()
+    >>> joint.set_q(state, (0.5, 1.0, 2.0))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> joint.get_body_origin_location(state).round(3)
+    array([1., 2., 0.])
+    """
 
     facts = Facts(BY_ADDRESS, num_q=3, num_u=3, transform=transform, hinge=hinge, kinematics=kinematics)
 

@@ -62,6 +62,19 @@ class Screw(MobilizedBody):
         If the pitch is not finite.
     TypeError
         If the pitch is not a number.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.Screw(matter.ground, ball, pitch=0.1)
+    >>> state = system.realize_topology()
+    >>> joint.set_q(state, 2.0)
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> joint.get_body_origin_location(state).round(3)
+    array([0. , 0. , 0.2])
     """
 
     # the columns depend on the pitch, but never change as the screw turns

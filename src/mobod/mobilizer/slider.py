@@ -33,7 +33,21 @@ def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
 
 
 class Slider(MobilizedBody):
-    """Slide along the x axis that F and M share: one length, one speed."""
+    """Slide along the x axis that F and M share: one length, one speed.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.Slider(matter.ground, ball)
+    >>> state = system.realize_topology()
+    >>> joint.set_length(state, 0.3)
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> joint.get_body_origin_location(state).round(3)
+    array([0.3, 0. , 0. ])
+    """
 
     facts = Facts(KIND, num_q=1, num_u=1, transform=transform, hinge=hinge)
 

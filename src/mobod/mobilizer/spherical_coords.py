@@ -103,6 +103,19 @@ class SphericalCoords(MobilizedBody):
         If an offset is not a number, or what should be a bool is none.
     ValueError
         If the radial axis is neither ``"x"`` nor ``"z"``.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.SphericalCoords(matter.ground, ball)
+    >>> state = system.realize_topology()
+    >>> joint.set_q(state, (0.5, 0.8, 2.0))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> joint.get_body_origin_location(state).round(3)
+    array([1.259, 0.688, 1.393])
     """
 
     facts = Facts(

@@ -32,7 +32,21 @@ def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
 
 
 class Translation(MobilizedBody):
-    """Move along the axes of F without turning: x, y, z."""
+    """Move along the axes of F without turning: x, y, z.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.Translation(matter.ground, ball)
+    >>> state = system.realize_topology()
+    >>> joint.set_q(state, (1.0, 2.0, 3.0))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> joint.get_body_origin_location(state).round(3)
+    array([1., 2., 3.])
+    """
 
     facts = Facts(KIND, num_q=3, num_u=3, transform=transform, hinge=hinge, slides_in_every_way=True)
 

@@ -45,7 +45,21 @@ kinematics = by_address(transform, hinge, bias, num_q=2, num_u=2)
 
 
 class Universal(MobilizedBody):
-    """Turn about x, then about the new y: two angles, their rates as speeds."""
+    """Turn about x, then about the new y: two angles, their rates as speeds.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> joint = mb.mobilizer.Universal(matter.ground, ball, X_BM=mb.Transform((0, 0, 1)))
+    >>> state = system.realize_topology()
+    >>> joint.set_q(state, (0.3, 0.4))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> joint.get_body_origin_location(state).round(3)
+    array([-0.389,  0.272, -0.88 ])
+    """
 
     facts = Facts(BY_ADDRESS, num_q=2, num_u=2, transform=transform, hinge=hinge, constant_hinge=False, kinematics=kinematics)
 

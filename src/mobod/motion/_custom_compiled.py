@@ -59,6 +59,21 @@ class CompiledFunctions:
     -----
     A mobilizer whose orientation is a quaternion, or three angles where a state chooses so, has coordinates of no fixed number:
     its position cannot be prescribed so, and *q* is an empty tuple.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> def angle(t, parameters):
+    ...     return (parameters[0] * t**2,)
+    >>> drive = mb.motion.Custom(arm, compiled=mb.motion.CompiledFunctions(angle, parameters=[3.0]))
+    >>> state = system.realize_topology()
+    >>> state.time = 2.0
+    >>> system.prescribe(state)
+    True
+    >>> arm.get_q(state), arm.get_u(state)
+    (12.0, 12.0)
     """
 
     position: Callable[..., Any] | None = None

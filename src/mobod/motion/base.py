@@ -44,6 +44,18 @@ class Motion(Sealed):
         If *mobod* is no mobilized body.
     ModelError
         If it is Ground or a weld, which do not move, or has a motion already.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> drive = mb.motion.Steady(arm, 2.0)
+    >>> state = system.realize_topology()
+    >>> system.prescribe(state)
+    True
+    >>> arm.get_u(state), arm.has_motion()
+    (2.0, True)
     """
 
     INNER = frozenset(

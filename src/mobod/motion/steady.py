@@ -62,6 +62,18 @@ class Steady(Motion):
         If a number is not finite, or there are more of them than mobilities.
     ModelError
         If the body has a motion already, or no mobilities.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> drive = mb.motion.Steady(arm, 2.0)
+    >>> state = system.realize_topology()
+    >>> system.prescribe(state)
+    True
+    >>> arm.get_u(state)
+    2.0
     """
 
     routine = move

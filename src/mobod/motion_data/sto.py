@@ -60,6 +60,17 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
     Notes
     -----
     A label that comes twice (files of several force plates have such) gets ``_2`` and so on; `Table.report` says so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mobod as mb
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.sto"
+    >>> table = mb.Table(np.array([0.0, 0.5]), {"knee": np.array([0.1, 0.2])})
+    >>> mb.write_sto(path, table)
+    >>> mb.read_sto(path)["knee"]
+    array([0.1, 0.2])
     """
     path = as_path("path", path)
     text = read_text(path)
@@ -179,6 +190,17 @@ def write_sto(path: str | os.PathLike[str], table: Table, *, degrees: bool = Fal
         Whether angles are written in degrees: the columns that `read_sto` would take for such.
     model : Model, optional
         Says which they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mobod as mb
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.sto"
+    >>> table = mb.Table(np.array([0.0, 0.5]), {"knee": np.array([0.1, 0.2])})
+    >>> mb.write_sto(path, table)
+    >>> mb.read_sto(path)["knee"]
+    array([0.1, 0.2])
     """
     path = as_path("path", path)
     shapes = {table[label].shape[1:] for label in table.labels} or {()}

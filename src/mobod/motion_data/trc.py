@@ -41,6 +41,18 @@ def read_trc(path: str | os.PathLike[str]) -> Table:
     -----
     Empty fields and ``NaN`` in any writing are gaps. A marker's name that comes twice gets ``_2`` and so on; `Table.report`
     says so, and where the header's numbers of frames and markers are not those of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mobod as mb
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.trc"
+    >>> table = mb.Table(np.array([0.0, 0.5]), {"heel": np.array([[0.1, 0.2, 0.3], [0.2, 0.2, 0.3]])})
+    >>> mb.write_trc(path, table)
+    >>> mb.read_trc(path)["heel"]
+    array([[0.1, 0.2, 0.3],
+           [0.2, 0.2, 0.3]])
     """
     path = as_path("path", path)
     lines = read_text(path).split("\n")
@@ -88,6 +100,18 @@ def write_trc(path: str | os.PathLike[str], table: Table, *, units: str = "mm") 
         Its columns of vectors are written, those of single numbers are refused.
     units : str
         Of length in the file: ``"mm"`` or ``"m"``, say.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mobod as mb
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.trc"
+    >>> table = mb.Table(np.array([0.0, 0.5]), {"heel": np.array([[0.1, 0.2, 0.3], [0.2, 0.2, 0.3]])})
+    >>> mb.write_trc(path, table)
+    >>> mb.read_trc(path)["heel"]
+    array([[0.1, 0.2, 0.3],
+           [0.2, 0.2, 0.3]])
     """
     if units not in UNITS:
         raise ValueError(f"the unit of length {units!r} is unknown; known are {', '.join(sorted(UNITS))}")

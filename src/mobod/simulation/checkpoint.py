@@ -44,7 +44,23 @@ _NO_PARTS, _DEPTH = ("Tree", "Record", "State"), 4
 
 
 class CheckpointError(ModelError):
-    """A checkpoint that is damaged, or of another model or run."""
+    """A checkpoint that is damaged, or of another model or run.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.checkpoint"
+    >>> number = path.write_text("something else")
+    >>> stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system))
+    >>> try:
+    ...     stepper.load_checkpoint(path)
+    ... except mb.CheckpointError as error:
+    ...     print(str(error).partition(path.name)[2])
+     is not a checkpoint of a run
+    """
 
 
 def save_checkpoint(path: str | os.PathLike[str], stepper: TimeStepper, more: Any = None) -> None:

@@ -6,7 +6,18 @@ from ..value.attributes import NamedMembers
 
 
 class StepStatus(enum.Enum, metaclass=NamedMembers):
-    """Why `TimeStepper.step_to` returned."""
+    """Why `TimeStepper.step_to` returned.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system))
+    >>> stepper.initialize(state)
+    >>> stepper.step_to(0.1).name
+    'REACHED_REPORT_TIME'
+    """
 
     #: The time asked for; or where all significant states are reported, a scheduled report's.
     REACHED_REPORT_TIME = 1

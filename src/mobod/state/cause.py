@@ -6,7 +6,14 @@ from ..value.attributes import NamedMembers
 
 
 class Cause(enum.Enum, metaclass=NamedMembers):
-    """What `Subsystem.handle_events` and `Subsystem.report_events` are called for."""
+    """What `Subsystem.handle_events` and `Subsystem.report_events` are called for.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> [cause.name for cause in mb.event.Cause]
+    ['INITIALIZATION', 'TRIGGERED', 'SCHEDULED', 'TIME_ADVANCED', 'SIGNALED', 'TERMINATION']
+    """
 
     #: Once, when a time stepper starts; no event numbers.
     INITIALIZATION = 1

@@ -39,6 +39,22 @@ class State(OwnParameters):
     q, u, z : (nq,), (nu,), (nz,) arrays
     y : (nq + nu + nz + 6 np,) array
         The three end to end, and then the locations and the velocities of the particles, if there are any.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> state.q
+    array([2. , 0.5])
+    >>> state.q = 0.1, 0.2
+    >>> system.realize(state)
+    >>> state.u_dot.shape, state.stage.name
+    ((2,), 'ACCELERATION')
+    >>> other = state.copy()
+    >>> other.time = 1.0
+    >>> state.time
+    0.0
     """
 
     INNER = frozenset(

@@ -24,6 +24,13 @@ class TriggerInfo:
     ------
     ValueError
         If a window is not positive and finite.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> info = mb.event.TriggerInfo(rising=True, falling=False)
+    >>> info.falling
+    False
     """
 
     def __init__(

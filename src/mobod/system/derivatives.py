@@ -129,6 +129,17 @@ class Differentiable(OnManifold):
         In O(n times depth) where gravity and forces on single mobilities are all that acts, otherwise eight columns in O(n)
         by dual numbers. Source: Carpentier
         and Mansard 2018; Singh, Russell and Wensing 2022.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> found = system.calc_inverse_dynamics_derivatives(state, state.u_dot)
+        >>> found.q.shape, found.u_dot.round(3)
+        ((2, 2), array([[4.85 , 1.925],
+               [1.925, 1.004]]))
         """
         matter = self.get_matter_subsystem()
         matter.velocities(state, "calc_inverse_dynamics_derivatives")
@@ -172,6 +183,17 @@ class Differentiable(OnManifold):
         d(residual)). Along the manifold of the constraints these are the derivatives of the motion; where equations are
         redundant, only those along it are defined. Rows of locked and prescribed mobilities do not depend on forces; their
         columns are as though they were held or driven elsewhere. Source: Carpentier and Mansard 2018; Jain 2011.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> found = system.calc_forward_dynamics_derivatives(state)
+        >>> found.q.round(3)
+        array([[-10.233,   9.521],
+               [ 12.148, -25.354]])
         """
         if state.token is not self.topology_token or state.stage_number < _ACCELERATION:
             self.get_matter_subsystem().accelerations(state, "calc_forward_dynamics_derivatives")

@@ -40,6 +40,18 @@ class OnManifold(Realizing):
             If the state is below MODEL.
         ModelError
             If a motion cannot be followed, or is not finite. The state's variables are then as they were.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> arm = system.matter.bodies["lower"]
+        >>> drive = mb.motion.Steady(arm, 2.0)
+        >>> state = system.realize_topology()
+        >>> system.prescribe(state)
+        True
+        >>> arm.get_u(state)
+        2.0
         """
         if stage is not None and stage not in (Stage.POSITION, Stage.VELOCITY):
             raise ValueError(f"prescribe takes Stage.POSITION, which sets q, or Stage.VELOCITY, which sets u, not {stage!r}")
@@ -88,6 +100,19 @@ class OnManifold(Realizing):
         ------
         ConvergenceError
             If that cannot be reached; q is then as it was.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> state.q = state.q + 0.001
+        >>> system.project_q(state)
+        True
+        >>> system.realize(state, mb.Stage.POSITION)
+        >>> bool(abs(state.q_err).max() < 1e-6)
+        True
         """
         state.check_owner(self, "project_q")
         _check_accuracy(accuracy)
@@ -120,6 +145,19 @@ class OnManifold(Realizing):
         """Project u onto its manifold: velocity errors within *accuracy*, by the least change. Needs MODEL.
 
         Arguments and results are as those of `project_q`. With constraints, the state is realized to VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> state.u = state.u + 0.1
+        >>> system.project_u(state)
+        True
+        >>> system.realize(state, mb.Stage.VELOCITY)
+        >>> bool(abs(state.u_err).max() < 1e-6)
+        True
         """
         state.check_owner(self, "project_u")
         _check_accuracy(accuracy)
@@ -149,6 +187,19 @@ class OnManifold(Realizing):
         ------
         ConvergenceError
             If that cannot be reached. The state's variables are then as they were.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> state.q = state.q + 0.001
+        >>> system.project(state)
+        True
+        >>> system.realize(state, mb.Stage.POSITION)
+        >>> bool(abs(state.q_err).max() < 1e-6)
+        True
         """
         _check_accuracy(accuracy)
         self._check_quaternions(state)

@@ -34,6 +34,18 @@ class SimbodyMatterSubsystem(HasContacts):
     system and for a state older than the last change of the topology, `ValueError` for an argument of another shape, and
     `TypeError` or `ValueError` for what is no number. Nothing has changed then. NaN among arguments comes out again where
     it matters. A product with M, M^-1, J or N takes O(n), an explicit matrix as long as its entries that may not be zero.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> matter = system.matter
+    >>> matter.get_num_bodies(), [body.name for body in matter.bodies]
+    (3, ['ground', 'upper', 'lower'])
+    >>> system.realize(state, mb.Stage.VELOCITY)
+    >>> matter.calc_m(state).shape
+    (2, 2)
     """
 
     INNER = frozenset(

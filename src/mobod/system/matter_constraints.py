@@ -171,6 +171,15 @@ class Constrained(TreeDynamics):
         """Errors ``(m,)`` of all equations at the level of accelerations if udot were *known_udot*: G udot - b.
 
         Needs VELOCITY. An empty *known_udot* stands for zeros.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> bool(abs(matter.calc_constraint_acceleration_errors(state, state.u_dot)).max() < 1e-6)
+        True
         """
         block = self.velocities(state, "calc_constraint_acceleration_errors")
         udot = np.ascontiguousarray(self.mobility_vector(state, "known_udot", known_udot))
@@ -179,7 +188,17 @@ class Constrained(TreeDynamics):
         return out[self.rows_in_use(state)]
 
     def calc_bias_for_acceleration_constraints(self, state: State) -> Array:
-        """The same at udot = 0: -b ``(m,)``. Needs VELOCITY."""
+        """The same at udot = 0: -b ``(m,)``. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> matter.calc_bias_for_acceleration_constraints(state).shape
+        (3,)
+        """
         return self.calc_constraint_acceleration_errors(state)
 
     # ------------------------------------------------------------------------------------------ G
@@ -198,6 +217,15 @@ class Constrained(TreeDynamics):
         Returns
         -------
         (m,) array
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> bool(abs(matter.multiply_by_g(state, state.u)).max() < 1e-8)
+        True
         """
         block, rows = self.velocities(state, "multiply_by_g"), self.rows_in_use(state)
         self._check_bias("bias", bias, len(rows))
@@ -209,6 +237,15 @@ class Constrained(TreeDynamics):
         """The part of the errors that is not G times speeds or accelerations ``(m,)``. Needs VELOCITY.
 
         For position equations their velocity errors at u = 0, for the others their acceleration errors at udot = 0.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> matter.calc_bias_for_multiply_by_g(state).shape
+        (3,)
         """
         block, rows = self.velocities(state, "calc_bias_for_multiply_by_g"), self.rows_in_use(state)
         p = self.num_equations(state)[0]
@@ -229,7 +266,17 @@ class Constrained(TreeDynamics):
         return G
 
     def calc_g(self, state: State) -> Array:
-        """G ``(m, nu)``, made row by row. Needs VELOCITY."""
+        """G ``(m, nu)``, made row by row. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> matter.calc_g(state).shape
+        (3, 3)
+        """
         self.velocities(state, "calc_g")
         G: Array = self.explicit_g(state)[self.rows_in_use(state)]
         return G
@@ -238,6 +285,15 @@ class Constrained(TreeDynamics):
         """G^T lambda ``(nu,)``: the generalized forces that multipliers stand for. Needs VELOCITY.
 
         POSITION is enough where all constraints are holonomic. The sign is that of the multipliers.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> matter.multiply_by_g_transpose(state, state.multipliers).shape
+        (3,)
         """
         rows = self.rows_in_use(state)
         if any(self.num_equations(state)[1:]):
@@ -252,7 +308,17 @@ class Constrained(TreeDynamics):
         return f
 
     def calc_g_transpose(self, state: State) -> Array:
-        """G^T ``(nu, m)``, made column by column from forces on the bodies. Needs VELOCITY."""
+        """G^T ``(nu, m)``, made column by column from forces on the bodies. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> matter.calc_g_transpose(state).shape
+        (3, 3)
+        """
         self.velocities(state, "calc_g_transpose")
         return self._columns(state, self.rows_in_use(state))
 
@@ -270,13 +336,33 @@ class Constrained(TreeDynamics):
         return self.rows_in_use(state)[: self.num_equations(state)[0]]
 
     def calc_p(self, state: State) -> Array:
-        """P ``(mp, nu)``: the rows of G of position equations. Needs POSITION."""
+        """P ``(mp, nu)``: the rows of G of position equations. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> matter.calc_p(state).shape
+        (3, 3)
+        """
         self.positions(state, "calc_p")
         P: Array = self.explicit_g(state)[self._position_rows(state)]
         return P
 
     def calc_pt(self, state: State) -> Array:
-        """The transpose of P ``(nu, mp)``, made from forces on the bodies. Needs POSITION."""
+        """The transpose of P ``(nu, mp)``, made from forces on the bodies. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> matter.calc_pt(state).shape
+        (3, 3)
+        """
         self.positions(state, "calc_pt")
         return self._columns(state, self._position_rows(state))
 
@@ -308,19 +394,47 @@ class Constrained(TreeDynamics):
         """Pq ``(mp, nq)``, the derivative of position errors by q: perr' = Pq q_dot + bias. Needs POSITION.
 
         The norms of quaternions are not among its rows.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> matter.calc_pq(state).shape
+        (3, 3)
         """
         self.positions(state, "calc_pq")
         Pq: Array = self._coordinate_rows(state)[self._position_rows(state)]
         return Pq
 
     def calc_pq_transpose(self, state: State) -> Array:
-        """The transpose of Pq ``(nq, mp)``. Needs POSITION."""
+        """The transpose of Pq ``(nq, mp)``. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> matter.calc_pq_transpose(state).shape
+        (3, 3)
+        """
         return self.calc_pq(state).T.copy()
 
     def multiply_by_pq(self, state: State, qlike: ArrayLike | None, biasp: ArrayLike | None = None) -> Array:
         """Pq times *qlike*, which is like q_dot ``(nq,)``: ``(mp,)``. Needs POSITION.
 
         None or empty stands for zeros. *biasp*, the result of `calc_bias_for_multiply_by_pq`, is only checked.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> bool(abs(matter.multiply_by_pq(state, state.q_dot)).max() < 1e-8)
+        True
         """
         Pq = self.calc_pq(state)
         self._check_bias("biasp", biasp, len(Pq))
@@ -331,7 +445,17 @@ class Constrained(TreeDynamics):
         return product
 
     def calc_bias_for_multiply_by_pq(self, state: State) -> Array:
-        """The partial derivatives of position errors by time ``(mp,)``. Needs POSITION."""
+        """The partial derivatives of position errors by time ``(mp,)``. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> matter.calc_bias_for_multiply_by_pq(state).shape
+        (3,)
+        """
         self.positions(state, "calc_bias_for_multiply_by_pq")
         bias: Array = state.record.velocity_offset[self._position_rows(state), 0]
         return bias
@@ -340,6 +464,15 @@ class Constrained(TreeDynamics):
         """The transpose of Pq times multipliers of position equations ``(mp,)``: ``(nq,)``. Needs POSITION.
 
         None or empty stands for zeros.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> matter.multiply_by_pq_transpose(state, state.multipliers).shape
+        (3,)
         """
         Pq = self.calc_pq(state)
         vector = np.zeros(len(Pq)) if lambdap is None or np.size(lambdap) == 0 else numbers("lambdap", lambdap)
@@ -351,7 +484,17 @@ class Constrained(TreeDynamics):
     # ------------------------------------------------------------------------------------------ solutions
 
     def calc_projected_m_inv(self, state: State) -> Array:
-        """G M^-1 G^T ``(m, m)``: the inverse mass matrix as constraints see it. Needs VELOCITY."""
+        """G M^-1 G^T ``(m, m)``: the inverse mass matrix as constraints see it. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> matter.calc_projected_m_inv(state).shape
+        (3, 3)
+        """
         self.velocities(state, "calc_projected_m_inv")
         block, rows = self._articulated(state, "calc_projected_m_inv"), self.rows_in_use(state)
         n = state.tree.counts["num_rows"]
@@ -364,6 +507,15 @@ class Constrained(TreeDynamics):
 
         (G M^-1 G^T)^+ delta_v, the least squares solution of the smallest norm where equations are redundant. The speeds then
         change by M^-1 G^T times the result.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> matter.solve_for_constraint_impulses(state, [0.1, 0.0, 0.0]).shape
+        (3,)
         """
         self.velocities(state, "solve_for_constraint_impulses")
         block, rows = self._articulated(state, "solve_for_constraint_impulses"), self.rows_in_use(state)
@@ -390,6 +542,16 @@ class Constrained(TreeDynamics):
         Notes
         -----
         The sign is that of multipliers, opposite to that of applied forces.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> body_forces, mobility_forces = matter.calc_constraint_forces_from_multipliers(state, state.multipliers)
+        >>> body_forces.shape, mobility_forces.shape
+        ((4, 2, 3), (3,))
         """
         block = self.velocities(state, "calc_constraint_forces_from_multipliers")
         by_rows = self._spread(state, "multipliers", multipliers, self.rows_in_use(state))
@@ -413,6 +575,16 @@ class Constrained(TreeDynamics):
         -----
         The sign is that of multipliers, as in Simbody: these forces stand on the side of M udot, and what constraints exert is
         minus them.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> body_forces, mobility_forces = matter.find_constraint_forces(state)
+        >>> body_forces.shape, mobility_forces.shape
+        ((4, 2, 3), (3,))
         """
         block = self.accelerations(state, "find_constraint_forces")
         return self._forces_of(state, block, state.record.multiplier[:, 0])
@@ -435,7 +607,17 @@ class Constrained(TreeDynamics):
             record.body_forces[:], record.mobility_forces[:] = kept
 
     def calc_constraint_power(self, state: State) -> float:
-        """The power of all constraints, positive where they add energy: zero of workless ones. Needs ACCELERATION."""
+        """The power of all constraints, positive where they add energy: zero of workless ones. Needs ACCELERATION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> matter = system.matter
+        >>> system.realize(state)
+        >>> bool(abs(matter.calc_constraint_power(state)) < 1e-6)  # a ball constraint does no work
+        True
+        """
         self.accelerations(state, "calc_constraint_power")
         return float(sum(constraint.calc_power(state) for constraint in self.constraints if not constraint.is_disabled(state)))
 
@@ -451,6 +633,17 @@ class Constrained(TreeDynamics):
 
         Arguments and results are those of `calc_acceleration_ignoring_constraints`, to which it is equal in a system
         without constraints.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> udot, A_GB = matter.calc_acceleration(state, [0.0, 1.0])
+        >>> udot.round(3)
+        array([ 1.678, -2.609])
         """
         udot, A = self.calc_acceleration_ignoring_constraints(state, applied_mobility_forces, applied_body_forces)
         if any(self.num_equations(state)):
@@ -473,6 +666,16 @@ class Constrained(TreeDynamics):
         As `calc_residual_force_ignoring_constraints`, with the generalized forces G^T lambda of *known_lambda* ``(m,)``,
         which is in the order and of the sign of the state's multipliers, added; zeros where None or empty, as in
         `calc_residual_force_ignoring_constraints`. With the state's own forces, udot and multipliers there is no residual.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_residual_force(state, known_udot=[0.0, 0.0]).round(3)
+        array([-3.115,  0.389])
         """
         residual = self.calc_residual_force_ignoring_constraints(
             state, applied_mobility_forces, applied_body_forces, known_udot

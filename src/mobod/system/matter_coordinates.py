@@ -56,11 +56,33 @@ class Coordinates(Realized):
         return pool.index(body.index)
 
     def convert_to_euler_angles(self, input_state: State) -> State:
-        """A new state in the same configuration with angles in place of quaternions; a plain copy where there are none."""
+        """A new state in the same configuration with angles in place of quaternions; a plain copy where there are none.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.convert_to_euler_angles(state).q
+        array([0.3, 0.4])
+        """
         return self._convert(input_state, True)
 
     def convert_to_quaternions(self, input_state: State) -> State:
-        """A new state in the same configuration with quaternions in place of angles; a plain copy where there are none."""
+        """A new state in the same configuration with quaternions in place of angles; a plain copy where there are none.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.convert_to_quaternions(state).q
+        array([0.3, 0.4])
+        """
         return self._convert(input_state, False)
 
     def _convert(self, state: State, euler: bool) -> State:
@@ -100,6 +122,16 @@ class Coordinates(Realized):
 
         N is a block a body: one, but for quaternions and for angles whose rates are not the speeds. The q and u of other
         subsystems are not among these.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.multiply_by_n(state, False, [1.0, 2.0])
+        array([1., 2.])
         """
         return self._rate_product(state, "multiply_by_n", rates.multiply_by_n, transpose, bool(transpose), v)
 
@@ -107,11 +139,32 @@ class Coordinates(Realized):
         """N^-1 v ``(nu,)`` of v ``(nq,)``, or its transpose times v ``(nu,)``: u = N^-1 q_dot. Needs POSITION.
 
         Of a quaternion it is a left inverse, N^-1 N = 1; what changes its norm gives no speed.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.multiply_by_n_inv(state, False, [1.0, 2.0])
+        array([1., 2.])
         """
         return self._rate_product(state, "multiply_by_n_inv", rates.multiply_by_n_inv, transpose, not transpose, v)
 
     def multiply_by_n_dot(self, state: State, transpose: bool, v: ArrayLike) -> Array:
-        """NDot v ``(nq,)`` of v ``(nu,)``, or NDot^T v ``(nu,)`` of v ``(nq,)``. Needs VELOCITY."""
+        """NDot v ``(nq,)`` of v ``(nu,)``, or NDot^T v ``(nu,)`` of v ``(nq,)``. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.multiply_by_n_dot(state, False, [1.0, 2.0])
+        array([0., 0.])
+        """
         self.velocities(state, "multiply_by_n_dot")
         return self._rate_product(state, "multiply_by_n_dot", rates.multiply_by_n_dot, transpose, bool(transpose), v)
 
@@ -126,11 +179,33 @@ class Coordinates(Realized):
         return out
 
     def calc_q_dot(self, state: State, u: ArrayLike) -> Array:
-        """Rates of q ``(nq,)`` that speeds *u* ``(nu,)`` would give: N u. Needs POSITION."""
+        """Rates of q ``(nq,)`` that speeds *u* ``(nu,)`` would give: N u. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_q_dot(state, [1.0, 2.0])
+        array([1., 2.])
+        """
         return self._rate_product(state, "calc_q_dot", rates.multiply_by_n, False, False, u, "u")
 
     def calc_q_dot_dot(self, state: State, udot: ArrayLike) -> Array:
-        """Second rates of q ``(nq,)`` that accelerations *udot* ``(nu,)`` would give: N udot + NDot u. Needs VELOCITY."""
+        """Second rates of q ``(nq,)`` that accelerations *udot* ``(nu,)`` would give: N udot + NDot u. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_q_dot_dot(state, [1.0, 2.0])
+        array([1., 2.])
+        """
         self.velocities(state, "calc_q_dot_dot")
         first = self._rate_product(state, "calc_q_dot_dot", rates.multiply_by_n, False, False, udot, "udot")
         return first + self.multiply_by_n_dot(state, False, state.u_values[: state.tree.nu])

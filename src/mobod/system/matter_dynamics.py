@@ -49,6 +49,17 @@ class TreeDynamics(Inertias):
         -------
         udot : (nu,) array
         A_GB : (nb, 2, 3) array
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> udot, A_GB = matter.calc_acceleration_ignoring_constraints(state, [0.0, 1.0])
+        >>> udot.round(3)
+        array([ 1.678, -2.609])
         """
         self.positions(state, "calc_acceleration_ignoring_constraints", Stage.DYNAMICS)
         if state.stage_number < Stage.DYNAMICS:
@@ -72,6 +83,16 @@ class TreeDynamics(Inertias):
 
         residual = M udot + (forces of the velocities) - f - J^T F; each argument is zero where None or empty. The residual
         includes the forces of constraints, unless they are among those given; `calc_residual_force` takes multipliers.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_residual_force_ignoring_constraints(state, known_udot=[1.0, 0.0]).round(3)
+        array([1.735, 2.314])
         """
         block = self.velocities(state, "calc_residual_force_ignoring_constraints")
         tree = state.tree
@@ -96,6 +117,17 @@ class TreeDynamics(Inertias):
 
         None or an empty array stands for zeros: the result is `calc_bias_for_system_jacobian`. The udot that locks and motions
         prescribe are not used.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_body_acceleration_from_u_dot(state, [1.0, 0.0])[2].round(3)
+        array([[ 0.   ,  0.   ,  1.   ],
+               [-4.373,  8.779,  0.   ]])
         """
         block = self.velocities(state, "calc_body_acceleration_from_u_dot")
         A = np.empty((len(self.body_list), 2, 3))
@@ -109,6 +141,19 @@ class TreeDynamics(Inertias):
         f = J^T (F - F0), with F0 = M_B a + b of each body: its spatial inertia times its total Coriolis acceleration, and its
         gyroscopic force (`get_total_centrifugal_forces`). Then M udot = f, but for mobility forces and constraints. Body forces
         ``(nb, 2, 3)`` are at the bodies' origins; Ground's row is ignored, None or an empty array stands for zeros.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> forces = np.zeros((3, 2, 3))
+        >>> forces[2, 1] = 1.0, 0.0, 0.0  # at the origin of the last body
+        >>> matter.calc_tree_equivalent_mobility_forces(state, forces).round(3)
+        array([4.836, 0.375])
         """
         block = self.velocities(state, "calc_tree_equivalent_mobility_forces")
         f = np.empty(state.tree.nu)
@@ -175,19 +220,60 @@ class TreeDynamics(Inertias):
     def add_in_station_force(
         self, state: State, body_b: Any, station_on_b: ArrayLike, force_in_g: ArrayLike, body_forces_in_g: Array
     ) -> Array:
-        """Add a force at a station to ``(nb, 2, 3)`` *body_forces_in_g*, in place; returns the array. Needs POSITION."""
+        """Add a force at a station to ``(nb, 2, 3)`` *body_forces_in_g*, in place; returns the array. Needs POSITION.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> forces = np.zeros((3, 2, 3))
+        >>> matter.add_in_station_force(state, arm, (0, 0, 0), (0, 1, 0), forces)[2]
+        array([[0., 0., 0.],
+               [0., 1., 0.]])
+        """
         body = self.find_body(body_b)
         self.positions(state, "add_in_station_force")
         return body.apply_force_to_body_point(state, station_on_b, force_in_g, body_forces_in_g)
 
     def add_in_body_torque(self, state: State, mobod: Any, torque_in_g: ArrayLike, body_forces_in_g: Array) -> Array:
-        """Add a torque to ``(nb, 2, 3)`` *body_forces_in_g*, in place; returns the array."""
+        """Add a torque to ``(nb, 2, 3)`` *body_forces_in_g*, in place; returns the array.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> forces = np.zeros((3, 2, 3))
+        >>> matter.add_in_body_torque(state, arm, (0, 0, 1), forces)[2]
+        array([[0., 0., 1.],
+               [0., 0., 0.]])
+        """
         body = self.find_body(mobod)
         state.tree_of(self._ground, "add_in_body_torque")
         return body.apply_body_torque(state, torque_in_g, body_forces_in_g)
 
     def add_in_mobility_force(self, state: State, mobod: Any, which: int, f: float, mobility_forces: Array) -> Array:
-        """Add to one mobility's entry of ``(nu,)`` *mobility_forces*, in place; returns the array."""
+        """Add to one mobility's entry of ``(nu,)`` *mobility_forces*, in place; returns the array.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> forces = np.zeros(2)
+        >>> matter.add_in_mobility_force(state, arm, 0, 3.0, forces)
+        array([0., 3.])
+        """
         body = self.find_body(mobod)
         state.tree_of(self._ground, "add_in_mobility_force")
         return body.apply_one_mobility_force(state, which, f, mobility_forces)

@@ -28,6 +28,16 @@ class Inertias(Momentum):
         """The composite body inertia of each body, Ground first, which is infinite. Needs POSITION.
 
         See `get_composite_body_inertia`; all are computed in O(n) when one is first asked for.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_composite_body_inertias(state)[1].mass
+        2.0
         """
         self._composite(state, "calc_composite_body_inertias")
         return [self.get_composite_body_inertia(state, b) for b in range(len(self.body_list))]

@@ -27,6 +27,17 @@ class Jacobians(Coordinates):
         """V = J u ``(nb, 2, 3)``: the bodies' velocities that speeds *u* ``(nu,)`` would give, in O(n). Needs POSITION.
 
         Ground's row is zero. Source: Jain 2011, section 3.5.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.multiply_by_system_jacobian(state, state.u)[2].round(3)
+        array([[0.   , 0.   , 3.   ],
+               [3.25 , 2.228, 0.   ]])
         """
         block = self.positions(state, "multiply_by_system_jacobian")
         V = np.empty((len(self.body_list), 2, 3))
@@ -37,6 +48,19 @@ class Jacobians(Coordinates):
         """f = J^T F ``(nu,)`` of body forces *F_G* ``(nb, 2, 3)``, in O(n). Needs POSITION.
 
         The forces are at the bodies' origins; Ground's row is ignored. Source: Jain 2011, section 3.5.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> forces = np.zeros((3, 2, 3))
+        >>> forces[2, 0] = 0.0, 0.0, 1.0
+        >>> matter.multiply_by_system_jacobian_transpose(state, forces)
+        array([1., 1.])
         """
         block = self.positions(state, "multiply_by_system_jacobian_transpose")
         f = np.empty(state.tree.nu)
@@ -44,7 +68,18 @@ class Jacobians(Coordinates):
         return f
 
     def calc_system_jacobian(self, state: State) -> Array:
-        """J ``(6*nb, nu)``: rows body by body, angular before linear. Needs POSITION."""
+        """J ``(6*nb, nu)``: rows body by body, angular before linear. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_system_jacobian(state).shape
+        (18, 2)
+        """
         nb = len(self.body_list)
         return self.frame_jacobian(state, "calc_system_jacobian", np.arange(nb), np.zeros((nb, 3)), 6)
 
@@ -52,6 +87,16 @@ class Jacobians(Coordinates):
         """Jdot u ``(nb, 2, 3)``: the bodies' accelerations if udot were zero. Needs VELOCITY.
 
         A_GB = J udot + Jdot u; Ground's row is zero, and the flat form is ``.reshape(-1)``.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_bias_for_system_jacobian(state).shape
+        (3, 2, 3)
         """
         self.velocities(state, "calc_bias_for_system_jacobian")
         bias: Array = state.record.coriolis.reshape(-1, 2, 3).copy()
@@ -72,6 +117,16 @@ class Jacobians(Coordinates):
         Returns
         -------
         (nt, 3) array, or (3,) for one bare task
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.multiply_by_station_jacobian(state, arm, (0, 0, 0), state.u).round(3)
+        array([3.25 , 2.228, 0.   ])
         """
         V = self._times_frame_jacobian(state, "multiply_by_station_jacobian", on_body_b, station_p_in_b, u)
         return V[..., 1, :].copy()
@@ -88,6 +143,16 @@ class Jacobians(Coordinates):
             As `multiply_by_station_jacobian` takes them; forces on Ground count for nothing, tasks on one body add up.
         f_GP : (nt, 3) array_like, or (3,) for one bare task
             One force a task, in Ground.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.multiply_by_station_jacobian_transpose(state, arm, (0, 0, 0), (1, 0, 0)).round(3)
+        array([1.72 , 0.765])
         """
         bodies, stations, bare = self.tasks(on_body_b, station_p_in_b)
         f = shaped("f_GP", f_GP, (3,) if bare else (len(bodies), 3)).reshape(-1, 3)
@@ -95,7 +160,19 @@ class Jacobians(Coordinates):
         return self._frame_jacobian_transpose(state, "multiply_by_station_jacobian_transpose", bodies, stations, behaved(F))
 
     def calc_station_jacobian(self, state: State, on_body_b: Any, station_p_in_b: ArrayLike) -> Array:
-        """The Jacobian of stations ``(3*nt, nu)``, rows task by task. Needs POSITION."""
+        """The Jacobian of stations ``(3*nt, nu)``, rows task by task. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_station_jacobian(state, arm, (0, 0, 0))[:2].round(3)  # all moves in the plane x, y
+        array([[1.72 , 0.765],
+               [0.94 , 0.644]])
+        """
         bodies, stations, _ = self.tasks(on_body_b, station_p_in_b)
         return self.frame_jacobian(state, "calc_station_jacobian", bodies, stations, 3)
 
@@ -103,11 +180,33 @@ class Jacobians(Coordinates):
         """Accelerations of stations if udot were zero: ``(nt, 3)``, or ``(3,)`` for one bare task. Needs VELOCITY.
 
         a0 + alpha0 x p + w x (w x p), of the body's bias (alpha0; a0), its angular velocity and the station, in Ground.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_bias_for_station_jacobian(state, arm, (0, 0, 0)).round(3)
+        array([-6.093,  7.839,  0.   ])
         """
         return self._frame_bias(state, "calc_bias_for_station_jacobian", on_body_b, station_p_in_b)[..., 1, :].copy()
 
     def multiply_by_frame_jacobian(self, state: State, on_body_b: Any, origin_ao_in_b: ArrayLike, u: ArrayLike) -> Array:
-        """Velocities of frames fixed on bodies that speeds *u* would give: ``(nt, 2, 3)``, or ``(2, 3)``. Needs POSITION."""
+        """Velocities of frames fixed on bodies that speeds *u* would give: ``(nt, 2, 3)``, or ``(2, 3)``. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.multiply_by_frame_jacobian(state, arm, (0, 0, 0), state.u).round(3)
+        array([[0.   , 0.   , 3.   ],
+               [3.25 , 2.228, 0.   ]])
+        """
         return self._times_frame_jacobian(state, "multiply_by_frame_jacobian", on_body_b, origin_ao_in_b, u)
 
     def multiply_by_frame_jacobian_transpose(
@@ -122,6 +221,17 @@ class Jacobians(Coordinates):
             As `multiply_by_station_jacobian` takes bodies and stations.
         F_GAo : (nt, 2, 3) array_like, or (2, 3) for one bare task
             Torque and force, in Ground, at the frame's origin.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> force = [[0, 0, 1], [0, 0, 0]]
+        >>> matter.multiply_by_frame_jacobian_transpose(state, arm, (0, 0, 0), force)
+        array([1., 1.])
         """
         bodies, stations, bare = self.tasks(on_body_b, origin_ao_in_b)
         F = shaped("F_GAo", F_GAo, (2, 3) if bare else (len(bodies), 2, 3))
@@ -130,12 +240,35 @@ class Jacobians(Coordinates):
         )
 
     def calc_frame_jacobian(self, state: State, on_body_b: Any, origin_ao_in_b: ArrayLike) -> Array:
-        """The Jacobian of frames ``(6*nt, nu)``, rows task by task, angular before linear. Needs POSITION."""
+        """The Jacobian of frames ``(6*nt, nu)``, rows task by task, angular before linear. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> J = matter.calc_frame_jacobian(state, arm, (0, 0, 0))
+        >>> (J @ state.u).round(3)
+        array([0.   , 0.   , 3.   , 3.25 , 2.228, 0.   ])
+        """
         bodies, stations, _ = self.tasks(on_body_b, origin_ao_in_b)
         return self.frame_jacobian(state, "calc_frame_jacobian", bodies, stations, 6)
 
     def calc_bias_for_frame_jacobian(self, state: State, on_body_b: Any, origin_ao_in_b: ArrayLike) -> Array:
-        """Accelerations of frames if udot were zero: ``(nt, 2, 3)``, or ``(2, 3)`` for one bare task. Needs VELOCITY."""
+        """Accelerations of frames if udot were zero: ``(nt, 2, 3)``, or ``(2, 3)`` for one bare task. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_bias_for_frame_jacobian(state, arm, (0, 0, 0))[1].round(3)
+        array([-6.093,  7.839,  0.   ])
+        """
         return self._frame_bias(state, "calc_bias_for_frame_jacobian", on_body_b, origin_ao_in_b)
 
     def tasks(self, bodies: Any, stations: ArrayLike) -> tuple[npt.NDArray[np.int64], Array, bool]:

@@ -32,6 +32,16 @@ class HasMassMatrix(JacobianDerivatives):
 
         M is that of the tree, without constraints, locks and motions. Source: inverse dynamics without velocities, Featherstone
         2008, section 5.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.multiply_by_m(state, [1.0, 0.0]).round(3)
+        array([4.85 , 1.925])
         """
         block = self.positions(state, "multiply_by_m")
         a, f = self.mobility_vector(state, "a", a), np.empty(state.tree.nu)
@@ -46,6 +56,16 @@ class HasMassMatrix(JacobianDerivatives):
         speed under constraints also `solve_for_constraint_impulses`. With locks or prescribed motion M is that of the free
         mobilities: only their entries of v are read, the others of the result are zero. `ModelError` names a free mobility
         that moves no inertia: M then has no inverse.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.multiply_by_m_inv(state, [1.0, 0.0]).round(3)
+        array([ 0.863, -1.654])
         """
         block = self._articulated(state, "multiply_by_m_inv")
         v, a = self.mobility_vector(state, "v", v), np.empty(state.tree.nu)
@@ -60,6 +80,17 @@ class HasMassMatrix(JacobianDerivatives):
 
         Locked and prescribed mobilities have rows and columns like others. Source: composite rigid bodies, Featherstone
         2008, section 6.2.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_m(state).round(3)
+        array([[4.85 , 1.925],
+               [1.925, 1.004]])
         """
         valid = state.valid
         if not valid & _POSITIONS or state.token is not self.token:
@@ -80,6 +111,17 @@ class HasMassMatrix(JacobianDerivatives):
         It is that of the tree without constraints; `calc_projected_m_inv` is G M^-1 G^T. Rows and columns of locked and
         prescribed mobilities are zero. In O(nu^2), from articulated inertias, which are computed if they are not valid; M
         itself is not formed. `ModelError` names a free mobility that moves no inertia: M then has no inverse.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_m_inv(state).round(3)
+        array([[ 0.863, -1.654],
+               [-1.654,  4.168]])
         """
         block = self.positions(state, "calc_m_inv")
         shape = state.tree.shape_of_m

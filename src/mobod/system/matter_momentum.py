@@ -23,7 +23,18 @@ class Momentum(HasMassMatrix):
     """The part of `SimbodyMatterSubsystem` that sums up mass and momentum."""
 
     def calc_system_mass(self, state: State) -> float:
-        """Mass of all bodies but Ground, and of all particles. Needs INSTANCE."""
+        """Mass of all bodies but Ground, and of all particles. Needs INSTANCE.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_system_mass(state)
+        2.0
+        """
         state.need_instance(self._ground, "calc_system_mass")
         return float(np.sum(state.record.mass[1:, 0]) + np.sum(state.record.particle_mass))
 
@@ -33,17 +44,51 @@ class Momentum(HasMassMatrix):
         return out[:, 0]
 
     def calc_system_mass_center_location_in_ground(self, state: State) -> Array:
-        """Mass center of the system, in Ground; NaN for a massless one. Needs POSITION."""
+        """Mass center of the system, in Ground; NaN for a massless one. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_system_mass_center_location_in_ground(state).round(3)
+        array([ 0.618, -1.338,  0.   ])
+        """
         sums = self._mass_sums(state, "calc_system_mass_center_location_in_ground")
         return _per_mass(sums[1:4], sums[0])
 
     def calc_system_mass_properties_in_ground(self, state: State) -> MassProperties:
-        """Mass, mass center and inertia of the system about the Ground origin, in Ground. Needs POSITION."""
+        """Mass, mass center and inertia of the system about the Ground origin, in Ground. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_system_mass_properties_in_ground(state).mass
+        2.0
+        """
         sums = self._mass_sums(state, "calc_system_mass_properties_in_ground")
         return MassProperties.trusted(float(sums[0]), _per_mass(sums[1:4], sums[0]), full(sums[4:]))
 
     def calc_system_central_inertia_in_ground(self, state: State) -> Inertia:
-        """Inertia of the system about its mass center, in Ground. Needs POSITION."""
+        """Inertia of the system about its mass center, in Ground. Needs POSITION.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> round(float(np.asarray(matter.calc_system_central_inertia_in_ground(state))[2, 2]), 3)
+        0.508
+        """
         self.positions(state, "calc_system_central_inertia_in_ground")
         return self.calc_system_mass_properties_in_ground(state).central_inertia
 
@@ -51,6 +96,16 @@ class Momentum(HasMassMatrix):
         """Angular momentum about the Ground origin, and linear momentum ``(2, 3)``. Needs VELOCITY.
 
         That of bodies and particles; the spin of rotors, which `MobilizedBody.set_rotor_inertia` adds, is not in it.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_system_momentum_about_ground_origin(state)[1].round(3)
+        array([4.205, 2.524, 0.   ])
         """
         out = np.empty((6, 1))
         momentum.calc_momentum(self.velocities(state, "calc_system_momentum_about_ground_origin"), out)
@@ -60,6 +115,16 @@ class Momentum(HasMassMatrix):
         """Angular momentum about the system's mass center, and linear momentum ``(2, 3)``. Needs VELOCITY.
 
         Without the spin of rotors, as `calc_system_momentum_about_ground_origin`.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_system_central_momentum(state).round(3)[1]
+        array([4.205, 2.524, 0.   ])
         """
         self.velocities(state, "calc_system_central_momentum")
         about_origin = self.calc_system_momentum_about_ground_origin(state)
@@ -68,12 +133,34 @@ class Momentum(HasMassMatrix):
         return about_origin
 
     def calc_system_mass_center_velocity_in_ground(self, state: State) -> Array:
-        """Velocity of the system's mass center; NaN for a massless one. Needs VELOCITY."""
+        """Velocity of the system's mass center; NaN for a massless one. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_system_mass_center_velocity_in_ground(state).round(3)
+        array([2.103, 1.262, 0.   ])
+        """
         self.velocities(state, "calc_system_mass_center_velocity_in_ground")
         return _per_mass(self.calc_system_momentum_about_ground_origin(state)[1], self.calc_system_mass(state))
 
     def calc_system_mass_center_acceleration_in_ground(self, state: State) -> Array:
-        """Acceleration of the system's mass center; NaN for a massless one. Needs ACCELERATION."""
+        """Acceleration of the system's mass center; NaN for a massless one. Needs ACCELERATION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_system_mass_center_acceleration_in_ground(state).round(3)
+        array([-3.736,  2.245,  0.   ])
+        """
         self.positions(state, "calc_system_mass_center_acceleration_in_ground", Stage.ACCELERATION)
         if state.stage_number < Stage.ACCELERATION:
             state.refuse("calc_system_mass_center_acceleration_in_ground", Stage.ACCELERATION)
@@ -84,7 +171,18 @@ class Momentum(HasMassMatrix):
         return _per_mass(np.sum(m * a, axis=0) + np.sum(m_p * a_p, axis=0), float(np.sum(m) + np.sum(m_p)))
 
     def calc_kinetic_energy(self, state: State) -> float:
-        """Kinetic energy of bodies, rotors and particles, mass*length^2/time^2. Needs VELOCITY."""
+        """Kinetic energy of bodies, rotors and particles, mass*length^2/time^2. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> round(matter.calc_kinetic_energy(state), 3)
+        8.283
+        """
         out = np.empty((1, 1))
         momentum.calc_kinetic_energy(self.velocities(state, "calc_kinetic_energy"), out)
         return float(out[0, 0])

@@ -56,21 +56,65 @@ class Prescribed(Constrained):
         return np.repeat(state.field("prescribed") != SOLVED, state.tree.num_u)
 
     def pack_free_q(self, state: State, all_q: npt.ArrayLike) -> Array:
-        """The free ones of ``(nq,)`` numbers, in order, ``(nfq,)``. Needs INSTANCE."""
+        """The free ones of ``(nq,)`` numbers, in order, ``(nfq,)``. Needs INSTANCE.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.pack_free_q(state, [1.0, 2.0])
+        array([1., 2.])
+        """
         free = self._free(state, "pack_free_q", 0)
         return _vector("all_q", all_q, state.tree.nq)[free]
 
     def unpack_free_q(self, state: State, packed_free_q: npt.ArrayLike, unpacked_free_q: npt.ArrayLike | None = None) -> Array:
-        """A new array ``(nq,)``: free ones of *packed_free_q*, others of *unpacked_free_q*, or zero. Needs INSTANCE."""
+        """A new array ``(nq,)``: free ones of *packed_free_q*, others of *unpacked_free_q*, or zero. Needs INSTANCE.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.unpack_free_q(state, [1.0, 2.0])
+        array([1., 2.])
+        """
         return _unpacked("free_q", self._free(state, "unpack_free_q", 0), packed_free_q, unpacked_free_q, state.tree.nq)
 
     def pack_free_u(self, state: State, all_u: npt.ArrayLike) -> Array:
-        """The free ones of ``(nu,)`` numbers, in order, ``(nfu,)``. Needs INSTANCE."""
+        """The free ones of ``(nu,)`` numbers, in order, ``(nfu,)``. Needs INSTANCE.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.pack_free_u(state, [1.0, 2.0])
+        array([1., 2.])
+        """
         free = self._free(state, "pack_free_u", 1)
         return _vector("all_u", all_u, state.tree.nu)[free]
 
     def unpack_free_u(self, state: State, packed_free_u: npt.ArrayLike, unpacked_free_u: npt.ArrayLike | None = None) -> Array:
-        """A new array ``(nu,)``: free ones of *packed_free_u*, others of *unpacked_free_u*, or zero. Needs INSTANCE."""
+        """A new array ``(nu,)``: free ones of *packed_free_u*, others of *unpacked_free_u*, or zero. Needs INSTANCE.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.unpack_free_u(state, [1.0, 2.0])
+        array([1., 2.])
+        """
         return _unpacked("free_u", self._free(state, "unpack_free_u", 1), packed_free_u, unpacked_free_u, state.tree.nu)
 
     # ------------------------------------------------------------------------------------------ errors
@@ -96,6 +140,16 @@ class Prescribed(Constrained):
             If *stage* is another.
         StageError
             If the state is not realized so far.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_motion_errors(state, mb.Stage.POSITION)  # nothing is prescribed
+        array([], dtype=float64)
         """
         asked, system = "calc_motion_errors", self.get_system()
         held = Method.PRESCRIBED, Method.ZERO
@@ -130,6 +184,18 @@ class Prescribed(Constrained):
 
         They have the sign of Simbody's multipliers, M udot + tau = f - (forces of the velocities): the generalized forces that
         locks and motions exert are -tau. Found by inverse dynamics with the accelerations that there are, in O(n).
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> arm.lock(state)
+        >>> system.realize(state)
+        >>> matter.find_motion_forces(state).shape
+        (2,)
         """
         return self._motion_forces(state, "find_motion_forces")
 
@@ -156,7 +222,18 @@ class Prescribed(Constrained):
         return tau[self._known(state, "get_motion_multipliers")]
 
     def calc_motion_power(self, state: State) -> float:
-        """The power of all locks and motions, positive where they add energy: -tau . u. Needs ACCELERATION."""
+        """The power of all locks and motions, positive where they add energy: -tau . u. Needs ACCELERATION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> abs(matter.calc_motion_power(state))  # nothing is prescribed
+        0.0
+        """
         return float(-(self._motion_forces(state, "calc_motion_power") @ state.u_values[: state.tree.nu]))
 
 

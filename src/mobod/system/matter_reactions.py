@@ -55,6 +55,16 @@ class Reactions(Prescribed):
         -----
         F = P A' + Z, with the articulated inertia of the body and the force left to be balanced there when accelerations
         were computed: about a hundred operations a body. Source: Jain 2011, section 7.3.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_mobilizer_reaction_forces(state).shape
+        (3, 2, 3)
         """
         block = self.accelerations(state, "calc_mobilizer_reaction_forces")
         out = np.empty((len(self.body_list), 2, 3))
@@ -72,6 +82,16 @@ class Reactions(Prescribed):
         ------
         StageError
             If the state is below ACCELERATION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_mobilizer_reaction_forces_using_freebody_method(state).shape
+        (3, 2, 3)
         """
         block = self.accelerations(state, "calc_mobilizer_reaction_forces_using_freebody_method")
         out = np.empty((len(self.body_list), 2, 3))

@@ -69,19 +69,55 @@ class Realized(HasBodies):
         self.get_system().compute(state, entry)
 
     def realize_position_kinematics(self, state: State) -> None:
-        """Compute poses and hinge columns now, whatever the stage, so that POSITION finds them. Needs INSTANCE."""
+        """Compute poses and hinge columns now, whatever the stage, so that POSITION finds them. Needs INSTANCE.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state, mb.Stage.INSTANCE)
+        >>> matter.realize_position_kinematics(state)
+        >>> matter.is_position_kinematics_realized(state)
+        True
+        """
         state.need_instance(self._ground, "realize_position_kinematics")
         if not state.valid & validity.POSITIONS:
             self._realize(state, validity.POSITIONS)
 
     def realize_velocity_kinematics(self, state: State) -> None:
-        """Compute velocities now, whatever the stage. Needs position kinematics."""
+        """Compute velocities now, whatever the stage. Needs position kinematics.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state, mb.Stage.POSITION)
+        >>> matter.realize_velocity_kinematics(state)
+        >>> matter.is_velocity_kinematics_realized(state)
+        True
+        """
         self.positions(state, "realize_velocity_kinematics")
         if not state.valid & validity.VELOCITIES:
             self._realize(state, validity.VELOCITIES)
 
     def realize_composite_body_inertias(self, state: State) -> None:
-        """Compute composite body inertias now. Needs position kinematics."""
+        """Compute composite body inertias now. Needs position kinematics.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state, mb.Stage.VELOCITY)
+        >>> matter.realize_composite_body_inertias(state)
+        >>> matter.is_composite_body_inertias_realized(state)
+        True
+        """
         self._composite(state, "realize_composite_body_inertias")
 
     def _composite(self, state: State, asked: str) -> None:
@@ -94,6 +130,17 @@ class Realized(HasBodies):
         """Compute articulated body inertias now. Needs position kinematics.
 
         `ModelError` names a free mobility that moves no inertia: bodies inboard of it have no articulated inertia.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state, mb.Stage.VELOCITY)
+        >>> matter.realize_articulated_body_inertias(state)
+        >>> matter.is_articulated_body_inertias_realized(state)
+        True
         """
         self._articulated(state, "realize_articulated_body_inertias")
 

@@ -50,6 +50,17 @@ class Realizing(Explaining):
         ModelError
             If q, u or time is not finite, a mobility moves no inertia, or a particle's mass is not positive. The state is
             then as it was.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> state.u = 0.0, 0.0
+        >>> system.realize(state, mb.Stage.VELOCITY)
+        >>> state.stage.name
+        'VELOCITY'
         """
         # kept short: with the setters of q and u, this is all that Python adds to the kernel's time
         try:

@@ -145,11 +145,31 @@ class MultibodySystem(Differentiable):
     # ------------------------------------------------------------------------------------------ energy
 
     def calc_kinetic_energy(self, state: State) -> float:
-        """Kinetic energy, mass*length^2/time^2. Needs VELOCITY."""
+        """Kinetic energy, mass*length^2/time^2. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> round(system.calc_kinetic_energy(state), 3)
+        8.283
+        """
         return self.get_matter_subsystem().calc_kinetic_energy(state)
 
     def calc_potential_energy(self, state: State) -> float:
-        """Potential energy of all enabled forces, mass*length^2/time^2. Needs POSITION (custom forces may need more)."""
+        """Potential energy of all enabled forces, mass*length^2/time^2. Needs POSITION (custom forces may need more).
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> round(system.calc_potential_energy(state), 3)
+        -26.247
+        """
         state.check_owner(self, "calc_potential_energy")
         if not state.valid & validity.POSITIONS:
             state.refuse("calc_potential_energy", Stage.POSITION)
@@ -157,7 +177,17 @@ class MultibodySystem(Differentiable):
         return float(total + sum(force.calc_potential_energy_contribution(state) for force in self._custom_forces))
 
     def calc_energy(self, state: State) -> float:
-        """Kinetic and potential energy. Needs VELOCITY."""
+        """Kinetic and potential energy. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> round(system.calc_energy(state), 3)
+        -17.964
+        """
         if not self._custom_forces and state.valid & validity.VELOCITIES:
             state.check_owner(self, "calc_energy")
             out = np.empty((2, 1))
@@ -166,7 +196,17 @@ class MultibodySystem(Differentiable):
         return self.calc_kinetic_energy(state) + self.calc_potential_energy(state)
 
     def calc_power_dissipation(self, state: State) -> float:
-        """The power that all enabled forces turn into heat, mass*length^2/time^3. Needs VELOCITY."""
+        """The power that all enabled forces turn into heat, mass*length^2/time^3. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> system.calc_power_dissipation(state)
+        0.0
+        """
         state.check_owner(self, "calc_power_dissipation")
         return float(sum(forces.calc_power_dissipation(state) for forces in self.force_subsystems))
 

@@ -77,6 +77,16 @@ class HasTopology(HasEvents):
         -----
         Hooks of users' parts (subsystems, forces, mobilizers) are called for TOPOLOGY and then MODEL, with the state at EMPTY
         and then at TOPOLOGY, to allocate what they keep in the state.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> arm = system.matter.bodies["lower"]
+        >>> spring = mb.force.MobilityLinearSpring(system.forces, arm, 0, 10.0, 0.0)
+        >>> state = system.realize_topology()
+        >>> state.stage.name
+        'MODEL'
         """
         matter = self.get_matter_subsystem()
         tree = self.tree_for(matter.default_use_euler_angles)
@@ -213,6 +223,19 @@ class HasTopology(HasEvents):
 
         Hooks of users' parts are called, and subsystems allocate anew what depends on the choices: their q, u or z keep their
         values if the number is unchanged. A state at MODEL or above is left as it is.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system = mb.MultibodySystem()
+        >>> matter = mb.SimbodyMatterSubsystem(system)
+        >>> body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+        >>> ball = mb.mobilizer.Ball(matter.ground, body)
+        >>> state = system.realize_topology()
+        >>> matter.set_use_euler_angles(state, True)
+        >>> system.realize_model(state)
+        >>> len(state.q)
+        3
         """
         state.check_owner(self, "realize_model")
         if state.stage_number < Stage.TOPOLOGY:

@@ -33,6 +33,22 @@ class EdgeEdge(BetweenBodies):
     static_friction, dynamic_friction, viscous_friction : float
         Coefficients, see `UnilateralContact`.
     name : str, optional
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> sphere = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> ball = mb.mobilizer.Translation(matter.ground, sphere)
+    >>> along = mb.Transform(mb.Rotation.about_axis(1.570796, 'z'))
+    >>> over = mb.Transform(mb.Rotation.about_axis(3.141593, 'x'))
+    >>> part = mb.contact.EdgeEdge(matter.ground, along, 1.0, ball, over, 1.0)
+    >>> state = system.realize_topology()
+    >>> ball.set_q(state, (0, 0, 0.5))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> round(float(part.calc_gap(state)), 6)
+    0.5
     """
 
     may_be_beside = True

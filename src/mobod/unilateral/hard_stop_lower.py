@@ -17,4 +17,18 @@ class HardStopLower(HardStop):
     restitution : float
         From 0 to 1.
     name : str, optional
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> sphere = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> ball = mb.mobilizer.Translation(matter.ground, sphere)
+    >>> part = mb.contact.HardStopLower(ball, 2, 0.2)
+    >>> state = system.realize_topology()
+    >>> ball.set_q(state, (0, 0, 0.5))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> round(float(part.calc_gap(state)), 6)
+    0.3
     """

@@ -34,6 +34,17 @@ class JointFriction(StateLimitedFriction):
     Notes
     -----
     `integrator.TimeStepping` takes it into account; other integrators leave it out, unless `enable` makes it stick.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.contact.JointFriction(arm, 0, 10.0, 0.1)
+    >>> state = system.realize_topology()
+    >>> motion = mb.simulate(system, state, 0.1, integrator=mb.integrator.TimeStepping(system, fixed_step_size=0.01))
+    >>> float(motion.time[-1])
+    0.1
     """
 
     stick: ConstantSpeed

@@ -32,6 +32,20 @@ class SphereSphere(BetweenBodies):
     static_friction, dynamic_friction, viscous_friction : float
         Coefficients, see `UnilateralContact`.
     name : str, optional
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> sphere = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> ball = mb.mobilizer.Translation(matter.ground, sphere)
+    >>> part = mb.contact.SphereSphere(matter.ground, (0, 0, 0), 0.2, ball, (0, 0, 0), 0.1)
+    >>> state = system.realize_topology()
+    >>> ball.set_q(state, (0, 0, 0.5))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> round(float(part.calc_gap(state)), 6)
+    0.2
     """
 
     def __init__(

@@ -12,6 +12,17 @@ class Stage(IntEnum, metaclass=NamedMembers):
     ``INSTANCE`` masses, frames and force parameters are set; ``TIME``, ``POSITION`` and ``VELOCITY``: everything that
     depends on time, then q, then u is known; ``DYNAMICS`` applied forces; ``ACCELERATION`` udot and all that follows from it;
     ``REPORT`` quantities that nothing else needs.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> state.stage < mb.Stage.POSITION
+    True
+    >>> system.realize(state, mb.Stage.VELOCITY)
+    >>> state.stage.name
+    'VELOCITY'
     """
 
     EMPTY = 0

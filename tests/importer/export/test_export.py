@@ -281,3 +281,71 @@ def test_what_is_switched_off_stays_so_and_starts_are_said_to_be_left_out(tmp_pa
     assert all(again.matter.get_constraint(k).is_disabled(state) for k in range(2))
     model.bodies["b"].lock_by_default()
     assert "locks are left out: j" in model.save_mjcf(tmp_path / "s.xml")
+
+
+DRIVEN = """<mujoco model="driven"><compiler angle="radian"/><option gravity="0 0 -9.81"/>
+<worldbody>
+  <body name="a" pos="0 0 1" gravcomp="0.5"><joint name="hip" axis="0 1 0" damping="0.2"/>
+    <inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.2 0.3"/><site name="sa" pos="0.1 0 0.1"/>
+    <body name="b" pos="0.4 0 0"><joint name="knee" axis="0 1 0"/><inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.2 0.3"/>
+      <site name="sb" pos="0.2 0 0.1"/>
+      <body name="c" pos="0.4 0 0"><joint name="ball" type="ball" damping="0.3"/>
+        <inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.2 0.3"/></body></body></body>
+  <body name="free" pos="1 0 0"><freejoint name="loose"/><inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.2 0.25"/></body>
+</worldbody>
+<tendon><fixed name="both" stiffness="3" damping="0.4" limited="true" range="-1 2"><joint joint="hip" coef="0.5"/>
+    <joint joint="knee" coef="-2"/></fixed>
+  <spatial name="rope" stiffness="20"><site site="sa"/><site site="sb"/></spatial></tendon>
+<actuator><motor name="m" joint="hip" gear="3" ctrllimited="true" ctrlrange="-1 1"/>
+  <position name="p" joint="knee" kp="20" kv="2" forcerange="-4 4" forcelimited="true"/>
+  <general name="g" tendon="both" gainprm="2" dyntype="filterexact" dynprm="0.1" biastype="affine" biasprm="1 -2 -0.5"/>
+  <motor name="r" tendon="rope" gear="0.7"/></actuator>
+<keyframe><key name="home" qpos="0.1 -0.2 1 0 0 0 1 2 3 0.6 0.8 0 0"
+  qvel="1 2 3 4 5 6 7 8 9 10 11" ctrl="0.1 0.2 0.3 0.4"/></keyframe>
+</mujoco>"""
+
+
+def test_actuators_tendons_compensation_dampers_and_keyframes_go_to_mjcf_and_back(tmp_path):
+    mujoco = pytest.importorskip("mujoco")
+    (tmp_path / "driven.xml").write_text(DRIVEN)
+    notes = mb.load_mjcf(tmp_path / "driven.xml").save_mjcf(tmp_path / "again.xml")
+    assert notes == []
+    one, other = (mujoco.MjModel.from_xml_path(str(tmp_path / name)) for name in ("driven.xml", "again.xml"))
+    assert [one.actuator(k).name for k in range(one.nu)] == [other.actuator(k).name for k in range(other.nu)]
+    for name in ("key_qpos", "key_qvel", "key_ctrl", "tendon_range", "body_gravcomp", "actuator_ctrlrange"):
+        assert_allclose(getattr(one, name), getattr(other, name), atol=1e-15, err_msg=name)
+    rng = np.random.default_rng(5)
+    data = mujoco.MjData(one), mujoco.MjData(other)
+    q, u, ctrl, act = (
+        one.qpos0 + rng.normal(size=one.nq),
+        rng.normal(size=one.nv),
+        rng.normal(size=one.nu),
+        rng.normal(size=one.na),
+    )
+    mujoco.mj_normalizeQuat(one, q)
+    for m, d in zip((one, other), data, strict=True):
+        m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+        d.qpos[:], d.qvel[:], d.ctrl[:], d.act[:] = q, u, ctrl, act
+        mujoco.mj_forward(m, d)
+    for name in ("qfrc_passive", "qfrc_actuator", "qfrc_gravcomp", "ten_length", "qacc_smooth"):
+        assert_allclose(getattr(data[0], name), getattr(data[1], name), atol=1e-11, err_msg=name)
+
+
+def test_what_was_not_asked_for_at_loading_goes_to_urdf_all_the_same(tmp_path):
+    (tmp_path / "arm.urdf").write_text(
+        """<robot name="arm"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+        <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+        <collision name="hull"><origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><geometry><mesh filename="package://x/a.stl"
+        scale="1 2 3"/>
+        </geometry></collision><collision><geometry><capsule radius="0.1" length="0.5"/></geometry></collision></link>
+        <joint name="j" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
+        <limit lower="-1" upper="2" effort="30" velocity="4"/><dynamics damping="0.5" friction="0.25"/></joint></robot>"""
+    )
+    bare = mb.load_urdf(tmp_path / "arm.urdf", joint_damping=False, joint_limits=False)
+    for model in (bare, mb.load_urdf(tmp_path / "arm.urdf", joint_friction=True)):
+        model.save_urdf(tmp_path / "again.urdf")
+        again = mb.load_urdf(tmp_path / "again.urdf")
+        assert again.joints["j"].limit == bare.joints["j"].limit and again.joints["j"].dynamics == bare.joints["j"].dynamics
+        assert [(c.geometry, c.origin, c.name) for c in again.links["arm"].collisions] == [
+            (c.geometry, c.origin, c.name) for c in bare.links["arm"].collisions
+        ]

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from ...state.state import State
 
 _X, _Y, _Z = np.eye(3)
+#: Kinds of forces that MJCF has words for.
+BEYOND = (force.Actuator, force.TransmissionSpring, force.GravityCompensation)
 
 
 class Step(NamedTuple):
@@ -96,6 +98,8 @@ class Part:
     steps: list[Step] | None
     coordinates: list[Coordinate]
     gravity: bool = True
+    #: Of a joint that is no row of steps, the damping of each speed.
+    damping: dict[int, float] = field(default_factory=dict)
 
     @property
     def mass(self) -> MassProperties:
@@ -134,6 +138,14 @@ class Mechanism:
     couplings: list[Coupling]
     ties: list[tuple[Any, bool]]  # and whether they are active
     frames: dict[str, tuple[MobilizedBody, Transform]]
+    #: Forces that a format may say, and paths by their names; what a URDF file says of links and joints besides; named states.
+    beyond: list[Any] = field(default_factory=list)
+    tendons: dict[str, Any] = field(default_factory=dict)
+    links: dict[str, Any] = field(default_factory=dict)
+    joints: dict[str, Any] = field(default_factory=dict)
+    keyframes: dict[str, Any] = field(default_factory=dict)
+    #: Of `beyond`, those that are limits.
+    stops: list[Any] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -180,6 +192,10 @@ def read_mechanism(model: Model | MultibodySystem) -> Mechanism:
             for coordinate, rotor in zip(coordinates, rotors, strict=False):
                 coordinate.rotor = float(rotor)
     found = Mechanism(name, system, parts, np.zeros(3), [], [], dict(model.frames) if isinstance(model, Model) else {})
+    if isinstance(model, Model):
+        found.tendons, found.keyframes = dict(model.data.get("tendons", {})), dict(model.keyframes)
+        found.stops = list(model.stops.values())
+        found.links, found.joints = dict(model.links), dict(model.joints)
     _read_forces(found, matter)
     _read_constraints(found, matter, state)
     _read_start(found, state)
@@ -216,11 +232,17 @@ def _read_forces(found: Mechanism, matter: Any) -> None:
                 part.gravity = part.gravity and not one.get_default_body_is_excluded(part.mobod)
             continue
         kind = type(one).__name__
+        if isinstance(one, BEYOND):
+            found.beyond.append(one)
+            continue
         if kind not in ("MobilityLinearDamper", "MobilityDryFriction", "MobilityLinearSpring", "MobilityLinearStop"):
             others[kind] += 1
             continue
         part = found.parts[one.get_mobilized_body().index]
         which = one.get_which_u() if hasattr(one, "get_which_u") else one.get_which_q()
+        if part.steps is None and kind == "MobilityLinearDamper":
+            part.damping[which] = part.damping.get(which, 0.0) + one.get_default_damping()
+            continue
         if part.steps is None or which >= len(part.coordinates):
             others[kind] += 1
             continue

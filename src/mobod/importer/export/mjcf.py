@@ -9,12 +9,15 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from ... import constraint, contact, decoration, mobilizer
+from ... import constraint, decoration, mobilizer
 from ...algebra.arrays import Array
 from ...system.system import MultibodySystem
 from ...value import Transform
+from ..mjcf.source import rotation_of
 from ..model import Model
 from .mechanism import Coordinate, Mechanism, Part, Step, check_path, check_written, read_mechanism, show
+from .mjcf_forces import Driven
+from .shapes import shape_of
 
 #: MuJoCo refuses less of what moves.
 _LEAST = 1e-14
@@ -79,6 +82,7 @@ class _Writer:
         self.rows: dict[int, _Row] = {}
         self.children: dict[int, list[int]] = {}
         self.names: set[str] = set()
+        self.order: list[int] = []  # of the bodies in the file
 
     def write(self) -> str:
         for index, part in self.found.parts.items():
@@ -95,6 +99,15 @@ class _Writer:
         for index in merged:
             del self.rows[index]
             self.notes.append(f"{self.found.parts[index].name!r} has no mass, and is joined with the body that it carries")
+        self.joint_names = {
+            (index, part.coordinates.index(one)): one.name
+            for row in self.rows.values()
+            for _, one, _, _ in row.joints
+            for index, part in self.found.parts.items()
+            if one in part.coordinates
+        }
+        self.driven = Driven(self.found, lambda b, which: self.joint_names.get((b, which)), lambda b: b in self.rows)
+        self.notes += self.driven.notes
         on: dict[int, list[int]] = {}
         for index, row in self.rows.items():
             on.setdefault(row.parent, []).append(index)
@@ -109,6 +122,7 @@ class _Writer:
                 depth -= 1
                 body.append(f"{'  ' * depth}{what}")
                 continue
+            self.order.append(what)
             body += [f"{'  ' * depth}{line}" for line in self.body(what)]
             depth += 1
             body += self.sites(self.found.parts[what].mobod, depth)
@@ -124,7 +138,7 @@ class _Writer:
             for (file, scale), name in self.meshes.items():
                 head.append(f'    <mesh name={quoteattr(name)} file={quoteattr(file)} scale="{scale}"/>')
             head.append("  </asset>")
-        tail = self.equalities()
+        tail = [*self.driven.tendon_lines(), *self.driven.actuator_lines(), *self.equalities(), *self.keyframes()]
         return "\n".join([*head, "  <worldbody>", *body, "  </worldbody>", *tail, "</mujoco>"]) + "\n"
 
     # Bodies
@@ -178,16 +192,35 @@ class _Writer:
     def body(self, index: int) -> list[str]:
         row = self.rows[index]
         part = row.part
-        gravity = "" if part.gravity else ' gravcomp="1"'
+        held = self.driven.compensated.get(index, 0.0) + (not part.gravity)
+        gravity = f' gravcomp="{float(held)!r}"' if held else ""
         lines = [f"<body name={quoteattr(part.name)}{_pose(row.X_PB0)}{gravity}>"]
         if row.whole == "free":
-            lines.append(f"  <freejoint name={quoteattr(part.joint)}/>")
+            lines.append(f'  <joint name={quoteattr(part.joint)} type="free"{self.damping_of_whole(part, 6)}/>')
         elif row.whole == "ball":
-            lines.append(f'  <joint name={quoteattr(part.joint)} type="ball" pos="{show(part.X_BM.p)}"/>')
+            lines.append(
+                f'  <joint name={quoteattr(part.joint)} type="ball" pos="{show(part.X_BM.p)}"{self.damping_of_whole(part, 3)}/>'
+            )
         for kind, one, axis, position in row.joints:
             lines.append(f"  {self.joint(kind, one, axis, position)}")
         moves = bool(row.joints or row.whole)
         return [*lines, *(f"  {line}" for line in [*self.inertial(part, moves), *self.geoms(part)])]
+
+    def damping_of_whole(self, part: Part, n: int) -> str:
+        """The damping of a ball or free joint, which is one number."""
+        more = f' armature="{part.coordinates[0].rotor!r}"' if self.equal_rotors(part, n) else ""
+        if not part.damping:
+            return more
+        values = [part.damping.get(k, 0.0) for k in range(n)]
+        if max(values) - min(values) > 1e-14 * max(values):
+            self.notes.append(f"{part.joint!r}: its damping is not the same about all axes, and is left out")
+            return more
+        return f'{more} damping="{values[0]!r}"'
+
+    def equal_rotors(self, part: Part, n: int) -> bool:
+        """Whether all speeds of a joint have one rotor inertia."""
+        rotors = np.broadcast_to(np.atleast_1d(np.asarray(part.mobod.get_default_rotor_inertia(), float)), (n,))
+        return bool(rotors[0] and np.ptp(rotors) == 0.0)
 
     def joint(self, kind: str, one: Coordinate, axis: Array, position: Array) -> str:
         more = f' damping="{one.damping!r}"' if one.damping else ""
@@ -229,11 +262,12 @@ class _Writer:
             pose = _pose(X @ geometry.X @ turned)
             lines.append(f'<geom {shape}{pose}{color} contype="0" conaffinity="0" group="1" mass="0"/>')
         for surface, X in part.mobod.body.contact_surfaces:
-            text = _surface(surface.geometry)
-            if text is None:
+            touching = shape_of(surface.geometry)
+            if touching is None:
                 self.notes.append(f"{part.name!r}: MJCF has no shape for a {type(surface.geometry).__name__} that touches")
             else:
-                lines.append(f'<geom {text}{_pose(X)} group="3" mass="0"/>')
+                size = f'type="{touching.kind}" size="{show(touching.sizes)}"'
+                lines.append(f'<geom {size}{_pose(X @ touching.X)} group="3" mass="0"/>')
         return lines
 
     def geom_of(self, geometry: Any) -> tuple[str, Transform] | None:
@@ -244,25 +278,49 @@ class _Writer:
             key = os.fspath(geometry.path.absolute()), show(scale)
             name = self.meshes.setdefault(key, f"{geometry.path.stem}_{len(self.meshes)}")
             return f'type="mesh" mesh={quoteattr(name)}', Transform()
-        if not np.array_equal(scale, np.ones(3)):
-            return None
-        if isinstance(geometry, decoration.Brick):
-            return f'type="box" size="{show(geometry.half_lengths)}"', Transform()
-        if isinstance(geometry, decoration.Sphere):
-            return f'type="sphere" size="{geometry.radius!r}"', Transform()
-        if isinstance(geometry, decoration.Ellipsoid):
-            return f'type="ellipsoid" size="{show(geometry.radii)}"', Transform()
-        if isinstance(geometry, decoration.Cylinder):
-            turned = Transform.trusted(np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]), np.zeros(3))
-            return f'type="cylinder" size="{geometry.radius!r} {geometry.half_height!r}"', turned
-        return None
+        shape = shape_of(geometry)
+        return None if shape is None else (f'type="{shape.kind}" size="{show(shape.sizes)}"', shape.X)
 
     def sites(self, mobod: Any, depth: int) -> list[str]:
         lines = []
         for name, (body, X) in self.found.frames.items():
             if body is mobod or (mobod is None and body.index == 0):
                 lines.append(f"{'  ' * depth}<site name={quoteattr(name)}{_pose(X)}/>")
+        lines += [f"{'  ' * depth}{line}" for line in self.driven.sites.get(0 if mobod is None else mobod.index, [])]
         return lines
+
+    # States
+
+    def keyframes(self) -> list[str]:
+        """States that the model names, in MuJoCo's order of coordinates: that of the bodies in the file."""
+        lines = []
+        places = {id(one): (part, k) for part in self.found.parts.values() for k, one in enumerate(part.coordinates)}
+        for name, make in self.found.keyframes.items():
+            state = make()
+            qpos: list[float] = []
+            qvel: list[float] = []
+            for row in (self.rows[index] for index in self.order):
+                mobod = row.part.mobod
+                if row.whole:
+                    q, u = mobod.get_q_as_vector(state), mobod.get_u_as_vector(state)
+                    if len(q) != (7 if row.whole == "free" else 4) or (row.whole == "free" and row.part.X_PF.p.any()):
+                        break
+                    R = np.asarray(rotation_of(q[:4]))
+                    qpos += [*q[4:].tolist(), *q[:4].tolist()]
+                    qvel += [*u[3:].tolist(), *(R.T @ u[:3]).tolist()]
+                for _, one, _, _ in row.joints:
+                    part, k = places[id(one)]
+                    qpos.append(float(np.atleast_1d(part.mobod.get_q_as_vector(state))[k]))
+                    qvel.append(float(np.atleast_1d(part.mobod.get_u_as_vector(state))[k]))
+            else:
+                controls = [one.get_control(state) for one in self.driven.actuators]
+                more = f' ctrl="{show(controls)}"' if controls else ""
+                lines.append(
+                    f'    <key name={quoteattr(name)} time="{state.time!r}" qpos="{show(qpos)}" qvel="{show(qvel)}"{more}/>'
+                )
+                continue
+            self.notes.append(f"the keyframe {name!r} is left out")
+        return ["  <keyframe>", *lines, "  </keyframe>"] if lines else []
 
     # Constraints
 
@@ -301,20 +359,6 @@ class _Writer:
 
 def _active(active: bool) -> str:
     return "" if active else ' active="false"'
-
-
-def _surface(shape: Any) -> str | None:
-    if isinstance(shape, contact.Brick):
-        return f'type="box" size="{show(shape.half_lengths)}"'
-    if isinstance(shape, contact.Sphere):
-        return f'type="sphere" size="{shape.radius!r}"'
-    if isinstance(shape, contact.Ellipsoid):
-        return f'type="ellipsoid" size="{show(shape.radii)}"'
-    if isinstance(shape, contact.Capsule):
-        return f'type="capsule" size="{shape.radius!r} {shape.half_length!r}"'
-    if isinstance(shape, contact.Cylinder) and math.isfinite(shape.half_length):
-        return f'type="cylinder" size="{shape.radius!r} {shape.half_length!r}"'
-    return None
 
 
 def _pose(X: Transform) -> str:

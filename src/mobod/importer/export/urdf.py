@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from ... import contact, decoration, mobilizer
+from ... import decoration, mobilizer
 from ...algebra.arrays import Array
 from ...system.system import MultibodySystem
 from ...value import Transform
 from ..model import Model
+from ..urdf.document import Box, Capsule, Collision, Cylinder, Mesh, Origin, Sphere
 from ..urdf.forces import YIELD
 from .mechanism import Coordinate, Mechanism, Part, Step, check_path, check_written, read_mechanism, show
+from .shapes import Shape, shape_of
 
 
 def save_urdf(model: Model | MultibodySystem, path: str | os.PathLike[str]) -> list[str]:
@@ -46,7 +49,8 @@ def save_urdf(model: Model | MultibodySystem, path: str | os.PathLike[str]) -> l
     Notes
     -----
     Joints of several axes become several joints, with links without mass between them. `load_urdf` of the file makes a system
-    with the same names, mass matrix, poses and accelerations as far as the list is empty.
+    with the same names, mass matrix, poses and accelerations as far as the list is empty. What a model's own URDF file says of
+    collision shapes, damping, friction and limits is written too where it was not asked for at loading.
     """
     file = check_path(path, (".urdf",))
     found = read_mechanism(model)
@@ -116,6 +120,10 @@ class _Writer:
         springs = sum(one.stiffness > 0.0 for part in self.found.parts.values() for one in part.coordinates)
         if springs:
             self.notes.append(f"the springs of {springs} {'coordinate' if springs == 1 else 'coordinates'} are left out")
+        beyond = Counter(type(one).__name__ for one in self.found.beyond)
+        beyond["MobilityLinearDamper"] += sum(len(part.damping) for part in self.found.parts.values())
+        for kind, count in (+beyond).items():
+            self.notes.append(f"forces: {count} of the kind {kind} {'is' if count == 1 else 'are'} left out")
         if any(not part.gravity for part in self.found.parts.values()):
             self.notes.append("that gravity does not pull at some bodies is left out")
         if self.found.frames:
@@ -159,11 +167,14 @@ class _Writer:
                 color = f'<material name=""><color rgba="{show([*geometry.color, geometry.opacity])}"/></material>'
             lines.append(f"<visual>{origin(X @ geometry.X @ turned)}<geometry>{shape}</geometry>{color}</visual>")
         for surface, X in part.mobod.body.contact_surfaces:
-            text = _shape_of(surface.geometry)
-            if text is None:
+            found = _geometry_of(surface.geometry)
+            if found is None:
                 self.notes.append(f"{part.name!r}: URDF has no shape for a {type(surface.geometry).__name__} that touches")
             else:
-                lines.append(f"<collision>{origin(X)}<geometry>{text}</geometry></collision>")
+                lines.append(f"<collision>{origin(X @ found[1])}<geometry>{found[0]}</geometry></collision>")
+        kept = self.found.links.get(part.name)
+        if kept is not None and not part.mobod.body.contact_surfaces:  # as the file had them, and nobody asked for
+            lines += [_kept(collision) for collision in kept.collisions]
         return lines
 
     # Joints
@@ -221,17 +232,26 @@ class _Writer:
             self.joint(self.unused(f"{part.name} (fixed)"), "fixed", child, part.name, ~part.X_BM)
 
     def axis_joint(self, one: Coordinate, step: Step, axis: Array, parent: str, child: str, X: Transform, mimic: Any) -> None:
-        bounded = math.isfinite(one.low) or math.isfinite(one.high)
+        kept = self.found.joints.get(one.name)
+        limit = None if kept is None else kept.limit
+        low, high = one.low, one.high
+        if kept is not None and limit is not None and kept.type in YIELD and not one.stop:  # limits that nobody asked for
+            low, high = limit.lower or 0.0, limit.upper or 0.0
+        bounded = math.isfinite(low) or math.isfinite(high)
+        turned = "revolute" if step.turns else "prismatic"
         kind = ("revolute" if bounded else "continuous") if step.turns else "prismatic"
         inside = f'<axis xyz="{show(axis)}"/>'
+        effort = one.stop * YIELD[turned] if one.stop else 1e9 if limit is None or limit.effort is None else limit.effort
+        velocity = 1e9 if limit is None or limit.velocity is None else limit.velocity
         if bounded:
-            low, high = max(one.low, -1e16), min(one.high, 1e16)
-            effort = one.stop * YIELD["revolute" if step.turns else "prismatic"]
-            inside += f'<limit lower="{low!r}" upper="{high!r}" effort="{effort!r}" velocity="1e9"/>'
-        elif not step.turns:  # other readers insist
-            inside += '<limit effort="1e9" velocity="1e9"/>'
-        if one.damping or one.friction:
-            inside += f'<dynamics damping="{one.damping!r}" friction="{one.friction!r}"/>'
+            low, high = max(low, -1e16), min(high, 1e16)
+            inside += f'<limit lower="{low!r}" upper="{high!r}" effort="{effort!r}" velocity="{velocity!r}"/>'
+        elif not step.turns or limit is not None:  # other readers insist
+            inside += f'<limit effort="{effort!r}" velocity="{velocity!r}"/>'
+        damping = one.damping or (0.0 if kept is None else kept.dynamics.damping)
+        friction = one.friction or (0.0 if kept is None else kept.dynamics.friction)
+        if damping or friction:
+            inside += f'<dynamics damping="{damping!r}" friction="{friction!r}"/>'
         if mimic is not None:
             leader = quoteattr(self.joint_of[mimic.leader])
             inside += f'<mimic joint={leader} multiplier="{mimic.multiplier!r}" offset="{mimic.offset!r}"/>'
@@ -274,29 +294,40 @@ def _is_identity(X: Transform) -> bool:
 
 
 def _geometry_of(geometry: Any) -> tuple[str, Transform] | None:
-    """The shape in URDF's words, and its frame in the decoration's."""
-    scale = np.asarray(geometry.scale)
+    """The shape of a decoration or surface in URDF's words, and its frame in the other's."""
     if isinstance(geometry, decoration.MeshFile):
-        return f'<mesh filename={quoteattr(os.fspath(geometry.path.absolute()))} scale="{show(scale)}"/>', Transform()
-    if not np.array_equal(scale, np.ones(3)):
-        return None
-    if isinstance(geometry, decoration.Brick):
-        return f'<box size="{show(2.0 * geometry.half_lengths)}"/>', Transform()
-    if isinstance(geometry, decoration.Sphere):
-        return f'<sphere radius="{geometry.radius!r}"/>', Transform()
-    if isinstance(geometry, decoration.Cylinder):
-        turned = Transform.trusted(np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]), np.zeros(3))
-        return f'<cylinder radius="{geometry.radius!r}" length="{2.0 * geometry.half_height!r}"/>', turned
+        name = quoteattr(os.fspath(geometry.path.absolute()))
+        return f'<mesh filename={name} scale="{show(np.asarray(geometry.scale))}"/>', Transform()
+    shape = shape_of(geometry)
+    words = None if shape is None else _words(shape)
+    return None if shape is None or words is None else (words, shape.X)
+
+
+def _words(shape: Shape) -> str | None:
+    sizes = shape.sizes
+    if shape.kind == "box":
+        return f'<box size="{show([2.0 * one for one in sizes])}"/>'
+    if shape.kind == "sphere":
+        return f'<sphere radius="{sizes[0]!r}"/>'
+    if shape.kind in ("cylinder", "capsule"):
+        return f'<{shape.kind} radius="{sizes[0]!r}" length="{2.0 * sizes[1]!r}"/>'
     return None
 
 
-def _shape_of(shape: Any) -> str | None:
-    if isinstance(shape, contact.Brick):
-        return f'<box size="{show(2.0 * np.asarray(shape.half_lengths))}"/>'
-    if isinstance(shape, contact.Sphere):
-        return f'<sphere radius="{shape.radius!r}"/>'
-    if isinstance(shape, contact.Cylinder) and math.isfinite(shape.half_length):
-        return f'<cylinder radius="{shape.radius!r}" length="{2.0 * shape.half_length!r}"/>'
-    if isinstance(shape, contact.Capsule):
-        return f'<capsule radius="{shape.radius!r}" length="{2.0 * shape.half_length!r}"/>'
-    return None
+def _kept(collision: Collision) -> str:
+    """A shape of a file's that was not asked for when it was loaded, as the file has it."""
+    match collision.geometry:
+        case Box(size):
+            shape = f'<box size="{show(size)}"/>'
+        case Sphere(radius):
+            shape = f'<sphere radius="{radius!r}"/>'
+        case Cylinder(radius, length):
+            shape = f'<cylinder radius="{radius!r}" length="{length!r}"/>'
+        case Capsule(radius, length):
+            shape = f'<capsule radius="{radius!r}" length="{length!r}"/>'
+        case Mesh(filename, scale):
+            shape = f'<mesh filename={quoteattr(filename)} scale="{show(scale)}"/>'
+    place = collision.origin
+    there = "" if place == Origin() else f'<origin xyz="{show(place.xyz)}" rpy="{show(place.rpy)}"/>'
+    name = f" name={quoteattr(collision.name)}" if collision.name else ""
+    return f"<collision{name}>{there}<geometry>{shape}</geometry></collision>"

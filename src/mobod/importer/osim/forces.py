@@ -11,7 +11,7 @@ import numpy as np
 from ... import force, function
 from ...errors import ModelError
 from ...function import Function
-from ...value import Transform
+from ...value import Rotation, Transform
 from .constraints import coordinate_place, tell_of_offsets
 from .contact import listed_surfaces, smooth_sphere
 from .document import Item
@@ -155,6 +155,19 @@ def _formula_bushing(build: Builder, item: Item, name: str, disabled: bool) -> l
     return [make(build.model.forces, body1, X1, body2, X2, functions, damping, disabled_by_default=disabled, name=name)]
 
 
+def _function_bushing(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    (body1, X1), (body2, X2) = build.frame(item, "frame1"), build.frame(item, "frame2")
+    o = (0.0, 0.0, 0.0)
+    tags = [f"m_{axis}_theta_{axis}_function" for axis in "xyz"] + [f"f_{axis}_delta_{axis}_function" for axis in "xyz"]
+    held = [item.one_object(tag) for tag in tags]
+    functions: list[Function] = [function.Constant(0.0, 1) if one is None else make_function(one) for one in held]
+    damping = np.concatenate([item.finite("rotational_damping", o), item.finite("translational_damping", o)])
+    for tag in ("moment_visual_scale", "force_visual_scale", "visual_aspect_ratio"):
+        item.find(tag)
+    make = bushing.FunctionBushing
+    return [make(build.model.forces, body1, X1, body2, X2, functions, damping, disabled_by_default=disabled, name=name)]
+
+
 # ---------------------------------------------------------------------------------------------- between points
 
 
@@ -241,6 +254,28 @@ def _ligament(build: Builder, item: Item, name: str, disabled: bool) -> list[For
     return [paths.Ligament(build.model.forces, points, rest, strength, curve, disabled_by_default=disabled, name=name)]
 
 
+def _blankevoort(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    points = _straight(build, item, name)
+    tags = {"slack_length": 0.0, "linear_stiffness": 1.0, "transition_strain": 0.06, "damping_coefficient": 0.003}
+    values = {tag: item.number(tag, usual) for tag, usual in tags.items()}
+    if points is None:
+        return []
+    if not (values["slack_length"] > 0.0 and values["transition_strain"] > 0.0):
+        item.refuse(f"{item.tag} {item.name!r} needs a slack_length and a transition_strain above zero; they are {values}")
+    make = paths.BlankevoortLigament
+    return [make(build.model.forces, points, *values.values(), disabled_by_default=disabled, name=name)]
+
+
+def _path_formula(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    points = _straight(build, item, name)
+    rest, clamped = item.number("resting_length", 0.0), item.flag("clamp_stretch", True)
+    formula = function.Expression(item.text("expression", "0.0"), ["s", "ldot"])
+    if points is None:
+        return []
+    make = paths.PathFormula
+    return [make(build.model.forces, points, rest, formula, clamped=clamped, disabled_by_default=disabled, name=name)]
+
+
 def _path_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
     points = _straight(build, item, name)
     if points is None:
@@ -250,6 +285,42 @@ def _path_actuator(build: Builder, item: Item, name: str, disabled: bool) -> lis
 
 
 # ---------------------------------------------------------------------------------------------- on bodies
+
+
+def _exponential_contact(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    """The point is a station that the element holds; the plane is given by body-fixed angles and a place."""
+    station = item.one_object("station")
+    if station is None:
+        item.refuse(f"{item.tag} {item.name!r} has no station")
+    station.is_read = True
+    body, X = build.frame(station, "parent_frame")
+    plane = item.finite("contact_plane_transform", (0.0,) * 6)
+    numbers = {
+        "normal_viscosity": "normal_viscosity",
+        "max_normal_force": "max_normal_force",
+        "friction_elasticity": "friction_elasticity",
+        "friction_viscosity": "friction_viscosity",
+        "settle_velocity": "settle_velocity",
+        "initial_mu_static": "static_friction",
+        "initial_mu_kinetic": "kinetic_friction",
+    }
+    given: dict[str, Any] = {ours: item.number(tag, 0.0) for tag, ours in numbers.items() if item.has(tag)}
+    if item.has("exponential_shape_parameters"):
+        given["shape_parameters"] = item.finite("exponential_shape_parameters", (0.0, 0.0, 0.0))
+    build.report.append(
+        item.note(f"{item.tag} {item.name!r}: its friction remembers by three variables z, not by OpenSim's discrete states")
+    )
+    return [
+        force.ExponentialSpring(
+            build.model.forces,
+            Transform(Rotation.from_body_fixed_xyz(plane[:3]), plane[3:]),
+            body,
+            np.asarray(X @ station.finite("location", (0.0, 0.0, 0.0))),
+            **given,
+            disabled_by_default=disabled,
+            name=name,
+        )
+    ]
 
 
 def _point_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
@@ -356,7 +427,11 @@ FORCES: dict[str, Maker] = {
     "PointToPointSpring": _point_spring,
     "ExpressionBasedPointToPointForce": _point_formula,
     "PointToPointActuator": _point_to_point_actuator,
+    "FunctionBasedBushingForce": _function_bushing,
     "PathSpring": _path_spring,
+    "Blankevoort1991Ligament": _blankevoort,
+    "ExpressionBasedPathForce": _path_formula,
+    "ExponentialContactForce": _exponential_contact,
     "Ligament": _ligament,
     "PathActuator": _path_actuator,
     "PointActuator": _point_actuator,

@@ -81,6 +81,14 @@ def load_osim(
     Muscles and paths that wrap are kept as data in `Model.muscles` and `Model.data`, and not simulated. Controllers and probes
     are left out. In `Model.default_state`, Ball and Free joints have angles for coordinates, as OpenSim's have; coordinates
     that are locked, prescribed or coupled are so.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> import pathlib
+    >>> model = mb.load_osim(pathlib.Path(mb.examples.__path__[0]) / "leg6dof9musc.osim")
+    >>> len(model.muscles), len(model.bodies) > 5
+    (9, True)
     """
     name = os.fspath(path)
     element, version = read_document(name)

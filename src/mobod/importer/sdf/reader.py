@@ -297,8 +297,7 @@ class _Reader:
             "gravity",
             "allow_auto_disable",
         }
-        # no picture, no motion
-        self.drop_others(element, known | {"light", "scene", "gui", "physics", "audio", "magnetic_field", "atmosphere", "wind"})
+        self.drop_others(element, known)
         for child in element.children:
             if child.tag == "link":
                 self.add(scope.links, self.read_link(child), scope)
@@ -338,7 +337,7 @@ class _Reader:
     def read_link(self, element: Element) -> Link:
         name = self.read_name(element)
         known = {"pose", "inertial", "visual", "collision", "gravity", "self_collide", "kinematic", "enable_wind"}
-        self.drop_others(element, known | {"must_be_base_link", "velocity_decay", "light"})
+        self.drop_others(element, known | {"must_be_base_link", "velocity_decay"})
         for tag in ("kinematic", "enable_wind", "must_be_base_link"):
             if self.boolean(element, tag):
                 self.drop(next(element.find_all(tag)), f"<{tag}> in <link>")
@@ -505,7 +504,7 @@ class _Reader:
             if not ends[-1]:
                 self.fail(end, f"{whose}: its <{role}> is empty")
         known = {"parent", "child", "pose", "axis", "axis2", "screw_thread_pitch", "thread_pitch", "gearbox_ratio"}
-        self.drop_others(element, known | {"gearbox_reference_body", "physics", "drake:rotor_inertia", "drake:gear_ratio"})
+        self.drop_others(element, known | {"gearbox_reference_body", "drake:rotor_inertia", "drake:gear_ratio"})
         rotor = self.child_number(element, "drake:rotor_inertia", whose, 0.0)
         if rotor < 0.0:
             self.fail(element, f"{whose}: its rotor inertia is negative ({rotor:g})")

@@ -1,6 +1,6 @@
-"""A bushing whose six forces are functions of its six deflections: OpenSim's ExpressionBasedBushingForce.
+"""Bushings whose six forces are functions of six deflections: OpenSim's ExpressionBased- and FunctionBasedBushingForce.
 
-q, q_dot, and how forces on them act: `force.linear_bushing`.     f_i = -(f_i(q) + c_i q_dot_i)
+q, q_dot, and how forces on them act: `force.linear_bushing`.     f_i = -(f_i(q) + c_i q_dot_i)     or of q_i alone
 """
 
 from __future__ import annotations
@@ -58,7 +58,33 @@ def add(model: Any, integers: int, numbers: int) -> None:
         -_routine.value(model, f + 4, model.arguments, 0) - number(model, c + 4) * q_dot[4],
         -_routine.value(model, f + 5, model.arguments, 0) - number(model, c + 5) * q_dot[5],
     )
-    torque, force = mat33.mul_vec(R_GF, moment(angles, turning)), mat33.mul_vec(R_GF, moving)
+    _apply(model, b1, b2, s1, s2, r, mat33.mul_vec(R_GF, moment(angles, turning)), mat33.mul_vec(R_GF, moving))
+
+
+@generic
+def add_own(model: Any, integers: int, numbers: int) -> None:
+    """As `add`, each function being one of its own deflection."""
+    (b1, R_GF, s1), (b2, R_GM, s2), r = frames(model, integers, numbers)
+    q, angles = coordinates(R_GF, R_GM, r)
+    w, v = velocity(model, b1, b2, R_GF, s1, s2, r)
+    q_dot = rates(angles, w, v)
+    f, c = model.force_integers[integers + 2], numbers + DAMPING
+    turning = (
+        -_routine.jet(model, f, q[0])[0] - number(model, c) * q_dot[0],
+        -_routine.jet(model, f + 1, q[1])[0] - number(model, c + 1) * q_dot[1],
+        -_routine.jet(model, f + 2, q[2])[0] - number(model, c + 2) * q_dot[2],
+    )
+    moving = (
+        -_routine.jet(model, f + 3, q[3])[0] - number(model, c + 3) * q_dot[3],
+        -_routine.jet(model, f + 4, q[4])[0] - number(model, c + 4) * q_dot[4],
+        -_routine.jet(model, f + 5, q[5])[0] - number(model, c + 5) * q_dot[5],
+    )
+    _apply(model, b1, b2, s1, s2, r, mat33.mul_vec(R_GF, moment(angles, turning)), mat33.mul_vec(R_GF, moving))
+
+
+@generic
+def _apply(model: Any, b1: int, b2: int, s1: Any, s2: Any, r: Any, torque: Any, force: Any) -> None:
+    """Force and torque in Ground, at the second frame's origin, on its body; the opposite on the first."""
     add_spatial(model.body_forces, b2, vec3.add(torque, vec3.cross(s2, force)), force)
     opposite = vec3.add(torque, vec3.cross(vec3.add(s1, r), force))
     add_spatial(model.body_forces, b1, vec3.neg(opposite), vec3.neg(force))
@@ -89,6 +115,7 @@ class FormulaBushing(Force):
     """
 
     routine: Routine | None = by_address(add, None, power)
+    _arguments: Sequence[int] = range(6)
 
     def __init__(
         self,
@@ -109,4 +136,11 @@ class FormulaBushing(Force):
         for X in (np.asarray(X_B1F), np.asarray(X_B2M)):
             numbers += [*X[:3, :3].ravel().tolist(), *X[:3, 3].tolist()]
         self.default_numbers = [*numbers, *np.asarray(damping, dtype=float).tolist()]
-        self.used_functions = [(one, range(6)) for one in functions]
+        self.used_functions = [(one, self._arguments) for one in functions]
+
+
+class FunctionBushing(FormulaBushing):
+    """The same with a function of one deflection for each of its forces: OpenSim's FunctionBasedBushingForce."""
+
+    routine: Routine | None = by_address(add_own, None, power)
+    _arguments = (0,)

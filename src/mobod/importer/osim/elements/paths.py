@@ -4,6 +4,9 @@ With l the path's length and l_dot its rate:
 
     spring      T = k max(0, l - l_0) (1 + c l_dot)     energy 1/2 k max(0, l - l_0)^2
     ligament    T = F f(l / l_0) where l > l_0, else 0
+    Blankevoort's, of strain e = l / l_0 - 1: k e^2 / (2 e_t) up to e_t, k (e - e_t / 2) beyond; with c e_dot where both are
+                above zero, faded in by a quintic step up to a strain of 0.01. Source: Blankevoort and others 1991
+    formula     T = f(stretch, l_dot)
     effort      T as a state says
 """
 
@@ -17,7 +20,7 @@ import numpy as np
 from ....algebra import mat33, vec3
 from ....algebra.arrays import Array
 from ....algebra.memory import add_spatial, load3, load9, load_spatial
-from ....algebra.scalar import load, sqrt, where, zero
+from ....algebra.scalar import load, sqrt, store, where, zero
 from ....compiling import generic
 from ....force._pools import number, numbers3
 from ....force._routine import by_address
@@ -213,3 +216,128 @@ class PathActuator(Path):
         self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
+
+
+@generic
+def blankevoort(model: Any, integers: int, numbers: int) -> Any:
+    """Strain, and spring force. Numbers: l_0, k, e_t, then, after the stations, c."""
+    k, e_t = number(model, numbers + 1), number(model, numbers + 2)
+    strain = length_of(model, integers, numbers) / number(model, numbers) - 1.0
+    bent = 0.5 * k / e_t * strain * strain
+    f = where(strain < e_t, bent, k * (strain - 0.5 * e_t))
+    return strain, where(strain > 0.0, f, zero(f))
+
+
+@generic
+def damping_of(model: Any, integers: int, numbers: int, strain: Any) -> Any:
+    """c times the step, and the rate of strain, where both are above zero."""
+    c = number(model, numbers + OWN + 3 * model.force_integers[integers])
+    rate = rate_of(model, integers, numbers) / number(model, numbers)
+    u = where(strain < 0.01, strain / 0.01, zero(strain) + 1.0)
+    faded = c * (u * u * u * (10.0 + u * (6.0 * u - 15.0)))
+    acts = where(strain > 0.0, rate, zero(rate))
+    return faded, where(acts > 0.0, acts, zero(acts))
+
+
+@generic
+def add_blankevoort(model: Any, integers: int, numbers: int) -> None:
+    """Spring and damper."""
+    strain, f = blankevoort(model, integers, numbers)
+    c, rate = damping_of(model, integers, numbers, strain)
+    pull(model, integers, numbers, f + c * rate)
+
+
+@generic
+def blankevoort_energy(model: Any, integers: int, numbers: int) -> Any:
+    """The integral of the spring force over the length."""
+    k, e_t = number(model, numbers + 1), number(model, numbers + 2)
+    strain = length_of(model, integers, numbers) / number(model, numbers) - 1.0
+    bent = strain * strain * strain / (6.0 * e_t)
+    beyond = e_t * e_t / 6.0 + 0.5 * strain * (strain - e_t)
+    energy = k * number(model, numbers) * where(strain < e_t, bent, beyond)
+    return where(strain > 0.0, energy, zero(energy))
+
+
+@generic
+def blankevoort_power(model: Any, integers: int, numbers: int) -> Any:
+    """Of the damper."""
+    strain, _ = blankevoort(model, integers, numbers)
+    c, rate = damping_of(model, integers, numbers, strain)
+    return c * rate * rate * number(model, numbers)
+
+
+class BlankevoortLigament(Path):
+    """A ligament along a path, quadratic up to a strain and linear beyond: OpenSim's Blankevoort1991Ligament.
+
+    Parameters
+    ----------
+    forces, points
+        What it joins, and its path.
+    slack_length : float
+        Above zero; length.
+    stiffness : float
+        Force a strain.
+    transition_strain : float
+        Above zero.
+    damping : float
+        Force*time a strain.
+    """
+
+    routine: Routine | None = by_address(add_blankevoort, blankevoort_energy, blankevoort_power)
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        points: Sequence[tuple[MobilizedBody, Array]],
+        slack_length: float,
+        stiffness: float,
+        transition_strain: float,
+        damping: float,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._span(forces, points, (slack_length, stiffness, transition_strain), disabled_by_default, name)
+        self.default_numbers = [*self.default_numbers, float(damping)]
+
+
+@generic
+def add_formula(model: Any, integers: int, numbers: int) -> None:
+    """Numbers: l_0, and whether it is slack below. Integers: after the points' bodies, the number of the function."""
+    stretch = length_of(model, integers, numbers) - number(model, numbers)
+    slack = where(stretch > 0.0, stretch, zero(stretch))
+    store(model.arguments, 0, 0, where(number(model, numbers + 1) > 0.5, slack, stretch))
+    store(model.arguments, 1, 0, rate_of(model, integers, numbers))
+    n = model.force_integers[integers]
+    pull(model, integers, numbers, _routine.value(model, model.force_integers[integers + 1 + n], model.arguments, 0))
+
+
+class PathFormula(Path):
+    """A tension along a path that is a function of its stretch and rate: OpenSim's ExpressionBasedPathForce.
+
+    Parameters
+    ----------
+    forces, points
+        What it joins, and its path.
+    resting_length : float
+    function : Function
+        Of the stretch and of the path's rate.
+    clamped : bool
+        Whether the stretch is zero where the path is shorter than at rest.
+    """
+
+    routine: Routine | None = by_address(add_formula)
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        points: Sequence[tuple[MobilizedBody, Array]],
+        resting_length: float,
+        function: Function,
+        *,
+        clamped: bool = True,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._span(forces, points, (resting_length, float(clamped)), disabled_by_default, name)
+        self.used_functions = [(function, [0, 1])]
