@@ -13,6 +13,7 @@ from ..algebra.arrays import Array
 from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
 from ..shapes.poses import calc_poses
 from ..shapes.view import View, find_view
+from ..value.checks import vector
 from .bodies import Bodies
 from .page import Page
 from .replay import choose_times
@@ -176,10 +177,13 @@ class MotionViewer(Page):
             assert motion.trajectory.system is not None
             bodies = motion.trajectory.system.get_matter_subsystem().bodies
             lines = []
-            for body, station in stations:
+            for pair in stations:
+                if not isinstance(pair, tuple | list) or len(pair) != 2:
+                    raise TypeError(f"stations are pairs of a body and a point in its frame, not {pair!r}")
+                body, station = pair
                 b = bodies[body].index if isinstance(body, str) else int(body)
                 X = motion.X_GB[:, b]
-                lines.append(X[:, :3, :3] @ np.asarray(station, dtype=np.float64) + X[:, :3, 3])
+                lines.append(X[:, :3, :3] @ vector("a station", station, ValueError) + X[:, :3, 3])
         else:
             lines = [motion.trace]
         nodes = []
