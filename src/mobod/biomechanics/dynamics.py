@@ -51,6 +51,16 @@ class InverseDynamics:
         The motion, with accelerations.
     notes : list of str
         What was assumed.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb, numpy as np
+    >>> model = mb.load_urdf(files("mobod") / "examples" / "panda.urdf")
+    >>> still = mb.Table(np.linspace(0, 1, 11), {name: np.zeros(11) for name in model.coordinates})
+    >>> held = mb.inverse_dynamics(model, still)
+    >>> isinstance(held, mb.biomechanics.InverseDynamics), held.forces.labels[0]
+    (True, 'panda_joint1_moment')
     """
 
     def __init__(
