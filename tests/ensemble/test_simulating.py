@@ -155,6 +155,14 @@ def test_a_recording_on_disk_has_the_same_motions(tmp_path):
     assert np.array_equal(np.asarray(outside.q[3:7]), inside.q[3:7])
     assert np.array_equal(outside[4].u, inside[4].u)
     assert seen[-1] == (20, 20)
+    again = mb.EnsembleTrajectory.load(tmp_path / "motions.h5", ensemble.get_state(0))
+    assert np.array_equal(again.q[:], inside.q)
+    assert np.array_equal(again.time, inside.time)
+    assert np.array_equal(again[4].energy, inside[4].energy)
+    assert np.array_equal(again.statistics["steps_taken"], inside.statistics["steps_taken"])
+    inside[0].save(tmp_path / "one.h5")
+    with pytest.raises(mb.ModelError, match="not a recording of an ensemble"):
+        mb.EnsembleTrajectory.load(tmp_path / "one.h5")
 
 
 def test_an_interrupted_run_hands_on_what_there_is():

@@ -132,6 +132,27 @@ def test_two_impacts_with_drag_forward_and_adjoint():
     assert_sensitivities(system, state, ["q", "u", "drag.damping", "ball.mass"], 1.4, 1e-9, 1e-6)
 
 
+@pytest.mark.parametrize("restitution, duration", [(0.5, 0.6), (0.0, 0.5)])
+def test_a_stone_that_bounces_or_slides_on_a_rough_plane(restitution, duration):
+    """Unilateral contact with friction, by events: an impact, then flight, or sliding until it sticks."""
+    system = mb.MultibodySystem("stone")
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, 0, -9.8), name="gravity")
+    ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.Inertia(0.1, 0.1, 0.1)))
+    stone = mb.mobilizer.Translation(matter.ground, ball, name="stone")
+    mb.contact.PointPlane(matter.ground, (0, 0, 1), 0.0, stone, (0, 0, 0), restitution=restitution, static_friction=0.3)
+    state = system.realize_topology()
+    stone.set_translation(state, (0, 0, 0.5))
+    stone.set_velocity(state, (1.0, 0, 0))
+    wanted = ["stone.q", "stone.u"]
+    _, expected = differences(system, state, wanted, duration, y_of)
+    with pytest.warns(UserWarning, match="differences"):
+        run = mb.simulate(system, state, duration, accuracy=1e-6, report_interval=duration, sensitivities=wanted)
+    found = np.vstack([run.sensitivities.q[-1], run.sensitivities.u[-1]])
+    forward = [0, 2, 3, 5]  # across the motion friction is not smooth where it ends
+    np.testing.assert_allclose(found[:, forward], expected[:, forward], atol=2e-6)
+
+
 def test_an_integral_and_losses_at_several_times():
     """A measure's integral as a loss; and a sum over times is the sum of single ones."""
     system, forces, matter, pin, ball = swinging()

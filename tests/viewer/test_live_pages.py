@@ -89,6 +89,30 @@ def test_a_slider_of_a_closed_loop_keeps_it_closed(opened):
     assert_allclose(state.q, four_bar.build()[1].q)  # the user's own is left alone
 
 
+def test_a_body_that_is_dragged_goes_to_the_mouse_and_takes_the_loop_along(opened):
+    from mobod.viewer.simulator import Pull
+
+    system, state = four_bar.build()
+    viewer = opened(mb.view(system, state, open_browser=False))
+    there = state.copy()
+    crank = next(one for one in viewer._coordinates if one.name == "crank")
+    viewer._guarded(viewer._slide, crank, np.degrees(crank.read(state)) + 15.0)
+    there = viewer.state
+    coupler = system.matter.bodies["coupler"]
+    system.realize(there, mb.Stage.POSITION)
+    target = coupler.find_station_location_in_ground(there, (0.3, 0.1, 0.0))
+    viewer._guarded(viewer._reset)
+    for _ in range(5):
+        viewer._guarded(viewer._drag_pose, Pull(coupler.index, np.array([0.3, 0.1, 0.0]), target))
+    moved = viewer.state
+    system.realize(moved, mb.Stage.POSITION)
+    assert np.abs(moved.q_err).max() < 1e-4
+    assert_allclose(coupler.find_station_location_in_ground(moved, (0.3, 0.1, 0.0)), target, atol=0.02)
+    viewer._guarded(viewer._drag_pose, Pull(coupler.index, np.zeros(3), np.array([50.0, 0.0, 0.0])))  # where it cannot go
+    system.realize(far := viewer.state, mb.Stage.POSITION)
+    assert np.abs(far.q_err).max() < 1e-4
+
+
 def test_orientations_have_three_angles():
     from mobod.viewer.coordinates import list_coordinates
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -10,9 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..errors import ModelError
+from ..simulation.hdf5_file import read_recording
 from ..simulation.trajectory import Trajectory
 from ..value.attributes import Sealed
 from ..value.stage import Stage
+from . import batch_runs as runs
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -36,6 +40,13 @@ class Termination(NamedTuple):
     time: float
     reason: str
     y: Array
+
+
+def counted(outcome: npt.NDArray[Any]) -> dict[str, Any]:
+    """What was counted of each state, by name, from rows of `batch_runs.run`."""
+    failures = "error_test_failures", "realization_failures", "projection_failures"
+    names = ("steps_taken", "steps_attempted", "evaluations", *failures)
+    return dict(zip(names, outcome[:, runs.NUM_STEPS :].T.astype(np.int64), strict=True))
 
 
 class EnsembleTrajectory(Sealed):
@@ -115,7 +126,7 @@ class EnsembleTrajectory(Sealed):
         failures: dict[int, Failure],
         terminations: dict[int, Termination],
         statistics: dict[str, Any],
-        state_of: Callable[[int], State],
+        state_of: Callable[[int], State] | None,
         quantities: Mapping[str, Array] | None = None,
     ) -> None:
         self.time, self.observations = time, observations
@@ -177,7 +188,7 @@ class EnsembleTrajectory(Sealed):
         if which.ndim != 1:
             raise IndexError("motions are picked by a number, a slice, or an array of one dimension of numbers or bools")
         variables = {name: np.asarray(getattr(self, name)[which]) for name in _VARIABLES}
-        places = which.tolist()
+        places, state_of = which.tolist(), self.state_of
         return EnsembleTrajectory(
             time=self.time if self.time.ndim == 1 else self.time[which],
             observations=self.observations[which],
@@ -188,8 +199,47 @@ class EnsembleTrajectory(Sealed):
             failures={k: self.failures[i] for k, i in enumerate(places) if i in self.failures},
             terminations={k: self.terminations[i] for k, i in enumerate(places) if i in self.terminations},
             statistics={k: v[which] if isinstance(v, np.ndarray) else v for k, v in self.statistics.items()},
-            state_of=lambda k: self.state_of(places[k]),
+            state_of=None if state_of is None else lambda k: state_of(places[k]),
             quantities={name: values[which] for name, values in self.quantities.items()},
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], state: State | None = None) -> EnsembleTrajectory:
+        """Read what a run has recorded to an HDF5 file, also of one that was killed.
+
+        Parameters
+        ----------
+        path : str or path
+            What ``record_to`` was.
+        state : State, optional
+            Like that which the ensemble was made from, for energies and pictures of single motions; it is not in the file.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is none.
+        ModelError
+            If the file is damaged, or not of an ensemble.
+        ImportError
+            If h5py is not installed.
+        """
+        columns, about = read_recording(path)
+        if "counts" not in columns:
+            raise ModelError(f"{os.fspath(path)} is not a recording of an ensemble; Trajectory.load reads those of one state")
+        times, outcome, end = (np.asarray(columns[name]) for name in ("time", "counts", "end"))
+        failures = {int(i): Failure(*one) for i, one in about.get("failures", {}).items()}
+        ends = {int(i): Termination(t, why, np.array(y)) for i, (t, why, y) in about.get("ends", {}).items()}
+        return cls(
+            time=times[0] if len(times) and (times == times[0]).all() else times,
+            observations=np.zeros((*times.shape, 0)),
+            variables=columns,
+            names=about,
+            end_time=end[:, 0].copy(),
+            num_rows=outcome[:, runs.ROWS].astype(np.int64),
+            failures=failures,
+            terminations=ends,
+            statistics=counted(outcome) | {"integrator": about.get("integrator", ""), "last_step_size": end[:, 1].copy()},
+            state_of=None if state is None else lambda i: state.copy(),
         )
 
     def rows_of_y(self, i: int) -> Array:
@@ -199,7 +249,7 @@ class EnsembleTrajectory(Sealed):
 
     def _one(self, i: int) -> Trajectory:
         """The motion of state *i*; its last row is where its run ended."""
-        rows, state = int(self.num_rows[i]), self.state_of(i)
+        rows, state = int(self.num_rows[i]), None if self.state_of is None else self.state_of(i)
         time = (self.time if self.time.ndim == 1 else self.time[i])[:rows]
         columns: dict[str, Any] = {name: np.array(getattr(self, name)[i][:rows]) for name in _VARIABLES}
         end = self.terminations.get(i)
@@ -212,16 +262,17 @@ class EnsembleTrajectory(Sealed):
         kept = {name: values[i, :rows] for name, values in self.quantities.items()}
         if len(time) > rows:
             kept = {name: np.concatenate([values, np.full((1, *values.shape[1:]), np.nan)]) for name, values in kept.items()}
-        system, energy = state.system, np.empty(len(time))
-        scratch = state.copy()
-        for k, now in enumerate(time.tolist()):
+        energy = np.full(len(time), np.nan)
+        scratch = None if state is None else state.copy()
+        for k, now in enumerate(time.tolist() if scratch is not None else ()):
+            assert scratch is not None
             scratch.time, scratch.q, scratch.u = now, columns["q"][k], columns["u"][k]
             scratch.z = columns["z"][k]
             record = scratch.record
             record.particle_location[:, 0] = columns["particle_locations"][k].ravel()
             record.particle_velocity[:, 0] = columns["particle_velocities"][k].ravel()
-            system.realize(scratch, Stage.DYNAMICS)
-            energy[k] = system.calc_energy(scratch)
+            scratch.system.realize(scratch, Stage.DYNAMICS)
+            energy[k] = scratch.system.calc_energy(scratch)
         statistics = {
             name: value[i].item() if isinstance(value, np.ndarray) else value for name, value in self.statistics.items()
         }
@@ -230,7 +281,7 @@ class EnsembleTrajectory(Sealed):
         if end is not None:
             statistics["termination"] = end.reason
         return Trajectory(
-            system=system,
+            system=None if state is None else state.system,
             time=time,
             energy=energy,
             coordinate_names=self.coordinate_names,

@@ -26,7 +26,7 @@ from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.stage import Stage
 from . import batch_runs as runs
-from .ensemble_trajectory import EnsembleTrajectory, Failure, Termination
+from .ensemble_trajectory import EnsembleTrajectory, Failure, Termination, counted
 from .functions import EndWhere, RunFunction
 from .functions import observe as run_observer
 from .lane_runs import LaneRuns
@@ -299,6 +299,7 @@ _COUNTED = (
 def _quantities(motions: EnsembleTrajectory, record: Any) -> dict[str, Array]:
     """What is recorded beside the variables ``(n, nt, ...)``; no numbers where there are no rows."""
     found: dict[str, Array] = {}
+    assert motions.state_of is not None
     for i in range(len(motions)):
         rows, state = int(motions.num_rows[i]), motions.state_of(i)
         times = (motions.time if motions.time.ndim == 1 else motions.time[i])[:rows]
@@ -412,7 +413,7 @@ class _Run:
         times = np.broadcast_to(self.times[first:stop] if len(self.times) > 1 else self.times, (stop - first, self._nt))
         return {
             "time": np.array(times),
-            "status": self.outcome[first:stop].astype(float),
+            "counts": self.outcome[first:stop].astype(float),
             "end": self.reached[first:stop],
             **block,
         }
@@ -442,18 +443,22 @@ class _Run:
         if self._bar is not None:
             self._bar.close()
         if self._file is not None:
-            self._file.close({**self._about, "of_many": True})
+            failures = {str(i): list(one) for i, one in self._failures().items()}
+            ends = {str(i): [one.time, one.reason, one.y.tolist()] for i, one in self.terminations.items()}
+            self._file.close({**self._about, "integrator": type(self.integrator).__name__, "failures": failures, "ends": ends})
 
-    def finished(self) -> EnsembleTrajectory:
-        """What there is."""
+    def _failures(self) -> dict[int, Failure]:
+        """When and why states have failed."""
         status = self.outcome[:, runs.STATUS]
-        failures = {
+        return {
             int(i): Failure(float(self.reached[i, 0]), self.reasons.get(int(i), _SAYS[int(status[i])]))
             for i in np.flatnonzero(status != rk.REACHED)
         }
-        self._ensemble._failed[: self._n, 0] = status != rk.REACHED
-        names = ("steps_taken", "steps_attempted", "evaluations", *_COUNTED[3:])
-        statistics: dict[str, Any] = dict(zip(names, self.outcome[:, runs.NUM_STEPS :].T.copy(), strict=True))
+
+    def finished(self) -> EnsembleTrajectory:
+        """What there is."""
+        self._ensemble._failed[: self._n, 0] = self.outcome[:, runs.STATUS] != rk.REACHED
+        statistics: dict[str, Any] = counted(self.outcome)
         statistics |= {
             "last_step_size": self.reached[:, 1].copy(),
             "integrator": type(self.integrator).__name__,
@@ -467,7 +472,7 @@ class _Run:
             names=self._about,
             end_time=self.reached[:, 0].copy(),
             num_rows=self.outcome[:, runs.ROWS].copy(),
-            failures=failures,
+            failures=self._failures(),
             terminations=self.terminations,
             statistics=statistics,
             state_of=self._ensemble._maker_of_states(),

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from .mechanism import Mechanism
+from .shape_maker import Plane
 
 ELEVATION = 14.0
 """Of the camera above the floor; degrees."""
@@ -83,6 +84,16 @@ def find_close_view(mechanism: Mechanism, X_GB: Array, particles: Array, view: V
     if not size.any():
         return view
     return View(view.R_DG, view.azimuth, *_padded(-size / 2.0, size / 2.0, mechanism.size))
+
+
+def find_level_planes(mechanism: Mechanism, X_GB: Array, R_DG: Array) -> list[tuple[Plane, float]]:
+    """Find the planes that are level at a pose (nb, 4, 4), seen from above, and their heights in D."""
+    found = []
+    for plane in mechanism.planes:
+        X = R_DG @ X_GB[plane.body, :3]
+        if (X[:, :3] @ plane.normal)[2] > 1.0 - 1e-9:
+            found.append((plane, float((X[:, :3] @ plane.point + X[:, 3])[2])))
+    return found
 
 
 def find_center(mechanism: Mechanism, X_GB: Array, particles: Array, view: View) -> Array:

@@ -7,7 +7,7 @@ Each step is differentiated as it is taken:
 so that variations have the method's order, and its estimate of their error: steps are chosen by the errors of y and of S. The
 end is projected as the state is. At an event, at time t with g(t, y) = 0 and the reset R,
 
-    S+ = dR S- + (dR f- + dR/dt - f+) dt            dt = -(dg S-) / (dg/dt along the motion)
+    S+ = dR (S- + f- dt) + (dR/dt - f+) dt            dt = -(dg S-) / (dg/dt along the motion)
 
 and dR alone where its time is given. Steps end where there is a report, so that nothing is interpolated. Source: Hairer,
 Norsett and Wanner 1993, I.14; Hiskens and Pai 2000.
@@ -29,12 +29,15 @@ from ..integrator import Integrator
 from ..integrator import _runge_kutta as rk
 from ..integrator._evaluate import Interpreted
 from ..state.state import State
+from ..system import differences
 from ..system.variations import Directions, Variations
 from ..tree.measures import begin_step
 from ..value.stage import Stage
 from .checkpoint import integrator_keywords
 from .sensitivities import Sensitivities
 
+#: Steps of differences of what handlers do: contacts that are moved by the square of it still touch.
+_STEP = 1e-6
 #: Of the gap's rate along the motion, the least part of the size of its terms that is not grazing.
 _GRAZING = 1e-9
 
@@ -115,6 +118,8 @@ class Variational(Integrator):
                 self._keep(state, self.S)
         elif self._jumped is not None:
             S, tape = self._jumped
+            # the step in which the event was found went beyond it
+            self._found = {time: found for time, found in self._found.items() if time <= state.time}
             if self.tape is None:
                 self.S = of.project(state, S, self.weights)
             else:
@@ -316,36 +321,38 @@ class Variational(Integrator):
                 vars(owner).update(_copied(values))
             return y
 
-        def by(changes: Array, of_settings: Array, value: Any, time: float = 0.0) -> Array:
+        def by(changes: Array, of_settings: Array, value: Any, times: Array, step: float) -> Array:
             return np.array(
                 [
-                    of.along(state, one, weight, value, Stage.ACCELERATION, time=time)
-                    for one, weight in zip(of.tangent(state, changes).T, of_settings.T, strict=True)
+                    of.along(state, one, weight, value, Stage.ACCELERATION, time=time, step=step)
+                    for one, weight, time in zip(of.tangent(state, changes).T, of_settings.T, times.tolist(), strict=True)
                 ]
             ).T
 
+        n = S.shape[1]
+        shifts, f = np.zeros(n), np.zeros_like(before)
         try:
-            found = by(S, weights, y_after).reshape(S.shape)
             if which:
                 one = which[0]
-                other = after(state.copy())
-                system.project(other, self.constraint_tolerance)
-                system.realize(other)
-                f = np.concatenate([other.q_dot_view, other.u_dot_view, other.z_dot_view])[:, None]
-                nothing = np.zeros((len(self.directions), 1))
-                along = by(before, nothing, y_after, 1.0).reshape(-1, 1)
 
                 def gap(at: State) -> Any:
                     return [one.value(at)]
 
-                rate = float(by(before, nothing, gap, 1.0).item())
-                of_gap = by(S, weights, gap).reshape(1, -1)
+                nothing = np.zeros((len(self.directions), 1))
+                rate = float(by(before, nothing, gap, np.ones(1), differences.STEP).item())
+                of_gap = by(S, weights, gap, np.zeros(n), differences.STEP).reshape(n)
                 if not abs(rate) > _GRAZING:
                     raise ModelError(
                         f"at time {state.time:.9g} {one.name!r} only grazes: its rate is {rate:.3g}, and the time of the event "
                         "does not depend smoothly on where the motion began"
                     )
-                found = found - (along - f) @ (of_gap / rate)
+                shifts = -of_gap / rate
+                other = after(state.copy())
+                system.project(other, self.constraint_tolerance)
+                system.realize(other)
+                f = np.concatenate([other.q_dot_view, other.u_dot_view, other.z_dot_view])[:, None]
+            # moved along the motion to where the event is, so that handlers see the same event, and by little
+            found = by(S + before * shifts, weights, y_after, shifts, _STEP).reshape(S.shape) - f * shifts
         finally:
             for owner, values in kept:
                 vars(owner).clear()

@@ -115,7 +115,7 @@ def _initial(system: Any, state: State, one: Any, places: dict[str, slice]) -> s
         if "." not in one:
             raise ValueError(
                 f"{one!r} is neither 'q', 'u' nor 'z', which stand for initial values, nor 'element.parameter'; "
-                f"the bodies are {suggest(one, [body.name for body in system.get_matter_subsystem().body_list[1:]])}"
+                f"of the bodies there is {suggest(one, [body.name for body in system.get_matter_subsystem().body_list[1:]])}"
             )
         return None
     body = system.get_matter_subsystem().find_body(name)
@@ -195,7 +195,15 @@ class Variations:
         return Z.reshape(nz, len(every)), B
 
     def along(
-        self, state: State, change: Array, weights: Array | None, value: Any, stage: Stage, *, time: float = 0.0
+        self,
+        state: State,
+        change: Array,
+        weights: Array | None,
+        value: Any,
+        stage: Stage,
+        *,
+        time: float = 0.0,
+        step: float = differences.STEP,
     ) -> Array:
         """The rate of a value of a state along a change of (displacements, u, z), of settings by *weights*, and of time."""
         here = [np.array(view) for view in (state.q_view, state.u_view, state.z_view)]
@@ -218,7 +226,7 @@ class Variations:
             self.system.realize(other, stage)
             return np.array(value(other), np.float64)
 
-        return differences.along(at) / unit
+        return differences.along(at, step) / unit
 
     def dq(self, state: State, displacements: Array) -> Array:
         """Changes of q of displacements ``(nu,)`` or ``(nu, n)``."""

@@ -10,6 +10,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..shapes.mechanism import Mechanism
 from ..shapes.normals import split_at_creases
+from ..shapes.view import find_display_rotation, find_level_planes
 from .rotations import to_quaternions
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Bodies:
         self.meshes: list[tuple[int, Any]] = []
         for number, part in enumerate(mechanism.surfaces):
             self._add_surface(number, part)
-        self._add_planes()
+        self._add_planes(X_GB)
         self._add_lines()
         for number, (body, station, text, _) in enumerate(mechanism.texts):
             scene.add_label(f"{self.name_of(body)}/text{number}", text, position=tuple(station))
@@ -109,10 +110,14 @@ class Bodies:
         )
         self.meshes.append((part.body, mesh))
 
-    def _add_planes(self) -> None:
+    def _add_planes(self, X_GB: Array) -> None:
+        """Those that are not level: a level one is the page's floor."""
         half = 2.0 * self.mechanism.size
+        level = find_level_planes(self.mechanism, X_GB, find_display_rotation(self.mechanism.up))
         square = np.array([(-half, -half), (half, -half), (half, half), (-half, half)])
         for number, plane in enumerate(self.mechanism.planes):
+            if any(plane is one for one, _ in level):
+                continue
             x = np.cross(np.eye(3)[np.argmin(np.abs(plane.normal))], plane.normal)
             x /= np.linalg.norm(x)
             corners = plane.point + square @ np.stack([x, np.cross(plane.normal, x)])

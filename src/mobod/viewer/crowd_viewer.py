@@ -68,8 +68,7 @@ class CrowdViewer:
         self._server = start_server(title, port)
         self.url = url_of(self._server)
         set_camera(self._server, view)
-        if not self._mechanism.planes:
-            add_floor(self._server, view)
+        add_floor(self._server, view, self._mechanism, X_GB[0])
         self._batches = self._add_batches(placed)
         if open_browser:
             open_in_browser(self.url)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..assembler import Assembler, Markers, QValue
-from ..errors import MobodError
+from ..errors import ConvergenceError, MobodError
 from ..shapes.mechanism import Mechanism, find_body_transforms
 from ..shapes.view import find_view
 from ..value.stage import Stage
@@ -113,7 +113,8 @@ class Viewer:
         if not self._closed.is_set():
             self._closed.set()
             try:
-                stop_server(self._server)
+                with self._lock:  # nobody is writing to the page
+                    stop_server(self._server)
             except Exception as error:
                 self._warn(error)
 
@@ -155,7 +156,7 @@ class Viewer:
         self._simulator = Simulator(system, lambda: self._make_stepper(system))
         view = find_view(self._mechanism, X_GB[None], np.zeros((1, 0, 3)))
         set_camera(self._server, view)
-        self._floor = add_floor(self._server, view) if not self._mechanism.planes else None
+        add_floor(self._server, view, self._mechanism, X_GB)
         self._bodies = Bodies(self._server, self._mechanism, X_GB)
         self._bodies.on_click(self._select)
         self._bodies.on_drag(self._drag)
@@ -178,6 +179,10 @@ class Viewer:
             buttons.on_click(lambda _: self._guarded(actions[buttons.value]))
             self._speed = gui.add_slider("speed", min=0.05, max=2.0, step=0.05, initial_value=1.0)
             self._clock_text = gui.add_markdown("")
+        with gui.add_folder("Body"):
+            self._body_text = gui.add_markdown(
+                "Click a body to see what it is. Drag one: at rest the mechanism is posed, while it plays it is pulled."
+            )
         with gui.add_folder("Coordinates", expand_by_default=len(self._coordinates) <= 20):
             self._sliders = [self._add_slider(one) for one in self._coordinates[:MOST_SLIDERS]]
             if len(self._coordinates) > MOST_SLIDERS:
@@ -193,10 +198,6 @@ class Viewer:
             names = [_NOTHING, *[link.name for link in self._mechanism.links[1:]]]
             self._follow = gui.add_dropdown("follow", names, initial_value=_NOTHING)
             self._follow.on_update(lambda _: self._clients_at.clear())
-        with gui.add_folder("Body"):
-            self._body_text = gui.add_markdown(
-                "Click a body to see what it is. Drag one: at rest the mechanism is posed, while it plays it is pulled."
-            )
 
     def _add_toggle(self, name: str) -> None:
         box = self._server.gui.add_checkbox(name, False)
@@ -224,6 +225,8 @@ class Viewer:
     def _guarded(self, action: Callable[..., None], *arguments: Any) -> None:
         """Do what somebody has asked for on the page; what goes wrong is said there, and the state stays as it was."""
         with self._lock:
+            if self._closed.is_set():
+                return
             before = self._state
             try:
                 action(*arguments)
@@ -281,11 +284,17 @@ class Viewer:
         for goal, weight in goals:
             assembler.adopt_assembly_goal(goal, weight)
         if goals:
-            for one in self._coordinates:
-                if not one.is_orientation and one.is_free:
-                    assembler.adopt_assembly_goal(QValue(one.mobod, one.which, one.read(self._state)), _STAY)
+            self._adopt_staying(assembler, self._state)
         assembler.assemble(state)
         return state
+
+    def _adopt_staying(self, assembler: Assembler, state: State) -> None:
+        """Let all that need not move stay where it is in a state."""
+        for one in self._coordinates:
+            if one.is_free and not (one.is_orientation and one.which):
+                for k in range(4 if one.is_orientation else 1):
+                    which, value = (k if one.is_orientation else one.which), float(state.q[one.place + k])
+                    assembler.adopt_assembly_goal(QValue(one.mobod, which, value), _STAY)
 
     def _select(self, body: int) -> None:
         with self._lock:
@@ -319,8 +328,11 @@ class Viewer:
         for one in self._coordinates:
             if not one.is_orientation and one.is_free:
                 assembler.restrict_q(one.mobod, one.which, min(one.low, one.read(state)), max(one.high, one.read(state)))
-                assembler.adopt_assembly_goal(QValue(one.mobod, one.which, one.read(state)), _STAY)
-        assembler.assemble(state)
+        self._adopt_staying(assembler, state)
+        try:
+            assembler.assemble(state)
+        except ConvergenceError:  # it cannot go there: it stays, until the mouse is somewhere else
+            return
         self._accept(state)
 
     # ------------------------------------------------------------------------------------------ what is shown

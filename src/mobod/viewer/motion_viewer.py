@@ -150,7 +150,8 @@ class MotionViewer:
         """Close the page."""
         if not self._closed.is_set():
             self._closed.set()
-            stop_server(self._server)
+            with self._lock:  # nobody is writing to the page
+                stop_server(self._server)
 
     def __enter__(self) -> MotionViewer:
         return self
@@ -176,8 +177,7 @@ class MotionViewer:
         ]
         view = self._widened(view)
         set_camera(self._server, view)
-        if not mechanism.planes:
-            add_floor(self._server, view)
+        add_floor(self._server, view, mechanism, X_GB[0])
         self._arrows = None
         if contact_forces:
             self._arrows = calc_contact_arrows(first, self._times, mechanism.size, contact_forces)
@@ -318,6 +318,8 @@ class MotionViewer:
             if self._playing:
                 try:
                     with self._lock:
+                        if self._closed.is_set():
+                            return
                         self._go_on(passed * float(self._speed.value))
                 except Exception as error:
                     warnings.warn(f"the viewer stops: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)

@@ -14,7 +14,7 @@ from ..shapes.mechanism import Mechanism
 from ..shapes.normals import split_at_creases
 from ..shapes.poses import calc_poses
 from ..shapes.shape_maker import Surface
-from ..shapes.view import ELEVATION, View, find_center, find_close_view, find_view
+from ..shapes.view import ELEVATION, View, find_center, find_close_view, find_level_planes, find_view
 from ..value.checks import positive
 from .rotations import to_quaternions
 
@@ -161,17 +161,19 @@ def _describe_surface(part: Surface, vertices: Array, triangles: NDArray[np.int6
 def _describe_view(mechanism: Mechanism, view: View, X_GB: Array) -> dict[str, Any]:
     """Where the camera begins, and the floor; what is in D, whose z axis is up, has its rotation beside it."""
     floor: dict[str, Any] = {"height": float(view.low[2]), "color": None, "opacity": 1.0}
-    planes = []
-    for plane in mechanism.planes:
-        X = view.R_DG @ X_GB[0, plane.body, :3]
-        if (X[:, :3] @ plane.normal)[2] > 1.0 - 1e-9:
-            height = float((X[:, :3] @ plane.point + X[:, 3])[2])
-            floor = {"height": height, "color": list(plane.color), "opacity": plane.opacity}
-        else:
-            color = [*plane.color, plane.opacity]
-            planes.append(
-                {"body": int(plane.body), "point": _rounded(plane.point), "normal": _rounded(plane.normal), "color": color}
-            )
+    level = find_level_planes(mechanism, X_GB[0], view.R_DG)
+    for plane, height in level:
+        floor = {"height": height, "color": list(plane.color), "opacity": plane.opacity}
+    planes = [
+        {
+            "body": int(plane.body),
+            "point": _rounded(plane.point),
+            "normal": _rounded(plane.normal),
+            "color": [*plane.color, plane.opacity],
+        }
+        for plane in mechanism.planes
+        if all(plane is not one for one, _ in level)
+    ]
     middle, extent = (view.low + view.high) / 2.0, view.high - view.low
     return {
         "R_DG": view.R_DG.ravel().tolist(),

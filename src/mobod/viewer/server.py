@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..shapes.view import View
+from ..shapes.mechanism import Mechanism
+from ..shapes.view import View, find_level_planes
 from ..value.checks import integer
+from .bodies import bytes_of
+from .rotations import to_quaternions
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -74,24 +77,26 @@ def set_camera(server: ViserServer, view: View) -> None:
     camera.near, camera.far = 0.005 * far, 100.0 * far
 
 
-def add_floor(server: ViserServer, view: View, height: float | None = None) -> Any:
-    """Add a grid, at the bottom of the view unless told; in D, whose z axis is up."""
-    from .rotations import to_quaternions
-
+def add_floor(server: ViserServer, view: View, mechanism: Mechanism, X_GB: Array) -> None:
+    """Add a grid: where the mechanism has a level plane at a pose (nb, 4, 4), in its colour, or else at the view's bottom."""
     extent = float(np.max(view.high - view.low))
     cell = 10.0 ** np.floor(np.log10(extent))
     cell = cell / 2.0 if extent / cell < 3.0 else cell
-    middle = (view.low + view.high) / 2.0
-    place: Array = np.array([middle[0], middle[1], view.low[2] if height is None else height])
-    return server.scene.add_grid(
+    middle, height = (view.low + view.high) / 2.0, float(view.low[2])
+    look: dict[str, Any] = {}
+    for plane, level in find_level_planes(mechanism, X_GB, view.R_DG):
+        height = level
+        look = {"plane_color": bytes_of(plane.color), "plane_opacity": plane.opacity}
+    server.scene.add_grid(
         "/floor",
         width=8.0 * extent,
         height=8.0 * extent,
         cell_size=cell,
         section_size=5.0 * cell,
-        wxyz=tuple(to_quaternions(view.R_DG.T)),
-        position=tuple(view.R_DG.T @ place),
+        wxyz=tuple(to_quaternions(view.R_DG.T)),  # in D, whose z axis is up
+        position=tuple(view.R_DG.T @ np.array([middle[0], middle[1], height])),
         plane="xy",
         fade_distance=10.0 * extent,
         shadow_opacity=0.25,
+        **look,
     )
