@@ -21,6 +21,13 @@ def test_each_public_name_is_in_one_task():
     assert sorted(count) == sorted(set(mb.__all__) - {"__version__"}), "docs/reference/tasks.toml"
 
 
+def test_each_example_and_each_mobilizer_has_a_picture():
+    examples = {name for name in dir(mb.examples) if not (DOCS / "images" / "gallery" / f"{name}.png").exists()}
+    assert examples == set(), "python docs/gallery.py NAME"
+    kinds = {kind.__name__ for kind in mb.mobilizer.KINDS}
+    assert {name for name in kinds if not (DOCS / "images" / "mobilizers" / f"{name}.png").exists()} == set()
+
+
 def test_each_class_of_errors_has_its_remedy():
     page = text_of("errors.md")
     from mobod import errors
