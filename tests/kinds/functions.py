@@ -35,6 +35,7 @@ def splines(rng):
     return [
         *(fn.Spline(degree, x, rng.normal(size=9)) for degree in (1, 3, 5, 7)),
         fn.Spline(3, x[:2], rng.normal(size=2)),
+        fn.Spline(3, np.linspace(-3.0, 2.5, 50), rng.normal(size=50)),  # as many pieces as are searched by halving
     ]
 
 

@@ -92,13 +92,7 @@ def run_ik(options: argparse.Namespace) -> None:
     from ..biomechanics.figure import plot_table
     from ..motion_data import read_sto, read_trc, write_sto
 
-    setup = _setup_of(options, "ik")
-    path = options.markers or setup.markers
-    if path is None:
-        raise CommandError("mobod ik takes a MODEL and MARKERS; see mobod ik --help")
-    _check_results(options)
-    say = _speaker(options)
-    model = _model(options, setup, say)
+    setup, path, model, say = _begin(options, "ik", options.markers, "MARKERS")
     if path.suffix.lower() == ".c3d":
         from ..motion_data import read_c3d
 
@@ -130,19 +124,14 @@ def run_ik(options: argparse.Namespace) -> None:
         progress=_progress(options),
     )
     say(found.summarize())
-    output = options.output
-    if output is not None:
-        write_sto(output, found.to_table(), degrees=True, model=model)
-        say(f"{'motion':<17}{output}")
+    if options.output is not None:
+        write_sto(options.output, found.to_table(), degrees=True, model=model)
     if options.report is not None:
         write_sto(options.report, found.residuals)
-        say(f"{'residuals':<17}{options.report}")
     if options.plot is not None:
         title = f"{model.name}: {path.name}"
         plot_table(options.plot, found.to_table(), degrees=model.angles, residuals=found.residuals, title=title, unit="m")
-        say(f"{'plot':<17}{options.plot}")
-    if not (output or options.report or options.plot):
-        say("nothing is saved; ask for it with --output, --report or --plot")
+    _tell(say, {"motion": "output", "residuals": "report", "plot": "plot"}, options)
 
 
 def run_id(options: argparse.Namespace) -> None:
@@ -151,13 +140,7 @@ def run_id(options: argparse.Namespace) -> None:
     from ..biomechanics.figure import plot_table
     from ..motion_data import write_sto
 
-    setup = _setup_of(options, "id")
-    path = options.motion or setup.motion
-    if path is None:
-        raise CommandError("mobod id takes a MODEL and a MOTION; see mobod id --help")
-    _check_results(options)
-    say = _speaker(options)
-    model = _model(options, setup, say)
+    setup, path, model, say = _begin(options, "id", options.motion, "a MOTION")
     found = inverse_dynamics(
         model,
         path,
@@ -173,15 +156,34 @@ def run_id(options: argparse.Namespace) -> None:
     say(_ranges(found.forces))
     if options.output is not None:
         write_sto(options.output, found.forces)
-        say(f"{'forces':<17}{options.output}")
     if options.reactions is not None:
         write_sto(options.reactions, found.reactions())
-        say(f"{'reactions':<17}{options.reactions}")
     if options.plot is not None:
         plot_table(options.plot, found.forces, title=f"{model.name}: {path.name}", unit="N, N m")
-        say(f"{'plot':<17}{options.plot}")
-    if not (options.output or options.reactions or options.plot):
-        say("nothing is saved; ask for it with --output, --reactions or --plot")
+    _tell(say, {"forces": "output", "reactions": "reactions", "plot": "plot"}, options)
+
+
+def _begin(
+    options: argparse.Namespace, kind: str, given: Path | None, what: str
+) -> tuple[ToolSetup, Path, Model, Callable[[str], None]]:
+    """The setup, the recording that is given or that the setup names, the model, and how to speak."""
+    setup = _setup_of(options, kind)
+    path = given or (setup.markers if kind == "ik" else setup.motion)
+    if path is None:
+        raise CommandError(f"mobod {kind} takes a MODEL and {what}; see mobod {kind} --help")
+    _check_results(options)
+    say = _speaker(options)
+    return setup, path, _model(options, setup, say), say
+
+
+def _tell(say: Callable[[str], None], results: dict[str, str], options: argparse.Namespace) -> None:
+    """Say which results were saved where, by the options that ask for them."""
+    saved = {what: getattr(options, option) for what, option in results.items() if getattr(options, option) is not None}
+    for what, path in saved.items():
+        say(f"{what:<17}{path}")
+    if not saved:
+        *others, last = (f"--{option}" for option in results.values())
+        say(f"nothing is saved; ask for it with {', '.join(others)} or {last}")
 
 
 def run_scale(options: argparse.Namespace) -> None:

@@ -48,6 +48,8 @@ def why_one_by_one(state: State, integrator: Integrator) -> str | None:
         return "the system has events"
     if system.get_matter_subsystem().unilateral_contacts:
         return "the system has unilateral contacts"
+    if counts["num_controllers"]:
+        return "controllers are sampled one state at a time"
     if counts["bristle_rows"] or counts["measure_memory_size"]:
         return "the system remembers what was"
     if counts["num_contact_elements"] and not settings.fixed_step_size:
