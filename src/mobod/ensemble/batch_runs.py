@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, load_lane, store, where, zero
 from ..compiling import compiled, generic
@@ -67,6 +65,10 @@ _RESOLUTION = 2.0**-52
 REACHED_TIME, LAST_SIZE = range(2)
 
 
+#: A kernel that named NumPy here would not be cached: its fingerprint would meet `numpy.max`, which cannot be hashed.
+_NEVER = float("inf")
+
+
 @generic
 def take(
     model: Any, lane: int, s: int, settings: Any, control: Any, lanes: Any, work: Any, held: Any, given: Any, own: Any
@@ -79,7 +81,7 @@ def take(
     control[TIME, 0, lane] = control[PREVIOUS_TIME, 0, lane] = time[s, 0]
     control[STEP, 0, lane] = settings[STEP]
     control[rk.LAST_STEP, 0, lane] = 0.0
-    control[HALT, 0, lane] = np.inf
+    control[HALT, 0, lane] = _NEVER
     control[END, 0, lane] = end[s]
     control[MIN_STEP, 0, lane] = max(settings[MIN_STEP], _RESOLUTION * abs(end[s]))
     for i in range(model.nq):
