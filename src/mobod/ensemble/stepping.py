@@ -132,10 +132,10 @@ class Stepping(Derivatives):
         return plan
 
     def _lane_runs(
-        self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None
+        self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None, watches: bool = False
     ) -> LaneRuns | None:
         """What threads need to run in lanes; None where states are run one by one."""
-        if why_one_by_one(self._template, integrator) is not None:
+        if why_one_by_one(self._template, integrator, watches) is not None:
             return None
         gravity_alone = self._reduced.ground_acceleration is not None
         lanes = LaneRuns(self._template, self._own, gravity_alone, integrator, holds, controller, terminator)
