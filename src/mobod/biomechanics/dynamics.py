@@ -348,7 +348,7 @@ def _solve(
             for i in range(begin, end):  # where it stopped, the state says why
                 by_itself(i)
             show(end, nt)
-    by_itself(nt - 1)  # the state is that of the last row
+    # the state, which is nobody else's, gives masses from now on, and nothing that depends on q
     return InverseDynamics(model, motion, residuals, partial(_taken, bodies, state, R, p, V, A, F), (R, p), notes)
 
 
