@@ -209,6 +209,18 @@ def test_implicit_methods_take_one_state_at_a_time():
     assert np.array_equal(motions[2].q, one.q)
 
 
+def test_sampled_controllers_are_simulated_state_by_state():
+    system, _ = mb.examples.double_pendulum.build()
+    joints = [(body, 0) for body in system.matter.bodies[1:]]
+    mb.control.PD(system.forces, joints, kp=20.0, kd=2.0, sample_time=0.01)
+    ensemble = mb.Ensemble(system, 3, state=system.realize_topology(), threads=2)
+    ensemble.q = [[0.1, 0.2], [0.5, 0.1], [1.0, -1.0]]
+    begun = ensemble.copy()
+    motions = ensemble.simulate(0.1, report_interval=0.05, accuracy=1e-4)
+    one = alone(begun, 2, 0.1, report_interval=0.05, accuracy=1e-4)
+    assert np.array_equal(motions[2].q, one.q)
+
+
 def test_an_event_ends_some_of_the_runs(close):
     """A stop where the first pin passes zero, which some of the states do earlier than others."""
     system, state = mb.examples.double_pendulum.build()

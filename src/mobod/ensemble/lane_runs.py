@@ -61,6 +61,8 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False) 
         return "the system has unilateral contacts"
     if counts["num_controllers"]:
         return "controllers are sampled one state at a time"
+    if counts["control_size"]:
+        return "controllers are sampled"
     if counts["bristle_rows"] or counts["measure_memory_size"]:
         return "the system remembers what was"
     if counts["num_contact_elements"] and not settings.fixed_step_size:
