@@ -418,3 +418,21 @@ def test_a_law_that_fails_ends_the_run_with_its_name(compiled):
     with pytest.raises((mb.errors.ConvergenceError, ValueError), match="too late"):
         stepper.step_to(1.0)
     np.testing.assert_allclose(stepper.time, 0.1)
+
+
+def test_states_of_an_ensemble_have_memories_and_noise_of_their_own():
+    system, body = slider()
+    noisy = {"kp": 40.0, "ki": 20.0, "kd": 4.0, "noise": 0.01, "seed": 3, "sample_time": T}
+    mb.control.PID(system.forces, [(body, 0)], **noisy)
+    system.realize_topology()
+    ensemble = mb.Ensemble(system, 3)
+    ensemble.q = [[1.0], [1.0], [0.5]]
+    for _ in range(5):  # what is held, and the integral, stay between calls
+        ensemble.step(4 * T, fixed_step_size=T)
+    alone = run(system, time=20 * T, method="RungeKuttaMerson", fixed_step_size=T)
+    np.testing.assert_allclose(ensemble.q[0], alone.state.q, atol=1e-12)  # it is number 0, as a state alone
+    assert 1e-6 < abs(ensemble.q[1, 0] - ensemble.q[0, 0]) < 0.05
+    ensemble.reset([True, False, False], q=[[1.0]], time=0.0)
+    ensemble.step(4 * T, fixed_step_size=T)
+    alone = run(system, time=4 * T, method="RungeKuttaMerson", fixed_step_size=T)
+    np.testing.assert_allclose(ensemble.q[0], alone.state.q, atol=1e-12)

@@ -168,6 +168,7 @@ class Stepping(Derivatives):
         """Let state *i* be where a run of it has ended."""
         self._time[i, 0], self._q[i], self._u[i], self._z[i] = state.time, state.q, state.u, state.z
         record = state.record
+        self._control_memory[i] = record.control_memory[:, 0]
         self.particles[i] = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
 
 

@@ -43,6 +43,12 @@ ROUNDING = 1e-9
 # ---------------------------------------------------------------------------------------------- when
 
 
+def member_places(tree: Any) -> list[int]:
+    """Where controllers of a tree remember which of many states they are in: noise depends on it."""
+    fields = tree.fields
+    return [int(fields["force_integers"][fields["force_first_integer"][e]]) + MEMBER for e in fields["controller_element"]]
+
+
 @generic
 def due(model: Any, c: int) -> Any:
     """When controller *c* is to be sampled next."""
