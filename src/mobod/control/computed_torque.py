@@ -55,6 +55,18 @@ class ComputedTorque(Custom):
     Notes
     -----
     Siciliano, Sciavicco, Villani and Oriolo 2009, section 8.5.2. Forces other than weight and inertia are not foreseen.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> waves = [mb.function.Sinusoid(0.3, 2.0, 0.0), mb.function.Constant(0.0)]
+    >>> part = mb.control.ComputedTorque(system.forces, waves, kp=50.0, kd=10.0, sample_time=0.01)
+    >>> state = system.realize_topology()
+    >>> motion = mb.simulate(system, state, 0.1, report_interval=0.05)
+    >>> len(motion.time)
+    3
     """
 
     def __init__(

@@ -27,6 +27,15 @@ class Coordinates(Input):
         If one is no such pair; when the controller is made.
     ModelError
         If a mobilizer has quaternions, so that no coordinate belongs to a mobility.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.control.Coordinates([(arm, 0)])
+    >>> isinstance(part, mb.control.Input)
+    True
     """
 
     def __init__(self, mobilities: Iterable[tuple[Any, int]] | None = None) -> None:

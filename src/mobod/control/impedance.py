@@ -66,6 +66,18 @@ class Impedance(Custom):
     -----
     The weight of the mechanism is held, too. Hogan 1985; the error of orientation is the sine of the angle about its axis, of
     Luh, Walker and Paul 1980, so that a frame turned by half a turn is not turned back.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> target = mb.Transform((0.5, -1.5, 0))
+    >>> part = mb.control.Impedance(system.forces, arm, stiffness=100.0, damping=10.0, target=target, sample_time=0.01)
+    >>> state = system.realize_topology()
+    >>> motion = mb.simulate(system, state, 0.1, report_interval=0.05)
+    >>> len(motion.time)
+    3
     """
 
     def __init__(

@@ -54,7 +54,17 @@ class Packing:
 
 
 class Input(abc.ABC):
-    """Something that a law is given as an array, by a name of its user's: ``inputs={"J": mb.control.Jacobian(hand)}``."""
+    """Something that a law is given as an array, by a name of its user's: ``inputs={"J": mb.control.Jacobian(hand)}``.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.control.Pose(arm)
+    >>> isinstance(part, mb.control.Input)
+    True
+    """
 
     #: The functions that it evaluates.
     functions: Sequence[Use] = ()

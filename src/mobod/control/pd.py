@@ -70,6 +70,17 @@ class PD(Custom):
     -----
     A continuous spring and damper is `force.MobilityLinearSpring` and `force.MobilityLinearDamper`. Sampled, the gains are
     bounded: for a unit inertia by about Kd T < 2 and Kp T < Kd.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.control.PD(system.forces, [(arm, 0)], kp=20.0, kd=2.0, sample_time=0.01)
+    >>> state = system.realize_topology()
+    >>> motion = mb.simulate(system, state, 0.1, report_interval=0.05)
+    >>> len(motion.time)
+    3
     """
 
     _LAWS: ClassVar[tuple[Callable[..., Any], Callable[..., Any]]] = to_target, along_reference

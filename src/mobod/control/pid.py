@@ -68,6 +68,17 @@ class PID(PD):
     -----
     Where an effort is at a limit and the error would drive it further, the integral rests (Astrom and Hagglund 2006, section
     3.5). `get_memory` gives it, `set_memory` sets it.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.control.PID(system.forces, [(arm, 0)], kp=20.0, ki=5.0, kd=2.0, sample_time=0.01)
+    >>> state = system.realize_topology()
+    >>> motion = mb.simulate(system, state, 0.1, report_interval=0.05)
+    >>> len(motion.time)
+    3
     """
 
     _LAWS = to_target, along_reference

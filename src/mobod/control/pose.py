@@ -15,6 +15,15 @@ class Pose(OfAFrame):
         Given by object, index or name.
     station : (3,) array_like
         The frame's origin, in the body's frame; that of the body unless given.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.control.Pose(arm)
+    >>> isinstance(part, mb.control.Input)
+    True
     """
 
     KIND = sampling.POSE

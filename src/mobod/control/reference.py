@@ -26,6 +26,15 @@ class Reference(Input):
         If one is none.
     ModelError
         If one is computed by Python, or has not one argument.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.control.Reference([mb.function.Sinusoid(0.3, 2.0, 0.0)])
+    >>> isinstance(part, mb.control.Input)
+    True
     """
 
     def __init__(self, functions: Function | Sequence[Function]) -> None:

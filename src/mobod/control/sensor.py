@@ -33,6 +33,15 @@ class Sensor(Input):
         If *input* is none.
     ModelError
         If a number is negative or not finite.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.control.Sensor(mb.control.Coordinates([(arm, 0)]), noise=0.01)
+    >>> isinstance(part, mb.control.Input)
+    True
     """
 
     def __init__(self, input: Input, *, noise: float = 0.0, delay: float = 0.0, seed: int = 0) -> None:

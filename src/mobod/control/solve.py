@@ -17,6 +17,13 @@ def solve(A: Any, B: Any) -> Any:
     `numpy.linalg.solve`, which any law may call. Where A is not positive definite the result is not finite.
 
     Source: Cholesky's factorization, Golub and Van Loan 2013, algorithm 4.2.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mobod as mb
+    >>> mb.control.solve(np.array([[4.0, 1.0], [1.0, 3.0]]), np.array([5.0, 4.0])).round(6)
+    array([1., 1.])
     """
     n = A.shape[0]
     L = np.empty((n, n))

@@ -117,6 +117,16 @@ class TreeDynamics(Inertias):
         """The mechanism's weight as generalized forces ``(nu,)``: J^T F of all `force.Gravity` that are on. Needs POSITION.
 
         Forces of the opposite sign hold it; `control.GravityCompensation` does so in a run.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_gravity_forces(state).round(3)
+        array([-12.118,  -6.32 ])
         """
         block = self.positions(state, "calc_gravity_forces")
         f = np.empty(state.tree.nu)
