@@ -1,5 +1,6 @@
 """Ensemble.simulate: many motions, each as `mobod.simulate` makes it of the state alone."""
 
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -144,6 +145,8 @@ def test_some_of_the_motions():
     assert motions[motions.q[:, -1, 0] > 1e9].q.shape == (0, 3, 2)
     with pytest.raises(IndexError, match="no number 6"):
         motions[6]
+    shipped = pickle.loads(pickle.dumps(motions[1:4]))
+    assert np.array_equal(shipped[0].energy, motions[1].energy)
 
 
 def test_a_recording_on_disk_has_the_same_motions(tmp_path):

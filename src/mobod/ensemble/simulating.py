@@ -26,7 +26,7 @@ from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.stage import Stage
 from . import batch_runs as runs
-from .ensemble_trajectory import EnsembleTrajectory, Failure, Termination, counted
+from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Failure, Termination, counted
 from .functions import EndWhere, RunFunction
 from .functions import observe as run_observer
 from .lane_runs import LaneRuns
@@ -172,8 +172,7 @@ class Simulating(Stepping):
         """What makes a state with the parameters of state *i*, as they are now."""
         if self._own or self._of_subsystems:
             return copy.copy(self)._state
-        template = self._template.copy()
-        return lambda i: template.copy()
+        return CopyOf(self._template.copy())
 
     def _report_times(self, time: float, interval: float | None, integrator: Integrator, record_to: Any) -> Array:
         """Times of reports: one row, or a row a state where these begin at different times."""
