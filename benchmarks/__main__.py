@@ -29,6 +29,7 @@ from . import (
     simulation,
     stepping,
     stiff,
+    threads,
     tracking,
 )
 from .forward_dynamics import PEERS, time_of
@@ -54,6 +55,7 @@ BENCHMARKS = {
     "particles": particles,
     "stepping": stepping,
     "stiff": stiff,
+    "threads": threads,
     "tracking": tracking,
 }
 

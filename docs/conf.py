@@ -1,5 +1,6 @@
 """How the pages are built: ``python -m sphinx -W --keep-going -b html docs build/docs``."""
 
+import inspect
 import sys
 from pathlib import Path
 
@@ -42,10 +43,23 @@ html_theme_options = {
 }
 
 
+def signature_of_class(app, what, name, one, options, signature, returned):
+    """What a constructor takes; Sphinx would show what ``__new__`` passes on."""
+    if what != "class":
+        return None
+    try:
+        found = inspect.signature(one)
+    except (TypeError, ValueError):
+        return None
+    bare = [parameter.replace(annotation=parameter.empty) for parameter in found.parameters.values()]
+    return str(inspect.Signature(bare)), ""
+
+
 def setup(app):
     """The pages of the reference are written before Sphinx looks for pages."""
     app.connect("builder-inited", write_reference)
     app.connect("build-finished", write_replays)
+    app.connect("autodoc-process-signature", signature_of_class)
 
 
 def write_reference(app):

@@ -35,6 +35,8 @@ def write_page():
     """A card for each example: its picture, what it shows, and its replay."""
     lines = [HEAD]
     for name in dir(mb.examples):
+        if not (IMAGES / f"{name}.png").exists():
+            make(name)  # of a new example
         says = " ".join(getattr(mb.examples, name).__doc__.partition("\n\n")[0].split()).partition(": ")[2]
         lines += [f"   .. grid-item-card:: {name}", f"      :img-top: images/gallery/{name}.png"]
         lines += [f"      :link: replays/{name}.html", "      :link-type: url", "", f"      {says}", ""]

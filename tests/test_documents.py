@@ -157,6 +157,10 @@ def test_the_pages_on_particles_and_decorations_run(page, tmp_path, monkeypatch,
         assert [kind for kind in mobod.decoration.__all__ if kind != "Decoration" and f"`{kind}(" not in text] == []
 
 
+def test_the_page_on_search_runs():
+    run("search.md")
+
+
 @pytest.mark.parametrize("page", ["dynamics", "ensembles"])
 def test_the_pages_on_dynamics_and_ensembles_run(page, capsys):
     run(f"{page}.md")

@@ -175,7 +175,7 @@ def test_as_a_program():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["simulate", "duble_pendulum"], "no file duble_pendulum, and no such example; did you mean double_pendulum?"),
+        (["simulate", "duble_pendulum"], "no file duble_pendulum, and no such example; did you mean double_pendulum"),
         (
             ["simulate", "panda", "--q", "panda_joint9=1"],
             "there is no coordinate 'panda_joint9'; did you mean panda_joint",

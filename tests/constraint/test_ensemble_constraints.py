@@ -158,6 +158,8 @@ def test_each_state_is_assembled_as_it_would_be_alone():
     assert np.abs(np.delete(ensemble.q_err, 4, axis=0)).max() < 1e-9
     with pytest.raises(ValueError, match="assembler is of another system"):
         ensemble.assemble(mb.Assembler(mb.examples.four_bar.build()[0]))
+    with pytest.raises(TypeError, match="has to be an Assembler, not 'x'"):
+        ensemble.assemble("x")
 
 
 def test_a_mechanism_that_cannot_close_is_told():

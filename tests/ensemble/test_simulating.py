@@ -1,5 +1,6 @@
 """Ensemble.simulate: many motions, each as `mobod.simulate` makes it of the state alone."""
 
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -144,6 +145,8 @@ def test_some_of_the_motions():
     assert motions[motions.q[:, -1, 0] > 1e9].q.shape == (0, 3, 2)
     with pytest.raises(IndexError, match="no number 6"):
         motions[6]
+    shipped = pickle.loads(pickle.dumps(motions[1:4]))
+    assert np.array_equal(shipped[0].energy, motions[1].energy)
 
 
 def test_a_recording_on_disk_has_the_same_motions(tmp_path):
@@ -209,20 +212,32 @@ def test_implicit_methods_take_one_state_at_a_time():
     assert np.array_equal(motions[2].q, one.q)
 
 
-def test_an_event_ends_some_of_the_runs():
+def test_sampled_controllers_are_simulated_state_by_state():
+    system, _ = mb.examples.double_pendulum.build()
+    joints = [(body, 0) for body in system.matter.bodies[1:]]
+    mb.control.PD(system.forces, joints, kp=20.0, kd=2.0, sample_time=0.01)
+    ensemble = mb.Ensemble(system, 3, state=system.realize_topology(), threads=2)
+    ensemble.q = [[0.1, 0.2], [0.5, 0.1], [1.0, -1.0]]
+    begun = ensemble.copy()
+    motions = ensemble.simulate(0.1, report_interval=0.05, accuracy=1e-4)
+    one = alone(begun, 2, 0.1, report_interval=0.05, accuracy=1e-4)
+    assert np.array_equal(motions[2].q, one.q)
+
+
+def test_an_event_ends_some_of_the_runs(close):
     """A stop where the first pin passes zero, which some of the states do earlier than others."""
     system, state = mb.examples.double_pendulum.build()
     system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(system.matter.bodies[1], value=0.0)))
     state = system.realize_topology()
-    ensemble = mb.Ensemble(system, 3, state=state)
-    ensemble.q = [[0.3, 0.0], [0.8, 0.0], [-0.5, 0.2]]
+    ensemble = mb.Ensemble(system, 9, state=state)
+    ensemble.q = np.stack([np.linspace(0.05, 3.0, 9), np.zeros(9)], axis=1)
     begun = ensemble.copy()
-    motions = ensemble.simulate(1.5, report_interval=0.1, accuracy=1e-5)
-    assert motions.terminations
-    for i in range(3):
-        one = alone(begun, i, 1.5, report_interval=0.1, accuracy=1e-5)
+    motions = ensemble.simulate(0.7, report_interval=0.1, accuracy=1e-5)
+    assert 0 < len(motions.terminations) < 9
+    for i in range(9):
+        one = alone(begun, i, 0.7, report_interval=0.1, accuracy=1e-5)
         assert np.array_equal(motions[i].time, one.time)
-        assert np.array_equal(motions[i].q, one.q)
+        close(motions[i].q, one.q, 1e-10)
         assert motions.end_time[i] == ensemble.time[i] == one.time[-1]
         assert (i in motions.terminations) == ("termination" in one.statistics)
 

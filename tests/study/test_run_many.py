@@ -94,6 +94,16 @@ def test_it_goes_on_where_it_was_interrupted(tmp_path):
     assert len(done) == 4, "nothing is computed again"
 
 
+def test_a_map_that_leaves_chunks_out_is_told(tmp_path):
+    def every_other(function, tasks):
+        return [function(task) for task in list(tasks)[::2]]
+
+    for path in (None, tmp_path):
+        with pytest.raises(RuntimeError, match="2 of 4 chunks are not done, the first of states 16 to 31"):
+            mb.run_many(quickly, PARAMETERS, map=every_other, path=path, chunk=16)
+    equal(mb.run_many(quickly, PARAMETERS, path=tmp_path), mb.run_many(quickly, PARAMETERS))
+
+
 def test_half_a_file_is_never_met(tmp_path, monkeypatch):
     def interrupted(old, new):
         raise OSError("disk full")

@@ -255,6 +255,18 @@ def test_what_cannot_be_viewed_is_refused():
         mb.view(system, state, port=0)
     with pytest.raises(TypeError, match="integrator is a class"):
         mb.view(system, state, integrator="BDF")
+    with pytest.raises(ValueError, match="ranges: there is no coordinate 'a'"):
+        mb.view(system, state, ranges={"a": (0, 1)})
+    with pytest.raises(ValueError, match="has to begin below its end"):
+        mb.view(system, state, ranges={"upper": (1, 0)})
+    with pytest.raises(ValueError, match="accuracy"):
+        mb.view(system, state, accuracy=-1.0)
+    with pytest.raises(ValueError, match="spacing"):
+        mb.Ensemble(system, 1, state=state).view(spacing=-1.0)
+    motion = mb.simulate(system, state, 0.1)
+    for stations, error in (([("nobody", (0, 0, 0))], KeyError), ([(1, (0, 0))], ValueError), ([5], TypeError)):
+        with pytest.raises(error):
+            motion.view(stations=stations, open_browser=False)
     with pytest.raises(TypeError, match="view is True, False or a viewer"):
         mb.simulate(system, state, 1.0, view="yes")
     empty = mb.MultibodySystem()

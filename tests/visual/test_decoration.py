@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mobod as mb
 from mobod import decoration
+from mobod.decoration.mesh_file import read_mesh, read_parts
 
 TETRAHEDRON = ([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])
 ARROW = decoration.Arrow((0, 0, 0), (0, 0, 2), tip_length=0.5)
@@ -314,3 +315,18 @@ def test_what_is_no_decoration_is_refused_and_nothing_is_added():
         with pytest.raises(IndexError, match=r"'pin' has 0 .*board decorations"):
             get(0)
     assert system.system_topology_has_been_realized() and pin.get_body().get_num_decorations() == 0
+
+
+def test_an_obj_file_has_the_colours_of_its_materials(tmp_path):
+    path = tmp_path / "part.obj"
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+    path.write_text(f"mtllib part.mtl\n{corners}usemtl red\nf 1 3 2\nusemtl clear glass\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    (tmp_path / "part.mtl").write_text("newmtl red\nKd 1 0 0\nnewmtl clear glass\nKd 0 0 1\nd 0.25\nKa spectral x.rfl\n")
+    red, glass = read_parts(path)
+    assert red.rgba == (1, 0, 0, 1) and glass.rgba == (0, 0, 1, 0.25)
+    assert len(red.triangles) == 1 and len(glass.triangles) == 3
+    vertices, triangles = read_mesh(path)  # as one surface, which is closed
+    assert len(vertices) == 4 and len(triangles) == 4
+    (tmp_path / "part.mtl").unlink()
+    (plain,) = read_parts(path)
+    assert plain.rgba is None and len(plain.vertices) == 4

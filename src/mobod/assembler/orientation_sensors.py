@@ -29,6 +29,21 @@ class OrientationSensors(Observed):
     ----------
     name : str
         For messages.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> sensors = mb.assembler.OrientationSensors()
+    >>> number = sensors.add_o_sensor("on the arm", arm, mb.Rotation())
+    >>> sensors.move_all_observations([mb.Rotation.about_axis(0.7, "z")])
+    >>> assembler = mb.Assembler(system)
+    >>> goal = assembler.adopt_assembly_goal(sensors)
+    >>> assembler.assemble(state) < 1e-6
+    True
+    >>> round(float(state.q.sum()), 3)  # both angles together
+    0.7
     """
 
     _what, shape = "orientation sensor", (3, 3)

@@ -51,6 +51,16 @@ class InverseDynamics:
         The motion, with accelerations.
     notes : list of str
         What was assumed.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb, numpy as np
+    >>> model = mb.load_urdf(files("mobod") / "examples" / "panda.urdf")
+    >>> still = mb.Table(np.linspace(0, 1, 11), {name: np.zeros(11) for name in model.coordinates})
+    >>> held = mb.inverse_dynamics(model, still)
+    >>> isinstance(held, mb.biomechanics.InverseDynamics), held.forces.labels[0]
+    (True, 'panda_joint1_moment')
     """
 
     def __init__(
@@ -338,7 +348,7 @@ def _solve(
             for i in range(begin, end):  # where it stopped, the state says why
                 by_itself(i)
             show(end, nt)
-    by_itself(nt - 1)  # the state is that of the last row
+    # the state, which is nobody else's, gives masses from now on, and nothing that depends on q
     return InverseDynamics(model, motion, residuals, partial(_taken, bodies, state, R, p, V, A, F), (R, p), notes)
 
 

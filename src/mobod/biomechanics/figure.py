@@ -43,6 +43,16 @@ def plot_table(
     title : str
     unit : str
         Of what is no angle.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import mobod as mb, numpy as np
+    >>> table = mb.Table(np.linspace(0, 1, 11), {"knee": np.linspace(0, 1, 11)})
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "knee.png"
+    >>> done = mb.biomechanics.plot_table(path, table, degrees=["knee"], unit="degrees")
+    >>> path.stat().st_size > 1000
+    True
     """
     try:
         from matplotlib.figure import Figure

@@ -40,6 +40,13 @@ class Measurement:
     bodies : mapping of str to str, or sequence of str
         Which bodies they scale, and along which of their axes, such as ``{"femur_r": "Y"}``; a sequence means all axes.
     name : str
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> thigh = mb.biomechanics.Measurement(pairs=[("hip", "knee")], bodies={"femur": "y"})
+    >>> thigh.pairs
+    [('hip', 'knee')]
     """
 
     pairs: Sequence[tuple[str, str]]

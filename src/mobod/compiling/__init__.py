@@ -7,7 +7,7 @@ what a kernel is made of, which names its file in the `disk_cache`, whose folder
 
 from .ahead import Job, compile_ahead, routines_of_package
 from .engine import seconds_spent
-from .kernels import Kernel, compiled, compiled_form_of, generic, is_generic
+from .kernels import Kernel, compiled, compiled_form_of, generic, is_generic, of_arrays
 from .routines import Routine, UsersRoutine, routine, why_not
 from .store import cache_folder, clear_cache
 
@@ -23,6 +23,7 @@ __all__ = [
     "compiled_form_of",
     "generic",
     "is_generic",
+    "of_arrays",
     "routine",
     "routines_of_package",
     "seconds_spent",

@@ -37,6 +37,7 @@ substitutes: dict[Callable[..., Any], Callable[..., Any]] = {}
 #: Every function that compiled code can call.
 jitables: set[Callable[..., Any]] = set()
 _pending: list[Callable[..., Any]] = []
+_pending_with_arrays: list[Callable[..., Any]] = []
 _pending_substitutes: list[Callable[..., Any]] = []
 _extensions: list[Callable[[], Extension]] = []
 _loading = threading.RLock()
@@ -58,6 +59,12 @@ def make_jitable(function: Callable[..., Any]) -> None:
     """Let compiled code call *function*, inlined."""
     jitables.add(function)
     _pending.append(function)
+
+
+def make_jitable_with_arrays(function: Callable[..., Any]) -> None:
+    """Let compiled code that may make arrays call *function*, which may make some too."""
+    jitables.add(function)
+    _pending_with_arrays.append(function)
 
 
 def substitute(interpreted: Callable[..., Any], function: Callable[..., Any]) -> None:
@@ -83,7 +90,7 @@ def numba() -> Any:
                 _ = target.typing_context, target.target_context
                 _loaded.append(numba)
     numba = _loaded[0]
-    if _pending or _pending_substitutes:
+    if _pending or _pending_substitutes or _pending_with_arrays:
         with lock():
             while _pending_substitutes:
                 interpreted = _pending_substitutes.pop()
@@ -91,7 +98,16 @@ def numba() -> Any:
                 as_compiled(_giving(substitutes[interpreted]))
             while _pending:
                 numba.extending.register_jitable(forceinline=True, no_cfunc_wrapper=True, **OPTIONS)(_pending.pop())
+            while _pending_with_arrays:
+                options = {**OPTIONS, "_nrt": True}
+                numba.extending.register_jitable(no_cfunc_wrapper=True, **options)(_pending_with_arrays.pop())
     return numba
+
+
+def begin_arrays() -> None:
+    """Let code that makes arrays be loaded: it calls Numba's runtime for their memory."""
+    core = numba().core
+    core.runtime.rtsys.initialize(core.registry.cpu_target.target_context)
 
 
 def _giving(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -31,6 +31,13 @@ def generic(function: F) -> F:
     return function
 
 
+def of_arrays(function: F) -> F:
+    """Let users' functions of arrays call *function*, which may make some; from Python it remains what it is."""
+    _generic.add(function)
+    engine.make_jitable_with_arrays(function)
+    return function
+
+
 def is_generic(function: Callable[..., Any]) -> bool:
     """Whether kernels can call *function*, of the package."""
     return function in _generic

@@ -23,11 +23,12 @@ class Routine:
     realization of a state that took three times as long as compiling it.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], makes_arrays: bool = False) -> None:
         self.python = function
         self._addresses: dict[str, int] = {}
+        self._makes_arrays = makes_arrays
         self._kept: list[Any] = []  # what the addresses point at
-        generic(function)
+        (engine.make_jitable_with_arrays if makes_arrays else generic)(function)
         marked.add(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Routine:
@@ -67,7 +68,9 @@ class Routine:
             if scalar in self._addresses:  # by another thread, meanwhile
                 return self._addresses[scalar]
             entry, signature = self._entry(scalar), _signature()
-            options = dict(engine.OPTIONS, nopython=True)
+            if self._makes_arrays:
+                engine.begin_arrays()
+            options = {**engine.OPTIONS, "nopython": True, "_nrt": self._makes_arrays}
             callback: Any = CFunc(entry, (signature.args, signature.return_type), locals={}, options=options)
             self._cache(entry, scalar).serve(callback)
             callback.compile()
@@ -109,6 +112,8 @@ class UsersRoutine(Routine):
     explain : callable
         ``explain(scalar, error) -> Exception`` turns an error of Numba's into what is raised; *scalar* is what `Routine`
         was being compiled for: "state", "lanes" or "duals".
+    makes_arrays : bool
+        Whether they may make arrays, and call what NumPy's functions of these are compiled to.
     """
 
     def __init__(
@@ -117,10 +122,11 @@ class UsersRoutine(Routine):
         parts: Sequence[Callable[..., Any]],
         fingerprint: str | None,
         explain: Callable[[str, Exception], Exception],
+        makes_arrays: bool = False,
     ) -> None:
-        super().__init__(function)
+        super().__init__(function, makes_arrays)
         for part in parts:
-            engine.make_jitable(part)
+            (engine.make_jitable_with_arrays if makes_arrays else engine.make_jitable)(part)
         self._fingerprint, self._explain = fingerprint, explain
 
     def address(self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False) -> int:

@@ -102,6 +102,21 @@ def check_custom(
     ------
     ModelError
         If an error is found: it names the method and the equation. If the constraint fails wherever it is tried.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> def paraboloid(poses, q, parameters):
+    ...     ((R, p),) = poses
+    ...     return (p[2] - parameters[0] * (p[0] * p[0] + p[1] * p[1]),)
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> ball = mb.mobilizer.Translation(matter.ground, mb.body.Particle(1.0))
+    >>> functions = mb.constraint.CompiledFunctions(num_equations=1, position_error=paraboloid)
+    >>> bowl = mb.constraint.Custom(compiled=functions, bodies=[ball], parameters=[1.0], name="bowl")
+    >>> report = mb.constraint.check_custom(bowl)
+    >>> report.findings
+    ()
     """
     constraint = custom.get_constraint() if isinstance(custom, CustomImplementation) else custom
     if not isinstance(constraint, Custom):

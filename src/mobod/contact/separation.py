@@ -54,6 +54,23 @@ def separate(state: State, *, max_depth: float | None = None) -> State:
     With A the rates of the distances by u, d the depths and P the constraints' matrix, the displacement v is the least of
     v^T M v with A v >= d and P v = 0. Its multipliers solve a problem of non-negative least squares (Lawson and Hanson 1974,
     chapter 23).
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> sphere = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> ball = mb.mobilizer.Translation(matter.ground, sphere)
+    >>> rubber = mb.contact.Material(1e6)
+    >>> floor = matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), rubber))
+    >>> skin = ball.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.1), rubber))
+    >>> contacts = mb.CompliantContactSubsystem(system)
+    >>> state = system.realize_topology()
+    >>> ball.set_translation(state, (0, 0, 0.05))
+    >>> apart = mb.contact.separate(state)
+    >>> ball.get_translation(apart).round(4)
+    array([0. , 0. , 0.1])
     """
     if not hasattr(state, "record"):
         raise TypeError(f"separate takes a State, not {state!r}")

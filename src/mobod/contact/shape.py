@@ -25,7 +25,15 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Shape:
-    """The shape of a contact surface, in a frame S of its own. Base class of the kinds in `mobod.contact`; immutable."""
+    """The shape of a contact surface, in a frame S of its own. Base class of the kinds in `mobod.contact`; immutable.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> shape = mb.contact.Sphere(0.1)
+    >>> isinstance(shape, mb.contact.Shape)
+    True
+    """
 
     #: One of the numbers above.
     KIND: ClassVar[int]

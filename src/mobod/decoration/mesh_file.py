@@ -1,7 +1,7 @@
 """Surfaces in files: STL, OBJ, VTP and COLLADA read here, any other format by the package trimesh.
 
-STL: http://www.fabbers.com/tech/STL_Format; OBJ: Wavefront's, of which vertices and faces count; VTP: VTK's XML PolyData, of
-which numbers written as text are read; COLLADA: see `collada_file`.
+STL: http://www.fabbers.com/tech/STL_Format; OBJ: Wavefront's, of which vertices, faces and materials' colours count; VTP: VTK's
+XML PolyData, of which numbers written as text are read; COLLADA: see `collada_file`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array, Indices
-from .collada_file import Part, read_collada
+from .collada_file import Part, Rgba, read_collada
 
 #: One triangle of a binary STL file.
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
@@ -43,6 +43,10 @@ def read_mesh(path: Path) -> tuple[Array, Indices]:
     ImportError
         If trimesh is needed and not installed.
     """
+    if path.suffix.lower() == ".obj" and path.is_file():  # whole: parts of different colours share vertices
+        vertices, faces, _ = _read_obj(path)
+        _check(path, vertices, faces)
+        return vertices, faces
     parts = read_parts(path)
     if len(parts) == 1:
         return parts[0].vertices, parts[0].triangles
@@ -57,7 +61,7 @@ def read_parts(path: Path) -> list[Part]:
     Returns
     -------
     list of Part
-        Their vertices, triangles and colour: that of COLLADA materials; None in other formats.
+        Their vertices, triangles and colour: that of COLLADA's and OBJ's materials; None in other formats.
     """
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; a mesh is a file, such as part.stl")
@@ -68,7 +72,11 @@ def read_parts(path: Path) -> list[Part]:
         for part in parts:
             _check(path, part.vertices, part.triangles)
         return parts
-    reader = {".stl": _read_stl, ".obj": _read_obj, ".vtp": _read_vtp}.get(path.suffix.lower(), _read_with_trimesh)
+    if path.suffix.lower() == ".obj":
+        vertices, triangles, materials = _read_obj(path)
+        _check(path, vertices, triangles)
+        return _by_color(vertices, triangles, materials)
+    reader = {".stl": _read_stl, ".vtp": _read_vtp}.get(path.suffix.lower(), _read_with_trimesh)
     vertices, triangles = reader(path)
     _check(path, vertices, triangles)
     return [Part(vertices, triangles, None)]
@@ -109,9 +117,13 @@ def _read_stl(path: Path) -> tuple[Array, Indices]:
     return vertices, np.asarray(index, dtype=np.int64).reshape(-1, 3)
 
 
-def _read_obj(path: Path) -> tuple[Array, Indices]:
+def _read_obj(path: Path) -> tuple[Array, Indices, list[Rgba | None]]:
+    """Vertices, triangles, and the colour of each triangle's material."""
     rows: list[list[str]] = []
     faces: list[list[int]] = []
+    known: dict[str, Rgba] = {}
+    color: Rgba | None = None
+    colors: list[Rgba | None] = []
     before = ""
     for number, part in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         line, before = before + part, ""
@@ -121,6 +133,10 @@ def _read_obj(path: Path) -> tuple[Array, Indices]:
         word, *rest = line.split("#")[0].split() or [""]
         if word == "v":
             rows.append(rest[:3])
+        elif word == "mtllib":
+            known |= _read_materials(path.parent / " ".join(rest))
+        elif word == "usemtl":
+            color = known.get(" ".join(rest))
         elif word == "f":
             try:
                 corners = [int(corner.split("/")[0]) for corner in rest]
@@ -129,9 +145,46 @@ def _read_obj(path: Path) -> tuple[Array, Indices]:
             if len(corners) < 3 or 0 in corners:
                 raise ValueError(f"line {number} of {path} is no face: {line!r}")
             faces.append([c - 1 if c > 0 else len(rows) + c for c in corners])  # negative: counted from the last one so far
+            colors += [color] * (len(corners) - 2)
     if not faces:
         raise ValueError(f"{path} is not an OBJ file: it has no faces")
-    return _numbers(path, rows), triangulate(faces)
+    return _numbers(path, rows), triangulate(faces), colors
+
+
+def _read_materials(path: Path) -> dict[str, Rgba]:
+    """The diffuse colours and opacities of a file of materials; none of one that is not there or cannot be read."""
+    found: dict[str, Rgba] = {}
+    if not path.is_file():
+        return found
+    name = ""
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        word, *rest = line.split("#")[0].split() or [""]
+        try:
+            numbers = [min(max(float(one), 0.0), 1.0) for one in rest] if word in ("Kd", "d", "Tr") else []
+        except ValueError:
+            continue  # a spectrum's file, for example
+        r, g, b, a = found.get(name, (0.8, 0.8, 0.8, 1.0))
+        if word == "newmtl":
+            name = " ".join(rest)
+            found[name] = 0.8, 0.8, 0.8, 1.0
+        elif word == "Kd" and len(numbers) == 3:
+            found[name] = numbers[0], numbers[1], numbers[2], a
+        elif word in ("d", "Tr") and len(numbers) == 1:
+            found[name] = r, g, b, numbers[0] if word == "d" else 1.0 - numbers[0]
+    return found
+
+
+def _by_color(vertices: Array, triangles: Indices, colors: list[Rgba | None]) -> list[Part]:
+    """A part of each colour, in the order of the file."""
+    kinds = list(dict.fromkeys(colors))
+    if len(kinds) == 1:
+        return [Part(vertices, triangles, kinds[0])]
+    which = np.array([kinds.index(one) for one in colors])
+    parts = []
+    for k, color in enumerate(kinds):
+        used, index = np.unique(triangles[which == k], return_inverse=True)
+        parts.append(Part(vertices[used], np.asarray(index, dtype=np.int64).reshape(-1, 3), color))
+    return parts
 
 
 def _read_vtp(path: Path) -> tuple[Array, Indices]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, load_lane, store, where, zero
 from ..compiling import compiled, generic
 from ..integrator import _runge_kutta as rk
+from ..integrator import _watched as watching
 from ..integrator._runge_kutta import ACCURACY, FINAL_TIME, FIXED_STEP, MAX_STEP, MIN_STEP, PREVIOUS_TIME, STEP, TIME, Y
 from . import batch_steps as steps
 from .batch_steps import (
@@ -54,6 +53,8 @@ NUM_STEPS, NUM_ATTEMPTS, NUM_EVALUATIONS, NUM_ERROR_FAILURES, NUM_REALIZATION_FA
 OUTCOMES = 8
 #: A state that has not been run to its end, and one whose run was ended by a function.
 NOT_RUN, TERMINATED = -1, 100
+#: A state in whose last step a witness may have changed sign: it is to be run alone.
+SUSPECT = 101
 #: The time at which that function becomes positive is found to this part of the step.
 _PRECISE = 1e-12
 # places in `queue`: the next state that a lane may take, one past the last, attempts until control returns, the state of the
@@ -65,6 +66,10 @@ FINISHED, UNFINISHED, HUNGRY = range(3)
 _RESOLUTION = 2.0**-52
 # columns of `reached`: the time, the size of the last step
 REACHED_TIME, LAST_SIZE = range(2)
+
+
+#: A kernel that named NumPy here would not be cached: its fingerprint would meet `numpy.max`, which cannot be hashed.
+_NEVER = float("inf")
 
 
 @generic
@@ -79,7 +84,7 @@ def take(
     control[TIME, 0, lane] = control[PREVIOUS_TIME, 0, lane] = time[s, 0]
     control[STEP, 0, lane] = settings[STEP]
     control[rk.LAST_STEP, 0, lane] = 0.0
-    control[HALT, 0, lane] = np.inf
+    control[HALT, 0, lane] = _NEVER
     control[END, 0, lane] = end[s]
     control[MIN_STEP, 0, lane] = max(settings[MIN_STEP], _RESOLUTION * abs(end[s]))
     for i in range(model.nq):
@@ -135,7 +140,9 @@ def retire(model: Any, lane: int, status: int, inside: bool, control: Any, lanes
 
 
 @generic
-def begin(model: Any, plan: Any, settings: Any, weights: Any, work: Any, control: Any, marks: Any, held: Any) -> None:
+def begin(
+    model: Any, plan: Any, settings: Any, weights: Any, work: Any, control: Any, marks: Any, held: Any, watched: Any, seen: Any
+) -> None:
     """The rates where fresh lanes begin, and their first step: Hairer, Norsett and Wanner, II.4, starting step size."""
     fresh = load(marks, FRESH, 0)
     steps.set_y(model, work, Y, load(control, TIME, 0))
@@ -149,6 +156,7 @@ def begin(model: Any, plan: Any, settings: Any, weights: Any, work: Any, control
     sound = steps.soundness(model)
     sound = where(missed > 0.0, missed, where(sound == 0.0, zero(sound), 2.0 + zero(sound)))
     store(control, SOUND, 0, sound)
+    look(model, watched, seen, fresh)
     steps.shift_step(model, work, fresh)
     steps.shift_step(model, work, fresh)
     if plan[FIXED] != 0 or settings[STEP] > 0.0:
@@ -318,12 +326,42 @@ def refuse(lane: int, plan: Any, settings: Any, control: Any, lanes: Any) -> int
     return rk.REACHED
 
 
+@generic
+def look(model: Any, watched: Any, seen: Any, mark: Any) -> None:
+    """Values and rates of all witnesses of lanes that are marked, of a record that is realized; those before are kept."""
+    for w in range(watched.shape[0]):
+        call_routine(watched[w, watching.ROUTINE], model, watched[w, watching.FIRST_INTEGER], watched[w, watching.FIRST_NUMBER])
+        for k in range(2):
+            new, now, before = load(model.witness_values, 0, k), 4 * w + 2 * k + 1, 4 * w + 2 * k
+            old = load(seen, now, 0)
+            store(seen, before, 0, where(mark > 0.0, old, load(seen, before, 0)))
+            store(seen, now, 0, where(mark > 0.0, new, old))
+
+
+@generic
+def is_suspect(lane: int, watched: Any, seen: Any, h: float) -> bool:
+    """Whether a witness may have changed sign in a lane's last step: the test of `integrator._watched.advance_watching`."""
+    suspect = False
+    for w in range(watched.shape[0]):
+        g0, g1 = seen[4 * w, 0, lane], seen[4 * w + 1, 0, lane]
+        r0, r1 = seen[4 * w + 2, 0, lane], seen[4 * w + 3, 0, lane]
+        if not (abs(g1) < 1e300 and abs(r1) < 1e300):
+            suspect = True
+        if g0 > 0.0 and g1 <= 0.0 and watched[w, watching.FALLING] != 0:
+            suspect = True
+        if g0 < 0.0 and g1 >= 0.0 and watched[w, watching.RISING] != 0:
+            suspect = True
+        if g1 * r1 > 0.0 and g0 * g1 >= 0.0 and r0 * g1 < 0.0 and (g0 + r0 * ((g1 - g0 - r1 * h) / (r0 - r1))) * g1 < 0.0:
+            suspect = True
+    return suspect
+
+
 # fmt: off
 @compiled
 def run(
     block: Any, plan: Any, table: Any, settings: Any, weights: Any, work: Any, control: Any, lanes: Any, marks: Any, held: Any,
-    own: Any, queue: Any, time: Any, q: Any, u: Any, z: Any, particles: Any, forces: Any, own_of_each: Any, end: Any,
-    times: Any, results: Any, outcome: Any, reached: Any,
+    own: Any, queue: Any, watched: Any, seen: Any, time: Any, q: Any, u: Any, z: Any, particles: Any, forces: Any,
+    own_of_each: Any, end: Any, times: Any, results: Any, outcome: Any, reached: Any,
 ) -> int:
     # fmt: on
     """Take the states of the queue through their runs, with as many attempts as it says: FINISHED, UNFINISHED or HUNGRY.
@@ -352,7 +390,7 @@ def run(
             return FINISHED
         any_free = False
         if any_fresh:
-            begin(model, plan, settings, weights, work, control, marks, held)
+            begin(model, plan, settings, weights, work, control, marks, held, watched, seen)
             for lane in range(8):
                 if marks[FRESH, 0, lane] > 0.0:
                     lanes[EVALUATIONS, lane] += 1 if plan[FIXED] != 0 or settings[STEP] > 0.0 else 2
@@ -464,12 +502,16 @@ def run(
                             marks[TAKEN, 0, lane] = 0.0
                             lanes[FAILURE, lane] = REALIZATION_FAILURES
                             control[NORM, 0, lane] = 1e300
+            look(model, watched, seen, load(marks, TAKEN, 0))
             steps.shift_step(model, work, load(marks, TAKEN, 0))
         for lane in range(8):
             if lanes[STATE, lane] < 0:
                 continue
             if marks[TAKEN, 0, lane] > 0.0:
                 accept(lane, plan, settings, control, lanes)
+                if is_suspect(lane, watched, seen, control[SIZE, 0, lane]):
+                    marks[TAKEN, 0, lane] = 0.0
+                    retire(model, lane, SUSPECT, False, control, lanes, work, given, out)
             else:
                 status = refuse(lane, plan, settings, control, lanes)
                 if status != rk.REACHED:

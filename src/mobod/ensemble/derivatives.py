@@ -126,6 +126,17 @@ class Derivatives(Sums):
         """Derivatives of every state's u_dot by parameters ``(n, nu, m)``, state by state. Needs ACCELERATION.
 
         See `MultibodySystem.calc_parameter_derivatives`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_parameter_derivatives(["lower.mass"]).shape
+        (10, 2, 1)
         """
         from ..system.settings import find
 
@@ -169,6 +180,18 @@ class Derivatives(Sums):
         """Every state's ``(n, 3*nt, nu, nu)``, or with speeds *u* ``(n, nu)`` those of J u, ``(n, 3*nt, nu)``. Needs POSITION.
 
         State by state; see `SimbodyMatterSubsystem.calc_station_jacobian_derivatives`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> arm = system.matter.bodies["lower"]
+        >>> ensemble.calc_station_jacobian_derivatives(arm, (0, 0, 0)).shape
+        (10, 3, 2, 2)
         """
         tree, matter = self._template.tree, self._system.get_matter_subsystem()
         rows = 3 * len(self.tasks(on_body_b, station_p_in_b)[0])

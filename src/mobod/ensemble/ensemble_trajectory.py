@@ -49,6 +49,27 @@ def counted(outcome: npt.NDArray[Any]) -> dict[str, Any]:
     return dict(zip(names, outcome[:, runs.NUM_STEPS :].T.astype(np.int64), strict=True))
 
 
+class CopyOf:
+    """What makes the state of any motion: a copy of one that all are like."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def __call__(self, i: int) -> State:
+        """Make that of motion *i*."""
+        return self._state.copy()
+
+
+class _Picked:
+    """What makes the states of some of the motions."""
+
+    def __init__(self, state_of: Callable[[int], State], places: list[int]) -> None:
+        self._state_of, self._places = state_of, places
+
+    def __call__(self, k: int) -> State:
+        return self._state_of(self._places[k])
+
+
 class EnsembleTrajectory(Sealed):
     """The motions of many states of a system, as `Ensemble.simulate` makes them.
 
@@ -199,7 +220,7 @@ class EnsembleTrajectory(Sealed):
             failures={k: self.failures[i] for k, i in enumerate(places) if i in self.failures},
             terminations={k: self.terminations[i] for k, i in enumerate(places) if i in self.terminations},
             statistics={k: v[which] if isinstance(v, np.ndarray) else v for k, v in self.statistics.items()},
-            state_of=None if state_of is None else lambda k: state_of(places[k]),
+            state_of=None if state_of is None else _Picked(state_of, places),
             quantities={name: values[which] for name, values in self.quantities.items()},
         )
 
@@ -239,7 +260,7 @@ class EnsembleTrajectory(Sealed):
             failures=failures,
             terminations=ends,
             statistics=counted(outcome) | {"integrator": about.get("integrator", ""), "last_step_size": end[:, 1].copy()},
-            state_of=None if state is None else lambda i: state.copy(),
+            state_of=None if state is None else CopyOf(state),
         )
 
     def rows_of_y(self, i: int) -> Array:

@@ -6,9 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros
+from ..event._watch import is_compiled
+from ..event.when import When
 from ..integrator import Integrator, SemiExplicitEuler, SemiExplicitEuler2
 from ..integrator import _runge_kutta as rk
 from ..integrator._weights import error_weights
@@ -19,6 +22,7 @@ from ..system.projection import share_weights
 from ..tree.prescribe import prescribe
 from ..tree.project import project
 from ..tree.realize import advance
+from ..tree.tree import in_each_lane
 from ..value.stage import Stage
 from . import batch_runs as runs
 from . import batch_steps as steps
@@ -36,18 +40,29 @@ METHODS = {
 }
 
 
-def why_one_by_one(state: State, integrator: Integrator) -> str | None:
-    """Why runs of states like *state* are not in lanes but each for itself; None where they are."""
+def why_one_by_one(state: State, integrator: Integrator, watches: bool = False) -> str | None:
+    """Why runs of states like *state* are not in lanes but each for itself; None where they are.
+
+    With *watches*, systems whose events are found by compiled witnesses are in lanes, until one may have happened.
+    """
     system, counts = state.system, state.tree.counts
     settings = integrator
     if system.is_interpreted or system.needs_states:
         return "parts of the system are in Python"
     if type(settings).kernel not in METHODS or type(settings).try_step is not Integrator.try_step:
         return f"{type(settings).__name__} steps one state at a time"
-    if system.event_handlers or system.event_reporters or system.has_time_advanced_events():
+    watched = watches and all(
+        isinstance(one, When) and is_compiled(one) and one.witness.has_rate for one in system.event_handlers
+    )
+    events = system.event_handlers and not watched
+    if events or system.event_reporters or system.has_time_advanced_events():
         return "the system has events"
     if system.get_matter_subsystem().unilateral_contacts:
         return "the system has unilateral contacts"
+    if counts["num_controllers"]:
+        return "controllers are sampled one state at a time"
+    if counts["control_size"]:
+        return "controllers are sampled"
     if counts["bristle_rows"] or counts["measure_memory_size"]:
         return "the system remembers what was"
     if counts["num_contact_elements"] and not settings.fixed_step_size:
@@ -91,8 +106,9 @@ class LaneRuns:
         if state.resources is not None and state.resources.weights:
             share_weights(state)
         self.workers: list[Worker] = []
+        self.watched, self.pools = self._witnesses(state, in_lanes)
         #: Whether records have to be of the whole tree; those of the reduced one will do where bodies are asked for nothing.
-        self.whole = bool(self.own or counts["measure_code_size"] or counts["num_contact_elements"])
+        self.whole = bool(self.own or len(self.watched) or counts["measure_code_size"] or counts["num_contact_elements"])
         plan, self.settings = np.zeros(steps.PLAN_SIZE, np.int64), np.zeros(rk.CONTROL_SIZE)
         wanted = EVERYTHING | UNCHECKED
         if gravity_alone and not self.whole:
@@ -119,6 +135,27 @@ class LaneRuns:
         self.weights = error_weights(state) * _free(state)
         self.of_each = self._own_of_each()
         self._changes = 0
+
+    @staticmethod
+    def _witnesses(state: State, in_lanes: dict[str, bool]) -> tuple[npt.NDArray[np.int64], tuple[Any, Any]]:
+        """The system's witnesses as `batch_runs.look` takes them, and their integers and numbers."""
+        rows: list[list[int]] = []
+        integers: list[int] = []
+        numbers: list[float] = []
+        instance = state.copy()
+        state.system.realize(instance, Stage.INSTANCE)
+        for handler in state.system.event_handlers:
+            assert isinstance(handler, When)
+            witness, info = handler.witness, handler.get_trigger_info()
+            assert witness.routine is not None
+            own_integers, own_numbers = witness.pack(instance)
+            rows.append([witness.routine.address(**in_lanes), len(integers), len(numbers), info.rising, info.falling])
+            integers += own_integers
+            numbers += own_numbers
+        return np.array(rows, np.int64).reshape(-1, 5), (
+            np.array(integers, np.int64),
+            np.array(numbers, np.float64).reshape(-1, 1),
+        )
 
     def refresh(self, changes: int) -> None:
         """Take over the states' own parameters, which have been changed so often, unless that has been done."""
@@ -167,9 +204,24 @@ class Worker:
         self.held = aligned_zeros(record.nu, 1, LANES)
         self.lanes = np.full((runs.LANE_ROWS, LANES), -1, np.int64)
         self.queue = np.zeros(5, np.int64)
+        if len(plan.watched):
+            integers, numbers = plan.pools
+            record.share("witness_integers", integers)
+            record.share("witness_numbers", in_each_lane(numbers) if plan.own else numbers)
+        self.seen = aligned_zeros(4 * len(plan.watched), 1, LANES)
         self._run: Any = None
         self._first: tuple[Any, ...] = (record.block, plan.plan, plan.table, plan.settings, plan.weights)
-        self._first += (self.work, self.control, self.lanes, self.marks, self.held, self.own, self.queue)
+        self._first += (
+            self.work,
+            self.control,
+            self.lanes,
+            self.marks,
+            self.held,
+            self.own,
+            self.queue,
+            plan.watched,
+            self.seen,
+        )
 
     def clear(self) -> None:
         """Let no state be on its way: of an earlier run that was interrupted."""

@@ -187,11 +187,13 @@ class OnManifold(Results):
         ------
         ValueError
             If the assembler is of another system.
+        TypeError
+            If it is none.
 
         Notes
         -----
-        Each state gets what `Assembler.assemble` gives to it alone, one after the other: about a millisecond each.
-        States that are near the manifold already are projected a hundred times as fast by `project`. The ensemble is then at
+        Each state gets what `Assembler.assemble` gives to it alone, one after the other: one or two milliseconds each.
+        States that are near the manifold already are projected a thousand times as fast by `project`. The ensemble is then at
         TIME at most.
 
         Examples
@@ -208,6 +210,8 @@ class OnManifold(Results):
         self._template.check_owner(self._system, "Ensemble.assemble")
         if assembler is None:
             assembler = Assembler(self._system)
+        elif not isinstance(assembler, Assembler):
+            raise TypeError(f"assembler has to be an Assembler, not {assembler!r}")
         elif assembler.get_multibody_system() is not self._system:
             raise ValueError("the assembler is of another system than the ensemble; make it of the same")
         goals, q = np.full(self._n, np.nan), self._q.copy()

@@ -77,7 +77,8 @@ def run_one(
         failure = f"{type(error).__name__}: {error}"
     columns: dict[str, Any] = rows.columns() if len(rows) else {}
     end = stepper.state if stepper.initialized else state
-    if len(rows) == len(times):
+    whole = len(rows) == len(times) and columns["time"][-1] == times[-1]  # an event's row may be the last of as many
+    if whole:
         integrator.leave_at(float(times[-1]))
     if columns:
         parts = [columns[name].reshape(len(rows), -1) for name in ("q", "u", "z", "particle_locations", "particle_velocities")]
@@ -85,5 +86,5 @@ def run_one(
     else:
         time, y = np.empty(0), np.empty((0, len(state.y_values)))
     ended = stepper.termination if stepper.initialized else None
-    why = None if ended is None or len(rows) == len(times) else ended.message
+    why = None if ended is None or whole else ended.message
     return OneRun(time, y, end, integrator, failure, why)

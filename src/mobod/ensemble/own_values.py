@@ -224,6 +224,7 @@ class OwnValues(Resetting):
             for b in np.flatnonzero(state.field("massless")):
                 state.leave_out("massless", int(b), True)
         state.time, state.q, state.u, state.z = self._time[i, 0], self._q[i], self._u[i], self._z[i]
+        state.record.control_memory[:, 0] = self._control_memory[i]
         state.record.particle_location[:, 0], state.record.particle_velocity[:, 0] = np.split(self.particles[i], 2)
         return state
 

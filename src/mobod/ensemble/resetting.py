@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..tree.sampling import member_places
 from ..value.checks import numbers
 from ..value.stage import Stage
 from .states import States
@@ -68,6 +69,9 @@ class Resetting(States):
         self._q[chosen], self._u[chosen], self._time[chosen, 0] = new_q, new_u, new_time
         self._z[chosen] = start.z_values
         self.particles[chosen] = np.concatenate([start.record.particle_location, start.record.particle_velocity])[:, 0]
+        self._control_memory[chosen] = start.record.control_memory[:, 0]
+        for place in member_places(start.tree):
+            self._control_memory[chosen, place] = chosen
         self._failed[chosen] = 0.0
         self._changed(Stage.INSTANCE)
 

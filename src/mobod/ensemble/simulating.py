@@ -26,7 +26,7 @@ from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.stage import Stage
 from . import batch_runs as runs
-from .ensemble_trajectory import EnsembleTrajectory, Failure, Termination, counted
+from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Failure, Termination, counted
 from .functions import EndWhere, RunFunction
 from .functions import observe as run_observer
 from .lane_runs import LaneRuns
@@ -172,8 +172,7 @@ class Simulating(Stepping):
         """What makes a state with the parameters of state *i*, as they are now."""
         if self._own or self._of_subsystems:
             return copy.copy(self)._state
-        template = self._template.copy()
-        return lambda i: template.copy()
+        return CopyOf(self._template.copy())
 
     def _report_times(self, time: float, interval: float | None, integrator: Integrator, record_to: Any) -> Array:
         """Times of reports: one row, or a row a state where these begin at different times."""
@@ -346,7 +345,7 @@ class _Run:
         self.controller, self.ends = functions
         routines = [one and one.routine for one in functions]
         in_python = any(one is not None and one.routine is None for one in functions)
-        self.lanes = None if in_python else ensemble._lane_runs(integrator, False, *routines)
+        self.lanes = None if in_python else ensemble._lane_runs(integrator, False, *routines, watches=True)
         self.outcome = np.zeros((n, runs.OUTCOMES), np.int64)
         self.outcome[:, runs.STATUS] = runs.NOT_RUN
         self.reached = np.zeros((n, 2))
@@ -390,11 +389,11 @@ class _Run:
             y = np.concatenate([part[i] for part in ensemble._variables[1:]])
             self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
             self.outcome[i, runs.STATUS] = rk.REACHED
-        # accelerations may jump where steps became too small, which steps of one state know how to pass; of a few others that
-        # have failed the same finds out what was at fault
+        # an event may have happened, or accelerations jump where steps became too small, which steps of one state know how to
+        # pass; of a few others that have failed the same finds out what was at fault
         status = self.outcome[first:stop, runs.STATUS]
-        stuck = np.flatnonzero(status == rk.STEP_TOO_SMALL) if self.lanes.adaptive else np.zeros(0, np.int64)
-        others = np.flatnonzero((status != rk.REACHED) & (status != rk.STEP_TOO_SMALL))[:_EXPLAINED]
+        alone = (status == runs.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & self.lanes.adaptive)
+        stuck, others = np.flatnonzero(alone), np.flatnonzero((status != rk.REACHED) & ~alone)[:_EXPLAINED]
         again = np.concatenate([stuck, others]) + first
         if len(again):
             for part, start in zip(ensemble._variables, self._start, strict=True):

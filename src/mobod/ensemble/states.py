@@ -11,6 +11,7 @@ from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros
 from ..errors import StageError
 from ..tree.lumped_welds import ReducedTree
+from ..tree.sampling import member_places
 from ..value.attributes import Sealed
 from ..value.checks import numbers
 from ..value.stage import Stage
@@ -29,6 +30,7 @@ class States(Sealed):
     # slots refuse unknown attributes at no cost: realizing assigns a few of them each time
     __slots__ = (
         "__weakref__",
+        "_control_memory",
         "_failed",
         "_groups",
         "_helpers",
@@ -80,6 +82,10 @@ class States(Sealed):
         self.particles = np.repeat(particles[None], padded, axis=0)
         self._particle_accelerations = np.zeros((padded, 3 * tree.num_particles))
         self._u_dot, self._failed = np.zeros((padded, len(state.u))), np.zeros((padded, 1))
+        #: What controllers hold and remember, a row a state.
+        self._control_memory = np.repeat(state.record.control_memory[:, 0][None], padded, axis=0)
+        for place in member_places(tree):
+            self._control_memory[:, place] = np.arange(padded)
         #: The states' own parameter fields, ``(groups, rows, columns, 8)``, and the table with which kernels find them.
         self._own: dict[str, Array] = {}
         self._own_places = np.zeros((0, 3), np.int64)

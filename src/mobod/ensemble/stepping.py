@@ -132,10 +132,10 @@ class Stepping(Derivatives):
         return plan
 
     def _lane_runs(
-        self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None
+        self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None, watches: bool = False
     ) -> LaneRuns | None:
         """What threads need to run in lanes; None where states are run one by one."""
-        if why_one_by_one(self._template, integrator) is not None:
+        if why_one_by_one(self._template, integrator, watches) is not None:
             return None
         gravity_alone = self._reduced.ground_acceleration is not None
         lanes = LaneRuns(self._template, self._own, gravity_alone, integrator, holds, controller, terminator)
@@ -168,6 +168,7 @@ class Stepping(Derivatives):
         """Let state *i* be where a run of it has ended."""
         self._time[i, 0], self._q[i], self._u[i], self._z[i] = state.time, state.q, state.u, state.z
         record = state.record
+        self._control_memory[i] = record.control_memory[:, 0]
         self.particles[i] = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
 
 

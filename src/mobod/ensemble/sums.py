@@ -138,7 +138,19 @@ class Sums(Operators):
         return ten[:, :1], _over(ten[:, 1:4], ten[:, :1]), ten[:, 4:]
 
     def calc_system_mass(self) -> Array:
-        """Mass of all bodies but Ground, and of all particles ``(n,)``. Needs POSITION."""
+        """Mass of all bodies but Ground, and of all particles ``(n,)``. Needs POSITION.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
+        >>> ensemble.realize()
+        >>> ensemble.calc_system_mass()[:3]
+        array([2., 2., 2.])
+        """
         return self._mass_properties("calc_system_mass")[0][:, 0]
 
     def calc_system_mass_center_location_in_ground(self) -> Array:
@@ -279,6 +291,16 @@ class Sums(Operators):
         """The forces of all constraints: on bodies ``(n, nb, 2, 3)``, and on mobilities ``(n, nu)``. Needs ACCELERATION.
 
         At the bodies' origins, in Ground. The sign is that of multipliers: what constraints exert is minus them.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.four_bar.build()
+        >>> ensemble = mb.Ensemble(system, 10, state=state)
+        >>> ensemble.realize()
+        >>> body_forces, mobility_forces = ensemble.find_constraint_forces()
+        >>> body_forces.shape, mobility_forces.shape
+        ((10, 4, 2, 3), (10, 3))
         """
         asked, matter, tree = "find_constraint_forces", self._system.get_matter_subsystem(), self._template.tree
         F = self._sums(

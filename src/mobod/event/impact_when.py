@@ -67,6 +67,22 @@ class ImpactWhen(When):
     Where other `ImpactWhen` of the same system are closed at that instant, the impact is passed on, one gap at a time, until
     none is being closed any further: a row of balls that touch does what Newton's cradle does. In between impacts nothing holds
     the bodies: this is for bouncing, not for contact that lasts.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> sphere = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> ball = mb.mobilizer.Translation(matter.ground, sphere)
+    >>> forces = mb.GeneralForceSubsystem(system)
+    >>> gravity = mb.force.Gravity(forces, matter, (0, 0, -9.81))
+    >>> system.add_event_handler(mb.event.ImpactWhen(mb.event.Coordinate(ball, 2), restitution=0.8))
+    >>> state = system.realize_topology()
+    >>> ball.set_q(state, (0, 0, 1.0))
+    >>> motion = mb.simulate(system, state, 1.0)
+    >>> bool(motion.q[:, 2].min() > -1e-3)
+    True
     """
 
     def __init__(

@@ -28,6 +28,15 @@ class Periodic(Scheduled):
     ------
     ValueError
         If the interval is not positive and finite.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> class Kick(mb.event.PeriodicHandler):  # a handler of the kind
+    ...     def handle_event(self, state, accuracy):
+    ...         state.u = state.u + 0.1
+    >>> isinstance(Kick(0.5), mb.event.Periodic)
+    True
     """
 
     #: Its ``__init__`` goes on to that of the handler or reporter, and so comes before it among the bases of a class.

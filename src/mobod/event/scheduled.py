@@ -14,7 +14,19 @@ if TYPE_CHECKING:
 
 
 class Scheduled(Sealed, abc.ABC):
-    """Events whose next time can be computed from the state."""
+    """Events whose next time can be computed from the state.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> class Once(mb.event.ScheduledHandler):  # a handler of the kind
+    ...     def get_next_event_time(self, state, include_current_time):
+    ...         return 0.5 if state.time < 0.5 or (include_current_time and state.time == 0.5) else float("inf")
+    ...     def handle_event(self, state, accuracy):
+    ...         state.u = 0.0 * state.u
+    >>> isinstance(Once(), mb.event.Scheduled)
+    True
+    """
 
     @abc.abstractmethod
     def get_next_event_time(self, state: State, include_current_time: bool) -> float:

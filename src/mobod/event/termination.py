@@ -10,7 +10,14 @@ from ..value.attributes import NamedMembers
 
 
 class TerminationReason(enum.Enum, metaclass=NamedMembers):
-    """What ended a simulation."""
+    """What ended a simulation.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> [reason.name for reason in mb.event.TerminationReason]
+    ['REACHED_FINAL_TIME', 'EVENT_HANDLER_REQUESTED_TERMINATION']
+    """
 
     #: The integrator's final time.
     REACHED_FINAL_TIME = 1
@@ -30,6 +37,18 @@ class Termination:
         What asked for it; the first that did, where several did at once.
     message : str
         The same in words.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(arm, 0, 0.0)))
+    >>> stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system))
+    >>> stepper.initialize(state)
+    >>> status = stepper.step_to(5.0)
+    >>> stepper.termination.reason.name, round(stepper.termination.time, 2)
+    ('EVENT_HANDLER_REQUESTED_TERMINATION', 0.79)
     """
 
     reason: TerminationReason

@@ -37,6 +37,20 @@ class Triggered(Sealed, abc.ABC):
     both ends are compared, and where the slopes say that the witness went over to the other side and back in between, that
     is found too; several extrema within one step are not (`max_step_size` helps). The event is then localized on the
     interpolated motion, and `handle_event` sees the later end of the window: the witness has changed sign.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> class Straight(mb.event.TriggeredHandler):  # a handler of the kind
+    ...     def get_value(self, state):
+    ...         return arm.get_angle(state)
+    ...     def handle_event(self, state, accuracy):
+    ...         state.u = 0.0, 0.0
+    >>> handler = Straight(mb.Stage.POSITION)
+    >>> isinstance(handler, mb.event.Triggered)
+    True
     """
 
     #: Its ``__init__`` goes on to that of the handler or reporter, and so comes before it among the bases of a class.

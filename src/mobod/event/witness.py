@@ -43,6 +43,15 @@ class Witness(Sealed, abc.ABC):
     2. `calc_rate`, its rate, where that is cheap: it is found by differences otherwise;
     3. `routine` and `pack`, for simulations that look at it without Python: see `_routine`;
     4. `calc_direction` and `calc_acceleration`, for a gap in which there can be an impact.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> witness = mb.event.Coordinate(arm, 0, 0.2)
+    >>> isinstance(witness, mb.event.Witness)
+    True
     """
 
     #: How far the state has to be realized for `calc_value`.

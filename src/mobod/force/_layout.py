@@ -30,6 +30,10 @@ class Entry(NamedTuple):
     functions: Sequence[Use] = ()
     #: What it has of surfaces, `contact.element.Fields`.
     contact: Any = None
+    #: Of a controller: its law's routine, None in Python; what it remembers at first; and how much scratch it takes.
+    law: Routine | None = None
+    memory: Sequence[float] = ()
+    work: int = 0
 
 
 def entries(forces: Sequence[Any]) -> list[Entry]:
@@ -48,10 +52,12 @@ def entries(forces: Sequence[Any]) -> list[Entry]:
     order = sorted(range(len(forces)), key=keys.__getitem__)
     number_functions([forces[which] for which in order], 0)
     number_surfaces([forces[which] for which in order])
-    found, i, x = [], 0, 0
+    found, i, x, memory = [], 0, 0, 0
     for e, which in enumerate(order):
         force = forces[which]
+        force.first_memory = memory
         entry = force.entry()
+        memory += len(entry.memory)
         force.element, force.span = e, (i, i + len(entry.integers), x, x + len(entry.numbers))
         i, x = force.span[1], force.span[3]
         found.append(entry)

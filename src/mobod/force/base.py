@@ -59,8 +59,8 @@ class Force(Parametrized):
 
     INNER = frozenset(
         """
-        KIND add_force check_tree default_integers disabled_by_default discrete_run element entry first_function first_z
-        implementation num_z pack_integers
+        KIND add_force check_tree default_integers disabled_by_default discrete_run element entry first_function
+        first_memory first_z implementation num_z pack_integers
         pack_numbers pool_run reads_positions_only reads_z routine span used_functions why_not_finite
         """.split()
     )
@@ -82,7 +82,8 @@ class Force(Parametrized):
         self._forces = forces
         self.index, self._name = forces.adopt(self, name)
         # set when the tree is made: its place among all elements, where its runs of the two pools and its z are
-        self.element, self.span, self.first_z = -1, (0, 0, 0, 0), 0
+        # where its z and what it remembers from sample to sample are
+        self.element, self.span, self.first_z, self.first_memory = -1, (0, 0, 0, 0), 0, 0
         #: Its runs of the two pools, in a default state.
         self.default_integers: list[int] = []
         self.default_numbers = []

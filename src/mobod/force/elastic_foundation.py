@@ -55,6 +55,26 @@ class ElasticFoundation(ListedSurfaces):
     count, and in the reference do), so that a sphere of faces gets
     some percent too much force. Friction rises from zero as of a damper, up to the transition velocity: what should stick
     creeps.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    >>> corners = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)]
+    >>> mesh = mb.contact.TriangleMesh(corners, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+    >>> mass = mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))
+    >>> piece = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mass))
+    >>> rubber = mb.contact.Material(1e6, 0.5)
+    >>> floor = mb.contact.Surface(mb.contact.HalfSpace(), rubber)
+    >>> skin = mb.contact.Surface(mesh, rubber, thickness=0.01)
+    >>> contact = mb.force.ElasticFoundation(forces, [(matter.ground, floor), (piece, skin)])
+    >>> state = system.realize_topology()
+    >>> piece.set_translation(state, (0, 0, -0.01))
+    >>> system.realize(state, mb.Stage.VELOCITY)
+    >>> body_forces, _, _ = contact.calc_force_contribution(state)
+    >>> bool(body_forces[1, 1, 2] > 10.0)
+    True
     """
 
     law: ClassVar[Routine] = elastic_foundation

@@ -14,10 +14,12 @@ import numpy as np
 from ..algebra import vec3
 from ..algebra.arrays import Array, ArrayLike
 from ..algebra.memory import add_spatial, load3, store_spatial
+from ..algebra.record import attach
 from ..algebra.scalar import load, store, zero
-from ..compiling import generic
+from ..compiling import compiled, generic
 from ..state import parameters
 from ..value import checks
+from ..value.stage import POSITION, Stage
 from ._pools import numbers3
 from ._routine import GRAVITY
 from .base import Force, same_system
@@ -57,6 +59,23 @@ def set_force(model: Any, integers: int, numbers: int) -> None:
         m = load(model.particle_mass, p, 0)
         for k in range(3):
             store(model.particle_forces, 3 * p + k, 0, m * load(model.force_numbers, numbers + k, 0))
+
+
+@generic
+def add_to(model: Any, integers: int, numbers: int, F: Any) -> None:
+    """Add the forces on bodies to other rows than the record's."""
+    g = numbers3(model, numbers)
+    for b in range(1, model.nb):
+        torque, pull = _pull(model, b, integers, g)
+        add_spatial(F, b, torque, pull)
+
+
+@compiled
+def calc_body_forces(block: Any, e: int, F: Any) -> None:
+    """What element *e* applies to each body, in rows that are zero at first."""
+    model = attach(block)
+    if model.force_enabled[e] == 1:
+        add_to(model, model.force_first_integer[e], model.force_first_number[e], F)
 
 
 @generic
@@ -232,8 +251,14 @@ class Gravity(Force):
             self.pool_run(state, "force_integers", True)[b] = not is_excluded
 
     def get_body_forces(self, state: State) -> Array:
-        """What it applies to each body ``(nb, 2, 3)``, at the bodies' origins, in Ground. Needs VELOCITY."""
-        return self.calc_force_contribution(state)[0]
+        """What it applies to each body ``(nb, 2, 3)``, at the bodies' origins, in Ground. Needs POSITION."""
+        self._check(state, "get_body_forces")
+        if state.stage_number < POSITION:
+            state.refuse("get_body_forces", Stage.POSITION)
+        F = np.zeros((state.tree.nb, 2, 3))
+        rows = F.reshape(-1, 6)
+        (calc_body_forces.code or calc_body_forces.code_for(state.block, 0, rows))(state.block, self.element, rows)
+        return F
 
     def get_body_force(self, state: State, mobod: Any) -> Array:
         """What it applies to one body ``(2, 3)``. Needs VELOCITY."""

@@ -66,7 +66,11 @@ class GeneralForceSubsystem(Subsystem):
     # ------------------------------------------------------------------------------------------ totals
 
     def get_rigid_body_forces(self, state: State) -> Array:
-        """What its forces apply to the bodies ``(nb, 2, 3)``, in Ground, at the bodies' origins. Needs DYNAMICS."""
+        """What its forces apply to the bodies ``(nb, 2, 3)``, in Ground, at the bodies' origins. Needs DYNAMICS.
+
+        All of them, discrete ones and actuators as they were set last too; `calc_force_contribution` of an element gives its
+        alone.
+        """
         return self._total(state, "get_rigid_body_forces", 0)
 
     def get_particle_forces(self, state: State) -> Array:

@@ -87,6 +87,8 @@ class Ensemble:
             raise StageError("an ensemble needs a state at Stage.MODEL; call system.realize_model(state)")
         if system.needs_states or system.is_interpreted:
             raise ModelError("the system has parts in plain Python, which a GPU cannot call; write them as compiled functions")
+        if state.tree.counts["num_controllers"]:
+            raise ModelError("the system has controllers, which a GPU does not sample; an mb.Ensemble does")
         self.device = _device(device)
         self._n, template = int(n), state.copy()
         if template.resources is not None and template.resources.weights:

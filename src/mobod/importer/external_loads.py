@@ -37,6 +37,14 @@ class ExternalForce:
     time : (nt,) array
     force_in, point_in : str
         Bodies in whose axes force and torque are, and in whose frame the point; ``"ground"`` unless given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mobod as mb
+    >>> push = mb.biomechanics.ExternalForce(name="push", body="foot", time=np.array([0.0, 1.0]), force=np.zeros((2, 3)))
+    >>> push.force.shape
+    (2, 3)
     """
 
     name: str
@@ -63,6 +71,13 @@ class Applied:
     force_in, point_in : str
         Bodies in whose axes force and torque are, and in whose frame the point.
     name : str
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> left = mb.biomechanics.Applied(body="foot", force="force_v", point="force_p", torque="moment_")
+    >>> left.body, left.force_in
+    ('foot', 'ground')
     """
 
     body: str

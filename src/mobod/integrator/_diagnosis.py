@@ -11,6 +11,7 @@ from ..errors import ConvergenceError, ModelError
 from ..force.contact.element import ContactElement
 from ..force.contact.step_limit import FIRST, SECOND
 from ..value.stage import Stage
+from ._evaluate import controllers_of
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -22,6 +23,18 @@ if TYPE_CHECKING:
 _HALVINGS, _FEWEST, _LEFT = 30, 4, 0.5
 #: A force is named if it is so many times as large as the next.
 _BY_FAR = 1e3
+
+
+def why_not_sampled(system: MultibodySystem, state: State) -> tuple[str, Exception | None]:
+    """Which controller's law fails at *state*, where it is due; and the error that it raises in Python, if it does."""
+    for force in controllers_of(system):
+        try:
+            efforts = force.calc_efforts(state)
+        except Exception as error:
+            return f"at time {state.time:.9g} the law of controller {force.name!r} fails: {error}", error
+        if not np.isfinite(efforts).all():
+            return f"at time {state.time:.9g} the law of controller {force.name!r} gives {efforts}", None
+    return f"at time {state.time:.9g} the law of a controller has failed", None
 
 
 def name_of(system: MultibodySystem, state: State, i: int) -> str:

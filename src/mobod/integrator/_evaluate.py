@@ -21,7 +21,7 @@ from ..mobilizer._access import vector4
 from ..motion._protocol import SET_Q, SET_U
 from ..state.validity import ARTICULATED, EVERYTHING, KINEMATICS, POSITIONS
 from ..system import prescription, projection
-from ..tree import measures, momentum
+from ..tree import measures, momentum, sampling
 from ..tree.project import begin_projection, has_taken_steps
 from ..tree.realize import BAD_INPUT
 
@@ -144,6 +144,14 @@ class Interpreted:
             return -1
         return changed
 
+    def next_sample(self) -> float:
+        """When a controller is to be sampled next."""
+        return sampling.next_sample_of(self.block) if self.state.tree.counts["num_controllers"] else sampling.NEVER
+
+    def sample(self, time: float) -> int:
+        """Sample the controllers that are due."""
+        return sample_controllers(self.system, self.state, time)
+
     def permitted_step(self, address: int, part: float, h: float) -> float:
         """The longest step that surfaces permit."""
         return float(step_limit.permitted_step_of(self.block, address, part, h))
@@ -157,6 +165,20 @@ class Interpreted:
         state.invalidate_q()
         self.system.realize(state, Stage.DYNAMICS)
         return self.system.calc_energy(state)
+
+
+def sample_controllers(system: MultibodySystem, state: State, time: float) -> int:
+    """Sample the controllers that are due at *time*, where the state is realized; it falls to VELOCITY. 0 if that went well."""
+    status = 0
+    for c, force in enumerate(controllers_of(system)):
+        if sampling.due_of(state.block, c) <= time:
+            status |= force.sample(state)
+    return status
+
+
+def controllers_of(system: MultibodySystem) -> list[Any]:
+    """The force elements that are controllers, in the order of the record."""
+    return sorted((force for force in system.all_forces() if hasattr(force, "sample")), key=lambda force: force.element)
 
 
 def evaluate(model: Any, address: int, prescriber: int) -> int:
@@ -310,6 +332,26 @@ def _begin_step(model: Any, time: float) -> int:
     if model.bristle_rows > 0:
         begin_bristles(model)
     return 0
+
+
+def next_sample(model: Any) -> float:
+    """When a controller is to be sampled next."""
+    return model.next_sample()
+
+
+@compiled_form_of(next_sample)
+def _next_sample(model: Any) -> float:
+    return sampling.next_sample(model)
+
+
+def sample(model: Any, time: float) -> int:
+    """Sample the controllers that are due at *time*, where the record is realized; 0 where that went well."""
+    return model.sample(time)
+
+
+@compiled_form_of(sample)
+def _sample(model: Any, time: float) -> int:
+    return sampling.sample_due(model, time)
 
 
 def permitted_step(model: Any, address: int, part: float, h: float) -> float:

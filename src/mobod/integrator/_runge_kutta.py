@@ -24,7 +24,7 @@ from ..algebra.record import attach
 from ..algebra.scalar import load, store
 from ..compiling import Kernel, compiled, generic
 from ..mobilizer import _rates
-from ..state.validity import KINEMATICS
+from ..state.validity import ARTICULATED, KINEMATICS
 from ._evaluate import (
     ALWAYS,
     CHANGED_Q,
@@ -34,9 +34,11 @@ from ._evaluate import (
     evaluate,
     evaluate_rest,
     finish_step,
+    next_sample,
     permitted_step,
     prescribe,
     project,
+    sample,
 )
 
 # places in the array `control`
@@ -69,6 +71,7 @@ ROWS_AFTER = 4
 
 # what `advance` returns
 REACHED, PAUSED, STEP_TOO_SMALL, NOT_FINITE, COLLAPSED, NOT_PROJECTED, NOT_TAKEN_UP = 0, 1, 2, 3, 4, 5, 6
+NOT_SAMPLED = 7
 # what an attempt returns
 DONE, NOT_REALIZED, NOT_CONVERGED = 0, 1, 2
 
@@ -186,6 +189,33 @@ def begin_at(block: Any, work: Any) -> None:
     """y with its rates, of a record that is realized, becomes both ends of the last step: where the next one begins."""
     shift_step(block, work)
     shift_step(block, work)
+
+
+@compiled
+def set_rate(block: Any, work: Any) -> None:
+    """The rates at the last step's end, of a record that is realized there anew: forces have changed."""
+    model = attach(block)
+    last = work.shape[0] - 1
+    for i in range(model.ny):
+        work[RATE, i] = load(model.y_dot, i, 0)
+    for i in range(model.nq):
+        work[last, i] = load(model.q_dot_dot, i, 0)
+
+
+@generic
+def take_samples(model: Any, work: Any, control: Any, counts: Any, realized: bool) -> int:
+    """Sample the controllers that are due at the last step's end, where the record may be *realized* already."""
+    if not realized:  # reports, or events, have moved the record
+        set_y(model, control[TIME], work[Y])
+        evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
+        counts[EVALUATIONS] += 1
+    if sample(model, control[TIME]) != 0:
+        return NOT_SAMPLED
+    counts[EVALUATIONS] += 1
+    if evaluate_rest(model, counts[ROUTINE], counts[PRESCRIBER], KINEMATICS | ARTICULATED) != 0:
+        return NOT_FINITE
+    set_rate(model, work)
+    return REACHED
 
 
 @generic
@@ -444,9 +474,11 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
         if counts[CHANGED] != 0 and take_up(model, work, control, counts) != REACHED:
             return NOT_TAKEN_UP
         taken = 0
+        realized = False
         while counts[REPORT] < times.shape[0]:
             if times[counts[REPORT]] <= control[TIME]:
                 k = counts[REPORT]
+                realized = realized and times[k] == control[TIME]
                 interpolate(model, work, control[PREVIOUS_TIME], control[TIME], times[k])
                 prescribe(model, counts[ROUTINE], counts[PRESCRIBER])
                 if counts[PROJECT_REPORTS] != 0 and times[k] < control[TIME]:
@@ -462,6 +494,13 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
                 control[COLLAPSE] = COLLAPSE_RATIO * control[STEP]
                 return COLLAPSED
             time = control[TIME]
+            sample_time = next_sample(model)
+            if sample_time <= time:
+                status = take_samples(model, work, control, counts, realized)
+                if status != REACHED:
+                    return status
+                sample_time = next_sample(model)
+            realized = False
             h = min(control[STEP], control[MAX_STEP])
             if control[FIXED_STEP] > 0.0:
                 h = control[FIXED_STEP]
@@ -477,6 +516,7 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
             end = control[FINAL_TIME]
             if counts[NO_INTERPOLATION] != 0:
                 end = min(end, times[counts[REPORT]])
+            end = min(end, sample_time)
             left = end - time
             clipped = h > 0.999 * left
             if clipped:
@@ -518,6 +558,7 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
                 control[COLLAPSE] = max(control[COLLAPSE], COLLAPSE_RATIO * h)
                 counts[STEPS] += 1
                 taken += 1
+                realized = True
                 if control[FIXED_STEP] == 0.0 and counts[FORCED] == 0:
                     growth = 5.0
                     if error > 0.0:

@@ -23,13 +23,14 @@ from ..state.validity import EVERYTHING, KINEMATICS
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
 from ..tree.realize import advance, dynamics, kinematics, realize
+from ..tree.sampling import begin_sampling, next_sample_of
 from ..unilateral.stepped import refuse_stepped
 from ..value.attributes import Sealed
 from ..value.checks import finite, positive
 from ..value.stage import Stage
 from . import _diagnosis
 from . import _runge_kutta as rk
-from ._evaluate import ALWAYS, FULL_NEWTON, Interpreted
+from ._evaluate import ALWAYS, FULL_NEWTON, Interpreted, sample_controllers
 from ._quick import Quick, is_possible, remembers
 from ._weights import error_weights
 
@@ -102,7 +103,7 @@ class Integrator(Sealed):
         """
         aim_at allow_interpolation arguments attach begin_run can_watch choose_routines control counts entry_points error_order
         fail final_time find_quick flight_resolution follow_jump follows_jumps held kernel leave_at previous_time quick restart
-        return_every_internal_step singularities step_and_report step_once step_watching steps_contacts table take_up
+        return_every_internal_step sample singularities step_and_report step_once step_watching steps_contacts table take_up
         termination try_step warned
         """.split()
     )
@@ -325,6 +326,8 @@ class Integrator(Sealed):
         # bad values raise an error here that names them, rather than a failed step
         self.system.project(state, self.constraint_tolerance)
         self.system.realize(state)
+        if state.tree.counts["num_controllers"]:
+            begin_sampling(state.block)
         self._state, self.termination = state, None
         self.reset_all_statistics()
         self.counts[rk.PASSES] = 0
@@ -425,6 +428,22 @@ class Integrator(Sealed):
         control[rk.PERMITTED_STEP] = -1.0
         if control[rk.FIXED_STEP] == 0.0:
             control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], longest))
+
+    def sample(self) -> float:
+        """Sample the controllers that are due where the last step ended: for steps from Python. The time of the next sample."""
+        state, time = self._state, float(self.control[rk.TIME])
+        assert state is not None
+        if not state.tree.counts["num_controllers"]:
+            return np.inf
+        following = float(next_sample_of(state.block))
+        if following <= time:
+            self.leave_at(time)
+            if sample_controllers(self.system, state, time):
+                self.fail(rk.NOT_SAMPLED)
+            self.system.realize(state)
+            rk.set_rate(state.block, self.work)
+            following = float(next_sample_of(state.block))
+        return following
 
     def _is_simple(self) -> bool:
         """Whether its kernel takes the steps, and all that it needs of the last one is in `work` and `control`."""
@@ -658,6 +677,10 @@ class Integrator(Sealed):
         control, state = self.control, self._state
         assert state is not None
         time, step = float(control[rk.TIME]), float(control[rk.STEP])
+        if status == rk.NOT_SAMPLED:
+            self.leave_at(time)
+            text, of_law = _diagnosis.why_not_sampled(self.system, state)
+            raise ConvergenceError(f"{text}. The state is the last good one") from of_law
         number = self.get_num_steps_taken() + 1
         cause = None if self._model is None else self._model.error  # from a user's part; it says more
         culprit, reason = "", None

@@ -140,6 +140,14 @@ class BDF(Integrator):
 
     # ------------------------------------------------------------------------------------------ stepping
 
+    def sample(self) -> float:
+        """As of other integrators; efforts that have changed end what the solver knows of the past."""
+        before = self.work[rk.RATE].copy()
+        following = super().sample()
+        if not np.array_equal(before, self.work[rk.RATE]):
+            self._solver = self._past = None
+        return following
+
     def _find_rates(self, time: float, y: Array, out: Array) -> bool:
         self._y[:] = y
         if self._call(_implicit.find_rates, self.counts, time, self._y, self._rates) or not np.isfinite(self._rates).all():
@@ -192,7 +200,7 @@ class BDF(Integrator):
             control[rk.COLLAPSE] = rk.COLLAPSE_RATIO * control[rk.STEP]
             return rk.COLLAPSED
         time = float(control[rk.TIME])
-        stop = float(control[rk.FINAL_TIME])
+        stop = min(float(control[rk.FINAL_TIME]), self.sample())
         if counts[rk.NO_INTERPOLATION]:
             stop = min(stop, report)
         if control[rk.FIXED_STEP] > 0.0:

@@ -214,6 +214,36 @@ class TimeStepping(Integrator):
         """Take steps and reports, as `Integrator.advance` asks for them."""
         state = self._state
         assert state is not None
+        if not state.tree.counts["num_controllers"]:
+            return self._try(times, results, energies)
+        control, counts = self.control, self.counts
+        final, no_row = float(control[rk.FINAL_TIME]), np.empty((1, len(state.y_values)))
+        try:
+            while counts[rk.REPORT] < len(times):
+                wanted, following = float(times[counts[rk.REPORT]]), self.sample()
+                control[rk.FINAL_TIME] = min(final, following)
+                row, energy = no_row, self.no_energies
+                if wanted <= following:
+                    one = slice(int(counts[rk.REPORT]), int(counts[rk.REPORT]) + 1)
+                    row, energy = results[one], energies[one] if len(energies) == len(times) else energies
+                reported, counts[rk.REPORT] = counts[rk.REPORT], 0
+                status = self._try(np.array([min(wanted, following)]), row, energy)
+                counts[rk.REPORT] = reported + (status == rk.REACHED and wanted <= following)
+                if status != rk.REACHED:
+                    return status
+        finally:
+            control[rk.FINAL_TIME] = final
+        return rk.REACHED
+
+    def sample(self) -> float:
+        """As of other integrators; the record is moved."""
+        self._at_end = False
+        return super().sample()
+
+    def _try(self, times: Array, results: Array, energies: Array) -> int:
+        """`try_step` up to the next sample of a controller."""
+        state = self._state
+        assert state is not None
         if not self._steps_in_kernels(state):
             return self.step_and_report(self._one_step, times, results, energies)
         self._in_kernels = True

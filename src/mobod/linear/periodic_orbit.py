@@ -31,6 +31,20 @@ class PeriodicOrbit:
     period : float
     monodromy : (n, n) array
         How a small change of the state (displacements, u, z) has changed after a period.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> forces = mb.GeneralForceSubsystem(system)
+    >>> slider = mb.mobilizer.Slider(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    >>> spring = mb.force.MobilityLinearSpring(forces, slider, 0, 4.0, 0.0)
+    >>> state = system.realize_topology()
+    >>> state.q = [0.5]
+    >>> orbit = mb.find_periodic_orbit(system, state, 3.0)
+    >>> orbit.monodromy.shape
+    (2, 2)
     """
 
     state: State

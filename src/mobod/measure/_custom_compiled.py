@@ -60,6 +60,22 @@ class CompiledFunctions:
         The bodies whose coordinates or speeds it reads: none with a quaternion.
     parameters : sequence of float
         Numbers, 32 at most.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> def height(t, X, V, q, u, parameters):
+    ...     (R, p), = X
+    ...     return p[1]
+    >>> functions = mb.measure.CompiledFunctions(height, mb.Stage.POSITION, bodies=[arm])
+    >>> part = mb.measure.Custom(system.matter, compiled=functions)
+    >>> state = system.realize_topology()
+    >>> state.q = 0.3, 0.4
+    >>> system.realize(state)
+    >>> round(float(part.get_value(state)), 3)
+    -1.72
     """
 
     value: Callable[..., Any]

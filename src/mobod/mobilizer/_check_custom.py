@@ -54,6 +54,20 @@ class CustomReport:
         Each check and its largest error, relative to what it compares where that is above 1.
     findings : tuple of str
         What is wrong, a sentence each, with the function and the column; empty where all is well.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> from mobod.algebra import cos, rotation, sin
+    >>> def cycloid(q, parameters):
+    ...     (a,), (radius,) = q, parameters
+    ...     return rotation.about_z(a / 2), (radius * (a + sin(a)), radius * (1 - cos(a)), 0)
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> bead = mb.mobilizer.Custom(matter.ground, mb.body.Particle(1.0), transform=cycloid, num_q=1, parameters=(0.5,))
+    >>> report = mb.mobilizer.check_custom(bead)
+    >>> report.findings
+    ()
     """
 
     name: str

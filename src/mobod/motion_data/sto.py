@@ -94,7 +94,12 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
         if keys.get(key, "").isdigit() and int(keys[key]) != len(rows) and not report:
             report.append(f"the header says that there are {keys[key]} rows; there are {len(rows)}.")
     names = distinct(labels[1:], report)
-    columns = {name: rows[:, 1 + width * k : 1 + width * (k + 1)].reshape(len(rows), *shape) for k, name in enumerate(names)}
+    if width == 1:  # turned over at once: a column by itself would fetch all rows from memory
+        columns = dict(zip(names, np.ascontiguousarray(rows.T)[1:], strict=True))
+    else:
+        columns = {
+            name: rows[:, 1 + width * k : 1 + width * (k + 1)].reshape(len(rows), *shape) for k, name in enumerate(names)
+        }
     unit = keys.get("units", "m").lower()
     if kind == "vec3" and unit not in UNITS:
         raise ValueError(f"{path}: the unit of length {unit!r} is unknown; known are {', '.join(sorted(UNITS))}")

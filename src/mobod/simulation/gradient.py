@@ -36,7 +36,16 @@ ACCURACY = 1e-6
 
 
 class Gradient(NamedTuple):
-    """A loss, its gradient ``(n,)``, and what each entry is by."""
+    """A loss, its gradient ``(n,)``, and what each entry is by.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> found = mb.calc_gradient(system, state, 0.5, lambda end: float(end.q[0]), ["u", "gravity_0.magnitude"])
+    >>> found.names
+    ['upper.u', 'lower.u', 'gravity_0.magnitude']
+    """
 
     value: float
     gradient: Array

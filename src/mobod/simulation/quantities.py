@@ -121,6 +121,8 @@ class Recording:
         """Whether quantities may depend on data of the run itself: discrete variables, which remember."""
         resources = state.resources
         looks = bool(self.quantities or self.tables)
+        if looks and state.tree.counts["num_controllers"]:
+            return True
         return looks and resources is not None and any(part.variables for part in resources.parts.values())
 
     def _value(self, name: str, state: State) -> Array:

@@ -21,6 +21,14 @@ class Sensitivities:
     u, z : (nt, nu, n), (nt, nz, n) arrays
     of_q : (nt, nq, n) array
         Of q as it is stored, quaternions by their four numbers.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> motion = mb.simulate(system, state, 0.5, sensitivities=["gravity_0.magnitude"])
+    >>> motion.sensitivities.names, motion.sensitivities.q.shape
+    (['gravity_0.magnitude'], (201, 2, 1))
     """
 
     names: list[str]

@@ -224,7 +224,7 @@ def simulate(
     if not isinstance(state, State):
         # an Ensemble, which is above this module
         is_many = callable(getattr(state, "get_state", None))
-        many = "; simulate the states of an ensemble one at a time: ensemble.get_state(i)" if is_many else ""
+        many = "; of an Ensemble call ensemble.simulate(time)" if is_many else ""
         raise TypeError(f"simulate starts from a State, such as system.realize_topology() gives, not from {state!r}{many}")
     state.check_owner(system, "simulate")
     carried = _with_sensitivities(integrator, system, state, sensitivities, record_to, checkpoint, estimate_error)

@@ -15,6 +15,7 @@ from ..integrator import Integrator, RungeKuttaMerson
 from ..state.state import State
 from ..system.system import MultibodySystem
 from ..value.attributes import named_arguments
+from ..value.checks import array, positive, suggest
 from .time_stepper import TimeStepper
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ def view(
     kind = RungeKuttaMerson if integrator is None else integrator
     if not (isinstance(kind, type) and issubclass(kind, Integrator)):
         raise TypeError(f"integrator is a class such as mobod.integrator.BDF, not {integrator!r}")
-    known = dict(getattr(system_or_model, "ranges", None) or {}) | dict(ranges or {})
+    accuracy = positive("accuracy", accuracy, ValueError)
+    known = dict(getattr(system_or_model, "ranges", None) or {}) | _check_ranges(system, start, ranges or {})
     from ..viewer.model_viewer import Viewer
 
     return Viewer(
@@ -112,6 +114,23 @@ def _system_and_state(what: Any, state: State | None) -> tuple[MultibodySystem, 
     if system.get_matter_subsystem().get_num_bodies() < 2:
         raise ModelError(f"{system!r} has no body but Ground: there is nothing to see")
     return system, state
+
+
+def _check_ranges(
+    system: MultibodySystem, state: State, ranges: Mapping[str, tuple[float, float]]
+) -> dict[str, tuple[float, float]]:
+    """Check what the user says of sliders: coordinates that there are, and ranges that are some."""
+    bodies = system.get_matter_subsystem().bodies
+    names = [name for body, n in zip(bodies, state.tree.num_q, strict=True) for name in body.name_each(n)]
+    found = {}
+    for name, pair in ranges.items():
+        if name not in names:
+            raise ValueError(f"ranges: there is no coordinate {name!r}; {suggest(name, names)}")
+        low, high = array(f"the range of {name!r}", pair, (2,), ValueError).tolist()
+        if not low < high:
+            raise ValueError(f"the range of {name!r} has to begin below its end, got {pair!r}")
+        found[name] = (low, high)
+    return found
 
 
 def check_view(what: Any) -> None:

@@ -62,6 +62,9 @@ class Record(RecordBase):
     num_contact_elements: int  # force elements with surfaces
     bristle_rows: int  # of the tables in which friction that sticks remembers points
     contact_rows: int  # 1 where there are surfaces, else 0
+    num_controllers: int
+    control_size: int
+    control_work_size: int
     num_functions: int
     function_places_size: int
     function_integers_size: int
@@ -209,6 +212,10 @@ class Record(RecordBase):
     function_places = index("function_places_size", "row of each argument, from the first that the part names")
     function_integers = index("function_integers_size", "numbers of coefficients, of pieces")
     function_numbers = parameter("function_numbers_size", 1, "coefficients, amplitudes and so on")
+    # ---- controllers, see tree/sampling.py
+    sampler = index("one", "address of the routine that samples one; 0 where there are none, and for lanes and Duals")
+    controller = index("num_controllers", "address of its law, likewise")
+    controller_element = index("num_controllers", "its place among the force elements")
     # ---- witnesses that steps look at; a simulation shares its own
     witness_integers = index("witness_integers_size", "bodies, coordinates and so on")
     witness_numbers = parameter("witness_numbers_size", 1, "stations, bounds and so on")
@@ -324,6 +331,8 @@ class Record(RecordBase):
     measure_values = state("measure_values_size", 1, "results of the operations")
     measure_memory = state("measure_memory_size", 1, "what measures remember, as of the step's beginning")
     measure_next = state("measure_memory_size", 1, "what they will remember when the next step begins")
+    control_memory = state("control_size", 1, "what controllers hold and remember from sample to sample")
+    control_work = state("control_work_size", 1, "scratch: inputs and efforts of a law")
     witness_values = state("one", 2, "scratch: value and rate of a witness")
     # ---- scratch of functions
     arguments = state("arguments_size", 1, "arguments of the function that is evaluated")
@@ -363,11 +372,12 @@ ADDRESSES = (
     *("kinematics", "reversal", "rare_rates", "motion", "run_routine", "all_runs"),
     *("constraint_routine", "constrain", "function_routine"),
     *("measures", "measure_calls"),
+    *("sampler", "controller"),
     "contact_routines",
 )
 #: Rows that kernels leave at zero where `massless` holds.
 OF_MASS = ("com_G", "inertia_G", "centrifugal")
 #: Continuous variables of a state that modelling choices do not touch.
 OUTSIDE_MATTER = ("time", "particle_location", "particle_velocity")
-#: Memory of measures, likewise.
-REMEMBERED = ("measure_memory", "measure_next", "bristle_memory", "bristle_next")
+#: Memory of measures, contacts and controllers, likewise.
+REMEMBERED = ("measure_memory", "measure_next", "bristle_memory", "bristle_next", "control_memory")

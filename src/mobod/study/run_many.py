@@ -75,7 +75,8 @@ def run_many(
     ValueError
         If parameters have different numbers of rows, or the folder has another study.
     RuntimeError
-        If a chunk failed, with its error as cause, after all the others are done and kept; the next call does it again.
+        If a chunk failed, with its error as cause, after all the others are done and kept; the next call does it again. Also
+        if *map* has left some out.
 
     Notes
     -----
@@ -140,6 +141,12 @@ def run_many(
             f"{len(failures)} of {len(chunks)} chunks failed{where}; the first is of states {first.begin} to {first.end - 1}:\n"
             f"{first.trace}"
         ) from first.error
+    undone = [one for one in chunks if not (one in found if folder is None else folder.has(*one))]
+    if undone:
+        raise RuntimeError(
+            f"{len(undone)} of {len(chunks)} chunks are not done, the first of states {undone[0][0]} to {undone[0][1] - 1}: "
+            "map has not run them, or their files went to a folder that is not seen from here; call again to go on"
+        )
     return Study(rows, n, chunks, found if folder is None else folder)
 
 

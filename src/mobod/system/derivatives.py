@@ -236,6 +236,16 @@ class Differentiable(OnManifold):
         Notes
         -----
         Differences of fourth order of the exact derivatives, to about 1e-10, at the cost of four of these.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> found = system.calc_forward_dynamics_second_derivatives(state, q=[1.0, 0.0])
+        >>> found.q.shape
+        (2, 2)
         """
         matter = self.get_matter_subsystem()
         matter.accelerations(state, "calc_forward_dynamics_second_derivatives")

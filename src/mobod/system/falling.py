@@ -29,19 +29,28 @@ if TYPE_CHECKING:
 _empty = np.empty  # one lookup less
 #: Fields of a state's own that decide whether gravity is all that acts.
 _DECIDING = ("force_enabled", "force_integers", "constraint_enabled", "prescribed", "mass")
-_SWEEPS: weakref.WeakKeyDictionary[Tree, Sweep | None] = weakref.WeakKeyDictionary()
+#: By tree, and by what the state has of its own of these.
+_SWEEPS: weakref.WeakKeyDictionary[Tree, dict[Any, Sweep | None]] = weakref.WeakKeyDictionary()
+#: The most of a tree.
+_KEPT = 64
 
 
 def sweep_for(system: OnManifold, state: State) -> Sweep | None:
     """The sweep for a state's tree, or None where something else than gravity acts."""
     own, tree = state.own_fields, state.tree
-    for name in _DECIDING:
-        if name in own:
-            return _made(system, tree, state.field)
+    # of a mass it matters only whether there is one: states that vary it share a sweep
+    key = (
+        ()
+        if not own
+        else tuple((name, (own[name] > 0.0 if name == "mass" else own[name]).tobytes()) for name in _DECIDING if name in own)
+    )
     try:
-        return _SWEEPS[tree]
+        return _SWEEPS[tree][key]
     except KeyError:
-        found = _SWEEPS[tree] = _made(system, tree, tree.fields.__getitem__)
+        of_tree = _SWEEPS.setdefault(tree, {})
+        if len(of_tree) >= _KEPT:
+            of_tree.clear()
+        found = of_tree[key] = _made(system, tree, state.field)
         return found
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..algebra.arrays import Array, ArrayLike
 from ..tree import (
     forward_dynamics,
+    gravity_forces,
     inertial_regressor,
     inverse_dynamics,
     mobilizer_motion,
@@ -111,6 +112,27 @@ class TreeDynamics(Inertias):
         residual = np.empty(tree.nu)
         inverse_dynamics.calc_residual_force.dispatcher(block, f, F, udot, residual)
         return residual
+
+    def calc_gravity_forces(self, state: State) -> Array:
+        """The mechanism's weight as generalized forces ``(nu,)``: J^T F of all `force.Gravity` that are on. Needs POSITION.
+
+        Forces of the opposite sign hold it; `control.GravityCompensation` does so in a run.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_gravity_forces(state).round(3)
+        array([-12.118,  -6.32 ])
+        """
+        block = self.positions(state, "calc_gravity_forces")
+        f = np.empty(state.tree.nu)
+        kernel = gravity_forces.calc_gravity_forces
+        (kernel.code or kernel.code_for(block, f))(block, f)
+        return f
 
     def calc_body_acceleration_from_u_dot(self, state: State, known_udot: ArrayLike | None = None) -> Array:
         """A_GB ``(nb, 2, 3)`` that *known_udot* ``(nu,)`` gives: J udot + Jdot u, in O(n). Needs VELOCITY.

@@ -59,6 +59,16 @@ class JacobianDerivatives(Jacobians):
         -----
         By dual numbers, eight displacements in O(n). Where speeds are rates of coordinates, d(J^T f)/dq is the Hessian of the
         stations' locations times the forces, and symmetric.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_station_jacobian_derivatives(state, arm, (0, 0, 0)).shape
+        (3, 2, 2)
         """
         return self._derivatives(state, "calc_station_jacobian_derivatives", on_body_b, station_p_in_b, u, forces, 3)
 
@@ -71,7 +81,18 @@ class JacobianDerivatives(Jacobians):
         u: ArrayLike | None = None,
         forces: ArrayLike | None = None,
     ) -> Array:
-        """Derivatives of the frame Jacobian by q: as `calc_station_jacobian_derivatives`, six rows a task, angular first."""
+        """Derivatives of the frame Jacobian by q: as `calc_station_jacobian_derivatives`, six rows a task, angular first.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> system.realize(state)
+        >>> matter.calc_frame_jacobian_derivatives(state, arm, (0, 0, 0)).shape
+        (6, 2, 2)
+        """
         return self._derivatives(state, "calc_frame_jacobian_derivatives", on_body_b, origin_ao_in_b, u, forces, 6)
 
     def _derivatives(

@@ -26,6 +26,13 @@ _STAGE_VELOCITY, _TO_VELOCITY = Stage.VELOCITY, (int(Stage.VELOCITY), validity.W
 _STAGE_POSITION, _TO_POSITION = Stage.POSITION, (int(Stage.POSITION), validity.WANTED[Stage.POSITION])
 
 
+#: The stages' names in those of hooks; integers in place of members of the enumeration, which take longer to compare.
+_NAMES = tuple(Stage(step).name.lower() for step in range(int(Stage.REPORT) + 1))
+_AT_POSITION, _AT_VELOCITY, _AT_DYNAMICS, _AT_ACCELERATION = range(int(Stage.POSITION), int(Stage.ACCELERATION) + 1)
+#: What z, or another force's parameters, take away without lowering the stage.
+_UNTOUCHED = validity.unchanged(Stage.DYNAMICS) & ~validity.unchanged(Stage.ACCELERATION)
+
+
 class Realizing(Explaining):
     """The part of `MultibodySystem` that realizes states."""
 
@@ -119,12 +126,12 @@ class Realizing(Explaining):
         try:
             if resources is not None:
                 resources.realizing = True
-            for step in range(max(state.stage_number, Stage.MODEL) + 1, stage + 1):
-                wanted, name = validity.WANTED[step] & ~state.valid, Stage(step).name.lower()
+            for step in range(max(state.stage_number, MODEL) + 1, int(stage) + 1):
+                wanted, name = validity.WANTED[step] & ~state.valid, _NAMES[step]
                 told = False
                 if resources is not None:
                     self._check_subsystems(state, step)
-                if step == Stage.INSTANCE:
+                if step == INSTANCE:
                     for motion in self.custom_motions:
                         state.settle_motion(motion.mobod, asked=True)
                 if wanted & validity.ACCELERATIONS:
@@ -134,7 +141,7 @@ class Realizing(Explaining):
                 if slides and wanted & validity.ACCELERATIONS and add_friction(state):
                     state.valid &= ~validity.ACCELERATIONS
                     self.compute(state, wanted)
-                if step == Stage.DYNAMICS and wanted & validity.FORCES:
+                if step == _AT_DYNAMICS and wanted & validity.FORCES:
                     state.valid &= ~validity.FORCES
                     self._add_custom_forces(state)
                     state.valid |= validity.FORCES
@@ -160,7 +167,7 @@ class Realizing(Explaining):
                 self._tell_subsystems(state, step)
                 if resources is not None:
                     resources.step = 0
-                    if step == Stage.ACCELERATION:
+                    if step == _AT_ACCELERATION:
                         self._check_rates(state)
         except BaseException:
             # as it was, unless a part has changed it, which leaves less
@@ -227,15 +234,15 @@ class Realizing(Explaining):
 
     def _check_subsystems(self, state: State, step: int) -> None:
         """Refuse values of subsystems' q, u and z that are not finite, before anything is computed from them."""
-        tree = state.tree
-        if step == Stage.POSITION:
-            name, first, values = "q", tree.nq, state.q_values
-        elif step == Stage.VELOCITY:
-            name, first, values = "u", tree.nu, state.u_values
-        elif step == Stage.DYNAMICS:
-            name, first, values = "z", 0, state.z_values
-        else:
+        if step < _AT_POSITION or step > _AT_DYNAMICS:
             return
+        tree = state.tree
+        if step == _AT_POSITION:
+            name, first, values = "q", tree.nq, state.q_values
+        elif step == _AT_VELOCITY:
+            name, first, values = "u", tree.nu, state.u_values
+        else:
+            name, first, values = "z", 0, state.z_values
         if len(values) > first and not np.isfinite(values[first:]).all():
             i = first + int(np.flatnonzero(~np.isfinite(values[first:]))[0])
             raise ModelError(f"{self.owner_of(state, name, i)}, is {values[i]}; every {name} has to be finite")
@@ -272,15 +279,14 @@ class Realizing(Explaining):
         record = state.record
         body_forces, particle_forces = record.body_forces.reshape(-1, 2, 3), record.particle_forces.reshape(-1, 3)
         mobility_forces = record.mobility_forces[:, 0]
-        state.stage_number = int(Stage.VELOCITY)
-        # which z, or another force's parameters, take away without lowering the stage
-        untouched = validity.unchanged(Stage.DYNAMICS) & ~validity.unchanged(Stage.ACCELERATION)
+        state.stage_number = _AT_VELOCITY
+        untouched = _UNTOUCHED
         before = state.valid & untouched
         state.valid |= untouched
         for force in self._custom_forces:
             if not force.is_disabled(state):
                 force.add_force(state, body_forces, particle_forces, mobility_forces)
-                if state.stage_number < Stage.VELOCITY or not state.valid & untouched:
+                if state.stage_number < _AT_VELOCITY or not state.valid & untouched:
                     refuse_change(state, Stage.DYNAMICS, force)
         state.valid &= ~untouched | before
 

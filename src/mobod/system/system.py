@@ -213,7 +213,12 @@ class MultibodySystem(Differentiable):
     # ------------------------------------------------------------------------------------------ applied forces
 
     def get_rigid_body_forces(self, state: State) -> Array:
-        """Applied forces on the bodies ``(nb, 2, 3)``, in Ground, at the bodies' origins. Needs DYNAMICS."""
+        """Applied forces on the bodies ``(nb, 2, 3)``, in Ground, at the bodies' origins. Needs DYNAMICS.
+
+        Those of all elements, `DiscreteForces` that a program has set last among them: for inverse dynamics that is to find
+        these, give `calc_force_contribution` of the elements that act instead, or `calc_inverse_dynamics` the whole. See
+        `force.Force.calc_force_contribution` for single elements.
+        """
         self._need_dynamics(state, "get_rigid_body_forces")
         F: Array = state.record.body_forces.reshape(-1, 2, 3).copy()
         return F

@@ -103,7 +103,8 @@ class HasTopology(HasEvents):
         self.custom_motions = [motion for motion in motions if isinstance(motion, Custom) and motion.routine is None]
         interpreted = self._interpreted_bodies or self._interpreted_constraints
         self._warn_of_misspelt_hooks()
-        self.is_interpreted = bool(self._custom_forces or interpreted or self.custom_motions or hooks)
+        laws = [force for force in self.all_forces() if not getattr(force, "is_compiled", True)]  # of controllers
+        self.is_interpreted = bool(self._custom_forces or interpreted or self.custom_motions or hooks or laws)
         acting = [subsystem.find_acting_measures() for subsystem in self.subsystems]
         if any(acting) and not self._compile_measures(tree):
             self.is_interpreted = True

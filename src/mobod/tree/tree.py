@@ -21,7 +21,7 @@ from ..mobilizer._reversal import turn_round
 from ..mobilizer._routine import BY_ADDRESS
 from ..state.fields import PARAMETERS, Record
 from ..value.level import Level, Method, all_methods
-from . import constraint_fields, measures, position, realize
+from . import constraint_fields, measures, position, realize, sampling
 from .block_elimination import BALL, FREE, GENERAL_BALL, GENERAL_FREE, NONE, ONE_BY_ONE
 from .constraint_paths import as_q, effects_of_block
 from .constraints import constrain, solve_rows, through_coordinates
@@ -131,6 +131,10 @@ class Tree:
         self.turns = any(e in (GENERAL_BALL, GENERAL_FREE) for e in self.elimination_if_free)
         #: Whether a default state has locks.
         self.has_default_locks = any(body.default_lock_level >= 0 for body in bodies)
+        #: What controllers remember in a default state.
+        self.default_memory = [x for force in forces for x in force.memory]
+        controllers = [e for e, force in enumerate(forces) if force.work]
+        self._laws = [(c, law) for c, e in enumerate(controllers) if (law := forces[e].law) is not None]
         integers: dict[str, list[int]] = {
             "parent": parents,
             "kind": kinds,
@@ -171,6 +175,9 @@ class Tree:
             "run_end": [end for _, end in runs],
             "run_routine": [0] * len(runs),
             "all_runs": [0],
+            "sampler": [0],
+            "controller": [0] * len(controllers),
+            "controller_element": controllers,
             "lock_level": [body.default_lock_level + 1 for body in bodies],
             "prescribed_level": [],
             "motion_enabled": [int(m is not None and not m.disabled_by_default) for m in motions],
@@ -267,6 +274,9 @@ class Tree:
             "function_integers_size": len(of_functions["function_integers"]),
             "function_numbers_size": len(function_numbers),
             "arguments_size": most_arguments,
+            "num_controllers": len(controllers),
+            "control_size": len(self.default_memory),
+            "control_work_size": max((force.work for force in forces), default=0),
             "witness_integers_size": 0,
             "witness_numbers_size": 0,
             "num_particles": self.num_particles,
@@ -384,6 +394,9 @@ class Tree:
             "rare_rates": [(int(b), _rates.rare) for b in rare],
             "motion": self.motion_routines,
             "run_routine": self._force_routines,
+            # controllers are sampled in records of one state
+            "sampler": [(0, sampling.sampler)] if self._laws and numbers_only else [],
+            "controller": self._laws if numbers_only else [],
             "contact_routines": list(enumerate(self._contact_routines)),
             "all_runs": [(0, all_runs)] if self._force_routines else [],
             "constraint_routine": self._constraint_routines,
@@ -446,6 +459,7 @@ class Tree:
         record.R_GB[0] = identity
         record.q[: self.nq, 0] = spread(self.default_q)
         record.z[: self.nz, 0] = spread(self.default_z)
+        record.control_memory[:, 0] = spread(self.default_memory)
         record.particle_location[:, 0], record.particle_velocity[:, 0] = map(spread, self.default_particles)
         for b, field, columns in self.constant_columns:
             first = self.first_u[b]

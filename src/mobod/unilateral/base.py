@@ -58,6 +58,22 @@ class UnilateralContact(Sealed):
     Notes
     -----
     Users make one of the kinds. A contact becomes part of the matter subsystem when it is made.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> sphere = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> ball = mb.mobilizer.Translation(matter.ground, sphere)
+    >>> floor = mb.contact.SpherePlane(matter.ground, (0, 0, 1), 0.0, ball, (0, 0, 0), 0.1, 0.5)
+    >>> isinstance(floor, mb.UnilateralContact)
+    True
+    >>> state = system.realize_topology()
+    >>> ball.set_q(state, (0, 0, 0.5))
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> floor.is_proximal(state, 0.01)
+    False
     """
 
     INNER = frozenset({"friction_at", "is_within", "may_be_beside", "normal", "rolling", "rows_of"})

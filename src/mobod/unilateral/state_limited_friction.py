@@ -29,6 +29,15 @@ class StateLimitedFriction(Sealed):
     static_friction, dynamic_friction, viscous_friction : float
         Coefficients, as of a `UnilateralContact`.
     name : str, optional
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.contact.JointFriction(arm, 0, 10.0, 0.1)
+    >>> isinstance(part, mb.StateLimitedFriction)
+    True
     """
 
     INNER = frozenset({"stick"})

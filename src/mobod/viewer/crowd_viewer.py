@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +12,9 @@ from ..shapes.normals import split_at_creases
 from ..shapes.view import find_view
 from ..value.stage import Stage
 from .bodies import bytes_of
+from .page import Page
 from .rotations import to_quaternions
-from .server import add_floor, open_in_browser, set_camera, start_server, stop_server, url_of
+from .server import add_floor, set_camera
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 _COARSE = 0.7  # detail of each copy: there are many
 
 
-class CrowdViewer:
+class CrowdViewer(Page):
     """A page that shows the states of an ensemble; made by `mobod.view`.
 
     Parameters
@@ -56,7 +55,7 @@ class CrowdViewer:
         port: int | None = None,
         open_browser: bool = True,
     ) -> None:
-        self._ensemble, self._closed, self._warned = ensemble, threading.Event(), False
+        self._ensemble = ensemble
         self._mechanism = Mechanism.of(system, state, _COARSE)
         X_GB = self._read()[:most]
         self._count = len(X_GB)
@@ -65,17 +64,15 @@ class CrowdViewer:
         placed = X_GB.copy()
         placed[..., :3, 3] += self._offsets[:, None]
         view = find_view(self._mechanism, placed, np.zeros((self._count, 0, 3)))
-        self._server = start_server(title, port)
-        self.url = url_of(self._server)
+        super().__init__(title, port)
         set_camera(self._server, view)
         add_floor(self._server, view, self._mechanism, X_GB[0])
         self._batches = self._add_batches(placed)
-        if open_browser:
-            open_in_browser(self.url)
+        self._begin(open_browser)
 
     def show(self) -> None:
         """Show where the ensemble is now. A page that fails warns once, and never raises."""
-        if self._closed.is_set():
+        if self.is_closed:
             return
         X_GB = self._read()[: self._count]
         try:
@@ -87,32 +84,10 @@ class CrowdViewer:
                     node.batched_wxyzs = rotations[:, self._bodies[b]]
                     node.batched_positions = positions[:, b].astype(np.float32)
         except Exception as error:
-            if not self._warned:
-                self._warned = True
-                warnings.warn(f"the viewer does not show this: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
-
-    def wait(self) -> None:
-        """Wait until it is closed, or Ctrl-C."""
-        try:
-            while not self._closed.wait(0.2):
-                pass
-        except KeyboardInterrupt:
-            self.close()
-
-    def close(self) -> None:
-        """Close the page."""
-        if not self._closed.is_set():
-            self._closed.set()
-            stop_server(self._server)
-
-    def __enter__(self) -> CrowdViewer:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+            self._warn(error)
 
     def __repr__(self) -> str:
-        return f"<CrowdViewer of {self._count} states {'closed' if self._closed.is_set() else f'at {self.url}'}>"
+        return f"<CrowdViewer of {self._count} states {'closed' if self.is_closed else f'at {self.url}'}>"
 
     def _read(self) -> Array:
         self._ensemble.realize(Stage.POSITION)

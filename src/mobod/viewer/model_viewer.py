@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time as _clock
 import traceback
 import warnings
@@ -21,7 +20,8 @@ from .bodies import Bodies
 from .body_report import describe_body, describe_constraints
 from .coordinates import Coordinate, list_coordinates
 from .overlays import Overlays
-from .server import add_floor, open_in_browser, set_camera, start_server, stop_server, url_of
+from .page import Page
+from .server import add_floor, set_camera
 from .simulator import Pull, Simulator, Stepper
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _DETAIL = 2.0
 _NOTHING = "nothing"
 
 
-class Viewer:
+class Viewer(Page):
     """A page that shows a mechanism; made by `mobod.view`.
 
     Attributes
@@ -62,19 +62,15 @@ class Viewer:
         port: int | None = None,
         open_browser: bool = True,
     ) -> None:
-        self._server = start_server(title, port)
-        self.url = url_of(self._server)
-        self._lock = threading.RLock()
-        self._closed = threading.Event()
+        super().__init__(title, port)
         self._make_stepper = make_stepper
-        self._warned = False
         self._clients_at: dict[int, Array] = {}
-        self._playing = False
-        self._build(system, state, ranges)
-        self._thread = threading.Thread(target=self._run, name="mobod viewer", daemon=True)
-        self._thread.start()
-        if open_browser:
-            open_in_browser(self.url)
+        try:
+            self._build(system, state, ranges)
+        except BaseException:
+            self.close()
+            raise
+        self._begin(open_browser)
 
     # ------------------------------------------------------------------------------------------ for users
 
@@ -84,13 +80,9 @@ class Viewer:
         with self._lock:
             return self._state.copy()
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether it has been closed."""
-        return self._closed.is_set()
-
     def show(self, state: State) -> None:
         """Show a copy of a state, from a loop of one's own. A page that fails warns once, and never raises."""
+        state.check_owner(self._system, "show")
         if self.is_closed:
             return
         try:
@@ -99,30 +91,6 @@ class Viewer:
                 self._accept(state.copy())
         except Exception as error:
             self._warn(error)
-
-    def wait(self) -> None:
-        """Wait until it is closed, or Ctrl-C."""
-        try:
-            while not self._closed.wait(0.2):
-                pass
-        except KeyboardInterrupt:
-            self.close()
-
-    def close(self) -> None:
-        """Close the page; what uses it goes on."""
-        if not self._closed.is_set():
-            self._closed.set()
-            try:
-                with self._lock:  # nobody is writing to the page
-                    stop_server(self._server)
-            except Exception as error:
-                self._warn(error)
-
-    def __enter__(self) -> Viewer:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<Viewer of {self._system.name!r} {'closed' if self.is_closed else f'at {self.url}'}>"
@@ -408,11 +376,6 @@ class Viewer:
         if self._playing:
             self._state = self._simulator.advance(self._state, duration).copy()
             self._refresh()
-
-    def _warn(self, error: Exception) -> None:
-        if not self._warned:
-            self._warned = True
-            warnings.warn(f"the viewer does not show this: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=3)
 
 
 __all__ = ["Viewer"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time as _clock
 import warnings
 from collections.abc import Sequence
@@ -14,9 +13,11 @@ from ..algebra.arrays import Array
 from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
 from ..shapes.poses import calc_poses
 from ..shapes.view import View, find_view
+from ..value.checks import vector
 from .bodies import Bodies
+from .page import Page
 from .replay import choose_times
-from .server import add_floor, open_in_browser, set_camera, start_server, stop_server, url_of
+from .server import add_floor, set_camera
 
 if TYPE_CHECKING:
     from ..value.annotations import Trajectory
@@ -66,7 +67,7 @@ def _orthogonal(X: Array) -> Array:
     return X
 
 
-class MotionViewer:
+class MotionViewer(Page):
     """A page that plays one motion or several; made by `Trajectory.view`.
 
     Attributes
@@ -93,18 +94,14 @@ class MotionViewer:
         self._times = choose_times(first, None)
         for other in trajectories[1:]:
             choose_times(other, None)
-        self._server = start_server(title, port)
+        super().__init__(title, port)
+        self._time, self._playing, self._curve_at = float(self._times[0]), False, 0.0
         try:
-            self._lock, self._closed = threading.RLock(), threading.Event()
-            self._time, self._playing, self._curve_at = float(self._times[0]), False, 0.0
             self._build(trajectories, beside, contact_forces, stations)
         except BaseException:
-            stop_server(self._server)
+            self.close()
             raise
-        self.url = url_of(self._server)
-        threading.Thread(target=self._run, name="mobod viewer", daemon=True).start()
-        if open_browser:
-            open_in_browser(self.url)
+        self._begin(open_browser)
 
     # ------------------------------------------------------------------------------------------ for users
 
@@ -119,11 +116,6 @@ class MotionViewer:
             self._playing = False
             self._seek(float(value))
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether it has been closed."""
-        return self._closed.is_set()
-
     def play(self) -> None:
         """Play, from the start where it has ended."""
         with self._lock:
@@ -137,30 +129,6 @@ class MotionViewer:
         with self._lock:
             self._playing = False
             self._button.label = "Play"
-
-    def wait(self) -> None:
-        """Wait until it is closed, or Ctrl-C."""
-        try:
-            while not self._closed.wait(0.2):
-                pass
-        except KeyboardInterrupt:
-            self.close()
-
-    def close(self) -> None:
-        """Close the page."""
-        if not self._closed.is_set():
-            self._closed.set()
-            with self._lock:  # nobody is writing to the page
-                stop_server(self._server)
-
-    def __enter__(self) -> MotionViewer:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"<MotionViewer {'closed' if self.is_closed else f'at {self.url}'}>"
 
     # ------------------------------------------------------------------------------------------ building the page
 
@@ -209,10 +177,13 @@ class MotionViewer:
             assert motion.trajectory.system is not None
             bodies = motion.trajectory.system.get_matter_subsystem().bodies
             lines = []
-            for body, station in stations:
+            for pair in stations:
+                if not isinstance(pair, tuple | list) or len(pair) != 2:
+                    raise TypeError(f"stations are pairs of a body and a point in its frame, not {pair!r}")
+                body, station = pair
                 b = bodies[body].index if isinstance(body, str) else int(body)
                 X = motion.X_GB[:, b]
-                lines.append(X[:, :3, :3] @ np.asarray(station, dtype=np.float64) + X[:, :3, 3])
+                lines.append(X[:, :3, :3] @ vector("a station", station, ValueError) + X[:, :3, 3])
         else:
             lines = [motion.trace]
         nodes = []

@@ -45,6 +45,8 @@ class Frozen:
         A plain one, by ``def`` or ``lambda``; of one that Numba has compiled the Python function is taken.
     what : str
         What messages call it.
+    of_floats : bool
+        Whether it is called with floats, and arrays of these, alone, and may use NumPy.
 
     Attributes
     ----------
@@ -62,7 +64,7 @@ class Frozen:
         If it uses functions that know floats only, such as `math.sin`.
     """
 
-    def __init__(self, function: Any, what: str) -> None:
+    def __init__(self, function: Any, what: str, of_floats: bool = False) -> None:
         plain = getattr(function, "py_func", function)
         if not isinstance(plain, FunctionType) or inspect.iscoroutinefunction(plain) or inspect.isgeneratorfunction(plain):
             raise TypeError(
@@ -75,7 +77,7 @@ class Frozen:
         self._modules: dict[int, ModuleType] = {}
         self._kept_alive: list[Any] = []
         self._digest: Any = hashlib.blake2b(digest_size=16)
-        self._hashable = True
+        self._hashable, self._of_floats = True, of_floats
         self.function = self._copy(plain)
 
     @property
@@ -94,7 +96,8 @@ class Frozen:
             copy = self._copies[id(function)]
             self._note("again", self.parts.index(copy))
             return copy
-        _refuse_functions_of_floats(function, self.what)
+        if not self._of_floats:
+            _refuse_functions_of_floats(function, self.what)
         code = function.__code__
         cells = tuple(CellType() for _ in function.__closure__ or ())
         # compiled code on disk names the module of each function in it: one that every process has

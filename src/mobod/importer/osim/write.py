@@ -28,6 +28,16 @@ def write_osim(path: str | os.PathLike[str], model: Model | str | os.PathLike[st
     ------
     ModelError
         If the model is not from an OpenSim file.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> import pathlib, tempfile
+    >>> model = mb.load_osim(pathlib.Path(mb.examples.__path__[0]) / "leg6dof9musc.osim")
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "leg.osim"
+    >>> said = mb.write_osim(path, model)
+    >>> len(mb.load_osim(path).bodies) == len(model.bodies)
+    True
     """
     model = as_model(model)
     root = model.data.get("document")

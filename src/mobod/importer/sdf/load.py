@@ -132,6 +132,17 @@ def load_sdf(
     ``Model.data["joints"]``.
 
     Where a joint closes a loop, a part of the link that it carries is a body of its own, ``link (joint)``.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "one.sdf"
+    >>> text = "<sdf version='1.7'><model name='one'><link name='box'><inertial><mass>2</mass></inertial></link></model></sdf>"
+    >>> number = path.write_text(text)
+    >>> model = mb.load_sdf(path)
+    >>> list(model.bodies)
+    ['box']
     """
     document = read_sdf(path, package_dirs=check_package_dirs(package_dirs), collisions=bool(collision), strict=bool(strict))
     materials: dict[str, Any] = {}

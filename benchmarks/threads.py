@@ -1,0 +1,141 @@
+"""Measure what a second thread is worth to an Ensemble: realizing, and ten fixed steps, beside one thread and the machine.
+
+Ten pins in 64 to 4,096 states, in turns with one thread and with two, after as many calls as it takes to learn what pays; the
+median of the rounds' ratios, each of two calls one after the other. Beside it, what two threads of plain compiled code get of
+the machine in the same rounds: where other processes take a core, no pool can be better than that. Then what setting
+parameters of each state takes, of several forms of array.
+"""
+
+from __future__ import annotations
+
+import argparse
+from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
+
+import numpy as np
+
+import mobod as mb
+
+from .models import chain
+from .peers import mobod as mobods
+from .report import Target, print_table, run_as_script
+
+SIZES = 64, 256, 1024, 4096
+LEARNING, ROUNDS, QUICK_ROUNDS = 40, 200, 30
+#: Two threads are to be worth this much from so many states on, and never less than nothing (noise apart).
+GAIN, FROM, LOSS = 1.8, 256, 0.95
+SETTING = 0.2  # us a state
+
+
+def of_machine() -> float:
+    """How much two threads get done at a time, of work that shares nothing: a part of 2."""
+    vectors = [np.linspace(0.0, 1.0, 200_000) for _ in range(2)]
+
+    def work(x):
+        return np.sin(x).sum()
+
+    work(vectors[0])
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, vectors))
+        begin = perf_counter()
+        for x in vectors:
+            work(x)
+        alone = perf_counter() - begin
+        begin = perf_counter()
+        list(pool.map(work, vectors))
+        return alone / (perf_counter() - begin)
+
+
+def gain(call, one, two, rounds: int) -> float:
+    """The median of the ratios of times of one thread and of two."""
+    for _ in range(LEARNING):
+        call(one), call(two)
+    ratios = []
+    for _ in range(rounds):
+        begin = perf_counter()
+        call(one)
+        between = perf_counter()
+        call(two)
+        ratios.append((between - begin) / (perf_counter() - between))
+    return float(np.median(ratios))
+
+
+def realize(ensemble) -> None:
+    """Accelerations, at coordinates that count as new."""
+    ensemble.upd_q()
+    ensemble.realize()
+
+
+def step(ensemble) -> None:
+    """Ten fixed steps from the start."""
+    ensemble.reset()
+    ensemble.step(0.1, fixed_step_size=0.01)
+
+
+def of_setting(states: int = 4096) -> dict[str, float]:
+    """Microseconds a state of `set_each`, by what is set."""
+    system = mobods.build(chain("pins", "pin", 10))
+    body = system.matter.bodies[5]
+    motors = mb.force.Actuators(system.forces, [(body, 0)])
+    spring = mb.force.MobilityLinearSpring(system.forces, body, 0, 1.0, 0.0)
+    state = system.realize_topology()
+    rng = np.random.default_rng(0)
+    ten = np.zeros((states, 10))
+    ten[:, 0], ten[:, 4:7] = rng.uniform(1, 2, states), 1.0
+    frames = np.tile(np.eye(4), (states, 1, 1))
+    what = {
+        "mass properties": (body.set_body_mass_properties, ten),
+        "frame": (body.set_inboard_frame, frames),
+        "rotor inertia": (body.set_rotor_inertia, rng.uniform(0, 1, states)),
+        "stiffness": (spring.set_stiffness, rng.uniform(0, 1, states)),
+        "efforts": (motors.set_efforts, rng.uniform(0, 1, (states, 1))),
+    }
+    found = {}
+    for name, (setter, values) in what.items():
+        ensemble, times = mb.Ensemble(system, states, state=state), []
+        for _ in range(7):
+            begin = perf_counter()
+            ensemble.set_each(setter, values)
+            times.append(perf_counter() - begin)
+        found[name] = 1e6 * min(times) / states
+    return found
+
+
+def measure(options: argparse.Namespace) -> dict:
+    """All of it."""
+    rounds = QUICK_ROUNDS if options.quick else ROUNDS
+    system = mobods.build(chain("pins", "pin", 10))
+    state = system.realize_topology()
+    sizes = {}
+    for n in SIZES:
+        one, two = (mb.Ensemble(system, n, state=state, threads=threads) for threads in (1, 2))
+        sizes[n] = {
+            "realize": gain(realize, one, two, rounds),
+            "ten steps": gain(step, one, two, max(rounds // 10, 5)),
+            "machine": float(np.median([of_machine() for _ in range(5)])),
+        }
+    return {"gain": sizes, "setting": of_setting()}
+
+
+def show(results: dict) -> list[Target]:
+    """Print the tables; what was promised."""
+    columns = list(next(iter(results["gain"].values())))
+    rows = [[n, *one.values()] for n, one in results["gain"].items()]
+    print_table("Two threads, times one, ten pins", ["states", *columns], rows)
+    setting = results["setting"]
+    print_table("set_each, us a state, 4,096 states", list(setting), [list(setting.values())])
+    targets = []
+    for n, one in results["gain"].items():
+        for what in ("realize", "ten steps"):
+            targets.append(Target(f"{what} of {n} states: two threads, times one", one[what], GAIN if int(n) >= FROM else LOSS))
+    targets += [Target(f"set_each of {what}, us a state", us, SETTING, at_least=False) for what, us in setting.items()]
+    return targets
+
+
+def main(arguments: list[str] | None = None) -> dict:
+    """Run from the command line."""
+    return run_as_script(__doc__, measure, show, arguments=arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""Laws of controllers: users' functions of floats and arrays, frozen, compiled by themselves, explained where that fails."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import linecache
+import math
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..algebra.scalar import load, store
+from ..compiling import UsersRoutine
+from ..errors import ModelError
+from ..function.users import Frozen
+from ..tree.sampling import ENDED, TIME, WORK_EFFORTS
+
+#: The routines made so far, by fingerprint.
+_made: dict[str, UsersRoutine] = {}
+#: What Numba says; what that means; and how to write it instead.
+_MEANINGS = (
+    (
+        r"Cannot unify (?:Uni)?Tuple\(.*?\) and (?:Uni)?Tuple\(.*?\) for '(\w+)",
+        r"\1 is a tuple that grows in a loop, or is of two lengths; make an array first, \1 = np.zeros(n), and fill it in",
+    ),
+    (
+        r"Cannot unify (.+?) and (.+?) for '(\w+)",
+        r"\3 is \1 in one place and \2 in another; give it one type from the start, such as np.zeros(n) or 0.0",
+    ),
+    (
+        r"(?i)use of yield|generator|op_YIELD|RETURN_GENERATOR",
+        "it is a generator, which cannot be compiled; write a loop that adds to a number or fills an array",
+    ),
+    (
+        r"Use of unsupported NumPy function '(numpy\.[\w.]+)'|Unknown attribute '(\w+)' of type Module\((?:<module )?'?numpy",
+        r"\1\2 of NumPy cannot be compiled; write it out with sums and products, or np.linalg",
+    ),
+    (r"Unknown attribute '(\w+)' of type array", r"arrays have no \1 that can be compiled"),
+    (
+        r"Untyped global name '(\w+)'",
+        r"\1 is neither a number, an array, a tuple of these, nor a plain function; hand it over as a parameter",
+    ),
+    (r"NameError: (.+)", r"\1"),
+    (r"(?i)try.*(?:except|finally)|SETUP_FINALLY", "try and except cannot be compiled; test beforehand what may fail"),
+    (r"reflected|ListType|list\(", "lists cannot be compiled here; make an array, np.zeros(n), and fill it in"),
+    (r"DictType|dict\(|unicode_type", "dictionaries and text cannot be compiled here; use arrays and numbers"),
+    (
+        r"No implementation of function Function\((?:<[\w ]+ )?(.+?)(?: at 0x.*?)?>?\) found for signature",
+        r"there is no \1 of such arguments",
+    ),
+    (r"No matching definition for argument type", "a function is called with arguments of types that it does not take"),
+)
+
+
+_WAY_OUT = "is compiled; with compiled=False Python calls it, and anything goes"
+
+
+def arguments_of(law: Any) -> tuple[str, ...]:
+    """The names of a law's arguments."""
+    if not callable(law):
+        raise TypeError(f"law has to be a plain function, not {law!r}")
+    parameters = inspect.signature(law).parameters.values()
+    for one in parameters:
+        if one.kind is not one.POSITIONAL_OR_KEYWORD:
+            raise ModelError(f"a law names each of its arguments; {one} of {law!r} has to be one of them")
+    return tuple(one.name for one in parameters)
+
+
+def routine_of(law: Callable[..., Any], names: tuple[str, ...], places: Mapping[str, Any], num_efforts: int) -> UsersRoutine:
+    """The routine of a law, which reads its arguments from the scratch at *places*: name to (first, shape)."""
+    frozen = Frozen(law, "law", of_floats=True)
+    text = _text(names, places, num_efforts)
+    fingerprint = None
+    if frozen.fingerprint is not None:
+        fingerprint = hashlib.blake2b(f"law {text} {frozen.fingerprint}".encode(), digest_size=16).hexdigest()
+        if fingerprint in _made:
+            return _made[fingerprint]
+    namespace: dict[str, Any] = {"law": frozen.function, "np": np, "load": load, "store": store}
+    exec(compile(text, __file__, "exec"), namespace)
+    sample: Any = namespace["sample"]
+    sample.__module__ = __name__
+
+    def explain(scalar: str, error: Exception) -> Exception:
+        return explained(frozen, error)
+
+    made = UsersRoutine(sample, frozen.parts, fingerprint, explain, makes_arrays=True)
+    if fingerprint is not None:
+        _made[fingerprint] = made
+    return made
+
+
+def _text(names: tuple[str, ...], places: Mapping[str, Any], num_efforts: int) -> str:
+    """The source of the kernel that calls the law; its arrays are views of a copy of the scratch, which kernels see as rows."""
+    arguments = []
+    for name in names:
+        first, shape = places[name]
+        part = f"work[{first}:{first + math.prod(shape)}]"
+        if name == "t":
+            part = f"work[{TIME}]"
+        elif name == "which":
+            part += ".astype(np.int64)"
+        arguments.append(part if len(shape) < 2 else f"{part}.reshape({shape})")
+    end = max(first + math.prod(shape) for first, shape in places.values())
+    first_kept, kept = places["memory"] if "memory" in names else (0, (0,))
+    return "\n    ".join(
+        (
+            "def sample(model, e, what):",
+            f"work = np.empty({end})",
+            f"for i in range({end}):",
+            "    work[i] = load(model.control_work, i, 0)",
+            "ended = 0.0",
+            "try:",
+            f"    work[{WORK_EFFORTS}:{WORK_EFFORTS + num_efforts}] = law({', '.join(arguments)})",
+            "    ended = 1.0",
+            "except Exception:  # which Numba would print, and forget; `keep` looks at this",
+            "    ended = 0.0",
+            f"for i in range({WORK_EFFORTS}, {WORK_EFFORTS + num_efforts}):",
+            "    store(model.control_work, i, 0, work[i])",
+            f"for i in range({first_kept}, {first_kept + kept[0]}):",
+            "    store(model.control_work, i, 0, work[i])",
+            f"store(model.control_work, {ENDED}, 0, ended)",
+            "return 0\n",
+        )
+    )
+
+
+def explained(frozen: Frozen, error: Exception) -> ModelError:
+    """Why a law cannot be compiled: the user's own line first, what is wrong there, and how to write it."""
+    culprit = _known_culprit(frozen)
+    if culprit is not None:
+        return ModelError(f"{culprit}. {frozen.what} {_WAY_OUT}")
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    where = frozen.what
+    for part in frozen.parts:
+        file = part.__code__.co_filename
+        found = re.findall(rf"{re.escape(Path(file).name)}\"?,? (?:line )?\(?(\d+)", plain)
+        if found:
+            where = f"{linecache.getline(file, int(found[-1])).strip()!r} (line {found[-1]} of {Path(file).name})"
+            break
+    lines = [line.strip() for line in plain.splitlines() if line.strip() and not line.strip().startswith("Failed in nopython")]
+    why = lines[0] if lines else plain
+    for pattern, meaning in _MEANINGS:
+        match = re.search(pattern, plain)
+        if match:
+            groups = match.groups()
+            for number, group in enumerate(groups, 1):
+                meaning = meaning.replace(f"\\{number}", group or "")
+            why = _in_words(meaning)
+            break
+    return ModelError(f"{where}: {why}. {frozen.what} {_WAY_OUT}")
+
+
+def _known_culprit(frozen: Frozen) -> str | None:
+    """What Numba refuses without a word, or with one of its own inside: generators, and tuples that grow."""
+    for part in frozen.parts:
+        code = part.__code__
+        lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+        try:
+            tree = ast.parse(textwrap.dedent("".join(inspect.getblock(lines))))
+        except (SyntaxError, IndexError):  # a lambda within a line, say
+            continue
+        for node in (one for one in ast.walk(tree) if isinstance(one, ast.stmt | ast.expr)):
+            why: str | None = None
+            culprit: ast.stmt | ast.expr = node
+            if isinstance(node, ast.GeneratorExp | ast.Yield | ast.YieldFrom):
+                why = "a generator, which cannot be compiled; write a loop that adds to a number or fills an array"
+            elif isinstance(node, ast.For | ast.While):
+                growing = [one for one in ast.walk(node) if isinstance(one, ast.Assign | ast.AugAssign) and _grows(one)]
+                if growing:
+                    culprit = growing[0]
+                    why = "a tuple that grows in a loop; make an array before it, np.zeros(n), and fill it in"
+            if why is not None:
+                file, line = code.co_filename, code.co_firstlineno + culprit.lineno - 1
+                return f"{linecache.getline(file, line).strip()!r} (line {line} of {Path(file).name}): {why}"
+    return None
+
+
+def _grows(node: ast.Assign | ast.AugAssign) -> bool:
+    """Whether a name is assigned itself and more, as a tuple."""
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.op, ast.Add) and isinstance(node.value, ast.Tuple)
+    names = {target.id for target in node.targets if isinstance(target, ast.Name)}
+    value = node.value
+    if isinstance(value, ast.Tuple):
+        return any(isinstance(x, ast.Starred) and isinstance(x.value, ast.Name) and x.value.id in names for x in value.elts)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        sides = value.left, value.right
+        return any(isinstance(x, ast.Name) and x.id in names for x in sides) and any(isinstance(x, ast.Tuple) for x in sides)
+    return False
+
+
+def _in_words(text: str) -> str:
+    text = re.sub(r"array\(float64, (\d)d, \w+\)", r"an array of \1 dimensions", text)
+    return re.sub(
+        r"\bfloat64\b|Literal\[float\]\([^)]*\)", "a float", re.sub(r"\bint64\b|Literal\[int\]\(\d+\)", "an integer", text)
+    )

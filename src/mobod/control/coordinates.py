@@ -1,0 +1,58 @@
+"""Coordinates: q and u of some mobilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ..force.base import mobility
+from ..tree import sampling
+from .input import Input, Packing
+
+if TYPE_CHECKING:
+    from .custom import Custom
+
+
+class Coordinates(Input):
+    """q and u ``(2, n)`` of listed mobilities, whose q_dot is u.
+
+    Parameters
+    ----------
+    mobilities : iterable of (MobilizedBody, int), optional
+        The mobilizer of each, and the number of the mobility among its own; those that the controller acts on unless given.
+
+    Raises
+    ------
+    TypeError, IndexError, TopologyError
+        If one is no such pair; when the controller is made.
+    ModelError
+        If a mobilizer has quaternions, so that no coordinate belongs to a mobility.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.control.Coordinates([(arm, 0)])
+    >>> isinstance(part, mb.control.Input)
+    True
+    """
+
+    def __init__(self, mobilities: Iterable[tuple[Any, int]] | None = None) -> None:
+        self.mobilities = None if mobilities is None else list(mobilities)
+        self._pairs: list[int] = []
+
+    def adopt(self, controller: Custom) -> None:
+        self._pairs = list(controller.pairs)
+        if self.mobilities is not None:
+            forces = controller.get_force_subsystem()
+            self._pairs = [i for pair in self.mobilities for i in mobility(forces, *pair, "which_u")]
+        controller.refuse_quaternions(self._pairs[::2], "Coordinates")
+
+    def shape(self, nq: int, nu: int) -> tuple[int, ...]:
+        return 2, len(self._pairs) // 2
+
+    def pack(self, packing: Packing, size: int) -> int:
+        place = len(packing.tables)
+        packing.tables += self._pairs
+        return packing.ask(sampling.COORDINATES, size, size // 2, place)

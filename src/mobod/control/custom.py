@@ -1,0 +1,368 @@
+"""Custom: a controller whose law its user writes as a plain function of floats and arrays, sampled at its own rate.
+
+efforts, memory = law(what it names), at t = k T; the efforts are held until the next sample (zero-order hold)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array, ArrayLike
+from ..errors import ModelError
+from ..force._layout import Entry
+from ..force._routine import by_address
+from ..force.base import Force, check_forces, mobility
+from ..function.users import Frozen
+from ..state.validity import KINEMATICS
+from ..tree import sampling
+from ..value.checks import array, numbers, positive
+from ..value.stage import Stage
+from . import _law
+from .input import Input, Packing
+
+if TYPE_CHECKING:
+    from ..compiling import Routine
+    from ..force.subsystem import GeneralForceSubsystem
+    from ..state.state import State
+
+run = by_address(sampling.push_efforts)
+#: What a law can name beside its inputs.
+NAMES = ("t", "q", "u", "z", "M", "bias", "gravity", "which", "low", "high", "memory", "parameters")
+
+
+class Custom(Force):
+    """A controller: a law of its user's, called at multiples of its sample time, whose efforts act until the next one.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What it joins: it is a force element, which can be switched off.
+    law : function
+        A plain function, in NumPy's manner, that returns the efforts ``(n,)`` on the mobilities. The *names* of its arguments
+        say what it gets, in any order; all but t are arrays of float64:
+
+        ============== ============= ==================================================================================
+        ``t``                        time
+        ``q, u, z``    (nq,), ...    of the whole system
+        ``M``          (nu, nu)      the mass matrix
+        ``bias``       (nu,)         what inertia takes at udot = 0; with M udot it is all that inertia takes
+        ``gravity``    (nu,)         the generalized forces of all `force.Gravity`; their negative holds the system
+        ``which``      (n,)          the numbers of the mobilities that it acts on, integers
+        ``low, high``  (n,)          the limits of the efforts
+        ``memory``     (m,)          what it has left there at the last sample; written in place
+        ``parameters`` (p,)          numbers that a state can have its own of
+        ============== ============= ==================================================================================
+
+        and whatever *inputs* names.
+    mobilities : iterable of (MobilizedBody, int), optional
+        What it acts on: the mobilizer of each, and the number of the mobility among its own. All of the matter's unless given.
+    sample_time : float
+        Time between samples, which are at its multiples; the first is where a run begins. No step goes beyond a sample.
+    inputs : mapping of str to Input, optional
+        Names to `Jacobian`, `JacobianBias`, `Pose`, `Velocity`, `Coordinates`, `Reference` or `Sensor`.
+    memory : (m,) array_like
+        What the law finds in its memory at first: integrals, filters, past values.
+    parameters : (p,) array_like
+        In a default state.
+    limits : pair of floats or (n,) arrays, optional
+        The least and the largest effort, to which all are cut; none unless given.
+    compiled : bool
+        Whether the law is compiled. Python calls it otherwise, and interprets the run: anything goes, and a sample takes
+        tens of microseconds.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the forces; one is made where none is given.
+
+    Raises
+    ------
+    TypeError
+        If *law* is no plain function, or a mobility or an input none.
+    ModelError
+        If the law names what there is not, or a number is wrong; when topology is realized, if it cannot be compiled, with
+        the line of its file first.
+    ConvergenceError
+        By a run, if the law raises an error, or gives efforts that are not finite or not as many as there are mobilities.
+
+    Notes
+    -----
+    The law is frozen when the controller is made, with the values of outer variables that it uses. It is compiled alone, with
+    all of NumPy that Numba knows (sums, products, ``@``, ``np.linalg``), so that nothing of the engine is compiled anew, and
+    called inside the compiled loop over steps of every integrator; in a system with parts in Python too. States remember what
+    it holds and its memory: copies and checkpoints go on with them, states of a `Trajectory` do not. A report at the time of a
+    sample shows the efforts before it.
+
+    Examples
+    --------
+    A pin that is held by a spring with a sample time.
+
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> def law(q, u, gravity):
+    ...     return -80.0 * q - 15.0 * u - gravity
+    >>> motors = mb.control.Custom(system.forces, law, sample_time=0.002)
+    >>> state = system.realize_topology()
+    >>> state.q = (0.5, 0.5)
+    >>> trajectory = mb.simulate(system, state, 5.0)
+    >>> bool(abs(trajectory.q[-1]).max() < 0.05)
+    True
+    """
+
+    routine = run
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        law: Callable[..., Any],
+        mobilities: Iterable[tuple[Any, int]] | None = None,
+        *,
+        sample_time: float,
+        inputs: Mapping[str, Input] | None = None,
+        memory: ArrayLike = (),
+        parameters: ArrayLike = (),
+        limits: tuple[Any, Any] | None = None,
+        compiled: bool = True,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        check_forces(forces)
+        self.sample_time, self.law = positive("sample_time", sample_time), law
+        self._names = _law.arguments_of(law)
+        self._inputs = dict(inputs or {})
+        for key, one in self._inputs.items():
+            if not isinstance(one, Input):
+                raise TypeError(f"input {key!r} has to be one such as mobod.control.Pose(body), not {one!r}")
+            if key in NAMES:
+                raise ModelError(f"a law gets {key!r} by its name already; call the input {one!r} otherwise")
+        unknown = [key for key in self._names if key not in NAMES and key not in self._inputs]
+        if unknown:
+            known = ", ".join((*NAMES, *self._inputs))
+            raise ModelError(f"the law asks for {unknown[0]!r}; there are {known}, and more by inputs={{{unknown[0]!r}: ...}}")
+        #: Bodies and numbers of the mobilities, one after the other.
+        self.pairs = _pairs(forces, mobilities)
+        n = len(self.pairs) // 2
+        self._memory = _row("memory", memory)
+        own = _row("parameters", parameters)
+        low, high = _limits(limits, n)
+        if compiled:
+            Frozen(law, "law", of_floats=True)
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self._compiled = bool(compiled)
+        for one in self._inputs.values():
+            one.adopt(self)
+        self._num_parameters = len(own)
+        self.used_functions = [use for one in self._inputs.values() for use in one.functions]
+        self.default_numbers = [self.sample_time, *low, *high, *own, *self._packed().numbers]
+
+    def get_num_efforts(self) -> int:
+        """How many mobilities it acts on."""
+        return len(self.pairs) // 2
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether compiled steps call the law."""
+        return self._compiled
+
+    def refuse_quaternions(self, bodies: Iterable[int], what: str) -> None:
+        """Refuse mobilizers whose coordinates belong to no mobility."""
+        matter = self._forces.get_system().get_matter_subsystem()
+        for b in bodies:
+            if matter.body_list[b].facts.has_quaternion:
+                raise ModelError(
+                    f"{what}: {matter.body_list[b]!r} has a quaternion, none of whose numbers belongs to a mobility; take its "
+                    "Pose and Velocity"
+                )
+
+    # ------------------------------------------------------------------------------------------ in a state
+
+    def get_efforts(self, state: State) -> Array:
+        """The efforts ``(n,)`` that it holds in this state; zero before the first sample. Needs MODEL."""
+        self._check(state, "get_efforts")
+        first = self.first_memory + sampling.EFFORTS
+        return state.record.control_memory[first : first + self.get_num_efforts(), 0].copy()
+
+    def get_memory(self, state: State) -> Array:
+        """What its law has left in its memory ``(m,)`` in this state. Needs MODEL."""
+        self._check(state, "get_memory")
+        first = self._first_of_memory()
+        return state.record.control_memory[first : first + len(self._memory), 0].copy()
+
+    def set_memory(self, state: State, memory: ArrayLike) -> None:
+        """Change its law's memory in this state, from its next sample on. Needs MODEL."""
+        values = array(f"memory of {self._name!r}", memory, (len(self._memory),))
+        self._check(state, "set_memory")
+        first = self._first_of_memory()
+        state.record.control_memory[first : first + len(values), 0] = values
+
+    def get_parameters(self, state: State) -> Array:
+        """The parameters ``(p,)`` in this state. Needs MODEL."""
+        return self._own(self.number_run(state, "get_parameters")).copy()
+
+    def set_parameters(self, state: State, parameters: ArrayLike) -> None:
+        """Change them in this state, as many as there are, from the next sample on; it falls to VELOCITY at most."""
+        values = array(f"parameters of {self._name!r}", parameters, (self._num_parameters,))
+        self._own(self.discrete_run(state, "set_parameters"))[:] = values
+
+    def calc_efforts(self, state: State) -> Array:
+        """What its law gives at *state*, called by Python, cut to the limits; the state stays as it is. Needs VELOCITY.
+
+        For looking at a law, and at the errors that it raises, step by step.
+        """
+        self._check(state, "calc_efforts")
+        if state.stage_number < Stage.VELOCITY:
+            state.refuse("calc_efforts", Stage.VELOCITY)
+        copy = state.copy()
+        self._call_in_python(copy)
+        n = self.get_num_efforts()
+        first, numbers_ = sampling.WORK_EFFORTS, self.number_run(state, "calc_efforts")
+        return np.clip(copy.record.control_work[first : first + n, 0], numbers_[1 : 1 + n], numbers_[1 + n : 1 + 2 * n])
+
+    def sample(self, state: State) -> int:
+        """Take a sample at *state*, which is at VELOCITY or above, and falls to it; 0, or 1 where the law gives no numbers.
+
+        Integrators call it. It is for users who step by other means.
+        """
+        self._check(state, "sample")
+        if state.valid & KINEMATICS != KINEMATICS:
+            state.refuse("sample", Stage.VELOCITY)
+        if self._compiled:
+            sampling.sample_element(state.block, self.element)
+        else:
+            self._call_in_python(state)
+        status = int(sampling.keep_of(state.block, self.element))
+        state.own_numbers()  # the state falls to VELOCITY, as for any force that was set
+        return status
+
+    def _call_in_python(self, state: State) -> None:
+        """Gather the inputs, and let Python call the law."""
+        sampling.gather_of(state.block, self.element)
+        work, places = state.record.control_work[:, 0], self._places(state)
+        arguments: list[Any] = []
+        for name in self._names:
+            first, shape = places[name]
+            part = work[first : first + math.prod(shape)].reshape(shape)
+            arguments.append(part.item() if name == "t" else part.astype(np.int64) if name == "which" else part)
+        n = self.get_num_efforts()
+        efforts = np.asarray(self.law(*arguments), dtype=np.float64)
+        if efforts.shape not in ((n,), ()):
+            raise ModelError(f"the law of {self._name!r} returned an array {efforts.shape}; {n} efforts are wanted")
+        work[sampling.WORK_EFFORTS : sampling.WORK_EFFORTS + n] = efforts
+        work[sampling.ENDED] = 1.0
+
+    def _own(self, numbers_: Array) -> Array:
+        first = 1 + 2 * self.get_num_efforts()
+        return numbers_[first : first + self._num_parameters]
+
+    def _first_of_memory(self) -> int:
+        return self.first_memory + sampling.EFFORTS + self.get_num_efforts()
+
+    # ------------------------------------------------------------------------------------------ for the tree
+
+    def _packed(self) -> Packing:
+        """All that it asks for, as kernels take it; where each argument of the law will be is `places` of it."""
+        n = self.get_num_efforts()
+        nq = sum(body.facts.num_q for body in self._bodies())
+        nu = sum(body.facts.num_u for body in self._bodies())
+        nz = sum(force.num_z for force in self._forces.get_system().all_forces())
+        first_own = 1 + 2 * n
+        packing = Packing(self, first_own + self._num_parameters, self.first_function)
+        packing.work = sampling.WORK_EFFORTS + n
+        packing.first_memory = sampling.EFFORTS + n
+        place = packing.remember(self._memory)
+        places: dict[str, tuple[int, tuple[int, ...]]] = {"t": (sampling.TIME, ())}
+        plain = {
+            "q": (sampling.Q, (nq,), (nq,)),
+            "u": (sampling.U, (nu,), (nu,)),
+            "z": (sampling.Z, (nz,), (nz,)),
+            "M": (sampling.MASS_MATRIX, (nu, nu), ()),
+            "bias": (sampling.BIAS, (nu,), ()),
+            "gravity": (sampling.GRAVITY, (nu,), ()),
+            "which": (sampling.WHICH, (n,), (n,)),
+            "low": (sampling.NUMBERS, (n,), (n, 1)),
+            "high": (sampling.NUMBERS, (n,), (n, 1 + n)),
+            "memory": (sampling.MEMORY, (len(self._memory),), (len(self._memory), place)),
+            "parameters": (sampling.NUMBERS, (self._num_parameters,), (self._num_parameters, first_own)),
+        }
+        for name in self._names:
+            if name in plain:
+                kind, shape, own = plain[name]
+                places[name] = packing.ask(kind, math.prod(shape), *own), shape
+        for name, one in self._inputs.items():  # those that the law does not name too: sensors count samples
+            shape = one.shape(nq, nu)
+            places[name] = one.pack(packing, math.prod(shape)), shape
+        self._arguments = places
+        return packing
+
+    def _places(self, state: State) -> Mapping[str, tuple[int, tuple[int, ...]]]:
+        self._packed()
+        return self._arguments
+
+    def check_tree(self, tree: Any) -> None:
+        if "q" in self._names and tree.nq != sum(body.facts.num_q for body in self._bodies()):
+            raise ModelError(
+                f"the law of {self._name!r} names q, of which there are fewer with Euler angles in place of quaternions; let "
+                "it ask for Coordinates, Pose or Velocity instead"
+            )
+
+    def _bodies(self) -> list[Any]:
+        return self._forces.get_system().get_matter_subsystem().body_list
+
+    def entry(self) -> Entry:
+        packing = self._packed()
+        # tables come after the inputs' integers: places in them are counted from the element's first integer
+        head = [self.first_memory, self.get_num_efforts(), *self.pairs, len(packing.integers) // sampling.WIDTH]
+        integers, width = list(packing.integers), sampling.WIDTH
+        for j in range(0, len(integers), width):
+            if integers[j] == sampling.COORDINATES:
+                integers[j + 3] += len(head) + len(integers)
+        self.default_integers = [*head, *integers, *packing.tables]
+        law: Routine | None = None
+        if self._compiled:
+            law = _law.routine_of(self.law, self._names, self._arguments, self.get_num_efforts())
+        memory = [0.0] * (sampling.EFFORTS + self.get_num_efforts()) + packing.memory
+        return super().entry()._replace(law=law, memory=memory, work=packing.work)
+
+
+def _pairs(forces: GeneralForceSubsystem, mobilities: Iterable[tuple[Any, int]] | None) -> list[int]:
+    """Bodies and numbers of mobilities, one after the other."""
+    if mobilities is None:
+        bodies = forces.get_system().get_matter_subsystem().body_list
+        return [i for b, body in enumerate(bodies) for which in range(body.facts.num_u) for i in (b, which)]
+    found: list[int] = []
+    for pair in mobilities:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(f"mobilities are pairs of a mobilized body and a number, not {pair!r}")
+        found += mobility(forces, *pair, "which_u")
+    return found
+
+
+def _row(what: str, values: ArrayLike) -> list[float]:
+    row = numbers(what, values)
+    if row.ndim != 1 or not np.isfinite(row).all():
+        raise ModelError(f"{what} has to be a row of finite numbers, got {values!r}")
+    found: list[float] = row.tolist()
+    return found
+
+
+def _limits(limits: tuple[Any, Any] | None, n: int) -> tuple[list[float], list[float]]:
+    """The least and the largest efforts."""
+    if limits is None:
+        return [-np.inf] * n, [np.inf] * n
+    if not isinstance(limits, (tuple, list)) or len(limits) != 2:
+        raise TypeError(f"limits are a pair, of the least and the largest efforts, not {limits!r}")
+    rows = []
+    for bound in limits:
+        row = numbers("limits", bound)
+        if row.shape not in ((), (n,)) or np.isnan(row).any():
+            raise ModelError(f"limits have to be numbers, or {n} of them each, got {bound!r}")
+        rows.append(np.broadcast_to(row, n))
+    if (rows[0] > rows[1]).any():
+        raise ModelError(f"the least effort of limits exceeds the largest: {limits!r}")
+    return rows[0].tolist(), rows[1].tolist()
+
+
+__all__ = ["Custom"]

@@ -1,0 +1,68 @@
+"""GravityCompensation: efforts that hold the weight of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from .custom import Custom
+
+if TYPE_CHECKING:
+    from ..force.subsystem import GeneralForceSubsystem
+
+
+def law(gravity: Any, which: Any) -> Any:
+    """What the weight would do, turned round."""
+    return -gravity[which]
+
+
+class GravityCompensation(Custom):
+    """The efforts that hold the weight of the mechanism at its present configuration, at a sample time.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What it joins.
+    mobilities : iterable of (MobilizedBody, int), optional
+        Where it acts; on all unless given.
+    sample_time : float
+        Time between samples.
+    limits : pair of floats or (n,) arrays, optional
+        The least and the largest effort.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the forces.
+
+    Notes
+    -----
+    `matter.calc_gravity_forces` gives the same numbers at any state.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> arm = system.matter.bodies["lower"]
+    >>> part = mb.control.GravityCompensation(system.forces, sample_time=0.01)
+    >>> state = system.realize_topology()
+    >>> motion = mb.simulate(system, state, 0.1, report_interval=0.05)
+    >>> len(motion.time)
+    3
+    """
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        mobilities: Iterable[tuple[Any, int]] | None = None,
+        *,
+        sample_time: float,
+        limits: tuple[Any, Any] | None = None,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            forces, law, mobilities, sample_time=sample_time, limits=limits, disabled_by_default=disabled_by_default, name=name
+        )
+
+
+__all__ = ["GravityCompensation"]

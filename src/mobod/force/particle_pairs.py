@@ -1,0 +1,174 @@
+"""ParticlePairs: a force between all pairs of particles that are near each other, which its user writes as one function.
+
+on i: f(r) (r_i - r_j) / r, on j its opposite, where r < cutoff        PE = sum of V(r) - V(cutoff)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from ..algebra import vec3
+from ..algebra.scalar import load, sqrt, store, where, zero
+from ..compiling import Routine, generic
+from ..function import users
+from ..function.users.unrolled import numbers
+from ..value.checks import positive
+from ._routine import kernel
+from .base import Force, check_forces
+
+if TYPE_CHECKING:
+    from .subsystem import GeneralForceSubsystem
+
+#: The distances, as parts of the cutoff, at which functions are tried out.
+_TRIED = (0.9, 0.5, 0.3)
+
+
+class ParticlePairs(Force):
+    """A central force between all pairs of particles that are nearer than a cutoff: one element, one compiled loop.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What it joins.
+    force : function
+        ``force(r, parameters) -> number``: the force at distance r, above zero where the two repel each other. Written as the
+        functions of `CompiledFunctions`, of numbers alone.
+    potential_energy : function, optional
+        ``potential_energy(r, parameters) -> number``, of which *force* is minus the derivative. It is shifted to be zero at
+        the cutoff. None unless given.
+    cutoff : float
+        Distance beyond which pairs do not act on each other; length.
+    parameters : sequence of float
+        What both functions get as a tuple.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the forces.
+
+    Raises
+    ------
+    ModelError
+        If the cutoff is not positive, or the functions do not take or return what they should; when topology is realized, if
+        they cannot be compiled.
+
+    Notes
+    -----
+    All pairs are looked at, n (n - 1) / 2 of n particles, some nanoseconds each. The force jumps at the cutoff unless *force*
+    is zero there.
+
+    Examples
+    --------
+    Lennard and Jones's force, of depth 1 and diameter 1:
+
+    >>> import mobod as mb
+    >>> def force(r, parameters):
+    ...     return 24.0 * (2.0 / r**13 - 1.0 / r**7)
+    >>> def energy(r, parameters):
+    ...     return 4.0 * (1.0 / r**12 - 1.0 / r**6)
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> forces = mb.GeneralForceSubsystem(system)
+    >>> _ = matter.add_particles([1.0, 1.0], [[0, 0, 0], [2.0 ** (1 / 6), 0, 0]])
+    >>> pairs = mb.force.ParticlePairs(forces, force, energy, cutoff=2.5)
+    >>> state = system.realize_topology()
+    >>> system.realize(state)
+    >>> round(pairs.calc_potential_energy_contribution(state), 4)  # -1, and what it is at the cutoff
+    -0.9837
+    """
+
+    reads_positions_only = True
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        force: Callable[..., Any],
+        potential_energy: Callable[..., Any] | None = None,
+        *,
+        cutoff: float,
+        parameters: npt.ArrayLike = (),
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        check_forces(forces)
+        own, reach = users.check_parameters(parameters), positive("cutoff", cutoff)
+        self._functions = {"force": force, "potential_energy": potential_energy}
+        routine = self._made(own, reach)
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self.routine, self.default_numbers = routine, [reach, *own]
+
+    def get_cutoff(self) -> float:
+        """Distance beyond which pairs do not act on each other."""
+        return float(self.default_numbers[0])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "routine"}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self.routine = self._made(self.default_numbers[1:], self.default_numbers[0])
+
+    def _made(self, own: list[float], cutoff: float) -> Routine:
+        """The routine of its functions, which are tried out and frozen."""
+        frozen = {name: users.freeze(f, name, ("r", "parameters")) for name, f in self._functions.items() if f is not None}
+        places = [{"r": part * cutoff, "parameters": tuple(own)} for part in _TRIED]
+        for f in frozen.values():
+
+            def check(value: Any, arguments: Any, what: str = f.what) -> None:
+                users.check_tuples(f"{what} has to return a number", value, ())
+
+            users.try_out(f, places, f"There are {len(own)} parameters", check)
+        return users.routine_of("pairs", frozen, len(own), lambda: _kernel(frozen, len(own)))
+
+
+def _kernel(frozen: dict[str, Any], num_parameters: int) -> Callable[..., int]:
+    """The loops over pairs."""
+    vector, force = numbers(num_parameters), frozen["force"].function
+
+    @generic
+    def add(model: Any, i: int, x: int) -> None:
+        cutoff, parameters = load(model.force_numbers, x, 0), vector(model.force_numbers, x + 1)
+        for a in range(model.num_particles):
+            p_a = _location(model, a)
+            f_a = zero(p_a[0]), zero(p_a[0]), zero(p_a[0])
+            for b in range(a):
+                apart = vec3.sub(p_a, _location(model, b))
+                squared = vec3.dot(apart, apart)
+                near = squared < cutoff * cutoff
+                r = sqrt(where(near, squared, cutoff * cutoff))
+                push = vec3.scale(where(near, force(r, parameters) / r, zero(r)), apart)
+                f_a = vec3.add(f_a, push)
+                for k in range(3):
+                    store(model.particle_forces, 3 * b + k, 0, load(model.particle_forces, 3 * b + k, 0) - push[k])
+            for k in range(3):
+                store(model.particle_forces, 3 * a + k, 0, load(model.particle_forces, 3 * a + k, 0) + f_a[k])
+
+    if "potential_energy" not in frozen:
+        return kernel(add, None, None)
+    potential = frozen["potential_energy"].function
+
+    @generic
+    def energy(model: Any, i: int, x: int) -> Any:
+        cutoff, parameters = load(model.force_numbers, x, 0), vector(model.force_numbers, x + 1)
+        total = zero(load(model.time, 0, 0))
+        for a in range(model.num_particles):
+            for b in range(a):
+                apart = vec3.sub(_location(model, a), _location(model, b))
+                squared = vec3.dot(apart, apart)
+                near = squared < cutoff * cutoff
+                r = sqrt(where(near, squared, cutoff * cutoff))
+                total = total + where(near, potential(r, parameters) - potential(zero(r) + cutoff, parameters), zero(r))
+        return total
+
+    return kernel(add, energy, None)
+
+
+@generic
+def _location(model: Any, p: int) -> Any:
+    r = model.particle_location
+    return load(r, 3 * p, 0), load(r, 3 * p + 1, 0), load(r, 3 * p + 2, 0)
+
+
+__all__ = ["ParticlePairs"]

@@ -1,0 +1,112 @@
+"""The reference is complete: each public name belongs to one task, each kind has its entry."""
+
+import inspect
+import re
+import tomllib
+from collections import Counter
+from types import ModuleType
+
+import pytest
+
+import mobod as mb
+from mobod.value.attributes import _declared, inner_names
+from pages import DOCS, text_of
+
+TASKS = tomllib.loads((DOCS / "reference" / "tasks.toml").read_text())["task"]
+
+
+def test_each_public_name_is_in_one_task():
+    count = Counter(name for task in TASKS for name in task["names"])
+    assert [name for name, n in count.items() if n > 1] == []
+    assert sorted(count) == sorted(set(mb.__all__) - {"__version__"}), "docs/reference/tasks.toml"
+
+
+def test_each_mobilizer_has_a_picture():
+    kinds = {kind.__name__ for kind in mb.mobilizer.KINDS}
+    assert {name for name in kinds if not (DOCS / "images" / "mobilizers" / f"{name}.png").exists()} == set()
+
+
+def test_each_class_of_errors_has_its_remedy():
+    page = text_of("errors.md")
+    from mobod import errors
+
+    named = [name for name in vars(errors) if name.endswith("Error") and name != "CommandError"]
+    assert len(named) >= 4 and [name for name in named if f"`{name}`" not in page] == []
+
+
+#: What the tables of correspondence call things.
+OBJECTS = {
+    "matter": mb.SimbodyMatterSubsystem,
+    "system": mb.MultibodySystem,
+    "body": mb.MobilizedBody,
+    "state": mb.State,
+    "stepper": mb.TimeStepper,
+    "trajectory": mb.Trajectory,
+    "model": mb.Model,
+}
+
+
+@pytest.mark.parametrize("name", ["from_simbody.md", "from_mujoco.md", "from_pinocchio.md", "from_opensim.md"])
+def test_the_names_beside_those_of_a_peer_exist(name):
+    rows = [line.split("|") for line in text_of(name).splitlines() if line.startswith("| ")][2:]
+    named = [
+        word
+        for row in rows
+        for word in re.findall(r"`((?:mb|matter|system|body|state|stepper|trajectory|model)\.[\w.]+)`", row[2])
+    ]
+    assert len(named) > 25
+    for word in named:
+        first, *rest = word.split(".")
+        if first == "mb":
+            one = mb
+            for attribute in rest:
+                one = getattr(one, attribute)
+        else:
+            kind, (attribute,) = OBJECTS[first], rest
+            assert hasattr(kind, attribute) or attribute in _declared(kind), word
+
+
+# ---------------------------------------------------------------------------------------------- examples
+
+#: What cannot have one of its own, and why.
+WITHOUT_EXAMPLE = {
+    "BaseParameters": "in that of Model",
+    "Kinematics": "in that of inverse_kinematics",
+    "LocalEnergyMinimizer": "a call of Simbody's, see Assembler",
+    "MeshFile": "needs a file",
+    "ObservedPointFitter": "a call of Simbody's, see Assembler",
+    "Result": "for authors of subsystems: docs/how-to/measures.md",
+    "SystemConstraints": "in that of Assembler, which has it always",
+    "read_c3d": "needs a file",
+    "read_external_loads": "needs a file",
+    "scale": "needs recorded markers: docs/how-to/biomechanics.md",
+}
+OPERATOR = re.compile(r"(calc|multiply_by|find|solve|project|express)_")
+#: Of subsystems: what their authors write.
+HOOKS = {"calc_event_trigger_info", "calc_time_of_next_scheduled_event", "calc_time_of_next_scheduled_report"}
+HOOKS |= {"find_acting_measures"}
+
+
+def public():
+    """All classes and functions that users import, by name."""
+    found = {}
+    for name in mb.__all__:
+        one = getattr(mb, name)
+        names = getattr(one, "__all__", ()) if isinstance(one, ModuleType) and name != "examples" else ()
+        for inner, thing in [(name, one), *((n, getattr(one, n)) for n in names)]:
+            if (inspect.isclass(thing) or inspect.isfunction(thing)) and thing.__module__.startswith("mobod"):
+                found.setdefault(thing, inner)
+    return found
+
+
+def test_each_public_class_and_function_has_an_example():
+    lacking = {one.__name__ for one in public() if ">>>" not in (one.__doc__ or "")}
+    assert sorted(lacking - set(WITHOUT_EXAMPLE)) == []
+
+
+@pytest.mark.parametrize(
+    "kind", [mb.SimbodyMatterSubsystem, mb.MultibodySystem, mb.MobilizedBody, mb.Constraint, mb.Force, mb.Ensemble]
+)
+def test_each_operator_has_an_example(kind):
+    operators = [name for name in dir(kind) if OPERATOR.match(name) and name not in inner_names(kind) | HOOKS]
+    assert [name for name in operators if ">>>" not in (getattr(kind, name).__doc__ or "")] == []
