@@ -11,9 +11,9 @@ import functools
 import numpy as np
 import pytest
 import reader
+import test_reference as reference
 
 import mobod as mb
-import test_reference as reference
 from kinds.constraints import CONSTRAINTS, SIMBODY
 
 CASES = [

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reader
+from test_reference import differences, plain
 
 import mobod as mb
 from kinds.forces import FORCES, SIMBODY
-from test_reference import differences, plain
 
 CASES = [case for case in reader.all_cases() if case.has_forces]
 

@@ -164,7 +164,7 @@ def test_simulate_starts_from_a_state():
     for wrong in (mb.Ensemble(system, 2, state=state), None, state.q):
         with pytest.raises(TypeError, match="simulate starts from a State, such as"):
             mb.simulate(system, wrong, 1.0)
-    with pytest.raises(TypeError, match=r"one at a time: ensemble\.get_state\(i\)"):
+    with pytest.raises(TypeError, match=r"of an Ensemble call ensemble\.simulate\(time\)"):
         mb.simulate(system, mb.Ensemble(system, 2, state=state), 1.0)
 
 
