@@ -156,6 +156,7 @@ def test_repair_says_what_it_needs(tmp_path, monkeypatch):
 
 def test_repair_closes_a_hole(tmp_path):
     pytest.importorskip("trimesh")
+    pytest.importorskip("networkx")
     vertices, faces = cube()
     lines = ["v {} {} {}".format(*v) for v in vertices] + ["f {} {} {}".format(*(f + 1)) for f in faces[1:]]
     (tmp_path / "open.obj").write_text("\n".join(lines))
