@@ -115,7 +115,7 @@ def test_every_kernel_of_the_tree_is_compared():
         for key, value in vars(module).items()
         if isinstance(value, Kernel) and value.__module__ == module.__name__
     }
-    # those of many states in the ensemble's tests; of constraints, assembly, measures, and controllers with what these ask, in theirs
+    # those of many states are compared in the ensemble's tests; others in those of what they serve
     others = ("batch_operators.", "batch_constraints.", "constraint_operators.", "project.", "normal_equations.", "measures.")
     others += ("sampling.", "gravity_forces.")
     elsewhere = ELSEWHERE | {name for name in found if name.startswith(others)}
