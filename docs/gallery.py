@@ -58,7 +58,7 @@ def make(name):
     """The frame in the middle of an example's film, with 64 colours."""
     from PIL import Image
 
-    motion = simulate(name, 4)
+    motion = simulate(name, 200)  # so many points has its trace
     time = motion.time[-1]
     with tempfile.TemporaryDirectory() as folder:
         film = Path(folder) / "film.gif"

@@ -33,6 +33,8 @@ FORMATS = (".gif", ".mp4")
 
 DPI = 100
 
+#: Points of the trace a second.
+TRACED = 25.0
 TAIL = 3.0
 """How long the path behind the marked point is, in seconds of the film."""
 
@@ -138,7 +140,11 @@ def _write(
     progress: Callable[[int, int], object] | None,
 ) -> None:
     times, fps = calc_frame_times(trajectory.time[0], trajectory.time[-1], fps, speed, path.suffix.lower())
-    mechanism, poses, particles = calc_poses(trajectory, times)
+    # a film of few pictures has a smooth trace all the same
+    finer = max(1, round(TRACED / fps))
+    fine_times = times[0] + np.arange(finer * (len(times) - 1) + 1) * (speed / fps / finer)
+    mechanism, fine_poses, particles = calc_poses(trajectory, fine_times)
+    poses, particles = fine_poses[::finer], particles[::finer]
     arrows: list[Any] = [None] * len(times)
     if contact_forces:
         arrows = calc_contact_arrows(trajectory, times, mechanism.size, contact_forces)
@@ -146,16 +152,17 @@ def _write(
     figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
     FigureCanvasAgg(figure)
     scene = Scene(figure, (0.07, 0.08, 0.86, 0.84), mechanism, find_view(mechanism, poses, particles))
-    trace = mechanism.find_marker(poses)
+    trace = mechanism.find_marker(fine_poses)
     scene.freeze()
     label = figure.text(0.03, 0.965, "", fontsize=11, va="top", family="monospace")
     figure.text(0.97, 0.965, "" if speed == 1.0 else f"{speed:g} x real time", fontsize=9, va="top", ha="right")
     writer = _make_writer(path, fps)
-    tail = round(TAIL * fps)
+    tail = round(TAIL * fps) * finer
     scene.show(poses[-1], particles[-1], trace[-tail:], arrows[-1])  # with everything in it that a palette has to have
     with written(path) as beside, _failures_of_ffmpeg(), writer.saving(figure, str(beside), DPI):
         for number, (time, pose) in enumerate(zip(times, poses, strict=True)):
-            scene.show(pose, particles[number], trace[max(0, number - tail) : number + 1], arrows[number])
+            now = finer * number
+            scene.show(pose, particles[number], trace[max(0, now - tail) : now + 1], arrows[number])
             label.set_text(f"t = {time:6.2f}")
             writer.grab_frame()
             if progress is not None:
