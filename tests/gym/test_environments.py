@@ -1,5 +1,7 @@
 """Environments conform to Gymnasium, and a state's episode depends on its seed alone."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -130,12 +132,34 @@ def test_rewards_and_what_ends_an_episode():
     assert infos["_final_obs"].tolist() == terminations.tolist()
 
 
+def test_actions_are_clipped():
+    ends = []
+    for action in (1.0, 7.0):
+        envs = VectorEnv(make_task("pendulum"), 1)
+        envs.reset(seed=SEED)
+        ends.append(envs.step([[action]])[:2])
+    assert np.array_equal(ends[0][0], ends[1][0]) and ends[0][1] == ends[1][1]
+
+
+def too_fast(random, q, u, goal):
+    """A start from which centrifugal forces overflow."""
+    q[0], q[1], u[0] = 0.1, 0.5, 1e200
+
+
+def test_a_state_that_cannot_be_advanced_ends_its_episode():
+    envs = VectorEnv(dataclasses.replace(make_task("double_pendulum"), start=too_fast), 2)
+    envs.reset(seed=0)
+    for fails in (True, False, True):  # the step between begins anew, and what its state did before does not count
+        observations, _, terminations, truncations, infos = envs.step(np.zeros((2, 1)))
+        assert terminations.tolist() == [fails] * 2 and not truncations.any()
+        assert infos.get("integration_failed", np.zeros(2, bool)).tolist() == [fails] * 2
+        assert np.isfinite(observations[:, :4]).all()
+
+
 def test_what_a_task_must_not_be():
     task = make_task("pendulum")
 
     def changed(**what):
-        import dataclasses
-
         return dataclasses.replace(task, **what)
 
     with pytest.raises(ValueError, match="did you mean cart_pole"):

@@ -19,6 +19,9 @@ from .task import Task
 
 Array = npt.NDArray[Any]
 
+#: Of a float32; a state that flies apart has larger speeds.
+_LARGEST = float(np.finfo(np.float32).max)
+
 
 class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
     """Environments of one task, each a state of an ensemble.
@@ -261,7 +264,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
     def _look(self) -> Array:
         """Observations of all states."""
         self._functions.look(self.ensemble.q, self.ensemble.u, self._look_at_points(), self._goal, self._observed)
-        return self._observed.astype(np.float32)
+        return np.clip(self._observed, -_LARGEST, _LARGEST).astype(np.float32)
 
     def __repr__(self) -> str:
         return f"<mobod.gym.VectorEnv of {self.num_envs} environments>"
