@@ -69,6 +69,17 @@ def test_a_pendulum_by_the_processor():
     compare("double_pendulum", "processor")
 
 
+def test_a_prescribed_motion_is_that_of_each_stages_time():
+    system, state = mb.examples.double_pendulum.build()
+    mb.motion.Sinusoid(system.matter.bodies[1], mb.Motion.Level.POSITION, 0.5, 20.0, 0.3)
+    state = system.realize_topology()
+    swarm = mobod.gpu.Ensemble(system, 1, state=state, device="processor")
+    swarm.step(0.1, fixed_step_size=0.01)
+    method = mb.integrator.RungeKutta3(system, fixed_step_size=0.01)
+    end = mb.simulate(system, state, 0.1, integrator=method).states[-1]
+    assert np.allclose(swarm.q[0], end.q, rtol=0, atol=1e-12) and np.allclose(swarm.u[0], end.u, rtol=0, atol=1e-11)
+
+
 @pytest.mark.parametrize("name", [pytest.param("panda", marks=EXHAUSTIVE), pytest.param("stewart", marks=LONG)])
 def test_robots_by_the_processor(name):
     """Springs, dampers and stops of a robot; a closed loop with its projections."""

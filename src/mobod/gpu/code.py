@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
+import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -120,10 +121,15 @@ class Program:
     def _linked(self, more: str, triple: str, layout: str) -> Any:
         """All routines, what calls them, and *more*, in one module; only ``run`` can be called from outside."""
         pieces = self._pieces()
-        texts = [piece.text for piece in pieces] + [self._switch(pieces)]
         whole = llvm.parse_assembly(_retarget("\n", triple, layout))
-        for text in texts:
-            whole.link_in(llvm.parse_assembly(_retarget(text, triple, layout)))
+        for piece in pieces:
+            part = llvm.parse_assembly(_retarget(piece.text, triple, layout))
+            # Numba numbers names anew in each process: those of kept pieces may be the same and mean something else
+            for one in (*part.functions, *part.global_variables):
+                if not one.is_declaration and one.name != piece.symbol:
+                    one.linkage = "internal"
+            whole.link_in(part)
+        whole.link_in(llvm.parse_assembly(_retarget(self._switch(pieces), triple, layout)))
         _supply_functions(whole, triple, layout)
         # last, as plain text: it calls what has been linked
         whole.link_in(llvm.parse_assembly(_retarget(_DECLARED + more, triple, layout)))
@@ -218,14 +224,15 @@ def compiled_for_threads(routine: Any) -> Compiled:
 
     def make() -> str:
         made = _compiled(entry, (types.voidptr, types.int64, types.int64))
-        return f"{made.symbol}\n{made.text}"
+        symbol = f"mobod_entry_{secrets.token_hex(8)}"
+        return symbol + "\n" + made.text.replace(made.symbol, symbol)
 
     try:
         own = [Path(str(module.__file__)).read_bytes() for module in (threads, special_functions)]
         key = None if isinstance(routine, UsersRoutine) else repr((fingerprint(function), environment(), own))
     except NotHashable:
         key = None
-    symbol, _, text = (make() if key is None else _kept("gpu.threads", key, make)).partition("\n")
+    symbol, _, text = (make() if key is None else _kept("gpu.pieces", key, make)).partition("\n")
     return Compiled(text, symbol)
 
 

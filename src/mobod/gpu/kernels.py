@@ -153,11 +153,16 @@ def _to_manifold(model: Any, job: Any, accuracy: float) -> None:
         call_routine(job[PRESCRIBE], model, SET_Q, 0)
     for b in range(1, model.nb):
         _rates.normalize(model, b)
+    missed = False
     if job[PROJECT] != 0:
         store(model.projection, TOLERANCE, 0, accuracy)
         store(model.projection, LEAST, 0, 0.0)
         call_routine(job[PROJECT], model, PROJECT_Q, job[ADVANCE])
         missed = not load(model.projection, ERROR, 0) <= accuracy
+    if job[PRESCRIBE] != 0:
+        call_routine(job[ADVANCE], model, 0, POSITIONS | UNCHECKED)
+        call_routine(job[PRESCRIBE], model, SET_U, 0)
+    if job[PROJECT] != 0:
         call_routine(job[PROJECT], model, PROJECT_U, job[ADVANCE])
         if missed or not load(model.projection, ERROR, 0) <= accuracy:
             store(rows_at(job[FAILED]), 0, 0, 1.0)
