@@ -7,13 +7,15 @@ import mobod as mb
 from mobod.viewer.coordinates import list_coordinates
 
 INERTIA = '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
-URDF = f"""<robot name="r"><link name="a"/><link name="b"><inertial>{INERTIA}</inertial></link><link name="c"><inertial>{INERTIA}
-</inertial></link><joint name="turn" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
-<limit lower="-0.5" upper="1.5708" effort="1" velocity="1"/></joint><joint name="free" type="continuous"><parent link="b"/>
-<child link="c"/><axis xyz="0 0 1"/></joint></robot>"""
+URDF = f"""<robot name="r"><link name="a"/><link name="b"><inertial>{INERTIA}</inertial></link>
+<link name="c"><inertial>{INERTIA}</inertial></link>
+<joint name="turn" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+<limit lower="-0.5" upper="1.5708" effort="1" velocity="1"/></joint>
+<joint name="free" type="continuous"><parent link="b"/><child link="c"/><axis xyz="0 0 1"/></joint></robot>"""
 MASS = "<inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>"
-SDF = f"""<sdf version="1.9"><model name="r"><link name="b">{MASS}</link><joint name="turn" type="revolute"><parent>world</parent>
-<child>b</child><axis><xyz>0 0 1</xyz><limit><lower>-0.5</lower><upper>1.5708</upper></limit></axis></joint></model></sdf>"""
+SDF = f"""<sdf version="1.9"><model name="r"><link name="b">{MASS}</link>
+<joint name="turn" type="revolute"><parent>world</parent><child>b</child>
+<axis><xyz>0 0 1</xyz><limit><lower>-0.5</lower><upper>1.5708</upper></limit></axis></joint></model></sdf>"""
 MJCF = """<mujoco><compiler angle="radian"/><worldbody><body><freejoint name="root"/><geom size="1"/><body>
 <joint name="turn" range="-0.5 1.5708"/><geom size="1"/></body></body></worldbody></mujoco>"""
 
