@@ -127,7 +127,8 @@ def simulate(
         ACCELERATION, that gives a number or an array. Some names stand for themselves, ``record=["reactions"]``:
         ``kinetic_energy``, ``potential_energy``, ``mass_center``, ``mass_center_velocity``, ``momentum``, ``central_momentum``,
         ``u_dot``, ``mobility_forces``, ``motion_forces``, ``motion_power``, ``reactions``, ``contact_wrenches`` and
-        ``centers_of_pressure``; :doc:`/how-to/recording` has a table of them. Found in `Trajectory.quantities`; ``"contacts"``, a table of all that touches, in `Trajectory.contacts`.
+        ``centers_of_pressure``, see ``docs/how-to/recording.md``. Found in `Trajectory.quantities`; ``"contacts"``, a table of
+        all that touches, in `Trajectory.contacts`.
     record_bodies : True or sequence, optional
         Bodies, or their names, whose poses are recorded; True for all. Found in `Trajectory.body_poses`.
     record_to : str or path, optional
@@ -155,7 +156,7 @@ def simulate(
         are apart, and from when on by more than this; 0.01 for True.
     sensitivities : sequence, optional
         Initial values and parameters by which the motion is differentiated as it runs, such as ``"q"`` or
-        ``"spring.stiffness"``; found in `Trajectory.sensitivities`. See :doc:`/how-to/derivatives`.
+        ``"spring.stiffness"``; found in `Trajectory.sensitivities`. See ``docs/how-to/derivatives.md``.
     view : bool or Viewer
         True shows the run in the browser as it goes on (the extra ``view``); or a page that `mobod.view` has opened. A page
         that fails or is closed does not stop the run.

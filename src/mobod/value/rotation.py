@@ -292,8 +292,8 @@ class Rotation(MatrixValue):
         Returns
         -------
         ndarray (3,)
-            The angles q0, q1, q2: q0 and q2 in [-pi, pi], q1 in [-pi/2, pi/2]. Where q1 is pi/2 or -pi/2 only the sum or the difference of q0
-            and q2 matters; q2 is then zero.
+            The angles q0, q1, q2: q0 and q2 in [-pi, pi], q1 in [-pi/2, pi/2]. Where q1 is pi/2 or -pi/2 only the sum or the
+            difference of q0 and q2 matters; q2 is then zero.
 
         Notes
         -----
