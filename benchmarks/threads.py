@@ -1,9 +1,10 @@
 """Measure what a second thread is worth to an Ensemble: realizing, and ten fixed steps, beside one thread and the machine.
 
-Ten pins in 64 to 4,096 states, in turns ten calls with one thread and ten with two, as in a loop, after as many calls as it takes
-to learn what pays; the median of the rounds' ratios. Beside it, what two threads of plain compiled code get of the machine in the
-same rounds: where other processes take a core, no pool can be better than that. On a busy machine ``chrt -f 50`` before the command
-(Linux, root) keeps the others away. Then what setting parameters of each state takes, of several forms of array.
+Ten pins in 64 to 4,096 states, in turns ten calls with one thread and ten with two, as in a loop, after as many calls as it
+takes to learn what pays; the median of the rounds' ratios. Beside it, what two threads of plain compiled code get of the
+machine in the same rounds: where other processes take a core, no pool can be better than that. On a busy machine ``chrt -f 50``
+before the command (Linux, root) keeps the others away. Then what setting parameters of each state takes, of several forms of
+array.
 """
 
 from __future__ import annotations

@@ -374,8 +374,8 @@ def is_suspect(lane: int, watched: Any, seen: Any, h: float) -> bool:
 @compiled
 def run(
     block: Any, plan: Any, table: Any, settings: Any, weights: Any, work: Any, control: Any, lanes: Any, marks: Any, held: Any,
-    own: Any, queue: Any, watched: Any, seen: Any, worker: int, chunks: Any, calls: Any, time: Any, q: Any, u: Any, z: Any, particles: Any, forces: Any,
-    own_of_each: Any, end: Any, times: Any, results: Any, outcome: Any, reached: Any,
+    own: Any, queue: Any, watched: Any, seen: Any, worker: int, chunks: Any, calls: Any, time: Any, q: Any, u: Any, z: Any,
+    particles: Any, forces: Any, own_of_each: Any, end: Any, times: Any, results: Any, outcome: Any, reached: Any,
 ) -> int:
     # fmt: on
     """Take states through their runs, chunk by chunk, with as many attempts as the queue says: FINISHED or UNFINISHED.

@@ -86,7 +86,9 @@ class Running(OwnValues):
     ) -> None:
         """Give each thread groups to work on, and one of *records*."""
         self._records(threads, records, new_record)
-        self._helpers.share(kind, by_chunks(lambda worker, begin, end: work(records[worker], begin, end)), self._groups, threads)
+        self._helpers.share(
+            kind, by_chunks(lambda worker, begin, end: work(records[worker], begin, end)), self._groups, threads
+        )
 
     def _records(self, threads: int, records: list[Record], new_record: Callable[[], Record]) -> list[Record]:
         """These records, one a thread: new ones are added as needed."""

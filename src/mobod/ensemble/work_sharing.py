@@ -22,13 +22,13 @@ import numpy.typing as npt
 from .chunks import DONE, ITEMS, NEXT, SIZE, TRIES, new_calls, new_chunks, wait
 
 Counters = npt.NDArray[np.int64]
-#: ``work(worker, chunks, calls)`` does chunks as worker number *worker*, as long as there are any: 0 is the caller. It is a kernel
-#: that takes them, as the functions of `chunks` say; `by_chunks` is for others.
+#: ``work(worker, chunks, calls)`` does chunks as worker number *worker*, as long as there are any: 0 is the caller. Kernels
+#: take them by the functions of `chunks`; `by_chunks` is for those that do not.
 Work = Callable[[int, Counters, Counters], object]
 
 #: Less than this is not worth a helper; s. Measured: two threads that are awake break even at 10 us, others at 50 us.
 WORTH = 30e-6
-#: After so many calls the slower way is measured again, so often: the load by other processes changes, helpers have to be awake.
+#: After so many calls the slower way is measured again, for so many: the load changes, and helpers have to be awake.
 AGAIN, TRIALS = 256, 4
 #: Chunks a thread, so that the last to finish is not waited for long.
 CHUNKS = 8
@@ -79,7 +79,9 @@ class Helpers:
         if paces.alone * items < WORTH:  # or nothing is known yet
             return False
         better = paces.helped < paces.alone
-        again = paces.count % AGAIN < TRIALS or paces.count & (paces.count - 1) == 0  # the first calls compile, and make threads
+        again = (
+            paces.count % AGAIN < TRIALS or paces.count & (paces.count - 1) == 0
+        )  # the first calls compile, and make threads
         return better != again
 
     def _forget(self) -> None:
@@ -101,7 +103,6 @@ class Helpers:
 
 def by_chunks(work: Callable[[int, int, int], object]) -> Work:
     """``work(worker, begin, end)`` for one chunk after the other."""
-
     lock = threading.Lock()
 
     def do(worker: int, chunks: Counters, calls: Counters) -> None:
