@@ -40,7 +40,8 @@ def _pause(typing_context: Any) -> Any:
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         name = _PAUSES.get(platform.machine())
         if name is not None:
-            builder.call(get_or_insert_function(builder.module, ir.FunctionType(ir.VoidType(), []), name), [])
+            function: Any = get_or_insert_function  # without types in Numba
+            builder.call(function(builder.module, ir.FunctionType(ir.VoidType(), []), name), [])
         return context.get_dummy_value()
 
     return types.void(), lower
