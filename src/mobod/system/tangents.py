@@ -36,7 +36,7 @@ def record_at(state: State, **kind: bool) -> Iterator[Any]:
     """
     tree, source = state.tree, state.record
     pool = _RECORDS.setdefault(tree, {}).setdefault(tuple(kind), [])
-    record, others = pool.pop() if pool else (tree.new_record(with_tangents=True, **kind), frozenset())
+    record, others = pool.pop() if pool else (tree.new_record(False, True, **kind), frozenset())  # type: ignore[arg-type]
     own = frozenset(state.own_fields).intersection(INSTANCE_FIELDS)
     if "own_parameters" in kind:
         own = own.difference(PARAMETERS, SHORTCUTS)
