@@ -1,8 +1,8 @@
 """Measure what derivatives cost from Python: of forward dynamics, by q, u and forces, at a new q and u, beside Pinocchio.
 
 mobod's `calc_forward_dynamics_derivatives` is given q and u, as Pinocchio's `computeABADerivatives` is given q, v and tau; step
-by step these are assigned, the state realized, and then asked. Inverse dynamics with gravity likewise, beside `rnea`. Ratios are
-the median of the rounds' ratios.
+by step these are assigned, the state realized, and then asked. Inverse dynamics with gravity likewise, beside `rnea`. Ratios
+are the median of the rounds' ratios.
 """
 
 from __future__ import annotations
