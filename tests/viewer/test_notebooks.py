@@ -100,7 +100,7 @@ def test_a_notebooks_frame_plays_where_notebooks_lock_their_outputs_in(tmp_path,
 def test_a_notebook_that_is_not_trusted_says_what_is_missing():
     system, state = double_pendulum.build()
     shown = mb.simulate(system, state, 0.1)._repr_html_()
-    assert "once this notebook is trusted" in re.sub(r"<iframe.*?</iframe>", "", shown, flags=re.DOTALL)
+    assert "Trust this notebook" in re.sub(r"<iframe.*?</iframe>", "", shown, flags=re.DOTALL)
 
 
 def test_in_colab_live_pages_say_what_to_do_instead(monkeypatch):

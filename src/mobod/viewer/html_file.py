@@ -72,5 +72,5 @@ def make_frame(replay: Replay, title: str, height: int = 480) -> str:
         f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{page}" title="{html.escape(title, quote=True)}"></iframe>'
     )
     # what the frame lies over; notebooks that are not trusted leave frames out
-    instead = "What moves here is shown once this notebook is trusted, or its cell is run again."
+    instead = "Trust this notebook, or run its cell again, to see it move."
     return f'<div style="height:1.5em;overflow:hidden">{instead}</div>{frame}'
