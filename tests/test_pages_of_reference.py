@@ -87,19 +87,6 @@ def test_the_names_beside_those_of_a_peer_exist(name):
 
 # ---------------------------------------------------------------------------------------------- examples
 
-#: What cannot have one of its own, and why.
-WITHOUT_EXAMPLE = {
-    "BaseParameters": "in that of Model",
-    "Kinematics": "in that of inverse_kinematics",
-    "LocalEnergyMinimizer": "a call of Simbody's, see Assembler",
-    "MeshFile": "needs a file",
-    "ObservedPointFitter": "a call of Simbody's, see Assembler",
-    "Result": "for authors of subsystems: docs/how-to/measures.md",
-    "SystemConstraints": "in that of Assembler, which has it always",
-    "read_c3d": "needs a file",
-    "read_external_loads": "needs a file",
-    "scale": "needs recorded markers: docs/how-to/biomechanics.md",
-}
 OPERATOR = re.compile(r"(calc|multiply_by|find|solve|project|express)_")
 #: Of subsystems: what their authors write.
 HOOKS = {"calc_event_trigger_info", "calc_time_of_next_scheduled_event", "calc_time_of_next_scheduled_report"}
@@ -119,8 +106,7 @@ def public():
 
 
 def test_each_public_class_and_function_has_an_example():
-    lacking = {one.__name__ for one in public() if ">>>" not in (one.__doc__ or "")}
-    assert sorted(lacking - set(WITHOUT_EXAMPLE)) == []
+    assert sorted(one.__name__ for one in public() if ">>>" not in (one.__doc__ or "")) == []
 
 
 @pytest.mark.parametrize(
