@@ -26,6 +26,16 @@ def test_each_mobilizer_has_a_picture():
     assert {name for name in kinds if not (DOCS / "images" / "mobilizers" / f"{name}.png").exists()} == set()
 
 
+def test_each_constraint_has_a_picture():
+    kinds = {name for name in mb.constraint.__all__ if name[0].isupper()} - {
+        "Custom",
+        "CustomImplementation",
+        "CompiledFunctions",
+    }
+    assert {name for name in kinds if not (DOCS / "images" / "constraints" / f"{name}.png").exists()} == set()
+    assert {name for name in kinds if f"images/constraints/{name}.png" not in text_of("constraints.md")} == set()
+
+
 def test_each_class_of_errors_has_its_remedy():
     page = text_of("errors.md")
     from mobod import errors
