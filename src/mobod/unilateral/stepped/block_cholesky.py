@@ -5,9 +5,9 @@ Within a tree the speeds farthest out are eliminated first: a block of the diago
 paths (`space`). Sources: George and Liu 1989, The evolution of the minimum degree ordering algorithm; Featherstone 2005 (the
 factor of a tree); Liu 1990, The role of elimination trees (what a coupling between two branches puts above what).
 
-``node_of_tree`` and ``tree_of_node`` number trees by their place in the order. Beside the blocks of the diagonal, column k of the
-factor has in ``values`` the blocks of the rows ``row[e]`` at ``first_value[e]``, e from ``first_row[k]`` to ``first_row[k + 1]``, in
-rising order, each by the columns of k: what has been eliminated first is a run.
+``node_of_tree`` and ``tree_of_node`` number trees by their place in the order. Beside its block of the diagonal, column k of
+the factor has in ``values`` the blocks of the rows ``row[e]`` at ``first_value[e]``, e from ``first_row[k]`` to
+``first_row[k + 1]``, in rising order. A block lies column by column.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ inboard ones first. Symmetric matrices of a tree have rows along paths: row k ha
 Ground on, and its own as the last. ``above[k]`` is the nearest of these, ``depth[k]`` how many there are, ``first_entry[k]``
 where the row begins in ``mass`` and in the diagonal blocks of ``values``, ``column`` whose the entries are. Above k are
 the speeds inboard of it, with which alone its mass matrix couples it; and where points couple two branches of a tree, one
-branch is put above the other, so that the factor has no entries elsewhere (Featherstone 2005, Int. J. Robotics Research 24, 487).
+branch is put above the other, so that the factor has no entries elsewhere. Source: Featherstone 2005, Int. J. Robotics
+Research 24, 487.
 """
 
 from __future__ import annotations
