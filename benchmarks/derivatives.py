@@ -1,7 +1,8 @@
 """Measure what derivatives cost from Python: of forward dynamics, by q, u and forces, at a new q and u, beside Pinocchio.
 
-mobod has q and u assigned, is realized, and asked for the derivatives; Pinocchio's `computeABADerivatives` takes q, v and tau.
-Inverse dynamics with gravity likewise, beside `rnea`. Ratios are the median of the rounds' ratios.
+mobod's `calc_forward_dynamics_derivatives` is given q and u, as Pinocchio's `computeABADerivatives` is given q, v and tau; step
+by step these are assigned, the state realized, and then asked. Inverse dynamics with gravity likewise, beside `rnea`. Ratios
+are the median of the rounds' ratios.
 """
 
 from __future__ import annotations
@@ -27,6 +28,19 @@ LIMIT = 0.8
 
 def calls_of_mobod(engine: Mobod) -> dict:
     """Functions of (q, u, udot), in mobod's own order."""
+    state, system = engine.state, engine.system
+
+    def derivatives(q, u, udot):
+        return system.calc_forward_dynamics_derivatives(state, q=q, u=u)
+
+    def inverse_dynamics(q, u, udot):
+        return system.calc_inverse_dynamics(state, udot, q=q, u=u)
+
+    return dict(zip(WHAT, (derivatives, inverse_dynamics), strict=True))
+
+
+def calls_step_by_step(engine: Mobod) -> dict:
+    """The same with q and u assigned, and the state realized, by calls of their own."""
     state, system, Stage = engine.state, engine.system, engine.mb.Stage
     velocity = Stage.VELOCITY
 
@@ -61,6 +75,7 @@ def calls_of_pinocchio(engine: Pinocchio) -> dict:
 
 
 CALLS = {"mobod": calls_of_mobod, "Pinocchio": calls_of_pinocchio}
+STEP_BY_STEP = "mobod, step by step"
 
 
 def measure_model(model: Model, engines: list[Engine], effort: Effort) -> dict:
@@ -68,12 +83,15 @@ def measure_model(model: Model, engines: list[Engine], effort: Effort) -> dict:
     states = model.random_states(STATES)
     calls = {engine.name: CALLS[engine.name](engine) for engine in engines}
     given = {engine.name: arguments(engine, states) for engine in engines}
+    for engine in engines:
+        if isinstance(engine, Mobod):
+            calls[STEP_BY_STEP], given[STEP_BY_STEP] = calls_step_by_step(engine), given[engine.name]
     rounds: dict[tuple[str, str], list[list[float]]] = {}
     for _ in range(effort.rounds):
         for what in WHAT:
-            for engine in engines:
-                times = time_calls(calls[engine.name][what], given[engine.name], effort.repeats, effort.seconds)
-                rounds.setdefault((what, engine.name), []).append(times)
+            for name in calls:
+                times = time_calls(calls[name][what], given[name], effort.repeats, effort.seconds)
+                rounds.setdefault((what, name), []).append(times)
     result: dict[str, dict] = {what: {} for what in WHAT}
     for (what, name), samples in rounds.items():
         result[what][name] = summary(samples)
@@ -112,10 +130,14 @@ def show(results: dict) -> list[Target]:
         rows = []
         for name, times in results["models"].items():
             part = ratio(times[what].get("mobod"), times[what].get("Pinocchio"))
-            rows.append([name, *(cell_of_time(times[what].get(engine)) for engine in CALLS), part])
+            rows.append([name, *(cell_of_time(times[what].get(way)) for way in (STEP_BY_STEP, *CALLS)), part])
             limit = LIMIT if what == "derivatives" else 1.0
             targets.append(Target(f"{name}: {what}, mobod / Pinocchio", part, limit, at_least=False))
-        print_table(f"{what} at a new q and u from Python, us: minimum (median ± spread)", ["model", *CALLS, "ratio"], rows)
+        print_table(
+            f"{what} at a new q and u from Python, us: minimum (median ± spread)",
+            ["model", STEP_BY_STEP, *CALLS, "ratio"],
+            rows,
+        )
     return targets
 
 

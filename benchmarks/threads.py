@@ -1,9 +1,10 @@
 """Measure what a second thread is worth to an Ensemble: realizing, and ten fixed steps, beside one thread and the machine.
 
-Ten pins in 64 to 4,096 states, in turns with one thread and with two, after as many calls as it takes to learn what pays; the
-median of the rounds' ratios, each of two calls one after the other. Beside it, what two threads of plain compiled code get of
-the machine in the same rounds: where other processes take a core, no pool can be better than that. Then what setting
-parameters of each state takes, of several forms of array.
+Ten pins in 64 to 4,096 states, in turns ten calls with one thread and ten with two, as in a loop, after as many calls as it
+takes to learn what pays; the median of the rounds' ratios. Beside it, what two threads of plain compiled code get of the
+machine in the same rounds: where other processes take a core, no pool can be better than that. On a busy machine ``chrt -f 50``
+before the command (Linux, root) keeps the others away. Then what setting parameters of each state takes, of several forms of
+array.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .peers import mobod as mobods
 from .report import Target, print_table, run_as_script
 
 SIZES = 64, 256, 1024, 4096
-LEARNING, ROUNDS, QUICK_ROUNDS = 40, 200, 30
+LEARNING, IN_A_ROW, ROUNDS, QUICK_ROUNDS = 140, 10, 40, 6
 #: Two threads are to be worth this much from so many states on, and never less than nothing (noise apart).
 GAIN, FROM, LOSS = 1.8, 256, 0.95
 SETTING = 0.2  # us a state
@@ -53,9 +54,11 @@ def gain(call, one, two, rounds: int) -> float:
     ratios = []
     for _ in range(rounds):
         begin = perf_counter()
-        call(one)
+        for _ in range(IN_A_ROW):
+            call(one)
         between = perf_counter()
-        call(two)
+        for _ in range(IN_A_ROW):
+            call(two)
         ratios.append((between - begin) / (perf_counter() - between))
     return float(np.median(ratios))
 
@@ -67,9 +70,8 @@ def realize(ensemble) -> None:
 
 
 def step(ensemble) -> None:
-    """Ten fixed steps from the start."""
-    ensemble.reset()
-    ensemble.step(0.1, fixed_step_size=0.01)
+    """Ten fixed steps on from where they are: they swing from rest and cost the same at each time."""
+    ensemble.step(0.01, fixed_step_size=0.001)
 
 
 def of_setting(states: int = 4096) -> dict[str, float]:
@@ -111,7 +113,7 @@ def measure(options: argparse.Namespace) -> dict:
         one, two = (mb.Ensemble(system, n, state=state, threads=threads) for threads in (1, 2))
         sizes[n] = {
             "realize": gain(realize, one, two, rounds),
-            "ten steps": gain(step, one, two, max(rounds // 10, 5)),
+            "ten steps": gain(step, one, two, max(rounds // 4, 3)),
             "machine": float(np.median([of_machine() for _ in range(5)])),
         }
     return {"gain": sizes, "setting": of_setting()}

@@ -1,8 +1,11 @@
 """Generalized forces and reactions: those that bring about the motion, by the equations of motion themselves."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.interpolate import CubicSpline
 from test_inverse_kinematics import leg, motion_of
 
 import mobod as mb
@@ -84,6 +87,30 @@ def test_accelerations_are_those_of_the_splines(moved):
     ends = mb.inverse_dynamics(model, table, start=0.1, end=0.2)
     assert len(ends.time) == 11
     assert_allclose(ends.forces["knee_moment"], found.forces["knee_moment"][10:21], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [4, 5, 300])
+def test_loads_between_their_times_are_those_of_natural_splines(rng, n):
+    """What holds the pelvis up, less what holds it up without the load, is the load: SciPy's splines, at uneven times."""
+    model, time = leg(), np.sort(rng.uniform(0.1, 0.9, n))
+    still = mb.Table(np.linspace(0.0, 1.0, 83), {name: np.zeros(83) for name in model.coordinates})
+    push = ExternalForce(name="push", body="foot", time=time, force=1e3 * rng.normal(size=(n, 3)))
+    alone, pushed = (mb.inverse_dynamics(model, still, loads).forces["ty_force"] for loads in (None, [push]))
+    there = (still.time >= time[0]) & (still.time <= time[-1])
+    expected = np.where(there, CubicSpline(time, push.force[:, 1], bc_type="natural")(still.time), 0.0)
+    assert_allclose(alone - pushed, expected, rtol=1e-10, atol=1e-11 * np.abs(expected).max())
+
+
+def test_default_states_are_one_s_own_and_of_the_present_topology():
+    model = leg()
+    first = model.default_state()
+    q = first.q.copy()
+    first.upd_q()[:] = 1.0
+    again = model.default_state()
+    assert np.array_equal(again.q, q) and again.stage is mb.Stage.MODEL
+    model.bodies["shank"].set_default_q([0.25])
+    assert model.default_state().q[model.coordinates["knee"]] == 0.25
+    assert pickle.loads(pickle.dumps(model)).default_state().q[model.coordinates["knee"]] == 0.25
 
 
 def test_reactions_are_those_of_the_matter(moved):

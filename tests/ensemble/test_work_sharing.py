@@ -13,7 +13,7 @@ import pytest
 
 import mobod as mb
 from mobod.ensemble import work_sharing
-from mobod.ensemble.work_sharing import Helpers
+from mobod.ensemble.work_sharing import Helpers, by_chunks
 
 
 def helpers_alive():
@@ -50,7 +50,7 @@ def test_every_item_is_done_once_by_workers_of_their_own(items, threads):
         inside.remove(worker)
 
     for _ in range(5):
-        helpers.share("work", work, items, threads)
+        helpers.share("work", by_chunks(work), items, threads)
     assert (done == 5).all()
 
 
@@ -72,7 +72,7 @@ def test_little_work_stays_on_one_thread(monkeypatch):
     monkeypatch.setattr(work_sharing, "WORTH", 10.0)
     helpers, workers = Helpers(), set()
     for _ in range(3):
-        helpers.share("work", lambda worker, begin, end: workers.add((worker, begin, end)), 64, 8)
+        helpers.share("work", by_chunks(lambda worker, begin, end: workers.add((worker, begin, end))), 64, 8)
     assert workers == {(0, 0, 64)} and helpers_alive() == 0
 
 
@@ -86,7 +86,7 @@ def test_help_that_does_not_help_is_called_seldom(monkeypatch):
         time.sleep(1e-4 if (begin, end) == (0, 64) else 1e-3)
 
     for _ in range(60):
-        helpers.share("work", work, 64, 2)
+        helpers.share("work", by_chunks(work), 64, 2)
     assert calls.count((0, 64)) >= 50
 
 
@@ -101,13 +101,13 @@ def test_an_error_of_any_thread_comes_out_and_leaves_the_helpers_fit(whose):
                 raise ValueError("of mine")
 
     with pytest.raises(ValueError, match="of mine"):
-        helpers.share("work", fail, 8, 2)
+        helpers.share("work", by_chunks(fail), 8, 2)
     done = np.zeros(8, int)
 
     def work(worker, begin, end):
         done[begin:end] += 1
 
-    helpers.share("work", work, 8, 2)
+    helpers.share("work", by_chunks(work), 8, 2)
     assert (done == 1).all() and helpers_alive() == 1
 
 
@@ -119,17 +119,36 @@ def test_a_forked_process_makes_its_own():
     def work(worker, begin, end):
         done[begin:end] += 1
 
-    helpers.share("work", work, 64, 2)
+    helpers.share("work", by_chunks(work), 64, 2)
     child = os.fork()
     if child == 0:
-        helpers.share("work", work, 64, 2)
+        helpers.share("work", by_chunks(work), 64, 2)
         os._exit(0 if (done == 2).all() and helpers_alive() == 1 else 1)
     assert os.waitpid(child, 0)[1] == 0
 
 
 def test_copies_have_helpers_of_their_own():
     helpers = Helpers()
-    helpers.share("work", lambda worker, begin, end: None, 64, 2)
+    helpers.share("work", by_chunks(lambda worker, begin, end: None), 64, 2)
     for other in (copy.deepcopy(helpers), pickle.loads(pickle.dumps(helpers))):
-        other.share("work", lambda worker, begin, end: None, 64, 2)
+        other.share("work", by_chunks(lambda worker, begin, end: None), 64, 2)
     assert settles(2) or helpers_alive() <= 3
+
+
+def test_quick_calls_one_after_the_other_miss_nothing():
+    system, state = mb.examples.double_pendulum.build()
+    one, three = (mb.Ensemble(system, 203, state=state, threads=threads) for threads in (1, 3))
+    rng = np.random.default_rng(5)
+    for k in range(150):  # helpers are awake for most, and some come late
+        q = rng.uniform(-3.0, 3.0, (203, 2))
+        for ensemble in (one, three):
+            ensemble.q = q
+            if k % 3:
+                ensemble.realize()
+            else:
+                ensemble.step(1e-3, fixed_step_size=5e-4)
+                ensemble.realize()
+        assert np.array_equal(one.u_dot, three.u_dot)
+        assert np.array_equal(one.u, three.u)
+        if k % 50 == 7:
+            time.sleep(2.0 * work_sharing.AWAKE)

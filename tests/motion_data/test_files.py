@@ -128,6 +128,10 @@ def test_long_files_are_read_to_the_bit_of_python_s_float(tmp_path, rng):
         "9007199254740993",
         "9007199254740992.5",
         "0.5000000000000000001",
+        "0." + 30 * "0",
+        "0.00000000000000000012345678901234567",
+        "-000000000000000000000000012.5",
+        "0000000000000000001234567890123456789",
     ]
     rows = [f"{0.25 * k}\t{field}\t{field} \t7" for k, field in enumerate(fields)]
     header = "nColumns=4\nendheader\ntime\ta\tb\tc\n"

@@ -13,7 +13,8 @@ from . import record
 def _add_to_numba() -> engine.Extension:
     from numba.core import types
 
-    from . import compiled_angles, compiled_dual, compiled_record, lanes
+    # of what depends on `compiled_counter` the fingerprint has the names: few kernels do
+    from . import compiled_angles, compiled_counter, compiled_dual, compiled_record, lanes  # noqa: F401
 
     modules = compiled_angles, compiled_dual, compiled_record, lanes
     return engine.Extension(modules, {"state": types.float64, "lanes": lanes.lanes, "duals": compiled_dual.dual8}, _layout)
@@ -31,5 +32,5 @@ def _layout_of(counts: tuple[str, ...], fields: tuple[record.Field[Any], ...]) -
 
 
 engine.extend(_add_to_numba)
-for _scalar in ("state", "lanes", "duals", "varied"):
+for _scalar in ("state", "lanes", "duals", "varied", "seeded", "twice"):
     routines.attachments[_scalar] = getattr(record, f"attach_{_scalar}")

@@ -26,8 +26,9 @@ from ..tree import realize
 from ..value.checks import suggest
 from ..value.progress import shown
 from ..value.stage import Stage
+from ._natural_cubic import natural_cubic
 from ._sweep import sweep
-from .motion import DEGREE, Motion, natural_cubic, rows_of
+from .motion import DEGREE, Motion, rows_of
 
 if TYPE_CHECKING:
     from ..importer.model import Model

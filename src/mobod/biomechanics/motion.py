@@ -97,26 +97,6 @@ def natural_spline(time: Array, rows: Array, degree: int) -> Any:
     return make_interp_spline(time, rows, degree, bc_type=(ends, ends) if ends else None)
 
 
-def natural_cubic(time: Array, rows: Array, at: Array) -> Array:
-    """The natural cubic splines through the columns, at times *at*; a third of what SciPy's splines of any degree take.
-
-    From the second derivatives at the knots, which a tridiagonal system gives. Source: de Boor 1978, chapter 4.
-    """
-    from scipy.linalg import solveh_banded
-
-    h = np.diff(time)
-    slope = np.diff(rows, axis=0) / h[:, None]
-    bands = np.zeros((2, len(time) - 2))
-    bands[0, 1:], bands[1] = h[1:-1], 2.0 * (h[1:] + h[:-1])
-    bend = np.zeros_like(rows)
-    bend[1:-1] = solveh_banded(bands, 6.0 * np.diff(slope, axis=0))
-    k = np.clip(np.searchsorted(time, at, "right") - 1, 0, len(h) - 1)
-    t, length, now, then = (at - time[k])[:, None], h[k][:, None], bend[k], bend[k + 1]
-    turn = slope[k] - length * (2.0 * now + then) / 6.0
-    found: Array = rows[k] + t * (turn + t * (0.5 * now + t * (then - now) / (6.0 * length)))
-    return found
-
-
 def _q_dot_is_u(tree: Any) -> bool:
     return not np.asarray(tree.fields["rates"]).any()
 

@@ -263,7 +263,7 @@ class Decoration(Sealed):
 
         Returns
         -------
-        lines : list of (n, 3) array
+        list of (n, 3) array
             Points to join, one array a line, in the frame that the decoration is attached to; length.
         """
         return [
@@ -615,6 +615,8 @@ class Mesh(Decoration):
         In the mesh's frame; length.
     faces : sequence of sequences of int
         Convex polygons: three or more indices into `vertices`, counter-clockwise seen from outside.
+    scale, X, color, opacity, line_width, representation
+        As for every kind, see `mobod.decoration.Decoration`.
 
     Examples
     --------

@@ -8,6 +8,7 @@ from ..compiling import compiled, generic
 from ..state.fields import Record
 from ..state.validity import NO_MOBILIZERS, NO_RATES, UNCHECKED
 from ..tree.realize import nothing_of
+from .chunks import ITEMS, begin_work, end_of, finish, stay_awake, take
 
 #: Results that `collect` can copy.
 Q_DOT, Q_DOT_DOT, BODY_TRANSFORMS, BODY_VELOCITIES, BODY_ACCELERATIONS, Z_DOT = range(6)
@@ -39,29 +40,36 @@ def fill(model: Record, first: int, states: Any) -> None:
 # fmt: off
 @compiled
 def realize_groups(
-    block: Any, address: int, wanted: int, begin: int, end: int, accelerations: bool,
+    block: Any, address: int, wanted: int, worker: int, chunks: Any, calls: Any, accelerations: bool,
     own: Any, time: Any, q: Any, u: Any, z: Any, particles: Any, u_dot: Any, particle_acceleration: Any, failed: Any,
 ) -> None:
     # fmt: on
-    """Realize groups *begin* to *end*; states that are not finite are marked as failed."""
+    """Realize groups of eight, as long as there are chunks of them; states that are not finite are marked as failed."""
+    call = begin_work(worker, calls)
     model = attach(block)
-    for g in range(begin, end):
-        first = 8 * g
-        fill(model, first, (own, time, q, u, z, particles))  # separate arguments: a tuple costs small ensembles 4 % a call
-        call_routine(address, model, 0, wanted | UNCHECKED | NO_RATES | NO_MOBILIZERS)
-        sound = nothing_of(model.u, model.nu, nothing_of(model.q, model.nq, 0.0 * load(model.time, 0, 0)))
-        sound = nothing_of(model.particle_location, model.particle_size, sound)
-        sound = nothing_of(model.particle_velocity, model.particle_size, sound)
-        if accelerations:
-            for i in range(model.nu):
-                a = load(model.u_dot, i, 0)
-                scatter(u_dot, first, i, a)
-                sound = sound + 0.0 * a
-            for i in range(model.particle_size):
-                a = load(model.particle_acceleration, i, 0)
-                scatter(particle_acceleration, first, i, a)
-                sound = sound + 0.0 * a
-        scatter(failed, first, 0, where(sound == 0.0, zero(sound), one(sound)))
+    begin = take(chunks)
+    while begin < chunks[ITEMS]:
+        end = end_of(chunks, begin)
+        for g in range(begin, end):
+            first = 8 * g
+            fill(model, first, (own, time, q, u, z, particles))  # separate arguments: a tuple costs small ensembles 4 % a call
+            call_routine(address, model, 0, wanted | UNCHECKED | NO_RATES | NO_MOBILIZERS)
+            sound = nothing_of(model.u, model.nu, nothing_of(model.q, model.nq, 0.0 * load(model.time, 0, 0)))
+            sound = nothing_of(model.particle_location, model.particle_size, sound)
+            sound = nothing_of(model.particle_velocity, model.particle_size, sound)
+            if accelerations:
+                for i in range(model.nu):
+                    a = load(model.u_dot, i, 0)
+                    scatter(u_dot, first, i, a)
+                    sound = sound + 0.0 * a
+                for i in range(model.particle_size):
+                    a = load(model.particle_acceleration, i, 0)
+                    scatter(particle_acceleration, first, i, a)
+                    sound = sound + 0.0 * a
+            scatter(failed, first, 0, where(sound == 0.0, zero(sound), one(sound)))
+        finish(chunks, end - begin)
+        begin = take(chunks)
+    stay_awake(worker, calls, call)
 
 
 @compiled

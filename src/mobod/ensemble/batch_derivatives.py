@@ -12,7 +12,7 @@ from .batch_operators import put, realize, take
 # fmt: off
 @compiled
 def calc_forward_dynamics_derivatives(
-    block: Any, address: int, begin: int, end: int, states: Any, bends: Any, bent: Any, slopes: Any,
+    block: Any, address: int, begin: int, end: int, states: Any, slopes: Any,
     bodies: Any, speeds: Any, columns: Any, D: Any, work: Any, found: Any, out: Any,
 ) -> None:
     # fmt: on
@@ -23,7 +23,7 @@ def calc_forward_dynamics_derivatives(
         realize(model, address, EVERYTHING, 8 * g, states)
         inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, found[2 * n :])
         inverse_dynamics_derivatives.sweep(
-            model, model.A_GB, model.u_dot, bends, bent, slopes, bodies, speeds, columns, columns, D[:n], D[n:]
+            model, model.A_GB, model.u_dot, slopes, bodies, speeds, columns, D[:n], D[n:]
         )
         inverse_dynamics_derivatives.negative_product(found[2 * n :], D[:n], found[:n])
         inverse_dynamics_derivatives.negative_product(found[2 * n :], D[n:], found[n : 2 * n])
@@ -33,7 +33,7 @@ def calc_forward_dynamics_derivatives(
 # fmt: off
 @compiled
 def calc_inverse_dynamics_derivatives(
-    block: Any, address: int, begin: int, end: int, states: Any, bends: Any, bent: Any, slopes: Any,
+    block: Any, address: int, begin: int, end: int, states: Any, slopes: Any,
     udot: Any, udot8: Any, A: Any, bodies: Any, speeds: Any, columns: Any, work: Any, found: Any, out: Any,
 ) -> None:
     # fmt: on
@@ -45,7 +45,7 @@ def calc_inverse_dynamics_derivatives(
         take(udot, 8 * g, udot8)
         inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot8, A)
         inverse_dynamics_derivatives.sweep(
-            model, A, udot8, bends, bent, slopes, bodies, speeds, columns, columns, found[:n], found[n : 2 * n]
+            model, A, udot8, slopes, bodies, speeds, columns, found[:n], found[n : 2 * n]
         )
         explicit_mass_matrix.calc_m(model, False, work, work, found[2 * n :])
         put(found, 8 * g, out)

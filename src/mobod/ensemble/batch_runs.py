@@ -41,6 +41,8 @@ from .batch_steps import (
     VALUE,
     VALUE_BEFORE,
 )
+from .chunks import ITEMS, begin_work, end_of, finish, stay_awake
+from .chunks import take as next_chunk
 
 # rows of `lanes`, integers of each lane: its state, -1 for none; its next report; then what is counted of the run, as in
 # `COUNTED`; and what the last attempt's failure was
@@ -57,11 +59,12 @@ NOT_RUN, TERMINATED = -1, 100
 SUSPECT = 101
 #: The time at which that function becomes positive is found to this part of the step.
 _PRECISE = 1e-12
-# places in `queue`: the next state that a lane may take, one past the last, attempts until control returns, the state of the
-# first row of results, and 1 where more states may come when these have been taken
-NEXT, STOP, LIMIT, FIRST_ROW, MORE = range(5)
-# what `run` returns: all are at their ends; attempts are used up; a lane is free for what may come
-FINISHED, UNFINISHED, HUNGRY = range(3)
+# places in `queue`: the next state that a lane may take, one past the last of the chunk that was taken, attempts until control
+# returns, the state of the first row of results, which is the first that chunks count, and how many have ended
+NEXT, STOP, LIMIT, FIRST_ROW, ENDED = range(5)
+QUEUE_SIZE = 5
+# what `run` returns: all are at their ends; attempts are used up
+FINISHED, UNFINISHED = range(2)
 #: The resolution of time, as a part of the run's end time.
 _RESOLUTION = 2.0**-52
 # columns of `reached`: the time, the size of the last step
@@ -70,6 +73,15 @@ REACHED_TIME, LAST_SIZE = range(2)
 
 #: A kernel that named NumPy here would not be cached: its fingerprint would meet `numpy.max`, which cannot be hashed.
 _NEVER = float("inf")
+
+
+@generic
+def refill(queue: Any, chunks: Any) -> None:
+    """Take the next chunk of states; where there is none, STOP is below NEXT from then on."""
+    begin = next_chunk(chunks)
+    queue[NEXT], queue[STOP] = queue[FIRST_ROW] + begin, queue[FIRST_ROW] + end_of(chunks, begin)
+    if begin >= chunks[ITEMS]:
+        queue[STOP] = queue[NEXT] - 1
 
 
 @generic
@@ -113,7 +125,9 @@ def retire(model: Any, lane: int, status: int, inside: bool, control: Any, lanes
     terminated.
     """
     time, q, u, z, particles, _, _, _ = given
-    results, first, outcome, reached = out
+    results, queue, outcome, reached = out
+    first = queue[FIRST_ROW]
+    queue[ENDED] += 1
     s = lanes[STATE, lane]
     at = control[AT, 0, lane] if inside else control[TIME, 0, lane]
     time[s, 0] = reached[s, REACHED_TIME] = at
@@ -360,33 +374,36 @@ def is_suspect(lane: int, watched: Any, seen: Any, h: float) -> bool:
 @compiled
 def run(
     block: Any, plan: Any, table: Any, settings: Any, weights: Any, work: Any, control: Any, lanes: Any, marks: Any, held: Any,
-    own: Any, queue: Any, watched: Any, seen: Any, time: Any, q: Any, u: Any, z: Any, particles: Any, forces: Any,
-    own_of_each: Any, end: Any, times: Any, results: Any, outcome: Any, reached: Any,
+    own: Any, queue: Any, watched: Any, seen: Any, worker: int, chunks: Any, calls: Any, time: Any, q: Any, u: Any, z: Any,
+    particles: Any, forces: Any, own_of_each: Any, end: Any, times: Any, results: Any, outcome: Any, reached: Any,
 ) -> int:
     # fmt: on
-    """Take the states of the queue through their runs, with as many attempts as it says: FINISHED, UNFINISHED or HUNGRY.
+    """Take states through their runs, chunk by chunk, with as many attempts as the queue says: FINISHED or UNFINISHED.
 
     *end* is where each state's run ends: no step goes beyond, unless there are *times* of reports, of all alike or of each. A
     run then ends with the last of these, and steps do not depend on them.
     """
+    call = begin_work(worker, calls)
     model = attach(block)
     given = time, q, u, z, particles, forces, own_of_each, end
-    out = results, queue[FIRST_ROW], outcome, reached
+    out = results, queue, outcome, reached
     reports = times.shape[1]
     for _ in range(queue[LIMIT]):
         # ---- free lanes take the next states
-        any_fresh = any_busy = any_hungry = False
+        any_fresh = any_busy = False
         for lane in range(8):
             marks[FRESH, 0, lane] = 0.0
+            if lanes[STATE, lane] < 0 and queue[NEXT] == queue[STOP]:
+                refill(queue, chunks)
             if lanes[STATE, lane] < 0 and queue[NEXT] < queue[STOP]:
                 take(model, lane, queue[NEXT], settings, control, lanes, work, held, given, own)
                 queue[NEXT] += 1
                 marks[FRESH, 0, lane] = 1.0
                 any_fresh = True
-            if lanes[STATE, lane] < 0 and queue[MORE] != 0:
-                any_hungry = True
             any_busy = any_busy or lanes[STATE, lane] >= 0
-        if not (any_busy or any_hungry):
+        if not any_busy:
+            finish(chunks, queue[ENDED])
+            stay_awake(worker, calls, call)
             return FINISHED
         any_free = False
         if any_fresh:
@@ -407,8 +424,6 @@ def run(
                         control[VALUE_BEFORE, 0, lane] = control[VALUE, 0, lane]
                         if control[VALUE, 0, lane] > 0.0:
                             control[HALT, 0, lane] = control[TIME, 0, lane]
-        if any_hungry:  # after `begin`: those that have just been taken are at work
-            return HUNGRY
         # ---- reports within the last steps, and runs that end
         if reports > 0:
             while find_due(control, lanes, marks, times):

@@ -65,7 +65,7 @@ class Derivatives(Sums):
             batch_derivatives.calc_forward_dynamics_derivatives,
             {},
             (3 * nu, nu),
-            before=self._sweep().constants,
+            before=(self._sweep().slopes,),
             scratch=(*self._scratch_of_sweep(), (2 * nu, nu), self._column_scratch()),
             alone=_never,
         )
@@ -116,7 +116,7 @@ class Derivatives(Sums):
             batch_derivatives.calc_inverse_dynamics_derivatives,
             {"udot": given},
             (3 * nu, nu),
-            before=self._sweep().constants,
+            before=(self._sweep().slopes,),
             scratch=((self._template.tree.nb, 6), *self._scratch_of_sweep(), self._column_scratch()),
             alone=_never,
         )

@@ -203,7 +203,7 @@ class Worker:
         self.marks = aligned_zeros(steps.MARK_ROWS, 1, LANES)
         self.held = aligned_zeros(record.nu, 1, LANES)
         self.lanes = np.full((runs.LANE_ROWS, LANES), -1, np.int64)
-        self.queue = np.zeros(5, np.int64)
+        self.queue = np.zeros(runs.QUEUE_SIZE, np.int64)
         if len(plan.watched):
             integers, numbers = plan.pools
             record.share("witness_integers", integers)
@@ -223,21 +223,18 @@ class Worker:
             self.seen,
         )
 
-    def clear(self) -> None:
-        """Let no state be on its way: of an earlier run that was interrupted."""
+    def begin(self, first_row: int = 0) -> None:
+        """Let no state be on its way, of an earlier run that was interrupted; the first one to come is *first_row*."""
         self.lanes[runs.STATE] = -1
         self.queue[:] = 0
+        self.queue[runs.FIRST_ROW] = first_row
 
-    def go(self, first: int, stop: int, more: bool, attempts: int, data: tuple[Any, ...], first_row: int = 0) -> int:
-        """Take states from *first* to *stop* - 1, beside those on their way; *more* may come. What `batch_runs.run` returns."""
-        self.queue[:] = first, stop, attempts, first_row, more
-        return self.go_on(data)
-
-    def go_on(self, data: tuple[Any, ...]) -> int:
-        """Go on with as many attempts again."""
+    def go(self, attempts: int, share: tuple[Any, ...], data: tuple[Any, ...]) -> int:
+        """Take states on their way, and others of *share*, on with so many attempts. What `batch_runs.run` returns."""
+        self.queue[runs.LIMIT] = attempts
         if self._run is None:
-            self._run = runs.run.code_for(*self._first, *data)
-        return int(self._run(*self._first, *data))
+            self._run = runs.run.code_for(*self._first, *share, *data)
+        return int(self._run(*self._first, *share, *data))
 
 
 def _free(state: State) -> Array:

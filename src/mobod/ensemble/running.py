@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from ..value.stage import Stage
 from . import batch
 from .own_values import OwnValues
 from .states import count_of
+from .work_sharing import by_chunks
 
 if TYPE_CHECKING:
     from ..state.fields import Record
@@ -66,12 +67,13 @@ class Running(OwnValues):
             if self._reduced.ground_acceleration is not None and not self._own:
                 wanted &= ~validity.FORCES
 
-            def work(record: Record, begin: int, end: int) -> None:
-                batch.realize_groups(record, address, wanted, begin, end, accelerations, *data)
-
-            new_record = self._whole_record if self._own else self._reduced.new_record
             number = self._threads if threads is None else count_of(threads)
-            self._share_out(("realize", wanted), work, number, self._workers, new_record)
+            records = self._records(number, self._workers, self._whole_record if self._own else self._reduced.new_record)
+
+            def work(worker: int, chunks: Any, calls: Any) -> None:
+                batch.realize_groups(records[worker], address, wanted, worker, chunks, calls, accelerations, *data)
+
+            self._helpers.share(("realize", wanted), work, self._groups, number)
         self._stage = Stage(stage)
 
     def _share_out(
@@ -82,10 +84,17 @@ class Running(OwnValues):
         records: list[Record],
         new_record: Callable[[], Record],
     ) -> None:
-        """Give each thread groups to work on, and one of *records*, to which new ones are added as needed."""
+        """Give each thread groups to work on, and one of *records*."""
+        self._records(threads, records, new_record)
+        self._helpers.share(
+            kind, by_chunks(lambda worker, begin, end: work(records[worker], begin, end)), self._groups, threads
+        )
+
+    def _records(self, threads: int, records: list[Record], new_record: Callable[[], Record]) -> list[Record]:
+        """These records, one a thread: new ones are added as needed."""
         while len(records) < min(threads, self._groups):
             records.append(new_record())
-        self._helpers.share(kind, lambda worker, begin, end: work(records[worker], begin, end), self._groups, threads)
+        return records
 
     def _whole_record(self) -> Record:
         """A record of the tree without lumped welds, for results of single bodies."""

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import threading
 import time as _clock
 import warnings
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..algebra.record import LANES
 from ..integrator import Integrator
 from ..integrator import _runge_kutta as rk
 from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 #: A call of a kernel is to take about as long, so that Ctrl-C and progress are seen; s.
 _CALL = 0.05
-#: So many states are handed to a thread at a time, at most, in groups of eight.
-_PORTION = 64
 #: Most bytes of results in memory where they go to a file.
 _BUFFER = 1 << 26
 #: So many failures are explained by running the state once more alone, which finds what was at fault.
@@ -201,33 +199,25 @@ class Simulating(Stepping):
         times = run.times
         ends = np.ascontiguousarray(np.broadcast_to(times[:, -1], (self._n,)))
         data = (*self._variables, np.zeros((0, 0)), lanes.of_each, ends, times, results, run.outcome, run.reached)
-        threads = min(self._threads, -(-(stop - first) // 8))
-        portion = max(8, min(_PORTION, (stop - first) // (4 * threads) // 8 * 8))
-        portions, main = itertools.count(first, portion), threading.get_ident()
+        main = threading.get_ident()
         interrupted: list[bool] = []
 
-        def work(number: int) -> None:
-            worker, attempts, status = lanes.workers[number], 64, runs.HUNGRY
-            worker.clear()
+        def work(number: int, chunks: Any, calls: Any) -> None:
+            worker, attempts, status = lanes.workers[number], 64, runs.UNFINISHED
+            worker.begin(first)
             try:
                 while status != runs.FINISHED and not interrupted:
                     clock = _clock.perf_counter()
-                    if status == runs.HUNGRY:
-                        begin = min(next(portions), stop)
-                        end = min(begin + portion, stop)
-                        status = worker.go(begin, end, end < stop, attempts, data, first)
-                    else:
-                        worker.queue[runs.LIMIT] = attempts
-                        status = worker.go_on(data)
-                        if _clock.perf_counter() - clock < 0.5 * _CALL:
-                            attempts = min(2 * attempts, 1 << 24)
+                    status = worker.go(attempts, (number, chunks, calls), data)
+                    if _clock.perf_counter() - clock < 0.5 * _CALL:
+                        attempts = min(2 * attempts, 1 << 24)
                     if threading.get_ident() == main:
                         run.show()
             except BaseException:
                 interrupted.append(True)
                 raise
 
-        self._helpers.join(work, threads)
+        self._helpers.share_all(work, stop - first, self._threads, LANES)
 
     def _run_one_by_one(self, run: _Run, which: npt.NDArray[np.int64], results: Array, first: int) -> None:
         """Run some states each for itself."""
@@ -235,7 +225,7 @@ class Simulating(Stepping):
         lock = threading.Lock()
         interrupted: list[bool] = []
 
-        def work(_: int) -> None:
+        def work(*_: Any) -> None:
             while not interrupted:
                 with lock:
                     i = next(numbers, None)
@@ -256,7 +246,7 @@ class Simulating(Stepping):
                 self._system.add_event_handler(ends)
             try:
                 in_python = self._system.is_interpreted or run.controller is not None or ends is not None
-                self._helpers.join(work, 1 if in_python else min(self._threads, len(which)))
+                self._helpers.share_all(work, len(which), 1 if in_python else self._threads)
             finally:
                 if ends is not None:
                     self._system.remove_event_handler(ends)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..algebra.record import LANES
 from ..errors import ModelError
 from ..integrator import Integrator, RungeKuttaMerson
 from ..integrator import _runge_kutta as rk
@@ -102,14 +103,13 @@ class Stepping(Derivatives):
             lanes.settings[rk.STEP] = plan.integrator.initial_step_size or duration
         last = self._n
 
-        def work(worker: int, begin: int, end: int) -> None:
-            one = lanes.workers[worker]
-            one.clear()
-            status = one.go(8 * begin, min(8 * end, last), False, _ATTEMPTS, data)
-            while status != runs.FINISHED:
-                status = one.go_on(data)
+        def work(number: int, chunks: Any, calls: Any) -> None:
+            one = lanes.workers[number]
+            one.begin()
+            while one.go(_ATTEMPTS, (number, chunks, calls), data) != runs.FINISHED:
+                pass
 
-        self._helpers.share(plan.kind, work, self._groups, self._threads)
+        self._helpers.share(plan.kind, work, last, self._threads, LANES)
         status = outcome[:last, runs.STATUS]
         self._failed[:last, 0] = status
         if np.count_nonzero(status):

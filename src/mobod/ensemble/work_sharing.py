@@ -1,12 +1,13 @@
 """Work shared among threads: the caller's own, and helpers that stay for the next call.
 
-Waking a thread takes some ten microseconds, making one more: so helpers are kept, and woken only for enough work. The caller
-begins at once, and each free thread takes the next chunk: a helper that wakes late, or never, costs nothing.
+Waking a thread takes 20 to 60 us, making one more. So helpers are kept; one that has just worked waits for the next call awake
+for a while; and none is called for little work. The caller begins at once, and each free thread takes the next chunk: a helper
+that comes late, or never, costs nothing.
 """
 
 from __future__ import annotations
 
-import itertools
+import functools
 import os
 import threading
 import time
@@ -15,15 +16,24 @@ from collections.abc import Callable, Hashable
 from queue import SimpleQueue
 from typing import Any
 
-#: ``work(worker, begin, end)`` does items *begin* to *end* as worker number *worker*: 0 is the caller.
-Work = Callable[[int, int, int], object]
+import numpy as np
+import numpy.typing as npt
 
-#: Less than this is not worth a helper; s. Measured: two threads break even at 50 us on a machine that is free.
-WORTH = 100e-6
-#: After so many calls the slower way is measured again: the load by other processes changes.
-AGAIN = 64
+from .chunks import DONE, ITEMS, NEXT, SIZE, TRIES, new_calls, new_chunks, wait
+
+Counters = npt.NDArray[np.int64]
+#: ``work(worker, chunks, calls)`` does chunks as worker number *worker*, as long as there are any: 0 is the caller. Kernels
+#: take them by the functions of `chunks`; `by_chunks` is for those that do not.
+Work = Callable[[int, Counters, Counters], object]
+
+#: Less than this is not worth a helper; s. Measured: two threads that are awake break even at 10 us, others at 50 us.
+WORTH = 30e-6
+#: After so many calls the slower way is measured again, for so many: the load changes, and helpers have to be awake.
+AGAIN, TRIALS = 256, 4
 #: Chunks a thread, so that the last to finish is not waited for long.
-CHUNKS = 4
+CHUNKS = 8
+#: So long a thread waits awake, s.
+AWAKE = 150e-6
 
 
 class Helpers:
@@ -33,57 +43,82 @@ class Helpers:
     """
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._process, self._count = -1, 0
+        self._forget()
         #: Of each kind of work: what an item takes alone and with help, s, and how often it was done.
         self._paces: dict[Hashable, _Paces] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:  # threads can be neither copied nor pickled
         return Helpers, ()
 
-    def share(self, kind: Hashable, work: Work, items: int, threads: int) -> None:
-        """Do all of *work*; timings of earlier work of the same *kind* decide whether helpers are woken."""
-        threads = min(threads, items)
+    def share(self, kind: Hashable, work: Work, items: int, threads: int, multiple: int = 1) -> None:
+        """Do all of *work*, in chunks of a *multiple*; timings of work of the same *kind* decide whether helpers are called."""
+        threads = min(threads, -(-items // multiple))
         if threads == 1:
-            work(0, 0, items)
+            work(0, new_chunks(items, items), self._calls)
             return
         paces = self._paces.setdefault(kind, _Paces())
         with_help = self._pays(paces, items)
         begin = time.perf_counter()
         if with_help:
-            job = _Job(work, items, min(items, CHUNKS * threads))
-            self._call(job, threads - 1)
-            job.lead()
+            self.share_all(work, items, threads, multiple)
         else:
-            work(0, 0, items)
+            work(0, new_chunks(items, items), self._calls)
         paces.learn(with_help, (time.perf_counter() - begin) / items)
 
-    def join(self, work: Callable[[int], object], threads: int) -> None:
-        """Call ``work(worker)`` on each thread, the caller's first; those that wake late may find nothing left to do."""
-        if threads == 1:
-            work(0)
-            return
-        job = _Job(lambda worker, begin, end: work(worker), threads, threads)
+    def share_all(self, work: Work, items: int, threads: int, multiple: int = 1) -> None:
+        """Do all of *work*, on so many threads."""
+        threads = min(threads, -(-items // multiple))
+        size = -(-items // (CHUNKS * threads * multiple)) * multiple
+        job = _Job(work, new_chunks(items, size if threads > 1 else items))
         self._call(job, threads - 1)
-        job.lead()
+        job.lead(self._calls)
 
     def _pays(self, paces: _Paces, items: int) -> bool:
-        """Whether waking helpers pays, by the timings so far."""
+        """Whether calling helpers pays, by the timings so far."""
         if paces.alone * items < WORTH:  # or nothing is known yet
             return False
         better = paces.helped < paces.alone
-        again = paces.count % AGAIN == 0 or paces.count & (paces.count - 1) == 0  # the first calls compile, and make threads
+        again = (
+            paces.count % AGAIN < TRIALS or paces.count & (paces.count - 1) == 0
+        )  # the first calls compile, and make threads
         return better != again
+
+    def _forget(self) -> None:
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._calls = new_calls()
 
     def _call(self, job: _Job, helpers: int) -> None:
         if self._process != os.getpid():  # threads do not survive a fork
-            self._jobs, self._process, self._count = SimpleQueue(), os.getpid(), 0
+            self._forget()
+            self._process, self._count = os.getpid(), 0
         while self._count < helpers:
-            threading.Thread(target=_help, args=(self._jobs,), name="mobod-helper", daemon=True).start()
+            self._calls[TRIES] = AWAKE * _tries_a_second()
+            threading.Thread(target=_help, args=(self._jobs, self._calls), name="mobod-helper", daemon=True).start()
             self._count += 1
             weakref.finalize(self, self._jobs.put, None)
         for _ in range(helpers):
             self._jobs.put(job)
+
+
+def by_chunks(work: Callable[[int, int, int], object]) -> Work:
+    """``work(worker, begin, end)`` for one chunk after the other."""
+    lock = threading.Lock()
+
+    def do(worker: int, chunks: Counters, calls: Counters) -> None:
+        items, size = int(chunks[ITEMS]), int(chunks[SIZE])
+        while True:
+            with lock:
+                begin = int(chunks[NEXT])
+                chunks[NEXT] = begin + size
+            if begin >= items:
+                return
+            end = min(begin + size, items)
+            work(worker, begin, end)
+            with lock:
+                chunks[DONE] += end - begin
+
+    return do
 
 
 class _Paces:
@@ -104,54 +139,66 @@ class _Paces:
         self.count += 1
 
 
-def _help(jobs: SimpleQueue[_Job | None]) -> None:
+def _help(jobs: SimpleQueue[_Job | None], calls: Counters) -> None:
     """The loop of a helper thread, until it is told to end."""
     while (job := jobs.get()) is not None:
-        job.join()
+        job.join(calls)
         del job  # and with it what it refers to, while waiting for the next
 
 
 class _Job:
-    """Work in chunks, each taken by the next free thread."""
+    """Work that is shared: done by the caller and those helpers who come in time."""
 
-    def __init__(self, work: Work, items: int, chunks: int) -> None:
-        self._work, self._items, self.chunks = work, items, chunks
-        self._next, self._workers = itertools.count(), itertools.count(1)  # taking from these is atomic
-        self._done: SimpleQueue[BaseException | None] = SimpleQueue()
+    def __init__(self, work: Work, chunks: Counters) -> None:
+        self._work, self._chunks = work, chunks
+        self._gate, self._workers, self._closed = threading.Lock(), 0, False
+        self._left: SimpleQueue[BaseException | None] = SimpleQueue()
 
-    def _bound(self, chunk: int) -> int:
-        return self._items * chunk // self.chunks
-
-    def join(self) -> None:
-        """Help, and say of each chunk that it is done."""
-        worker = 0
-        while (chunk := next(self._next)) < self.chunks:
-            worker = worker or next(self._workers)
-            error: BaseException | None = None
-            try:
-                self._work(worker, self._bound(chunk), self._bound(chunk + 1))
-            except BaseException as raised:
-                error = raised
-            self._done.put(error)
-
-    def lead(self) -> None:
-        """Work along until all is done."""
-        mine = dropped = 0
+    def join(self, calls: Counters) -> None:
+        """Help, unless it is too late, and say when that is over."""
+        with self._gate:
+            if self._closed:
+                return
+            self._workers += 1
+            worker = self._workers
         error: BaseException | None = None
         try:
-            while (chunk := next(self._next)) < self.chunks:
-                mine += 1
-                self._work(0, self._bound(chunk), self._bound(chunk + 1))
+            self._work(worker, self._chunks, calls)
         except BaseException as raised:
             error = raised
-            while next(self._next) < self.chunks:
-                dropped += 1
-        others = self.chunks - mine - dropped
+        self._left.put(error)
+
+    def lead(self, calls: Counters) -> None:
+        """Work along until all is done."""
+        error: BaseException | None = None
+        chunks = self._chunks
+        try:
+            self._work(0, chunks, calls)
+            items = int(chunks[ITEMS])
+            if wait(chunks, DONE, items, int(calls[TRIES])):
+                self._closed = True
+                return
+        except BaseException as raised:
+            error = raised
+            chunks[NEXT] = chunks[ITEMS]  # nobody takes more
+        with self._gate:
+            self._closed = True
+            others = self._workers
         while others:  # until no helper writes any more, even after Ctrl-C
             try:
-                error = self._done.get() or error
+                error = self._left.get() or error
                 others -= 1
             except BaseException as raised:
                 error = raised
         if error is not None:
             raise error
+
+
+@functools.cache
+def _tries_a_second() -> float:
+    """How often `wait` looks at its counter."""
+    counters, tries = np.zeros(1, np.int64), 2000
+    wait(counters, 0, 1, 1)
+    begin = time.perf_counter()
+    wait(counters, 0, 1, tries)
+    return tries / (time.perf_counter() - begin)

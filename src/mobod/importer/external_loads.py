@@ -122,7 +122,9 @@ def vector(table: Table, start: str) -> Array:
 
 
 def _without_gaps(rows: Array) -> Array:
-    rows[np.isnan(rows)] = 0.0
+    gaps = np.isnan(rows)
+    if gaps.any():
+        rows[gaps] = 0.0
     return rows
 
 

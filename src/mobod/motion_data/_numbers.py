@@ -73,23 +73,29 @@ def scan(data: Any, width: int, powers: Any, out: Any, left: Any, counts: Any) -
             if c == MINUS or c == PLUS:
                 i += 1
                 c = int(data[i])
-            m = digits = exponent = read = 0
-            after = False
-            while ZERO <= c <= NINE or (c == POINT and not after):
-                if c == POINT:
-                    after = True
-                else:
-                    read += 1
-                    if digits > 0 or c != ZERO:
-                        digits += 1
-                        if digits <= DIGITS:
-                            m = 10 * m + (c - ZERO)
-                    if after:
-                        exponent -= 1
+            m = exponent = 0
+            first = i
+            while ZERO <= c <= NINE:
+                m = 10 * m + (c - ZERO)
                 i += 1
                 c = int(data[i])
-            if read == 0:
+            digits = i - first
+            if c == POINT:
+                i += 1
+                c = int(data[i])
+                after = i
+                while ZERO <= c <= NINE:
+                    m = 10 * m + (c - ZERO)
+                    i += 1
+                    c = int(data[i])
+                exponent = after - i
+                digits += i - after
+            if digits == 0:
                 return
+            if digits > DIGITS:  # zeros in front do not count; of more m holds nothing
+                while digits > DIGITS and (int(data[first]) == ZERO or int(data[first]) == POINT):
+                    digits -= int(data[first]) == ZERO
+                    first += 1
             if c == UPPER_E or c == LOWER_E:
                 i += 1
                 c = int(data[i])
@@ -156,10 +162,15 @@ def scan(data: Any, width: int, powers: Any, out: Any, left: Any, counts: Any) -
     counts[0], counts[1] = row, num_left
 
 
+def at_hand() -> bool:
+    """Whether `scan` was compiled or loaded before, so that short texts have not to wait for that."""
+    return "dispatcher" in vars(scan)
+
+
 def read_plain(text: str, width: int) -> Array | None:
     """All rows; None where the text is not that plain, torn for example, or has numbers in words."""
     raw = (text if text.endswith("\n") else text + "\n").encode()
-    out = np.empty((raw.count(b"\n"), width))
+    out = np.empty((len(raw) // (2 * width) + 1, width))  # of numbers of one digit; memory that nobody writes to costs nothing
     left, counts = np.empty((MOST, 3), np.int64), np.empty(2, np.int64)
     scan(np.frombuffer(raw, np.uint8), width, POWERS, out, left, counts)
     rows, num_left = counts.tolist()

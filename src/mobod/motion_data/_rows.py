@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..algebra.arrays import Array
-from ._numbers import read_plain
+from ._numbers import at_hand, read_plain
 
 TAB, NEWLINE = 9, 10
 #: Characters from which on the compiled reader pays: it may have to be compiled first.
@@ -41,7 +41,7 @@ def parse(path: Path, text: str, width: int, first_line: int, what: str) -> Arra
     what : str
         What a row is, for messages.
     """
-    found = read_plain(text, width) if len(text) >= LONG else None
+    found = read_plain(text, width) if len(text) >= LONG or at_hand() else None
     if found is None:
         found = _at_once(text, width)
     return _row_by_row(path, text, width, first_line, what) if found is None else found

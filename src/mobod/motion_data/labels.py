@@ -36,6 +36,8 @@ def coordinate_of(label: str, known: Collection[str] | None = None) -> tuple[str
     ``/jointset/knee_r/knee_angle_r/value`` is how files of states name what was ``knee_angle_r``, and ``knee_angle_r_u`` is its
     speed.
     """
+    if known is not None and label in known:  # as most are
+        return label, "value"
     parts = label.strip("/").split("/")
     quantity = "value"
     if len(parts) > 1 and parts[-1] in ("value", "speed"):

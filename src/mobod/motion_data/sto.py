@@ -85,8 +85,7 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
         raise ValueError(f"{path}, line {line}: the first column is time, not {(labels or [''])[0]!r}")
     width, shape = TYPES[kind]
     report: list[str] = []
-    first = text[start:].lstrip("\n").split("\n", 1)[0]
-    if "" in labels and len(_split(first)) == len(labels) - labels.count(""):
+    if "" in labels and len(_split(_first_row(text[start:]))) == len(labels) - labels.count(""):
         labels = [label for label in labels if label]
         report.append(f"line {line}: there are tabs between the labels that no column belongs to.")
     rows = without_repeats(_rows(path, text[start:], width, len(labels) - 1, line + 1), 0, report)
@@ -158,6 +157,10 @@ def in_degrees(path: Path, text: str, header: dict[str, str]) -> bool:
         line = next((k for k, row in enumerate(text.split("\n"), 1) if row.strip().startswith(key)), 1)
         raise ValueError(f"{path}, line {line}: {key} is yes or no, not {header[key]!r}")
     return False
+
+
+def _first_row(text: str) -> str:
+    return text.lstrip("\n").split("\n", 1)[0]
 
 
 def _split(row: str) -> list[str]:

@@ -102,7 +102,7 @@ def load_sdf(
     mimic : bool, default: True
         Whether axes that mimic others are coupled to them, by a `constraint.CoordinateCoupler`.
     collision : bool, default: False
-        Whether links touch each other: collision shapes become surfaces of contact, see `load_urdf`, which has these too:
+        Whether links touch each other: collision shapes become surfaces of contact, see `load_urdf`, which has these too.
     collision_material, link_materials, collision_meshes, exclude_overlapping
         See `load_urdf`. Links of one model touch each other only if its ``<self_collide>`` says so.
 
