@@ -2,8 +2,8 @@
 
 Outside: the shortest line that turns about the origin by the angle from one end to the other, which with a side is the sum of
 those to the side and from it, so that it can be more than half a turn. Of that angle the tangents from both ends take
-acos(r / distance) each; the rest is the arc, and where nothing is left the line is straight. Inside: the one point of the circle
-at which both lines make the same angle with the normal. Both as MuJoCo 4's documentation of tendons describes them.
+acos(r / distance) each; the rest is the arc, and where nothing is left the line is straight. Inside: the one point of the
+circle at which both lines make the same angle with the normal. Both as MuJoCo 4's documentation of tendons describes them.
 
 Flags are numbers, 1.0 or 0.0: lanes have no operations on masks.
 """

@@ -68,7 +68,7 @@ def add_surfaces(source: Source, tree: Tree, model: Model, material: Any) -> Non
             model.contacts.exclude(tree.bodies[one], tree.bodies[other])
     source.note(
         f"{plural(len(touching), 'geom')}: surfaces of contact, of a material that gives way"
-        f"{'' if material else f' (stiffness {STIFFNESS:g})'}; solref, solimp, margin, gap, condim and rolling friction left out"
+        f"{'' if material else f' (stiffness {STIFFNESS:g})'}; solref, solimp, margin, gap, condim, rolling friction left out"
     )
     _report(source, touching, pairs)
     if left:
