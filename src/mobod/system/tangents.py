@@ -13,7 +13,7 @@ from ..algebra.arrays import Array
 from ..algebra.record import TANGENTS
 from ..mobilizer import _rates
 from ..state import validity
-from ..state.fields import INSTANCE_FIELDS, REMEMBERED
+from ..state.fields import INSTANCE_FIELDS, PARAMETERS, REMEMBERED, SHORTCUTS
 from ..tree import constraint_operators, rates, residual_tangents
 from ..tree import realize as _realize
 from ..tree.prescribed_mobilities import FROM_MOTION
@@ -23,17 +23,27 @@ if TYPE_CHECKING:
     from ..tree.tree import Tree
     from .manifold import OnManifold
 
-#: Records of Duals that are not in use, by tree, with the fields that are not the tree's: making one takes longer than filling.
-_RECORDS: weakref.WeakKeyDictionary[Tree, list[Any]] = weakref.WeakKeyDictionary()
+#: Records of Duals that are not in use, by tree and by the arguments of `Tree.new_record`, with the fields that are not the
+#: tree's: making one takes longer than filling.
+_RECORDS: weakref.WeakKeyDictionary[Tree, dict[Any, list[Any]]] = weakref.WeakKeyDictionary()
 
 
 @contextlib.contextmanager
-def record_at(state: State) -> Iterator[Any]:
-    """A record of Duals at the state's variables and parameters, without tangents, for the time of this context."""
+def record_at(state: State, **kind: bool) -> Iterator[Any]:
+    """A record of Duals at the state's variables and parameters, without tangents, for the time of this context.
+
+    *kind* is ``own_parameters`` for parameters with tangents, ``twice`` for Duals of Duals.
+    """
     tree, source = state.tree, state.record
-    pool = _RECORDS.setdefault(tree, [])
-    record, others = pool.pop() if pool else (tree.new_record(with_tangents=True), frozenset())
+    pool = _RECORDS.setdefault(tree, {}).setdefault(tuple(kind), [])
+    record, others = pool.pop() if pool else (tree.new_record(False, True, **kind), frozenset())  # type: ignore[arg-type]
     own = frozenset(state.own_fields).intersection(INSTANCE_FIELDS)
+    if "own_parameters" in kind:
+        own = own.difference(PARAMETERS, SHORTCUTS)
+        for name in PARAMETERS:
+            getattr(record, name)[:] = getattr(source, name)
+        for name in SHORTCUTS:  # what is left out may have a derivative
+            record.share(name, np.zeros_like(getattr(source, name)))
     for name in own | others:  # the others are those of the state that it was used for before
         record.share(name, getattr(source, name))
     for name in ("time", "q", "u", "z", "particle_location", "particle_velocity", *REMEMBERED):
