@@ -9,7 +9,6 @@ from ..state.validity import ARTICULATED, EVERYTHING, KINEMATICS
 from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_dynamics_derivatives, inverse_mass_matrix
 from .batch_operators import put, realize, take
 
-
 #: Up to so many mobilities eight states' matrices fit into the cache, and are multiplied side by side.
 SMALL = 16
 

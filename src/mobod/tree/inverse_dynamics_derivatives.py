@@ -489,7 +489,7 @@ def sweep_state(
 
 @generic
 def negative_products(M_inv: Any, Dq: Any, Du: Any, flat: Any, wide: Any, out: Any) -> None:
-    """-M^-1 Dq and -M^-1 Du of one state into the first parts of *out*, four rows of both at once, through eight rows of scratch.
+    """-M^-1 Dq and -M^-1 Du of one state into the first parts of *out*, four rows of both at once, through scratch.
 
     Register by register of columns: one of all rows stays in the cache for all of M^-1.
     """
