@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import base64
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -168,6 +169,7 @@ def _end_workers() -> None:
 
 def work() -> None:
     """The loop of a worker: compile the jobs on its lists until they are done, or the first process ends."""
+    gc.disable()  # what compiling makes lives on, and this process does not live long
     lists: list[Any] = []
     come, idle = threading.Semaphore(0), PATIENCE
 

@@ -129,8 +129,11 @@ def _scale(name: str, value: Any) -> Array:
 
 
 def _color(name: str, value: Any) -> Rgb | None:
-    if value is None:
-        return None
+    return None if value is None else as_color(name, value)
+
+
+def as_color(name: str, value: Any) -> Rgb:
+    """Red, green and blue of what users call a colour; or raise a ValueError."""
     if not isinstance(value, str):
         red, green, blue = (_fraction(name, part) for part in checks.vector(name, value).tolist())
         return red, green, blue

@@ -529,6 +529,8 @@ class _Builder:
         weights = self.weigh() if limits else {}
         for one in self.coordinates:
             axis, name = one.axis, one.name
+            if axis.lower < axis.upper and (np.isfinite(axis.lower) or np.isfinite(axis.upper)):
+                model.ranges[name] = float(axis.lower), float(axis.upper)
             if axis.spring_stiffness > 0.0:
                 model.springs[name] = force.MobilityLinearSpring(
                     self.forces, one.mobod, one.which, axis.spring_stiffness, axis.spring_reference, name=f"spring of {name}"
