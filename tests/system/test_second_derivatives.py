@@ -1,4 +1,4 @@
-"""Second derivatives of u_dot along a direction, of every kind of part, against differences of sixth order of the first ones."""
+"""Second derivatives of u_dot along a direction, of every kind of part, against differences of sixth order."""
 
 import numpy as np
 import pytest
