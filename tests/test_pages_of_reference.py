@@ -34,6 +34,25 @@ def test_each_class_of_errors_has_its_remedy():
     assert len(named) >= 4 and [name for name in named if f"`{name}`" not in page] == []
 
 
+@pytest.mark.parametrize("page", sorted(path.name for path in (DOCS / "explanation").glob("*.md") if path.name != "index.md"))
+def test_the_files_that_an_explanation_names_exist(page):
+    root, package = DOCS.parent, DOCS.parent / "src" / "mobod"
+    named = re.findall(r"`([\w/]+\.(?:py|md|toml))`", text_of(page))
+    found = {name for name in named for folder in (root, package, DOCS) if (folder / name).exists()}
+    found |= {name for name in named if "/" not in name and [*package.rglob(name), *(root / "tests").rglob(name)]}
+    assert sorted(set(named) - found) == []
+
+
+def test_the_fields_that_the_symbols_stand_for_exist():
+    from mobod.state import fields
+
+    declared = set(re.findall(r"^    (\w+) = ", inspect.getsource(fields), flags=re.MULTILINE))
+    table = text_of("algorithms.md").partition("## Symbols")[2].partition("## Realization")[0]
+    rows = [line.split("|")[2] for line in table.splitlines() if line.startswith("| $")]
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert len(named) > 12 and sorted(named - declared) == []
+
+
 #: What the tables of correspondence call things.
 OBJECTS = {
     "matter": mb.SimbodyMatterSubsystem,

@@ -105,7 +105,7 @@ def test_default_states_are_one_s_own_and_of_the_present_topology():
     model = leg()
     first = model.default_state()
     q = first.q.copy()
-    first.q[:] = 1.0
+    first.upd_q()[:] = 1.0
     again = model.default_state()
     assert np.array_equal(again.q, q) and again.stage is mb.Stage.MODEL
     model.bodies["shank"].set_default_q([0.25])

@@ -129,8 +129,11 @@ def _scale(name: str, value: Any) -> Array:
 
 
 def _color(name: str, value: Any) -> Rgb | None:
-    if value is None:
-        return None
+    return None if value is None else as_color(name, value)
+
+
+def as_color(name: str, value: Any) -> Rgb:
+    """Red, green and blue of what users call a colour; or raise a ValueError."""
     if not isinstance(value, str):
         red, green, blue = (_fraction(name, part) for part in checks.vector(name, value).tolist())
         return red, green, blue
@@ -263,7 +266,7 @@ class Decoration(Sealed):
 
         Returns
         -------
-        lines : list of (n, 3) array
+        list of (n, 3) array
             Points to join, one array a line, in the frame that the decoration is attached to; length.
         """
         return [
@@ -615,6 +618,8 @@ class Mesh(Decoration):
         In the mesh's frame; length.
     faces : sequence of sequences of int
         Convex polygons: three or more indices into `vertices`, counter-clockwise seen from outside.
+    scale, X, color, opacity, line_width, representation
+        As for every kind, see `mobod.decoration.Decoration`.
 
     Examples
     --------

@@ -31,6 +31,8 @@ class Result(Measure):
         What a change of the value invalidates, with all above; nothing unless given. Above *depends_on*.
     default_value : float or (n,) array_like
         Gives its size, and what `upd_value` shows at first.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -96,6 +96,7 @@ def view(
         make_stepper=lambda shown: TimeStepper(shown, kind(shown, accuracy=accuracy)),
         title=title or getattr(system_or_model, "name", None) or "mobod",
         ranges=known,
+        model=None if isinstance(system_or_model, MultibodySystem) else system_or_model,
         port=port,
         open_browser=open_browser,
     )

@@ -68,13 +68,26 @@ def open_in_browser(url: str) -> None:
 
 def set_camera(server: ViserServer, view: View) -> None:
     """Begin with a view, of which up is up."""
-    up, toward = view.R_DG.T[:, 2], view.R_DG.T @ view.toward_camera
+    up = view.R_DG.T[:, 2]
     server.scene.set_up_direction(tuple(up))
-    middle = view.R_DG.T @ ((view.low + view.high) / 2.0)
-    far = 0.62 * float(np.linalg.norm(view.high - view.low)) / np.tan(LENS / 2.0)
+    middle, toward, far = _aim(view)
     camera: Any = server.initial_camera
     camera.up, camera.look_at, camera.position, camera.fov = tuple(up), tuple(middle), tuple(middle + far * toward), LENS
     camera.near, camera.far = 0.005 * far, 100.0 * far
+
+
+def look_from_here(server: ViserServer, view: View) -> None:
+    """Turn the cameras of all who look at a page to a view."""
+    middle, toward, far = _aim(view)
+    for client in server.get_clients().values():
+        with client.atomic():
+            client.camera.position, client.camera.look_at = middle + far * toward, middle
+
+
+def _aim(view: View) -> tuple[Array, Array, float]:
+    """The middle of what is seen, the direction to the camera, and how far away that is; in Ground."""
+    far = 0.62 * float(np.linalg.norm(view.high - view.low)) / np.tan(LENS / 2.0)
+    return view.R_DG.T @ ((view.low + view.high) / 2.0), view.R_DG.T @ view.toward_camera, far
 
 
 def add_floor(server: ViserServer, view: View, mechanism: Mechanism, X_GB: Array) -> None:

@@ -17,7 +17,6 @@ from .scaling import below, text_of
 
 if TYPE_CHECKING:
     from ...state.state import State
-    from ..model import Model
     from .build import Builder
     from .muscles import PathPoint
 
@@ -30,8 +29,6 @@ LENGTHS = {
     "Blankevoort1991Ligament": ("slack_length",),
     "RigidTendonMuscle": (),  # which OpenSim leaves as they are
 }
-#: What is added to a range of a conditional point, as by OpenSim.
-_SLACK = 1e-5
 
 
 def properties_of(element: Element) -> tuple[str, ...]:
@@ -44,7 +41,7 @@ def measure(build: Builder) -> dict[str, float]:
     model = build.model
     state = model.default_state()
     model.system.realize(state, Stage.POSITION)
-    return {_place(element): _length(model, state, points) for element, points, _ in build.paths if properties_of(element)}
+    return {_place(element): _length(state, points) for element, points, _ in build.paths if properties_of(element)}
 
 
 def scale_lengths(build: Builder, before: Mapping[str, float]) -> list[str]:
@@ -79,21 +76,11 @@ def _place(element: Element) -> str:
     return f"{element.file}:{element.line}:{element.tag}"
 
 
-def _length(model: Model, state: State, points: list[PathPoint]) -> float:
+def _length(state: State, points: list[PathPoint]) -> float:
     places = []
     for point in points:
-        station = point.station
-        if point.kind == "ConditionalPathPoint" and point.coordinate in model.coordinates:
-            value = float(state.q[model.coordinates[point.coordinate]])
-            if not point.range[0] - _SLACK <= value <= point.range[1] + _SLACK:
-                continue
-        elif point.kind == "MovingPathPoint":
-            own = [
-                function.calc_value([float(state.q[model.coordinates[name]])])
-                for function, name in zip(point.functions, point.coordinates, strict=False)
-                if name in model.coordinates
-            ]
-            if len(own) == 3:
-                station = np.asarray(point.X_BF @ np.array(own))
+        station = point.calc_station(state)
+        if station is None:
+            continue
         places.append(point.body.find_station_location_in_ground(state, station))
     return float(np.linalg.norm(np.diff(np.array(places), axis=0), axis=1).sum()) if len(places) > 1 else 0.0
