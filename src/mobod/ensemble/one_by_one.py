@@ -1,7 +1,7 @@
 """Runs of single states, for what lanes cannot do: parts in Python, events, contact that limits steps, implicit methods.
 
-Each is a run as `mobod.simulate` makes it, or goes on as `TimeStepper.step` does, so that its bits depend on nothing but its own
-state and what that has done.
+Each is a run as `mobod.simulate` makes it, or goes on as `TimeStepper.step` does, so that its bits depend on nothing but its
+own state and what that has done.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def run_one(
 
 
 class KeptSteppers:
-    """Time steppers that are kept for the next call, one a state: making one takes half a millisecond, a step with it some 10 us.
+    """Time steppers that are kept for the next call, one a state: to make one takes half a millisecond, a step some 10 us.
 
     Parameters
     ----------

@@ -26,10 +26,10 @@ from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.stage import Stage
 from . import batch_runs as runs
+from .batch_steps import PROJECTOR
 from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Failure, Termination, counted
 from .functions import EndWhere, RunFunction
 from .functions import observe as run_observer
-from .batch_steps import PROJECTOR
 from .lane_runs import LaneRuns
 from .one_by_one import run_one
 from .stepping import Stepping, make_integrator, note_cost
@@ -272,7 +272,7 @@ class Simulating(Stepping):
         self._put_back(i, done.state)
         status = rk.REACHED if done.failure is None else rk.STEP_TOO_SMALL
         counts = (f"get_num_{name}" for name in _COUNTED)
-        run.outcome[i, 1:] = before[1:] + [k, *[getattr(done.integrator, name)() for name in counts]]
+        run.outcome[i] = before + np.array([0, k, *[getattr(done.integrator, name)() for name in counts]])
         run.outcome[i, runs.STATUS] = status
         run.reached[i] = done.state.time, done.integrator.get_previous_step_size_taken()
         if done.failure is not None:
