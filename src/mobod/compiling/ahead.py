@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import base64
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -27,6 +28,10 @@ from . import engine, fingerprint, kernels, notice, routines, store
 MOST_WORKERS = 3
 #: A worker that has been idle for so long ends, in seconds.
 PATIENCE = 30.0
+
+
+#: Kernels that have been found compiled, with the types of their arguments.
+_there: set[tuple[Any, tuple[Any, ...]]] = set()
 
 
 class Job(NamedTuple):
@@ -49,9 +54,12 @@ class Job(NamedTuple):
 
     def is_there(self) -> bool:
         """Whether nothing needs to be compiled, in this process or on the disk."""
-        if isinstance(self.what, kernels.Kernel):
-            return self.what.is_compiled_for(self._types())
-        return bool(self.what.is_compiled_for(*self.like))
+        if not isinstance(self.what, kernels.Kernel):
+            return bool(self.what.is_compiled_for(*self.like))
+        types = self._types()
+        if (self.what, types) not in _there and self.what.is_compiled_for(types):
+            _there.add((self.what, types))  # looking at the disk takes half a millisecond
+        return (self.what, types) in _there
 
     def _types(self) -> tuple[Any, ...]:
         return tuple(map(engine.numba().typeof, self.like))
@@ -168,6 +176,7 @@ def _end_workers() -> None:
 
 def work() -> None:
     """The loop of a worker: compile the jobs on its lists until they are done, or the first process ends."""
+    gc.disable()  # what compiling makes lives on, and this process does not live long
     lists: list[Any] = []
     come, idle = threading.Semaphore(0), PATIENCE
 

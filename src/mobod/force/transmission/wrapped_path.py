@@ -212,7 +212,8 @@ class Wrap:
     is_cylinder : bool
         Whether it is a cylinder.
     side : (MobilizedBody, (3,) array_like), optional
-        A point on the side on which the path is to pass. If it is inside, the path passes through the inside.
+        The path goes around in the sense of the lines from its first point to this one and on to its second, as in MuJoCo 4. If
+        it is inside, the path passes through the inside.
     """
 
     body: Any

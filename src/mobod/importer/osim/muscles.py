@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...algebra.arrays import Array
+from ...errors import ModelError
 from ...value import Rotation, Transform
 from .document import Item
 from .functions import make_function
@@ -201,7 +202,11 @@ def draw_path(build: Builder, points: list[PathPoint], color: tuple[float, float
 
 def keep_muscle(build: Builder, item: Item, name: str) -> None:
     """Keep a muscle as data, and say that it is not simulated."""
-    points, wraps = read_path(build, item)
+    try:
+        points, wraps = read_path(build, item)
+    except ModelError as error:  # a muscle never stops a load
+        build.lose(item, f"muscle {name!r} ({item.tag}) is left out of model.muscles, its path cannot be read: {error}")
+        return
     draw_path(build, points, MUSCLE, "muscles")
     parameters = item.as_data()
     for tag in ("type", "name", "where", "GeometryPath", "path"):
