@@ -1,12 +1,16 @@
 """Measure what derivatives cost from Python: of forward dynamics, by q, u and forces, at a new q and u, beside Pinocchio.
 
-mobod has q and u assigned, is realized, and asked for the derivatives; Pinocchio's `computeABADerivatives` takes q, v and tau.
-Inverse dynamics with gravity likewise, beside `rnea`. Ratios are the median of the rounds' ratios.
+mobod's `calc_forward_dynamics_derivatives` is given q and u, as Pinocchio's `computeABADerivatives` is given q, v and tau; step
+by step these are assigned, the state realized, and then asked. Inverse dynamics with gravity likewise, beside `rnea`. Ratios
+are the median of the rounds' ratios.
 """
 
 from __future__ import annotations
 
 import argparse
+from time import perf_counter
+
+import numpy as np
 
 from .engines import available_engines, load
 from .measure import QUICK, THOROUGH, Effort, empty_sweep, ratio, summary, time_calls
@@ -21,12 +25,26 @@ MODELS = ["pin10", "pin30", "pin100", "panda", "g1"]
 QUICK_MODELS = ["pin10", "pin30"]
 STATES = 16
 WHAT = ("derivatives", "inverse dynamics")
-#: mobod's time for derivatives is to be at most this part of Pinocchio's.
-LIMIT = 0.8
+#: mobod's time for derivatives is to be at most this part of Pinocchio's; of one state of an `Ensemble` this.
+LIMIT, LIMIT_OF_ENSEMBLE = 0.8, 0.15
+ENSEMBLE, OF_ENSEMBLE = "an Ensemble's", 256
 
 
 def calls_of_mobod(engine: Mobod) -> dict:
     """Functions of (q, u, udot), in mobod's own order."""
+    state, system = engine.state, engine.system
+
+    def derivatives(q, u, udot):
+        return system.calc_forward_dynamics_derivatives(state, q=q, u=u)
+
+    def inverse_dynamics(q, u, udot):
+        return system.calc_inverse_dynamics(state, udot, q=q, u=u)
+
+    return dict(zip(WHAT, (derivatives, inverse_dynamics), strict=True))
+
+
+def calls_step_by_step(engine: Mobod) -> dict:
+    """The same with q and u assigned, and the state realized, by calls of their own."""
     state, system, Stage = engine.state, engine.system, engine.mb.Stage
     velocity = Stage.VELOCITY
 
@@ -60,7 +78,24 @@ def calls_of_pinocchio(engine: Pinocchio) -> dict:
     return dict(zip(WHAT, (derivatives, inverse_dynamics), strict=True))
 
 
+def time_ensemble(engine: Mobod, effort: Effort) -> list[float]:
+    """Microseconds a state of an `Ensemble` on one thread: q and u assigned, realized, and the derivatives asked for."""
+    n = OF_ENSEMBLE
+    q, u = engine.native(*(np.array(part) for part in zip(*engine.model.random_states(n), strict=True)))
+    ensemble = engine.ensemble(n, q, u)
+    samples = []
+    for _ in range(effort.repeats + 1):
+        start = perf_counter()
+        ensemble.q = q
+        ensemble.u = u
+        ensemble.realize(engine.mb.Stage.ACCELERATION)
+        ensemble.calc_forward_dynamics_derivatives()
+        samples.append(1e6 * (perf_counter() - start) / n)
+    return samples[1:]
+
+
 CALLS = {"mobod": calls_of_mobod, "Pinocchio": calls_of_pinocchio}
+STEP_BY_STEP = "mobod, step by step"
 
 
 def measure_model(model: Model, engines: list[Engine], effort: Effort) -> dict:
@@ -68,12 +103,18 @@ def measure_model(model: Model, engines: list[Engine], effort: Effort) -> dict:
     states = model.random_states(STATES)
     calls = {engine.name: CALLS[engine.name](engine) for engine in engines}
     given = {engine.name: arguments(engine, states) for engine in engines}
+    for engine in engines:
+        if isinstance(engine, Mobod):
+            calls[STEP_BY_STEP], given[STEP_BY_STEP] = calls_step_by_step(engine), given[engine.name]
     rounds: dict[tuple[str, str], list[list[float]]] = {}
     for _ in range(effort.rounds):
         for what in WHAT:
-            for engine in engines:
-                times = time_calls(calls[engine.name][what], given[engine.name], effort.repeats, effort.seconds)
-                rounds.setdefault((what, engine.name), []).append(times)
+            for name in calls:
+                times = time_calls(calls[name][what], given[name], effort.repeats, effort.seconds)
+                rounds.setdefault((what, name), []).append(times)
+        for engine in engines:
+            if isinstance(engine, Mobod):
+                rounds.setdefault((WHAT[0], ENSEMBLE), []).append(time_ensemble(engine, effort))
     result: dict[str, dict] = {what: {} for what in WHAT}
     for (what, name), samples in rounds.items():
         result[what][name] = summary(samples)
@@ -112,10 +153,20 @@ def show(results: dict) -> list[Target]:
         rows = []
         for name, times in results["models"].items():
             part = ratio(times[what].get("mobod"), times[what].get("Pinocchio"))
-            rows.append([name, *(cell_of_time(times[what].get(engine)) for engine in CALLS), part])
+            ways = (*CALLS, STEP_BY_STEP, ENSEMBLE) if what == "derivatives" else (*CALLS, STEP_BY_STEP)
+            rows.append([name, *(cell_of_time(times[what].get(way)) for way in ways), part])
             limit = LIMIT if what == "derivatives" else 1.0
             targets.append(Target(f"{name}: {what}, mobod / Pinocchio", part, limit, at_least=False))
-        print_table(f"{what} at a new q and u from Python, us: minimum (median ± spread)", ["model", *CALLS, "ratio"], rows)
+            if ENSEMBLE in times[what]:
+                part = ratio(times[what][ENSEMBLE], times[what].get("Pinocchio"))
+                targets.append(
+                    Target(f"{name}: {what}, a state of an Ensemble / Pinocchio", part, LIMIT_OF_ENSEMBLE, at_least=False)
+                )
+        print_table(
+            f"{what} at a new q and u from Python, us: minimum (median ± spread)",
+            ["model", *ways, "ratio"],
+            rows,
+        )
     return targets
 
 

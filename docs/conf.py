@@ -1,7 +1,9 @@
 """How the pages are built: ``python -m sphinx -W --keep-going -b html docs build/docs``."""
 
 import inspect
+import re
 import sys
+import tomllib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -18,7 +20,8 @@ project = "mobod"
 author = "the mobod developers"
 version = release = mobod.__version__
 
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "sphinx_design"]
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "_mathml", "sphinx_design"]
+html_math_renderer = "mathml"
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_*"]
 nitpicky = False
@@ -32,7 +35,11 @@ toc_object_entries = False  # a page lists its groups at its side, not two hundr
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"mobod {release}"
-html_static_path = []
+html_static_path = ["_static"]
+html_css_files = ["mobod.css"]
+html_sidebars = {
+    page: [] for page in ("index", "gallery", "benchmarks", "faq", "changelog", "examples/*")
+}  # pages that stand alone
 html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,
@@ -55,10 +62,33 @@ def signature_of_class(app, what, name, one, options, signature, returned):
     return str(inspect.Signature(bare)), ""
 
 
+SEARCH_WORDS = tomllib.loads((Path(__file__).parent / "search_words.toml").read_text())["pages"]
+
+
+def add_search_words(app, page, source):
+    """Behind a page's title, what people type who look for it: main entries of the index come first in a search."""
+    if page in SEARCH_WORDS:
+        title = re.match(r"# .*\n|.*\n=+\n", source[0])
+        block = ".. index::\n" + "".join(f"   ! single: {word}\n" for word in SEARCH_WORDS[page])
+        if title[0].startswith("#"):  # a page in Markdown
+            block = f"```{{eval-rst}}\n{block}```\n"
+        source[0] = f"{title[0]}\n{block}\n{source[0][title.end() :]}"
+
+
+def check_search_words(app, environment):
+    """Each page that has words is there."""
+    missing = set(SEARCH_WORDS) - set(environment.found_docs)
+    if missing:
+        raise ValueError(f"docs/search_words.toml names pages that are not there: {', '.join(sorted(missing))}")
+
+
 def setup(app):
     """The pages of the reference are written before Sphinx looks for pages."""
     app.connect("builder-inited", write_reference)
     app.connect("build-finished", write_replays)
+    app.add_config_value("search_words", SEARCH_WORDS, "env")  # all pages are read anew when a word has changed
+    app.connect("source-read", add_search_words)
+    app.connect("env-updated", check_search_words)
     app.connect("autodoc-process-signature", signature_of_class)
 
 
@@ -67,7 +97,7 @@ def write_reference(app):
     _api.write_pages()
     _messages.write_page()
     _commands.write_page()
-    gallery.write_page()
+    gallery.write_pages()
     mobilizers.write_page()
 
 

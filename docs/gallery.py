@@ -1,8 +1,9 @@
-"""The gallery of the bundled examples: its page, and its replays, are made when the documentation is built.
+"""The gallery of the bundled examples: its pages, and its replays, are made when the documentation is built.
 
 Its pictures are kept beside the pages: ``python docs/gallery.py`` makes them anew, or those of the examples that it is given.
 """
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -11,15 +12,35 @@ import mobod as mb
 
 HERE = Path(__file__).parent
 IMAGES = HERE / "images" / "gallery"
+PAGES = HERE / "examples"
 REPLAYED = 4.0  # seconds at most
 HEAD = """Gallery
 =======
 
-The bundled examples. A click on a picture opens the motion, to be turned with the mouse and played. A name is what
-``mobod simulate`` takes; ``mb.examples.NAME.build()`` returns the system and its state.
+The bundled examples: a click opens the motion, to be turned with the mouse and played, and the code that makes it.
 
 .. grid:: 2 3 3 4
    :gutter: 2
+"""
+TAIL = """
+.. toctree::
+   :hidden:
+   :glob:
+
+   examples/*
+"""
+EXAMPLE = """{name}
+{line}
+
+{says}
+
+.. raw:: html
+
+   <iframe src="../replays/{name}.html" title="{name}" loading="lazy" style="width: 100%; height: 32rem; border: 0"></iframe>
+
+``mobod simulate {name}`` runs it, ``mobod examples copy {name}`` gives you a copy to change, and in Python
+``mb.examples.{name}.build()`` returns the system and its state.
+
 """
 
 
@@ -31,19 +52,32 @@ def simulate(name, frames):
     return mb.simulate(system, state, time, report_interval=time / frames, progress=False)
 
 
-def write_page():
-    """A card for each example: its picture, what it shows, and its replay."""
+def write_pages():
+    """A card for each example, and a page with its replay and its source."""
     lines = [HEAD]
+    PAGES.mkdir(exist_ok=True)
     for name in dir(mb.examples):
         if not (IMAGES / f"{name}.png").exists():
             make(name)  # of a new example
-        says = " ".join(getattr(mb.examples, name).__doc__.partition("\n\n")[0].split()).partition(": ")[2]
+        example = getattr(mb.examples, name)
+        says = " ".join(example.__doc__.partition("\n\n")[0].split()).partition(": ")[2]
+        says = says[:1].upper() + says[1:].rstrip(".") + "."
         lines += [f"   .. grid-item-card:: {name}", f"      :img-top: images/gallery/{name}.png"]
-        lines += [f"      :link: replays/{name}.html", "      :link-type: url", "", f"      {says}", ""]
-    text = "\n".join(lines)
-    page = HERE / "gallery.rst"
-    if not page.exists() or page.read_text() != text:
-        page.write_text(text)
+        lines += [f"      :link: examples/{name}", "      :link-type: doc", "", f"      {says}", ""]
+        text = EXAMPLE.format(name=name, line="=" * len(name), says=says)
+        source = Path(example.__file__)
+        if source.suffix == ".py":
+            text += f".. literalinclude:: {os.path.relpath(source, PAGES)}\n   :language: python\n"
+        else:
+            text += f"The model is a file, ``{source.name}``.\n"
+        write(PAGES / f"{name}.rst", text)
+    write(HERE / "gallery.rst", "\n".join(lines) + TAIL)
+
+
+def write(path, text):
+    """Write a page, if it has changed: Sphinx reads only such pages again."""
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
 
 
 def write_replays(folder):

@@ -133,6 +133,13 @@ def test_the_page_on_subsystems_runs(capsys):
     assert not sensor.is_cache_value_realized(state, sensor.reading)
 
 
+def test_the_page_on_recording_names_all_that_can_be_recorded_by_name():
+    from mobod.simulation.quantities import KNOWN
+
+    page, words = text_of("recording.md"), mobod.simulate.__doc__
+    assert [name for name in KNOWN if f"`{name}`" not in page or name not in words] == []
+
+
 def test_the_page_on_measures_runs(capsys):
     names = run("measures.md")
     state = names["system"].realize_topology()

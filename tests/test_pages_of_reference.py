@@ -26,12 +26,41 @@ def test_each_mobilizer_has_a_picture():
     assert {name for name in kinds if not (DOCS / "images" / "mobilizers" / f"{name}.png").exists()} == set()
 
 
+def test_each_constraint_has_a_picture():
+    kinds = {name for name in mb.constraint.__all__ if name[0].isupper()} - {
+        "Custom",
+        "CustomImplementation",
+        "CompiledFunctions",
+    }
+    assert {name for name in kinds if not (DOCS / "images" / "constraints" / f"{name}.png").exists()} == set()
+    assert {name for name in kinds if f"images/constraints/{name}.png" not in text_of("constraints.md")} == set()
+
+
 def test_each_class_of_errors_has_its_remedy():
     page = text_of("errors.md")
     from mobod import errors
 
     named = [name for name in vars(errors) if name.endswith("Error") and name != "CommandError"]
     assert len(named) >= 4 and [name for name in named if f"`{name}`" not in page] == []
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in (DOCS / "explanation").glob("*.md") if path.name != "index.md"))
+def test_the_files_that_an_explanation_names_exist(page):
+    root, package = DOCS.parent, DOCS.parent / "src" / "mobod"
+    named = re.findall(r"`([\w/]+\.(?:py|md|toml))`", text_of(page))
+    found = {name for name in named for folder in (root, package, DOCS) if (folder / name).exists()}
+    found |= {name for name in named if "/" not in name and [*package.rglob(name), *(root / "tests").rglob(name)]}
+    assert sorted(set(named) - found) == []
+
+
+def test_the_fields_that_the_symbols_stand_for_exist():
+    from mobod.state import fields
+
+    declared = set(re.findall(r"^    (\w+) = ", inspect.getsource(fields), flags=re.MULTILINE))
+    table = text_of("algorithms.md").partition("## Symbols")[2].partition("## Realization")[0]
+    rows = [line.split("|")[2] for line in table.splitlines() if line.startswith("| $")]
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert len(named) > 12 and sorted(named - declared) == []
 
 
 #: What the tables of correspondence call things.
@@ -68,19 +97,6 @@ def test_the_names_beside_those_of_a_peer_exist(name):
 
 # ---------------------------------------------------------------------------------------------- examples
 
-#: What cannot have one of its own, and why.
-WITHOUT_EXAMPLE = {
-    "BaseParameters": "in that of Model",
-    "Kinematics": "in that of inverse_kinematics",
-    "LocalEnergyMinimizer": "a call of Simbody's, see Assembler",
-    "MeshFile": "needs a file",
-    "ObservedPointFitter": "a call of Simbody's, see Assembler",
-    "Result": "for authors of subsystems: docs/how-to/measures.md",
-    "SystemConstraints": "in that of Assembler, which has it always",
-    "read_c3d": "needs a file",
-    "read_external_loads": "needs a file",
-    "scale": "needs recorded markers: docs/how-to/biomechanics.md",
-}
 OPERATOR = re.compile(r"(calc|multiply_by|find|solve|project|express)_")
 #: Of subsystems: what their authors write.
 HOOKS = {"calc_event_trigger_info", "calc_time_of_next_scheduled_event", "calc_time_of_next_scheduled_report"}
@@ -100,8 +116,7 @@ def public():
 
 
 def test_each_public_class_and_function_has_an_example():
-    lacking = {one.__name__ for one in public() if ">>>" not in (one.__doc__ or "")}
-    assert sorted(lacking - set(WITHOUT_EXAMPLE)) == []
+    assert sorted(one.__name__ for one in public() if ">>>" not in (one.__doc__ or "")) == []
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import minimize_scalar
 
 import mobod as mb
 
@@ -160,6 +161,21 @@ def test_a_system_with_actuators_is_pickled():
     again = copy.realize_topology()
     copy.realize(again)
     assert_allclose(again.u_dot, state.u_dot)
+
+
+def test_a_path_through_the_inside_bends_where_it_is_shortest():
+    # ends near the circle, whose line just misses it: found by golden section, without the law of reflection
+    arm, radius = Arm(), 0.06
+    ends = np.array([[-0.1, 0.0601], [0.3, 0.0604]])
+    points = [(arm.matter.ground, (*end, 0.0)) for end in ends]
+    ring = T.Wrap(arm.matter.ground, radius, is_cylinder=True, side=(arm.matter.ground, (0.01, 0, 0)))
+    path = T.WrappedPath(arm.forces, [([points[0], ring, points[1]], 1.0)])
+
+    def bent(angle):
+        return np.linalg.norm(ends - radius * np.array([np.cos(angle), np.sin(angle)]), axis=1).sum()
+
+    least = minimize_scalar(bent, bounds=(1.4, 1.7), method="bounded", options={"xatol": 1e-9}).fun
+    assert path.calc_length(arm.state()) == pytest.approx(least, rel=1e-13)
 
 
 BAD = {

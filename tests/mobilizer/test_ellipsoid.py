@@ -134,7 +134,7 @@ def test_a_changed_default_is_a_topological_change(single):
     ("bad", "error"),
     [
         ((1, 1, 0), mb.ModelError),
-        ((1, -1, 1), mb.ModelError),
+        ((-1, 0, 1), mb.ModelError),
         ((1, np.nan, 1), mb.ModelError),
         ((1, np.inf, 1), mb.ModelError),
         ((1, 1), ValueError),
@@ -176,11 +176,13 @@ def misses(model, p, q):
 
 
 @each_direction
-@pytest.mark.parametrize("shape", ["any", "flat", "long", "sphere"])
+@pytest.mark.parametrize("shape", ["any", "flat", "long", "sphere", "mirrored", "turned over"])
 @pytest.mark.parametrize("request_", ["reachable", "near", "far", "center", "on an axis", "in a plane"])
 def test_no_orientation_near_or_far_is_closer_than_the_fit(direction, shape, request_, single, make):
     a, b, c = make.rng.uniform(0.3, 1.5, 3)
-    model = single({"any": (a, b, c), "flat": (a, a, 0.2), "long": (0.2, b, 0.2), "sphere": (a, a, a)}[shape], direction)
+    radii = {"any": (a, b, c), "flat": (a, a, 0.2), "long": (0.2, b, 0.2), "sphere": (a, a, a)}
+    radii |= {"mirrored": (a, -b, c), "turned over": (-a, -b, -c)}
+    model = single(radii[shape], direction)
     body, state = model.body, model.state
     place = np.asarray(body.get_mobilizer_transform(model.randomize()).p)
     others = [other for other in model.bodies[1:] if other is not body]

@@ -304,6 +304,61 @@ def test_bad_input(make):
         make.tree(3).system.calc_inverse_dynamics(state, np.zeros(len(state.u)))
 
 
+@pytest.mark.parametrize("springs", [False, True])
+def test_q_and_u_in_the_same_call(make, close, springs):
+    """The same as assigning and realizing, in the state and in the result; what is refused changes nothing."""
+    model = make.tree(6, rotors=True)
+    if springs:
+        mb.force.TwoPointLinearSpring(
+            model.forces, model.matter.bodies[1], (0.1, 0, 0), model.matter.bodies[3], (0, 0.2, 0), 30.0, 0.1
+        )
+    system = model.system
+    state = system.realize_topology()
+    system.realize_model(state)
+    q, u = np.array(state.q) + 0.01, np.linspace(-1.0, 1.0, len(state.u))
+    u_dot = np.linspace(1.0, 2.0, len(u))
+    plain = state.copy()
+    plain.q, plain.u = q, u
+    system.realize(plain)
+    first = state.copy()  # of which nothing is realized yet
+    system.realize(first, q=q, u=u)
+    assert first.stage == Stage.ACCELERATION
+    assert np.array_equal(first.q, q) and np.array_equal(first.u_dot, plain.u_dot)
+    for _ in range(2):
+        found = system.calc_inverse_dynamics(state, u_dot, q=q.tolist(), u=u)
+        assert state.stage == Stage.VELOCITY
+        assert np.array_equal(found, system.calc_inverse_dynamics(plain, u_dot))
+        state.q = 2.0 * q
+    for _ in range(2):
+        found, expected = (
+            system.calc_forward_dynamics_derivatives(state, q=q, u=u),
+            system.calc_forward_dynamics_derivatives(plain),
+        )
+        assert state.stage == Stage.ACCELERATION
+        assert np.array_equal(state.u_dot, plain.u_dot)
+        assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))
+        state.u = 2.0 * u
+    found = system.calc_forward_dynamics_derivatives(state, u=u)  # q alone stays
+    assert np.array_equal(found.u, expected.u)
+    for calls in (
+        system.realize,
+        system.calc_forward_dynamics_derivatives,
+        lambda s, **k: system.calc_inverse_dynamics(s, u, **k),
+    ):
+        before = np.array(state.q), np.array(state.u), state.stage, np.array(state.u_dot)
+        for wrong in ({"q": q[1:], "u": 3.0 * u}, {"q": 3.0 * q, "u": u[1:]}, {"q": "no", "u": 3.0 * u}, {"u": [[1.0]]}):
+            with pytest.raises((ValueError, TypeError), match=r"state\.[qu]"):
+                calls(state, **wrong)
+        assert np.array_equal(state.q, before[0]) and np.array_equal(state.u, before[1]) and state.stage == before[2]
+        with pytest.raises(mb.ModelError, match="finite"):
+            calls(state, q=np.nan * q, u=u)
+        calls(state, q=q, u=u)
+    with pytest.raises(ValueError, match="u_dot"):
+        system.calc_inverse_dynamics(state, u_dot[1:], q=q, u=u)
+    with pytest.raises(mb.TopologyError):
+        make.tree(2).system.calc_inverse_dynamics(state, u_dot, q=q, u=u)
+
+
 def test_without_mobilities():
     system = mb.MultibodySystem()
     mb.SimbodyMatterSubsystem(system)

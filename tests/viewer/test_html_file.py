@@ -124,3 +124,53 @@ def test_what_cannot_be_written_says_why(motion, tmp_path):
     bare = mb.Trajectory(time=[0.0], q=[[1.0]], u=[[0.0]], energy=[0.0], coordinate_names=["a"], speed_names=["a"])
     with pytest.raises(ValueError, match="needs a trajectory with a system"):
         bare.save_html(tmp_path / "a.html")
+
+
+def tracked():
+    """A pendulum with a cable that is slack half of the time."""
+    system, state = double_pendulum.build()
+    end = lambda state: (0.0, 0.0, 0.0) if state.time <= 0.5 else None  # noqa: E731
+    system.matter.add_rubber_band_line(
+        [("ground", (0.4, 0.5, 0)), ("lower", end)], color=(0, 1, 0), line_width=9, name="<cable>"
+    )
+    state = system.realize_topology()
+    state.q = 0.4, 0.5
+    return mb.simulate(system, state, 1.0, report_interval=0.1)
+
+
+def test_lines_between_bodies_are_kept_as_stations_over_time(tmp_path):
+    about, arrays = read(tracked().save_html(tmp_path / "cable.html", fps=10))
+    (track,) = about["tracks"]
+    assert track["name"] == "<cable>" and track["bodies"] == [0, 2] and track["rows"] == 11
+    stations = arrays["tracks"].reshape(2, 3, 11)
+    assert_allclose(stations[0, :, :6], np.tile([[0.4], [0.5], [0.0]], 6))
+    assert np.isnan(stations[:, :, 6:]).all()
+
+
+def test_a_browser_shows_lines_between_bodies_hides_them_and_keeps_to_the_dark(tmp_path, page):
+    path = tracked().save_html(tmp_path / "cable.html")
+    page.page.emulate_media(color_scheme="dark")
+    page.page.goto(f"{path.as_uri()}?play=0")
+    page.until("window.mobod !== undefined")
+    green = lambda: ((p := page.picture("#scene"))[..., 1] - p[..., [0, 2]].max(axis=2) > 100).sum()  # noqa: E731
+    assert green() > 50
+    assert page.picture("#scene")[0, 0].max() < 60 and page.picture("#bar").mean() < 128
+    page.page.get_by_label("<cable>").uncheck()
+    page.until("!window.mobod.player.stale")
+    assert green() == 0
+    page.page.get_by_label("<cable>").check()
+    page.page.focus("#scene")
+    before = page.page.evaluate("window.mobod.camera.azimuth")
+    for key in ("d", "w", "+", "End"):
+        page.page.keyboard.press(key)
+    page.until("window.mobod.time === 1")
+    assert page.page.evaluate("window.mobod.camera.azimuth") < before
+    assert green() == 0  # slack
+    assert page.errors == []
+
+
+def test_a_browser_without_webgl_says_so(motion, tmp_path, page):
+    page.page.add_init_script("HTMLCanvasElement.prototype.getContext = () => null")
+    page.page.goto(motion.save_html(tmp_path / "swing.html").as_uri())
+    page.until("document.getElementById('said').textContent !== ''")
+    assert "no WebGL 2 here. Turn graphics acceleration on" in page.page.inner_text("#said")

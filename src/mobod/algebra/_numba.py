@@ -32,5 +32,5 @@ def _layout_of(counts: tuple[str, ...], fields: tuple[record.Field[Any], ...]) -
 
 
 engine.extend(_add_to_numba)
-for _scalar in ("state", "lanes", "duals", "varied"):
+for _scalar in ("state", "lanes", "duals", "varied", "seeded", "twice"):
     routines.attachments[_scalar] = getattr(record, f"attach_{_scalar}")

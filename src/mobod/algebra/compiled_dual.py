@@ -64,8 +64,9 @@ class _DualModel(models.StructModel):
         super().__init__(dmm, fe_type, members)
 
 
-#: What a record with tangents holds.
+#: What a record with tangents holds, and one of Duals of Duals.
 dual8 = DualType(types.float64, MOST)
+twice8 = DualType(dual8, 1)
 
 
 def llvm_type(typ: Any) -> Any:

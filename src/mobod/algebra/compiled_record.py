@@ -16,7 +16,7 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, inf
 from numba.extending import lower_builtin, lower_getattr_generic, models, register_model
 
 from . import record, scalar
-from .compiled_dual import DualType, dual8, join, lift, split, tangents_type
+from .compiled_dual import DualType, dual8, gathered, join, lift, split, tangent, tangents_type, twice8
 from .lanes import I64, VECTOR, WIDTH, Lanes, as_number, lanes
 
 
@@ -49,7 +49,14 @@ class _RecordModel(models.PrimitiveModel):
 
 
 #: The type of a record by the dimensions of its block, and the scalar of an array by its own.
-_OF_BLOCK = {1: RecordType(types.float64), 2: RecordType(lanes), 3: RecordType(dual8), 4: RecordType(lanes, own=True)}
+_OF_BLOCK = {
+    1: RecordType(types.float64),
+    2: RecordType(lanes),
+    3: RecordType(dual8),
+    4: RecordType(lanes, own=True),
+    5: RecordType(dual8, own=True),
+    6: RecordType(twice8),
+}
 _OF_ARRAY = {1: types.float64, 2: types.float64, 3: lanes, 4: dual8}
 
 
@@ -107,8 +114,8 @@ def _define_attach(function: Any, record_type: Any) -> None:
         return builder.bitcast(args[0], I64.as_pointer())
 
 
-for _ndim, _attach in enumerate((record.attach_state, record.attach_lanes, record.attach_duals, record.attach_varied), 1):
-    _define_attach(_attach, _OF_BLOCK[_ndim])
+for _ndim, _scalar in enumerate(("state", "lanes", "duals", "varied", "seeded", "twice"), 1):
+    _define_attach(getattr(record, f"attach_{_scalar}"), _OF_BLOCK[_ndim])
 
 
 @infer_global(record.point_field)
@@ -217,6 +224,8 @@ def _shape(context: Any, builder: Any, typ: Any, field: Any) -> tuple[Any, Any, 
             return field, number(typ.columns), None, 8
         if scalar_type == lanes:
             return field, number(WIDTH * typ.columns), None, 64
+        if scalar_type == twice8:
+            return field, number(_OF_TWICE * typ.columns), None, 8
         blocks = record.value_blocks(typ.columns)
         return field, number(WIDTH * (blocks + typ.columns)), number(WIDTH * blocks), 64
     array = context.make_array(typ)(context, builder, field)
@@ -229,12 +238,25 @@ def _shape(context: Any, builder: Any, typ: Any, field: Any) -> tuple[Any, Any, 
     return array.data, builder.mul(columns, number(WIDTH)) if scalar_type == lanes else columns, None, 8
 
 
+#: Numbers of a Dual, and of a Dual of Duals, in memory.
+_OF_DUAL = 1 + WIDTH
+_OF_TWICE = 2 * _OF_DUAL
+
+
 def _pointers(context: Any, builder: Any, typ: Any, field: Any, row: Any, column: Any) -> list[tuple[Any, int]]:
     """Pointers to the parts of the number at *row*, *column*, each with its alignment."""
     data, length, tangents, align = _shape(context, builder, typ, field)
     start = builder.mul(row, length)
     wide = builder.mul(column, ir.Constant(I64, WIDTH))
     vector = VECTOR.as_pointer()
+    if _scalar_of(typ) == twice8 and not _is_parameter(typ):
+        first = builder.add(start, builder.mul(column, ir.Constant(I64, _OF_TWICE)))
+        pointers = []
+        for half in (0, _OF_DUAL):
+            value = builder.gep(data, [builder.add(first, ir.Constant(I64, half))], inbounds=True)
+            rest = builder.gep(data, [builder.add(first, ir.Constant(I64, half + 1))], inbounds=True)
+            pointers += [(value, 8), (builder.bitcast(rest, vector), 8)]
+        return pointers
     if tangents is not None:
         value = builder.gep(data, [builder.add(start, column)], inbounds=True)
         place = builder.gep(data, [builder.add(builder.add(start, tangents), wide)], inbounds=True)
@@ -257,6 +279,9 @@ def _lower_load(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         parts.append(part)
     if _is_parameter(sig.args[0]):
         return lift(builder, _never_changes(builder, parts[0]), types.float64, sig.return_type)
+    if len(parts) == 4:
+        value, rate = join(builder, dual8, *parts[:2]), join(builder, dual8, *parts[2:])
+        return join(builder, twice8, value, gathered(builder, twice8, [rate]))
     return join(builder, sig.return_type, *parts) if len(parts) == 2 else parts[0]
 
 
@@ -266,7 +291,9 @@ def _lower_store(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     parts = [value]
     if not _is_parameter(sig.args[0]):
         value = lift(builder, value, sig.args[3], _scalar_of(sig.args[0]))
-        parts = list(split(builder, value)) if len(places) == 2 else [value]
+        parts = list(split(builder, value)) if len(places) > 1 else [value]
+    if len(places) == 4:
+        parts = [*split(builder, parts[0]), *split(builder, tangent(builder, twice8, parts[1], 0))]
     for (pointer, align), part in zip(places, parts, strict=True):
         builder.store(part, pointer).align = align
     return context.get_dummy_value()

@@ -3,7 +3,9 @@
 A kernel is called with the block, an int64 array of counts and addresses, and makes it the record by ``attach``: one array
 argument, whatever the number of fields. (A `structref` takes 0.65 us a call, and LLVM has to load its fields' strides and count
 references.) The dimensions of the block say which scalar the record holds, as those of an array do for ``load``: 1-D float64,
-2-D lanes, 3-D `Dual` of float64 with eight tangents, 4-D lanes with parameters of their own.
+2-D lanes, 3-D `Dual` of float64 with eight tangents, 4-D lanes with parameters of their own, 5-D Duals whose parameters have
+tangents too, 6-D Duals of Duals: each number of a 3-D one with its derivative along one more direction (hyper-dual numbers;
+Fike and Alonso 2011).
 
 There are four kinds of field: ``index``, integers of the tree; ``constant``, numbers of the tree that no state has its own of,
 such as the vertices of meshes; ``parameter``, numbers of the tree, which all states and lanes share, without tangents;
@@ -11,7 +13,8 @@ such as the vertices of meshes; ``parameter``, numbers of the tree, which all st
 has its own of are eight in lanes too.
 
 A row of Duals is the values of its columns, padded to eight, then the eight tangents of each column: vectors are aligned, and
-values share cache lines. (A vector of sixteen for each number takes half as much memory again.)
+values share cache lines. (A vector of sixteen for each number takes half as much memory again.) A Dual of Duals is 18 numbers:
+value and tangents, then the derivative of these.
 """
 
 from __future__ import annotations
@@ -169,6 +172,35 @@ class DualRows:
             self[row, column] = value
 
 
+class TwiceDualRows:
+    """A field of Duals of Duals, as views of one array; assigning to it sets values, whose derivatives become zero.
+
+    Parameters
+    ----------
+    array : (rows, columns, 18) array
+
+    Attributes
+    ----------
+    values : (rows, columns) array
+    tangents : (rows, columns, 8) array
+        Derivatives of the values along eight directions.
+    rates : (rows, columns) array
+        Derivatives of the values along the ninth, and
+    rates_of_tangents : (rows, columns, 8) array
+        the second ones.
+    """
+
+    def __init__(self, array: npt.NDArray[np.float64]) -> None:
+        self.array = array
+        self.values, self.tangents = array[:, :, 0], array[:, :, 1 : 1 + TANGENTS]
+        self.rates, self.rates_of_tangents = array[:, :, 1 + TANGENTS], array[:, :, 2 + TANGENTS :]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.values[key] = value
+        self.tangents[key] = self.rates_of_tangents[key] = 0.0
+        self.rates[key] = 0.0
+
+
 def aligned_zeros(*shape: int) -> npt.NDArray[np.float64]:
     """Zeros that begin at a cache line, as vectors of lanes have to."""
     size = math.prod(shape)
@@ -193,12 +225,15 @@ class RecordBase:
     with_tangents : bool
         Whether they hold one state and the derivatives of everything along eight directions: they are `DualRows`.
     own_parameters : bool
-        Whether each lane has parameters of its own: these arrays are then (rows, columns, 8), aligned to a vector.
+        Whether each lane has parameters of its own: these arrays are then (rows, columns, 8), aligned to a vector. With
+        tangents, whether parameters have them too: the arrays are those of `DualRows`.
+    twice : bool
+        With tangents, whether everything has its derivative along one more direction too: fields are `TwiceDualRows`.
 
     Raises
     ------
     ValueError
-        For lanes with tangents: derivatives of eight states take eight records; for parameters of their own without lanes.
+        For lanes with tangents: derivatives of eight states take eight records; for parameters of their own of a single state.
     """
 
     def __init_subclass__(cls) -> None:
@@ -211,13 +246,14 @@ class RecordBase:
         in_lanes: bool = False,
         with_tangents: bool = False,
         own_parameters: bool = False,
+        twice: bool = False,
     ) -> None:
         if in_lanes and with_tangents:
             raise ValueError("a record holds eight states or one with tangents; make a record with tangents for each state")
-        if own_parameters and not in_lanes:
+        if own_parameters and not in_lanes and not with_tangents:
             raise ValueError("parameters of their own are for lanes; a record of one state shares arrays as they are")
         self.counts, self.in_lanes, self.with_tangents = dict(counts), in_lanes, with_tangents
-        self.own_parameters = own_parameters
+        self.own_parameters, self.twice = own_parameters, twice
         fields = [field for field in layout.fields.values() if field.what == "state"]
         shapes = [(counts[field.rows], *self._row(field.columns)) for field in fields]
         sizes = [math.prod(shape) for shape in shapes]
@@ -246,15 +282,15 @@ class RecordBase:
             self.block[layout.places[name]] = base + 8 * start
         for name, array in shared.items():
             self.share(name, array)
-        if own_parameters:
-            self.block = self.block[:, None, None, None]
-        elif in_lanes:
-            self.block = self.block[:, None]
-        elif with_tangents:
-            self.block = self.block[:, None, None]
+        dimensions = 6 if twice else 5 if with_tangents and own_parameters else 3 if with_tangents else 1
+        if in_lanes:
+            dimensions = 4 if own_parameters else 2
+        self.block = self.block.reshape(-1, *(1,) * (dimensions - 1))
 
     def _row(self, columns: int) -> tuple[int, ...]:
         """The shape of a row of numbers."""
+        if self.twice:
+            return columns, 2 * (1 + TANGENTS)
         if self.with_tangents:
             return 1, value_blocks(columns) + columns, TANGENTS
         return (columns, LANES) if self.in_lanes else (columns,)
@@ -263,7 +299,9 @@ class RecordBase:
         """Let field *name*, of the tree, be *array* from now on."""
         if not array.flags.c_contiguous:
             raise ValueError(f"field {name} has to be contiguous")
-        setattr(self, name, array)
+        field = layout.fields[name]
+        with_tangents = self.with_tangents and self.own_parameters and field.what == "parameter"
+        setattr(self, name, DualRows(array, field.columns) if with_tangents else array)
         self.block.reshape(-1)[layout.places[name]] = array.ctypes.data
 
     def copy(self) -> Self:
@@ -288,7 +326,8 @@ class RecordBase:
         except KeyError:
             raise AttributeError(f"this record has no field {name!r} yet; its tree has to share one") from None
         array = self.buffer[start : start + math.prod(shape)].reshape(shape)
-        self.__dict__[name] = DualRows(array, columns) if self.with_tangents else array
+        of_duals = TwiceDualRows(array) if self.twice else DualRows(array, columns) if self.with_tangents else array
+        self.__dict__[name] = of_duals
         return self.__dict__[name]
 
 
@@ -314,6 +353,16 @@ def attach_duals(pointer: Any) -> Any:
 
 def attach_varied(pointer: Any) -> Any:
     """The record of lanes with parameters of their own whose block is at an address."""
+    return pointer
+
+
+def attach_seeded(pointer: Any) -> Any:
+    """The record of Duals whose parameters have tangents, whose block is at an address."""
+    return pointer
+
+
+def attach_twice(pointer: Any) -> Any:
+    """The record of Duals of Duals whose block is at an address."""
     return pointer
 
 

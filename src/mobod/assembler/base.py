@@ -526,7 +526,7 @@ class Assembler(Sealed):
 
         Returns
         -------
-        q : (nt, nq) array
+        (nt, nq) array
             The coordinates of each frame.
 
         Raises

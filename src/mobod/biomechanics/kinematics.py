@@ -20,6 +20,7 @@ from ..errors import ConvergenceError
 from ..importer.formats import as_model
 from ..motion_data import Table, read_sto, read_trc
 from ..motion_data.labels import coordinate_of
+from ..shapes.tracks import APART, MARKER, SEEN, Track
 from ..simulation.trajectory import Trajectory
 from ..value import Rotation
 from ..value.checks import not_negative, number, suggest
@@ -29,6 +30,7 @@ from .motion import Motion
 
 if TYPE_CHECKING:
     from ..importer.model import Model
+    from ..mobilizer.base import MobilizedBody
     from ..state.state import State
 
 #: What a search's promise has to fall below, as a part of the goal: OpenSim's default.
@@ -55,6 +57,22 @@ class Kinematics(Trajectory):
         What was minimized, at each frame.
     rms, maximum : (nt,) arrays
         Of the residuals of each frame.
+    markers : dict of str to (MobilizedBody, (3,) array)
+        The model's, of those that were recorded.
+    seen : Table or None
+        Where they were seen.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> model = mb.load(files("mobod") / "examples" / "panda.urdf")
+    >>> hand, state = model.bodies["panda_link7"], model.default_state()
+    >>> model.markers["wrist"] = (hand, (0, 0, 0))
+    >>> model.system.realize(state, mb.Stage.POSITION)
+    >>> motion = mb.inverse_kinematics(model, mb.Table([0.0], {"wrist": [hand.get_body_origin_location(state)]}))
+    >>> bool(motion.rms[0] < 1e-6), motion.residuals["wrist"].shape
+    (True, (1,))
     """
 
     residuals: Table
@@ -63,6 +81,8 @@ class Kinematics(Trajectory):
     goal: Array
     rms: Array
     maximum: Array
+    markers: Mapping[str, tuple[MobilizedBody, Array]] = {}
+    seen: Table | None = None
 
     def summarize(self) -> str:
         """A table in text: each marker's root mean square and greatest residual, and when that was, the worst first."""
@@ -80,6 +100,21 @@ class Kinematics(Trajectory):
         everything = np.sqrt(np.nanmean(np.square([self.residuals[label] for label in self.residuals]))) if rows else 0.0
         worst_at = f"{np.nanmax(self.maximum):8.4f}" if rows else f"{0.0:8.4f}"
         return "\n".join([*lines, f"{'all':<{width}}  {everything:8.4f}  {worst_at}"])
+
+    def tracks(self) -> list[Track]:
+        """The model's markers, those that were seen, and lines from one to the other, for pages and pictures."""
+        if self.seen is None or not self.markers:
+            return []
+        bodies = np.array([body.index for body, _ in self.markers.values()], dtype=np.intp)
+        stations = np.array([station for _, station in self.markers.values()], dtype=np.float64)
+        seen = np.stack([self.seen[name] for name in self.markers], axis=1)
+        both = np.stack([np.broadcast_to(stations, seen.shape), seen], axis=2).reshape(len(seen), -1, 3)
+        ends, ground = np.stack([bodies, np.zeros_like(bodies)], axis=1).ravel(), np.zeros_like(bodies)
+        return [
+            Track("markers", MARKER, bodies, stations[None], labels=tuple(self.markers)),
+            Track("measured markers", SEEN, ground, seen, labels=tuple(self.markers)),
+            Track("marker errors", APART, ends, both, are_lines=True),
+        ]
 
     def to_table(self) -> Table:
         """The coordinates as a table, for `write_sto`."""
@@ -385,6 +420,9 @@ class _Goals:
         found.rms = np.where(seen, np.sqrt(squares / count), np.nan)
         found.maximum = np.where(seen, np.where(there, apart, 0.0).max(axis=1, initial=0.0), np.nan)
         found.goal = self.goal
+        if self.names:
+            found.markers = {name: model.markers[name] for name in self.names}
+            found.seen = Table(self.time, {name: self.seen[:, k] for k, name in enumerate(self.names)}, name="markers")
         return found
 
     def _angle(self, R: Array, name: str, wanted: Array) -> float:

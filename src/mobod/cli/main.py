@@ -13,6 +13,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..compiling import get_ready
 from ..errors import CommandError, MobodError
 from ..importer.named_models import Choices, Loaded, assign, list_examples, load_model, put_floor, summarize
 from ..value.checks import suggest
@@ -77,6 +78,7 @@ def _simulate(options: argparse.Namespace) -> None:
         write_run_file(options)
         return
     _check_files(options)
+    get_ready()
     kind = _find_integrator(options.integrator)
     say: Callable[[str], None] = (lambda text: None) if options.quiet else print
     compile_for(options.model, kind)

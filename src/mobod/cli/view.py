@@ -60,7 +60,7 @@ def run_view(options: argparse.Namespace) -> None:
         return
     from ..simulation.view import view
 
-    viewer = view(loaded.system, loaded.state, ranges=loaded.ranges, **where)
+    viewer = view(loaded.model or loaded.system, loaded.state, ranges=loaded.ranges, **where)
     print(f"{loaded.name}: {viewer.url} (Ctrl-C ends it)", flush=True)
     path = find_examples().get(model, Path(model))
     try:
@@ -93,7 +93,7 @@ def _watch(viewer: Viewer, path: Path, load: Callable[[], Loaded]) -> None:
         seen = now
         try:
             loaded = load()
-            viewer.replace(loaded.system, loaded.state, loaded.ranges)
+            viewer.replace(loaded.system, loaded.state, loaded.ranges, loaded.model)
             print(f"{path} has changed: read again", flush=True)
         except (CommandError, MobodError, OSError, ValueError, ImportError) as error:
             print(f"mobod: {path} has changed, and cannot be read: {error}", flush=True)

@@ -5,7 +5,7 @@ what a kernel is made of, which names its file in the `disk_cache`, whose folder
 `ahead` shares the work among processes.
 """
 
-from .ahead import Job, compile_ahead, routines_of_package
+from .ahead import Job, compile_ahead, get_ready, routines_of_package
 from .engine import seconds_spent
 from .kernels import Kernel, compiled, compiled_form_of, generic, is_generic, of_arrays
 from .routines import Routine, UsersRoutine, routine, why_not
@@ -22,6 +22,7 @@ __all__ = [
     "compiled",
     "compiled_form_of",
     "generic",
+    "get_ready",
     "is_generic",
     "of_arrays",
     "routine",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import base64
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -27,6 +28,10 @@ from . import engine, fingerprint, kernels, notice, routines, store
 MOST_WORKERS = 3
 #: A worker that has been idle for so long ends, in seconds.
 PATIENCE = 30.0
+
+
+#: Kernels that have been found compiled, with the types of their arguments.
+_there: set[tuple[Any, tuple[Any, ...]]] = set()
 
 
 class Job(NamedTuple):
@@ -49,9 +54,12 @@ class Job(NamedTuple):
 
     def is_there(self) -> bool:
         """Whether nothing needs to be compiled, in this process or on the disk."""
-        if isinstance(self.what, kernels.Kernel):
-            return self.what.is_compiled_for(self._types())
-        return bool(self.what.is_compiled_for(*self.like))
+        if not isinstance(self.what, kernels.Kernel):
+            return bool(self.what.is_compiled_for(*self.like))
+        types = self._types()
+        if (self.what, types) not in _there and self.what.is_compiled_for(types):
+            _there.add((self.what, types))  # looking at the disk takes half a millisecond
+        return (self.what, types) in _there
 
     def _types(self) -> tuple[Any, ...]:
         return tuple(map(engine.numba().typeof, self.like))
@@ -90,6 +98,12 @@ def compile_ahead(jobs: Iterable[Job], most: int = MOST_WORKERS) -> None:
                 job.do()
 
 
+def get_ready() -> None:
+    """Before a first run: a worker imports Numba while this process imports the model."""
+    if not _workers and not store.has_any():
+        _start_workers(min(_workers_wanted(), 1))
+
+
 def routines_of_package() -> list[Job]:
     """Every routine of the kinds that have been imported, for single states."""
     return [Job(what) for what in kernels.marked if isinstance(what, routines.Routine)]
@@ -111,17 +125,22 @@ _workers: list[subprocess.Popen[str]] = []
 
 def _ask_workers(jobs: Sequence[Job], count: int) -> None:
     """Hand the list to workers, which are started if there are none."""
-    _workers[:] = [worker for worker in _workers if worker.poll() is None]
     modules = [name for name in list(sys.modules) if name.partition(".")[0] == __name__.partition(".")[0]]
     text = json.dumps({"modules": modules, "jobs": [job.message() for job in jobs]}) + "\n"
-    with contextlib.suppress(OSError):  # without them it takes longer
-        while len(_workers) < min(count, len(jobs) - 1):
-            _workers.append(_start())
+    _start_workers(min(count, len(jobs) - 1))
     for worker in _workers:
         assert worker.stdin is not None
         with contextlib.suppress(OSError):
             worker.stdin.write(text)
             worker.stdin.flush()
+
+
+def _start_workers(count: int) -> None:
+    """Let there be so many, if it can be; without them it takes longer."""
+    _workers[:] = [worker for worker in _workers if worker.poll() is None]
+    with contextlib.suppress(OSError):
+        while len(_workers) < count:
+            _workers.append(_start())
 
 
 def _start() -> subprocess.Popen[str]:
@@ -157,6 +176,7 @@ def _end_workers() -> None:
 
 def work() -> None:
     """The loop of a worker: compile the jobs on its lists until they are done, or the first process ends."""
+    gc.disable()  # what compiling makes lives on, and this process does not live long
     lists: list[Any] = []
     come, idle = threading.Semaphore(0), PATIENCE
 
@@ -168,6 +188,8 @@ def work() -> None:
         os._exit(0)  # in the middle of whatever it is
 
     threading.Thread(target=listen, daemon=True).start()
+    # while the first process imports the model; `engine.numba` would say now which modules add to it
+    importlib.import_module("numba.extending")
     while come.acquire(timeout=idle):
         given = lists.pop(0)
         for name in given["modules"]:

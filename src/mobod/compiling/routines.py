@@ -38,15 +38,19 @@ class Routine:
         """By the name of its function in its module."""
         return _named, (self.python.__module__, self.python.__qualname__)
 
-    def address(self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False) -> int:
+    def address(
+        self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
+    ) -> int:
         """Where the compiled code for a record's scalar is, compiled or loaded when it is first asked for."""
-        scalar = _scalar_of(in_lanes, with_tangents, own_parameters)
+        scalar = _scalar_of(in_lanes, with_tangents, own_parameters, twice)
         address = self._addresses.get(scalar)
         return self._made(scalar) if address is None else address
 
-    def is_compiled_for(self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False) -> bool:
+    def is_compiled_for(
+        self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
+    ) -> bool:
         """Whether there is such an address, or a file to load the code from."""
-        scalar = _scalar_of(in_lanes, with_tangents, own_parameters)
+        scalar = _scalar_of(in_lanes, with_tangents, own_parameters, twice)
         return scalar in self._addresses or self._cache(self._entry(scalar), scalar).has(_signature())
 
     def _entry(self, scalar: str) -> Callable[..., Any]:
@@ -87,8 +91,10 @@ def _named(module: str, name: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-def _scalar_of(in_lanes: bool, with_tangents: bool, own_parameters: bool) -> str:
-    return "varied" if own_parameters else "lanes" if in_lanes else "duals" if with_tangents else "state"
+def _scalar_of(in_lanes: bool, with_tangents: bool, own_parameters: bool, twice: bool) -> str:
+    if with_tangents:
+        return "twice" if twice else "seeded" if own_parameters else "duals"
+    return "varied" if own_parameters else "lanes" if in_lanes else "state"
 
 
 def _signature() -> Any:
@@ -111,7 +117,7 @@ class UsersRoutine(Routine):
         A hash of these, which becomes part of what names the compiled code on disk; None if it cannot be kept.
     explain : callable
         ``explain(scalar, error) -> Exception`` turns an error of Numba's into what is raised; *scalar* is what `Routine`
-        was being compiled for: "state", "lanes" or "duals".
+        was being compiled for: "state", "lanes" or "duals", parameters' and second ones among these.
     makes_arrays : bool
         Whether they may make arrays, and call what NumPy's functions of these are compiled to.
     """
@@ -129,10 +135,12 @@ class UsersRoutine(Routine):
             (engine.make_jitable_with_arrays if makes_arrays else engine.make_jitable)(part)
         self._fingerprint, self._explain = fingerprint, explain
 
-    def address(self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False) -> int:
+    def address(
+        self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
+    ) -> int:
         """The address of the compiled code; an error of Numba is explained as one of the user's function."""
         try:
-            return super().address(in_lanes, with_tangents, own_parameters)
+            return super().address(in_lanes, with_tangents, own_parameters, twice)
         except OSError:
             raise
         except Exception as error:  # Numba's own errors, and others that a user's function causes inside it

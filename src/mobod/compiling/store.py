@@ -63,6 +63,11 @@ def has(name: str) -> bool:
     return (cache_folder() / name).is_file()
 
 
+def has_any() -> bool:
+    """Whether anything is kept: false before a first run."""
+    return next(_own_files(cache_folder()), None) is not None
+
+
 def read(name: str) -> bytes | None:
     """The data written under a name; None if there is none or it is damaged."""
     file = cache_folder() / name

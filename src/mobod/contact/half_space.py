@@ -23,7 +23,7 @@ class HalfSpace(Shape):
     Parameters
     ----------
     normal : (3,) array_like
-        Out of the solid, in the surface's frame; z unless given. (Simbody's half-space has (-1, 0, 0).)
+        Out of the solid, in the surface's frame; z unless given. Simbody's half-space has (-1, 0, 0).
 
     Raises
     ------

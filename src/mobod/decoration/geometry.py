@@ -129,8 +129,11 @@ def _scale(name: str, value: Any) -> Array:
 
 
 def _color(name: str, value: Any) -> Rgb | None:
-    if value is None:
-        return None
+    return None if value is None else as_color(name, value)
+
+
+def as_color(name: str, value: Any) -> Rgb:
+    """Red, green and blue of what users call a colour; or raise a ValueError."""
     if not isinstance(value, str):
         red, green, blue = (_fraction(name, part) for part in checks.vector(name, value).tolist())
         return red, green, blue
@@ -263,7 +266,7 @@ class Decoration(Sealed):
 
         Returns
         -------
-        lines : list of (n, 3) array
+        list of (n, 3) array
             Points to join, one array a line, in the frame that the decoration is attached to; length.
         """
         return [
@@ -615,6 +618,8 @@ class Mesh(Decoration):
         In the mesh's frame; length.
     faces : sequence of sequences of int
         Convex polygons: three or more indices into `vertices`, counter-clockwise seen from outside.
+    scale, X, color, opacity, line_width, representation
+        As for every kind, see `mobod.decoration.Decoration`.
 
     Examples
     --------
@@ -647,9 +652,20 @@ class Mesh(Decoration):
 
 @dataclass(eq=False)
 class MeshFile(Decoration):
-    """A surface in a file, read when it is first drawn: STL, OBJ, VTP and DAE; others, such as PLY, need the package trimesh.
+    r"""A surface in a file, read when it is first drawn: STL, OBJ, VTP and DAE; others, such as PLY, need the package trimesh.
 
     Unless it is given a color, parts of a DAE file are drawn in their own.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import mobod as mb
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "triangle.obj"
+    >>> written = path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    >>> shape = mb.decoration.MeshFile(path, color="#4477aa")
+    >>> vertices, triangles = shape.calc_mesh()
+    >>> vertices.shape, triangles.shape
+    ((3, 3), (1, 3))
     """
 
     path: Field[str | Path, Path] = Field(_path)

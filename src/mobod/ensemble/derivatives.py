@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from ..system.falling import sweep_for
@@ -65,8 +66,8 @@ class Derivatives(Sums):
             batch_derivatives.calc_forward_dynamics_derivatives,
             {},
             (3 * nu, nu),
-            before=self._sweep().constants,
-            scratch=(*self._scratch_of_sweep(), (2 * nu, nu), self._column_scratch()),
+            before=(self._sweep().slopes,),
+            scratch=(*self._scratch_of_sweep(), (2 * nu, LANES * -(-nu // LANES)), (1, LANES), self._column_scratch()),
             alone=_never,
         )
         by_q, by_u, M_inv = (found[:, i * nu : (i + 1) * nu] for i in range(3))
@@ -116,7 +117,7 @@ class Derivatives(Sums):
             batch_derivatives.calc_inverse_dynamics_derivatives,
             {"udot": given},
             (3 * nu, nu),
-            before=self._sweep().constants,
+            before=(self._sweep().slopes,),
             scratch=((self._template.tree.nb, 6), *self._scratch_of_sweep(), self._column_scratch()),
             alone=_never,
         )

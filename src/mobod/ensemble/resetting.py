@@ -128,7 +128,7 @@ class Resetting(States):
 
         Parameters
         ----------
-        names : str
+        *names : str
             Variables and results of this ensemble, such as ``"q"``, ``"u_dot"``, ``"body_transforms"``, or its methods without
             arguments, such as ``"calc_kinetic_energy"``. They need what they need.
         dtype : data-type
@@ -167,7 +167,7 @@ class Resetting(States):
 
         Parameters
         ----------
-        names : str
+        *names : str
             Variables, results and methods without arguments, as of `get_rows`; ``"time"``, ``"q"`` and ``"u"`` unless given.
 
         Raises

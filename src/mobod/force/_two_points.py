@@ -22,6 +22,7 @@ from ._pools import numbers3
 from .base import Force, body_index
 
 if TYPE_CHECKING:
+    from ..decoration.rubber_band_line import Line
     from ..mobilizer.base import MobilizedBody
     from ..state.state import State
     from .subsystem import GeneralForceSubsystem
@@ -98,6 +99,11 @@ class TwoPoints(Force):
     get_default_station2, set_default_station2, get_station2, set_station2 = parameters.vector(
         "station2", "length", "the second point, in its body"
     ).accessors()
+
+    def calc_lines(self, state: State) -> list[Line]:
+        """From one point to the other."""
+        one, other = self.default_integers
+        return [((one, np.asarray(self.get_station1(state))), (other, np.asarray(self.get_station2(state))))]
 
     def calc_length(self, state: State) -> float:
         """The distance between the points, length. Needs POSITION."""

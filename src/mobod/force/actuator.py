@@ -28,6 +28,7 @@ from .base import Force
 from .transmission.base import Functions, Transmission, check_transmission
 
 if TYPE_CHECKING:
+    from ..decoration.rubber_band_line import Line
     from ..state.state import State
     from .subsystem import GeneralForceSubsystem
 
@@ -236,6 +237,10 @@ class Actuator(Force):
     def reads_z(self) -> bool:  # type: ignore[override]
         """Whether it has dynamics."""
         return self._dynamics != NONE
+
+    def calc_lines(self, state: State) -> list[Line]:
+        """The transmission's, where it is a path."""
+        return self._transmission.calc_lines(state)
 
     def get_transmission(self) -> Transmission:
         """What it acts through."""

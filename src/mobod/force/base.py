@@ -28,6 +28,7 @@ from ._layout import Entry
 from ._routine import BY_ADDRESS
 
 if TYPE_CHECKING:
+    from ..decoration.rubber_band_line import Line
     from ..mobilizer.base import MobilizedBody
     from ..state.state import State
     from .subsystem import GeneralForceSubsystem
@@ -59,7 +60,7 @@ class Force(Parametrized):
 
     INNER = frozenset(
         """
-        KIND add_force check_tree default_integers disabled_by_default discrete_run element entry first_function
+        KIND add_force calc_lines check_tree default_integers disabled_by_default discrete_run element entry first_function
         first_memory first_z implementation num_z pack_integers
         pack_numbers pool_run reads_positions_only reads_z routine span used_functions why_not_finite
         """.split()
@@ -241,6 +242,12 @@ class Force(Parametrized):
         from . import _dispatch
 
         return float(_dispatch.of_all(state, _dispatch.POWER)[self.element])
+
+    # ------------------------------------------------------------------------------------------ for pictures
+
+    def calc_lines(self, state: State) -> list[Line]:
+        """What is drawn of it at a state at POSITION: straight lines between stations of bodies."""
+        return []
 
     # ------------------------------------------------------------------------------------------ for the tree
 

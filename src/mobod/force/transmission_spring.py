@@ -23,6 +23,7 @@ from .base import Force
 from .transmission.base import Functions, Transmission, check_transmission
 
 if TYPE_CHECKING:
+    from ..decoration.rubber_band_line import Line
     from ..state.state import State
     from .subsystem import GeneralForceSubsystem
 
@@ -176,6 +177,10 @@ class TransmissionSpring(Force):
     def routine(self) -> Routine:  # type: ignore[override]
         """What computes it."""
         return _routine_of(self._transmission.FUNCTIONS)
+
+    def calc_lines(self, state: State) -> list[Line]:
+        """The transmission's, where it is a path."""
+        return self._transmission.calc_lines(state)
 
     def get_transmission(self) -> Transmission:
         """What it acts through."""

@@ -51,6 +51,8 @@ class Loaded:
         What a Python file has to record, by name: its QUANTITIES.
     ranges : dict
         Of coordinates, by name, where the file says them.
+    model : Model or None
+        What a file of a model became; None of Python files.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Loaded:
     notes: list[str] = field(default_factory=list)
     quantities: dict[str, Any] = field(default_factory=dict)
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+    model: Model | None = None
 
 
 def assign(state: State, what: str, names: Sequence[str], assignments: Iterable[tuple[str, float]]) -> None:
@@ -197,6 +200,8 @@ def _load_robot(path: Path, choices: Choices, settings: dict[str, Any]) -> Loade
         speeds=list(model.speeds),
         time=float(settings.get("time", TIME)),
         notes=[note for note in model.report if not note.startswith(placed)],
+        ranges=model.ranges,
+        model=model,
     )
     for what, names in (("q", loaded.coordinates), ("u", loaded.speeds)):
         # with another base than the example is meant for, there is nothing to put the base's own values in
@@ -234,6 +239,7 @@ def _load_any(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
         float(settings.get("time", TIME)),
         notes=list(model.report),
         ranges=model.ranges,
+        model=model,
     )
 
 

@@ -23,7 +23,8 @@ class Inputs:
     system : MultibodySystem
     state : State
     given : sequence or None
-        Pairs ``(mobod, which_u)``, or what `settings.find` takes; None stands for every mobility.
+        Pairs ``(mobod, which_u)``, or what `settings.find` takes, whose numbers follow each other; None stands for every
+        mobility.
     """
 
     def __init__(self, system: Any, state: State, given: Sequence[Any] | None) -> None:
@@ -52,12 +53,10 @@ class Inputs:
         for k, one in enumerate(self._each):
             if isinstance(one, int):
                 columns[:, k] = mobility_forces[:, one]
-        wanted = dict.fromkeys(one[0] for one in self._each if not isinstance(one, int))
-        for setting in wanted:
-            found = self._system.calc_parameter_derivatives(state, [setting])
-            for k, one in enumerate(self._each):
-                if not isinstance(one, int) and one[0] is setting:
-                    columns[:, k] = found[:, one[1]]
+        places = [k for k, one in enumerate(self._each) if not isinstance(one, int)]
+        if places:
+            settings = list(dict.fromkeys(one[0] for one in self._each if not isinstance(one, int)))
+            columns[:, places] = self._system.calc_parameter_derivatives(state, settings)
         return columns
 
     def pushed(self, state: State, k: int) -> Callable[[float], State]:

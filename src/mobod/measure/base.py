@@ -51,6 +51,10 @@ class Measure(Sealed):
     ----------
     subsystem : Subsystem, optional
         What it joins; without one, `Subsystem.adopt_measure` may take it later. Adding a measure changes the topology.
+    shape : () or (n,)
+        Of its value: a number, or a vector.
+    default : array_like
+        Its value where nothing else says it: of a variable, or before the start of what remembers.
     name : str, optional
         For messages and for columns of a table; one is made where none is given.
 

@@ -42,6 +42,8 @@ class Constant(Measure):
     subsystem : Subsystem or None
         What it joins. Without one it can still be asked, and be an operand.
     value : float or (n,) array_like
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------

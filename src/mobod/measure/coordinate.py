@@ -48,6 +48,8 @@ class Coordinate(Measure):
         Whose coordinate.
     which : int
         Which of its coordinates, from 0 on.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -30,6 +30,8 @@ class Custom(Measure):
         Functions of numbers and tuples. Measures that integrate or remember what these give leave the system compiled.
     shape : () or (n,)
         Of the value: a number unless given.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -31,6 +31,8 @@ class Delay(Memory):
         Of the same system. It may depend on the delayed value: make the delay first, and set its source.
     delay : float
         How long ago; time.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------

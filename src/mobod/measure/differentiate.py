@@ -76,6 +76,8 @@ class Differentiate(Memory):
         What it joins.
     operand : Measure
         Of the same system.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -34,6 +34,8 @@ class Energy(Measure):
     ----------
     subsystem : Subsystem or None
         What it joins.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Examples
     --------

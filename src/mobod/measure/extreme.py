@@ -92,6 +92,8 @@ class Extreme(Memory):
     operation : Extreme.Operation
         ``MAX_ABS``, ``MAXIMUM``, ``MIN_ABS`` or ``MINIMUM``; there are classes for each. The value is the operand's with its
         sign, also where the largest or smallest magnitude is looked for.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------
@@ -100,7 +102,8 @@ class Extreme(Memory):
 
     See Also
     --------
-    Maximum, Minimum, MaxAbs, MinAbs
+    Maximum, Minimum : Extreme, of one operation.
+    MaxAbs, MinAbs : The same of the absolute value.
 
     Notes
     -----

@@ -34,6 +34,8 @@ class Function(Custom):
         Its first, second, ... time derivative, where these are known.
     shape : () or (n,)
         Of what is returned: a number unless given.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -49,6 +49,8 @@ class Integrate(Measure):
         Its value at the start of a run is the integral's; `get_default_value` unless given.
     default_value : float or (n,) array_like, optional
         What z are in new states: zero unless given. It gives the size where neither measure does.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------

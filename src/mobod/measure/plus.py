@@ -40,6 +40,8 @@ class Plus(Measure):
         What it joins.
     left, right : Measure
         Of the same system.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------

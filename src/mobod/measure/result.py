@@ -31,11 +31,24 @@ class Result(Measure):
         What a change of the value invalidates, with all above; nothing unless given. Above *depends_on*.
     default_value : float or (n,) array_like
         Gives its size, and what `upd_value` shows at first.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------
     ValueError
         If *invalidated* is not above *depends_on*.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> height = mb.measure.Result(system.matter, mb.Stage.POSITION)
+    >>> state = system.realize_topology()
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> height.set_value(state, system.matter.bodies["lower"].get_body_origin_location(state)[1])
+    >>> height.get_value(state)
+    -2.0
     """
 
     def __init__(

@@ -74,6 +74,8 @@ class SampleAndHold(Memory):
         Of the same system.
     period : float, optional
         Sample by itself at the end of the first step at or after each multiple of this time.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -41,6 +41,8 @@ class Scale(Measure):
     factor : float
     operand : Measure
         Of the same system.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -52,6 +52,8 @@ class Sinusoid(Measure):
         Angular: radians a unit of time.
     phase : float or (n,) array_like
         Radians.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -60,6 +60,8 @@ class StationLocation(Measure):
         Whose point.
     station : (3,) array_like
         The point, from the body's origin, in the body's frame; the origin unless given.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -36,6 +36,8 @@ class Time(Measure):
     ----------
     subsystem : Subsystem, optional
         What it joins.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Examples
     --------

@@ -31,6 +31,8 @@ class Variable(Measure):
         The first stage whose results depend on it: a change invalidates that stage and those above.
     default_value : float or (n,) array_like
         What new states have.
+    name : str, optional
+        For messages; its kind and its index unless given.
 
     Raises
     ------

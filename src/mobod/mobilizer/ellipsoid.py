@@ -23,7 +23,7 @@ from ..errors import ModelError
 from ..state import parameters
 from ..value import Rotation, Transform
 from ..value.checks import shaped
-from ..value.rows import in_rows, positive
+from ..value.rows import in_rows
 from ._by_orientation import by_orientation
 from ._named import speeds
 from ._nearest import on_ellipsoid, on_mohrs_circles, turn_between, within
@@ -66,14 +66,16 @@ _functions = by_orientation(place, hinge, bias, num_u=3, num_parameters=3)
 
 
 def _radii(what: str, value: Any) -> Array:
-    """Three positive numbers."""
+    """Three numbers that are not zero."""
     radii = shaped(what, value, (3,))
-    if not np.all((radii > 0.0) & (radii < np.inf)):
-        raise ModelError(f"{what} have to be three positive numbers, along F's x, y and z; got {value!r}")
+    if _finite_and_not_zero(radii) is None:
+        raise ModelError(f"{what} have to be three finite numbers that are not zero, along F's x, y and z; got {value!r}")
     return radii
 
 
-in_rows(_radii)(positive)
+@in_rows(_radii)
+def _finite_and_not_zero(values: Array) -> Array | None:
+    return values if ((values != 0.0) & np.isfinite(values)).all() else None
 
 
 class Ellipsoid(Turning):
@@ -86,12 +88,13 @@ class Ellipsoid(Turning):
     parent, body, X_PF, X_BM, direction, name
         As of every `MobilizedBody`.
     radii : sequence of 3 floats
-        Half axes of the ellipsoid along F's x, y and z; positive, length. A state can change them.
+        Half axes of the ellipsoid along F's x, y and z; length. A negative one mirrors the place along its axis, as models of
+        left and right shoulders have it. A state can change them.
 
     Raises
     ------
     ModelError
-        If the radii are not three positive numbers, or what every mobilizer refuses.
+        If a radius is zero or not finite, or what every mobilizer refuses.
 
     Examples
     --------
@@ -135,8 +138,8 @@ class Ellipsoid(Turning):
 
     def _fit_translation(self, p: Array, q: Array, radii: Array) -> None:
         """Turn M least so that its z axis n takes p_FM = D n nearest to p."""
-        R = Rotation.from_quaternion(q)
-        n = on_ellipsoid(radii, within(1e100 * float(radii.max()), p), R.z_axis)
+        R, half = Rotation.from_quaternion(q), np.abs(radii)
+        n = on_ellipsoid(half, np.sign(radii) * within(1e100 * float(half.max()), p), R.z_axis)
         q[:] = (Rotation.about_axis(*turn_between(R.z_axis, n, R.x_axis)) @ R).to_quaternion()
 
     def _fit_translation_reversed(self, p: Array, q: Array, radii: Array) -> None:
@@ -145,9 +148,9 @@ class Ellipsoid(Turning):
         Its part along F's z is -n.D n, so that what can be reached is a figure of revolution about F's z axis: n determines the
         height and the distance from this axis, and a turn about n the direction.
         """
-        R = Rotation.from_quaternion(q)
-        target = -within(1e100 * float(radii.max()), p)
-        if np.linalg.norm(~R @ (radii * R.z_axis) - target) <= 1e-13 * (radii.max() + np.linalg.norm(target)):
+        R, size = Rotation.from_quaternion(q), float(np.abs(radii).max())
+        target = -within(1e100 * size, p)
+        if np.linalg.norm(~R @ (radii * R.z_axis) - target) <= 1e-13 * (size + np.linalg.norm(target)):
             return  # reached already; below, square roots of rounding errors would turn M needlessly
         n = on_mohrs_circles(radii, target[2], np.hypot(target[0], target[1]), R.z_axis)
         R = Rotation.about_axis(*turn_between(R.z_axis, n, R.x_axis)) @ R

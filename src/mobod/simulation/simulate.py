@@ -124,9 +124,11 @@ def simulate(
         reached and the end.
     record : mapping or sequence, optional
         What else is recorded, by name: anything with ``get_value(state)``, such as a measure, or a callable of a state at
-        ACCELERATION, that gives a number or an array. Names of `mobod.simulation.quantities.KNOWN` stand for themselves:
-        ``["momentum"]``. Found in `Trajectory.quantities`; ``"contacts"``, a table of all that touches, in
-        `Trajectory.contacts`.
+        ACCELERATION, that gives a number or an array. Some names stand for themselves, ``record=["reactions"]``:
+        ``kinetic_energy``, ``potential_energy``, ``mass_center``, ``mass_center_velocity``, ``momentum``, ``central_momentum``,
+        ``u_dot``, ``mobility_forces``, ``motion_forces``, ``motion_power``, ``reactions``, ``contact_wrenches`` and
+        ``centers_of_pressure``, see ``docs/how-to/recording.md``. Found in `Trajectory.quantities`; ``"contacts"``, a table of
+        all that touches, in `Trajectory.contacts`.
     record_bodies : True or sequence, optional
         Bodies, or their names, whose poses are recorded; True for all. Found in `Trajectory.body_poses`.
     record_to : str or path, optional
@@ -152,6 +154,12 @@ def simulate(
     estimate_error : bool or float
         Simulate again with a tenth of the accuracy (or half the fixed step), and tell in `Trajectory.audit` how far the two
         are apart, and from when on by more than this; 0.01 for True.
+    sensitivities : sequence, optional
+        Initial values and parameters by which the motion is differentiated as it runs, such as ``"q"`` or
+        ``"spring.stiffness"``; found in `Trajectory.sensitivities`. See ``docs/how-to/derivatives.md``.
+    view : bool or Viewer
+        True shows the run in the browser as it goes on (the extra ``view``); or a page that `mobod.view` has opened. A page
+        that fails or is closed does not stop the run.
 
     Returns
     -------

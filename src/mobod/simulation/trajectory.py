@@ -32,6 +32,7 @@ from .table import part_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..shapes.tracks import Track
     from ..state.resources import Settings
     from ..state.state import State
     from ..system.system import MultibodySystem
@@ -128,7 +129,7 @@ class Trajectory(Sealed):
     <Trajectory: 2 times from 0 to 0.5, 1 coordinate, 1 speed>
     """
 
-    INNER = frozenset({"from_arrays", "ledger", "run_settings", "template"})
+    INNER = frozenset({"from_arrays", "ledger", "run_settings", "template", "tracks"})
 
     time: Array
     q: Array
@@ -243,6 +244,10 @@ class Trajectory(Sealed):
             else []
         )
         return (show_motion(self) or "") + html_table(repr(self), ("coordinate", "first", "last", "least", "greatest"), rows)
+
+    def tracks(self) -> list[Track]:
+        """What is shown beside the bodies, at the motion's own times: nothing, unless a kind of motion has it."""
+        return []
 
     # ------------------------------------------------------------------------------------------ how it was computed
 

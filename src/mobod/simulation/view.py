@@ -72,6 +72,8 @@ def view(
     ------
     ImportError
         If viser is not installed.
+    RuntimeError
+        In Colab, where no live page can be reached: there a model or trajectory at the end of a cell shows itself.
     TypeError, ValueError, ModelError
         If what is given is no system or model, or the state is of another.
 
@@ -96,6 +98,7 @@ def view(
         make_stepper=lambda shown: TimeStepper(shown, kind(shown, accuracy=accuracy)),
         title=title or getattr(system_or_model, "name", None) or "mobod",
         ranges=known,
+        model=None if isinstance(system_or_model, MultibodySystem) else system_or_model,
         port=port,
         open_browser=open_browser,
     )

@@ -36,6 +36,7 @@ class Storage(HidesInner):
         "block",
         "discrete",
         "force_cache",
+        "given",
         "own_fields",
         "pending_euler_angles",
         "preparing",
@@ -81,6 +82,7 @@ class Storage(HidesInner):
         """Take *record*, and make the views that are handed out."""
         self.tree, self.record, self.block = tree, record, record.block
         self.scratch: tuple[Array, Array] | None = None
+        self.given: tuple[Array, memoryview] | None = None
         # with a body's rows in the shape that getters hand out: reshaping each time takes as long as all the rest
         self.R_GB, self.R_FM = record.R_GB.reshape(-1, 3, 3), record.R_FM.reshape(-1, 3, 3)
         self.V_GB, self.A_GB = record.V_GB.reshape(-1, 2, 3), record.A_GB.reshape(-1, 2, 3)
@@ -98,6 +100,12 @@ class Storage(HidesInner):
         for name, array in self.own_fields.items():
             record.share(name, array)
         self._attach(tree, record)
+
+    def make_given(self) -> tuple[Array, memoryview]:
+        """Room for a number a mobility that an operator is given, and its memory: to copy is quicker than to check an array."""
+        array = np.zeros(self.tree.nu)
+        self.given = array, memoryview(array)  # type: ignore[arg-type]
+        return self.given
 
     def field(self, name: str) -> npt.NDArray[Any]:
         """An Instance field as it is in this state."""

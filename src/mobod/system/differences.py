@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 STEP = 5e-4
 
 
-def _note(system: Any) -> None:
+def note(system: Any) -> None:
+    """Warn the caller of a public method that its derivatives are differences."""
     warnings.warn(
         f"{system!r} has parts written in Python, so that its derivatives are differences, exact to about 1e-8; parts given as "
         "compiled= functions are differentiated exactly",
@@ -58,7 +59,7 @@ def _columns(state: State, names: tuple[str, ...], value: Callable[[State], Arra
 
 def of_inverse_dynamics(system: Any, state: State, u_dot: Array) -> list[Array]:
     """Derivatives of what is missing for *u_dot*, by q and u."""
-    _note(system)
+    note(system)
 
     def missing(other: State) -> Array:
         system.realize(other, Stage.DYNAMICS)
@@ -69,7 +70,7 @@ def of_inverse_dynamics(system: Any, state: State, u_dot: Array) -> list[Array]:
 
 def of_forward_dynamics(system: Any, state: State) -> tuple[Array, Array, Array, Array, Array]:
     """Derivatives of u_dot by q, u, z, mobility forces and time."""
-    _note(system)
+    note(system)
 
     def u_dot(other: State) -> Array:
         system.realize(other)

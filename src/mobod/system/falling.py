@@ -5,7 +5,6 @@ Without other forces, constraints and motions of time, that is.
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +16,8 @@ from ..force._slopes import table_of
 from ..state import validity
 from ..tree import inverse_dynamics_derivatives as kernels
 from ..tree import matrix_sweep
-from ..tree import realize as _realize
 from ..tree.prescribed_mobilities import FROM_MOTION
+from ..value.stage import Stage
 from . import tangents
 
 if TYPE_CHECKING:
@@ -26,18 +25,18 @@ if TYPE_CHECKING:
     from ..tree.tree import Tree
     from .manifold import OnManifold
 
-_empty = np.empty  # one lookup less
+_empty, _zeros = np.empty, np.zeros  # one lookup less
+_kernel = kernels.calc_accelerations_derivatives
+_ACCELERATION, _REALIZED = int(Stage.ACCELERATION), validity.WANTED[Stage.ACCELERATION]
 #: Fields of a state's own that decide whether gravity is all that acts.
 _DECIDING = ("force_enabled", "force_integers", "constraint_enabled", "prescribed", "mass")
-#: By tree, and by what the state has of its own of these.
-_SWEEPS: weakref.WeakKeyDictionary[Tree, dict[Any, Sweep | None]] = weakref.WeakKeyDictionary()
-#: The most of a tree.
+#: The most sweeps of a tree that are kept, by what the state has of its own of these.
 _KEPT = 64
 
 
 def sweep_for(system: OnManifold, state: State) -> Sweep | None:
     """The sweep for a state's tree, or None where something else than gravity acts."""
-    own, tree = state.own_fields, state.tree
+    own, kept = state.own_fields, state.tree.sweeps
     # of a mass it matters only whether there is one: states that vary it share a sweep
     key = (
         ()
@@ -45,12 +44,11 @@ def sweep_for(system: OnManifold, state: State) -> Sweep | None:
         else tuple((name, (own[name] > 0.0 if name == "mass" else own[name]).tobytes()) for name in _DECIDING if name in own)
     )
     try:
-        return _SWEEPS[tree][key]
+        return kept[key]
     except KeyError:
-        of_tree = _SWEEPS.setdefault(tree, {})
-        if len(of_tree) >= _KEPT:
-            of_tree.clear()
-        found = of_tree[key] = _made(system, tree, state.field)
+        if len(kept) >= _KEPT:
+            kept.clear()
+        found = kept[key] = _made(system, state.tree, state.field)
         return found
 
 
@@ -82,25 +80,22 @@ class Sweep:
         ]
         #: 1 for bodies whose columns depend on their coordinates.
         self.bent: npt.NDArray[np.int64] = np.array(bent, np.int64)
-        self._bends, self._slopes = any(bent), slopes
+        #: The elements of forces on single mobilities, see `force._slopes`.
+        self.slopes = slopes
+        self._bends = any(bent)
         self._no_bends = np.zeros((1, kernels.NUMBERS_OF_BENDS))
-        #: What the kernels take: no bends, which bodies have them, and forces on single mobilities.
-        self.constants = self._no_bends, self.bent, slopes
-        self._nu, self._blocks = tree.nu, -(-tree.nu // LANES)
-        self._nb, self._pool = tree.nb, []  # type: tuple[int, list[Any]]
+        nu, self._columns = tree.nu, LANES * -(-tree.nu // LANES)
+        self._nu, self._shape = nu, (3, nu, nu)
+        self._work_size = kernels.work_size(tree.nb, nu, self._columns)
+        self._pool: list[Array] = []
+        self._no_z = np.zeros((nu, 0))  # without numbers that anybody could change
 
-    def _scratch(self) -> Any:
-        """Arrays of the kernel that are not in use, else new ones."""
-        if self._pool:
+    def _work(self) -> Array:
+        """Scratch of the kernel that is not in use, else new."""
+        try:
             return self._pool.pop()
-        nu, columns = self._nu, LANES * self._blocks
-        return (
-            np.zeros((self._nb, kernels.NUMBERS_A_BODY)),
-            np.zeros((nu, kernels.NUMBERS_A_MOBILITY)),
-            aligned_zeros(kernels.NUM_ROWS, columns),
-            aligned_zeros(2, nu, columns),
-            aligned_zeros(2, nu, columns),
-        )
+        except IndexError:
+            return aligned_zeros(self._work_size)
 
     def residual(self, state: State, u_dot: Array, A: Array) -> tuple[Array, Array]:
         """Derivatives of inverse dynamics by q and u, at *u_dot* and the accelerations of the bodies."""
@@ -108,25 +103,36 @@ class Sweep:
         if nu == 0:
             return np.zeros((0, 0)), np.zeros((0, 0))
         bends = tangents.bends(state) if self._bends else self._no_bends
-        scratch = self._scratch()
-        kernels.calc_derivatives(state.block, A.reshape(-1, 6), u_dot, bends, self.bent, self._slopes, *scratch)
-        by_q, by_u = scratch[3][:, :, :nu].copy()
-        self._pool.append(scratch)
-        return by_q, by_u
+        work, out = self._work(), _empty(self._shape)
+        given = state.block, A.reshape(-1, 6), u_dot, bends, self.bent, self.slopes, work, self._columns, out
+        kernels.calc_derivatives(*given)
+        self._pool.append(work)
+        return out[0], out[1]
 
-    def accelerations(self, state: State) -> tuple[Array, Array, Array]:
-        """Derivatives of the state's u_dot by q and u, and M^-1."""
-        nu = self._nu
+    def accelerations(self, system: OnManifold, state: State) -> tuple[Array, Array, Array, Array, Array]:
+        """Derivatives of the state's u_dot by q, u, z, mobility forces and time; it is realized unless it is."""
+        nu, nz = self._nu, len(state.z_values)
+        by_z = _zeros((nu, nz)) if nz else self._no_z
+        if nu == 0 or self._bends:
+            system.realize(state)
         if nu == 0:
-            return np.zeros((0, 0)), np.zeros((0, 0)), np.zeros((0, 0))
+            return _zeros((0, 0)), _zeros((0, 0)), by_z, _zeros((0, 0)), _zeros(0)
         bends = tangents.bends(state) if self._bends else self._no_bends
-        scratch = self._scratch()
-        flat = (state.scratch or matrix_sweep.make_scratch(state))[0]
-        out = _empty((3, nu, nu))
-        valid = state.valid
-        address = 0 if valid & validity.ARTICULATED else _realize.advance.address()
-        kernel = kernels.calc_accelerations_derivatives
-        given = state.block, address, valid, bends, self.bent, self._slopes, *scratch, flat, out
-        (kernel.code or kernel.code_for(*given))(*given)
-        self._pool.append(scratch)
-        return out[0], out[1], out[2]
+        scratch, valid = state.scratch or matrix_sweep.make_scratch(state), state.valid
+        address = system.plain_address
+        try:
+            work = self._pool.pop()
+        except IndexError:
+            work = aligned_zeros(self._work_size)
+        out = _empty(self._shape)
+        code = _kernel.code
+        if code is None:
+            code = _kernel.code_for(state.block, address, valid, bends, self.bent, self.slopes, work, scratch[0], out)
+        status = code(state.block, address, valid, bends, self.bent, self.slopes, work, scratch[0], out)
+        self._pool.append(work)
+        if status:
+            system.explain(state, status)
+        state.valid = valid | _REALIZED
+        if state.stage_number < _ACCELERATION:
+            state.stage_number = _ACCELERATION
+        return out[0], out[1], by_z, out[2], _zeros(nu)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..decoration.rubber_band_line import RubberBandLine
 from ..mobilizer.base import MobilizedBody
 from ..mobilizer.ground import Ground
 from .matter_contacts import HasContacts
@@ -55,7 +56,7 @@ class SimbodyMatterSubsystem(HasContacts):
         default_use_euler_angles enable_constraint explicit_g find_body find_reaction frame_jacobian mobility_vector
         mobilizer_acceleration mobilizer_velocity name_of_contact num_equations particle
         particles places_of_rows position_errors positions
-        rigid_pairs rows_in_use singularities
+        rigid_pairs rows_in_use rubber_band_lines singularities
         state_limited_frictions tasks token unilateral_contacts velocities velocity_errors
         """.split()
     )
@@ -69,6 +70,7 @@ class SimbodyMatterSubsystem(HasContacts):
         self.token = object()  # what a state of its system, as this is now, has too; of an orphan none has it
         self.default_use_euler_angles = False
         self._show_default_geometry = True
+        self.rubber_band_lines: list[RubberBandLine] = []
         self._ground = Ground(self)
         super().__init__(system, "matter")
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
+from ..decoration.geometry import as_color
+from ..decoration.rubber_band_line import RubberBandLine
 from ..errors import ModelError, TopologyError
 from ..mobilizer.base import MobilizedBody
 from ..mobilizer.ground import Ground
-from ..value.checks import behaved, numbers
+from ..value.checks import behaved, numbers, positive, vector
 from .particles import ParticleSubsystem
 
 if TYPE_CHECKING:
@@ -71,6 +73,7 @@ class HasBodies(ParticleSubsystem):
     _names: dict[str, MobilizedBody]
     _ground: Ground
     _show_default_geometry: bool
+    rubber_band_lines: list[RubberBandLine]
 
     def adopt(self, body: MobilizedBody, name: str | None) -> tuple[int, str]:
         """Take a new body; its index and its name."""
@@ -162,6 +165,56 @@ class HasBodies(ParticleSubsystem):
     def get_show_default_geometry(self) -> bool:
         """Whether pictures show joints and sticks for bodies without decorations of their own."""
         return self._show_default_geometry
+
+    def add_rubber_band_line(
+        self,
+        points: Sequence[tuple[MobilizedBody | int | str, Any]],
+        *,
+        color: Any = "red",
+        line_width: float = 2.0,
+        name: str = "lines",
+    ) -> RubberBandLine:
+        """Draw a line through points of several bodies, straight from one to the next: a muscle, a cable, a rope.
+
+        It does nothing but show; `force.TwoPointLinearSpring`, tendons and other forces along lines are drawn without it.
+
+        Parameters
+        ----------
+        points : sequence of (body, station)
+            Two or more, in order; a station is ``(3,)``, in its body, or a function of the state, which is at POSITION, that
+            gives one, or None where the point is no part of the line.
+        color : str or (3,) array_like
+        line_width : float
+            In points.
+        name : str
+            Under which pages show it or do not, with all others of the same name.
+
+        Returns
+        -------
+        RubberBandLine
+
+        Raises
+        ------
+        ModelError, ValueError, TypeError, KeyError, IndexError
+            If there are fewer than two points, or one is none of this matter's bodies or no vector.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> system.matter.add_rubber_band_line([("ground", (0, 1, 0)), ("lower", (0, 0, 0))], color="brown", name="cable")
+        <RubberBandLine 'cable' through 2 points>
+        """
+        placed = [(self.find_body(body), station) for body, station in points]
+        if len(placed) < 2:
+            raise ModelError(f"a rubber-band line has two points or more, got {len(placed)}")
+        ends = [
+            (int(body.index), station if callable(station) else vector("a point of a rubber-band line", station))
+            for body, station in placed
+        ]
+        line = RubberBandLine(ends, as_color("color", color), positive("line_width", line_width), str(name))
+        self.rubber_band_lines.append(line)
+        return line
 
     def mobility_vector(self, state: State, what: str, value: ArrayLike | None) -> Array:
         """A contiguous ``(nu,)`` array, only to be read; zeros for None or an empty one."""

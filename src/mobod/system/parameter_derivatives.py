@@ -2,13 +2,13 @@
 
     d(udot) = -M^-1 d(residual)        residual = Y (m, m c, I) + rotor inertias udot - forces + G^T lambda
 
-With the regressor Y columns by inertial parameters are exact, and cost little: by m, with c held, Y_m + Y_mc c, by c m Y_mc.
-Other parameters take differences of fourth order, exact to rounding where the residual is linear in them, as in stiffnesses.
+With the regressor Y columns by inertial parameters cost little: by m, with c held, Y_m + Y_mc c, by c m Y_mc. All others are
+seeds of dual numbers, see `parameter_tangents`. What users have written in Python takes differences of fourth order.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from ..force.gravity_compensation import GravityCompensation
 from ..force.thermostat import Thermostat
 from ..value.stage import Stage
 from . import tangents
-from .differences import along
+from .differences import along, note
+from .parameter_tangents import of_seeds
 from .settings import Setting
 
 if TYPE_CHECKING:
@@ -27,30 +28,60 @@ if TYPE_CHECKING:
 _WEIGHING = (GravityCompensation, Thermostat)
 
 
-def by_settings(system: Any, state: State, settings: list[Setting]) -> Array:
-    """Derivatives of u_dot by settings, a column a number. Needs ACCELERATION."""
+class RatesByParameters(NamedTuple):
+    """Derivatives of q_dot, u_dot and z_dot, of the forces' z, by parameters, a column a number."""
+
+    q_dot: Array
+    u_dot: Array
+    z_dot: Array
+
+
+def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByParameters:
+    """Derivatives by settings. Needs ACCELERATION."""
     tree = state.tree
     size = sum(setting.size for setting in settings)
     residual, errors = np.zeros((tree.nu, size)), np.zeros((tree.counts["num_rows"], size))
-    enabled = state.field("force_enabled")
-    weighed = system.is_interpreted or any(
-        isinstance(force, _WEIGHING) and enabled[force.element] for force in system.all_forces()
-    )
-    equations, Y, first = None, None, 0
+    q_dot, z_dot = np.zeros((tree.nq, size)), np.zeros((tree.nz, size))
+    first, of_elements = 0, []
+    Y = None if _is_weighed(system, state) else _regressor(system, state, settings)
     for setting in settings:
         place = slice(first, first + setting.size)
         first += setting.size
-        if setting.inertial is not None and not weighed:
-            if Y is None:
-                Y = system.get_matter_subsystem().calc_inertial_parameter_regressor(state, state.u_dot_view[: tree.nu])
+        if setting.inertial is not None and Y is not None:
             residual[:, place] = _by_inertia(state, setting.inertial, Y)
-            continue
-        equations = equations or Equations(system, state)
-        for i in range(setting.size):
-            column = equations.along(setting, i, setting.step(state, i))
-            residual[:, place.start + i] = column[: tree.nu]
-            errors[equations.rows, place.start + i] = column[tree.nu :]
-    return tangents.rates_of(system, state, residual, errors)
+        else:
+            of_elements.append((place, setting))
+    if of_elements and system.is_interpreted:
+        note(system)
+        equations = Equations(system, state)
+        for place, setting in of_elements:
+            for i in range(setting.size):
+                column = equations.along(setting, i, setting.step(state, i))
+                residual[:, place.start + i] = column[: tree.nu]
+                errors[equations.rows, place.start + i] = column[tree.nu : len(column) - tree.nz]
+                z_dot[:, place.start + i] = column[len(column) - tree.nz :]
+    elif of_elements:
+        columns = np.concatenate([np.r_[place] for place, _ in of_elements])
+        found = of_seeds(system, state, [seed for _, setting in of_elements for seed in setting.seeds(state)])
+        residual[:, columns], errors[:, columns] = found.residual, found.errors
+        q_dot[:, columns], z_dot[:, columns] = found.q_dot, found.z_dot
+    return RatesByParameters(q_dot, tangents.rates_of(system, state, residual, errors), z_dot)
+
+
+def _is_weighed(system: Any, state: State) -> bool:
+    """Whether forces beside gravity may depend on the bodies' masses."""
+    enabled = state.field("force_enabled")
+    return bool(
+        system.is_interpreted or any(isinstance(force, _WEIGHING) and enabled[force.element] for force in system.all_forces())
+    )
+
+
+def _regressor(system: Any, state: State, settings: list[Setting]) -> Array | None:
+    """The regressor at the state's u_dot, where some setting is an inertial parameter."""
+    if all(setting.inertial is None for setting in settings):
+        return None
+    Y: Array = system.get_matter_subsystem().calc_inertial_parameter_regressor(state, state.u_dot_view[: state.tree.nu])
+    return Y
 
 
 def _by_inertia(state: State, inertial: tuple[int, str], Y: Array) -> Array:
@@ -68,7 +99,7 @@ def _by_inertia(state: State, inertial: tuple[int, str], Y: Array) -> Array:
 
 
 class Equations:
-    """Residual and constraint errors of states near one, at its u_dot and multipliers."""
+    """Residual, constraint errors and z_dot of states near one, at its u_dot and multipliers."""
 
     def __init__(self, system: Any, state: State) -> None:
         self._system, self._matter = system, system.get_matter_subsystem()
@@ -78,7 +109,7 @@ class Equations:
         self._other = state.copy()
 
     def along(self, setting: Setting, i: int, step: float) -> Array:
-        """The derivative by number i of a setting ``(nu + rows,)``."""
+        """The derivative by number i of a setting ``(nu + rows + nz,)``."""
         moved = 0.0
 
         def at(h: float) -> Array:
@@ -94,7 +125,8 @@ class Equations:
     def _at(self, other: State) -> Array:
         self._system.realize(other, Stage.DYNAMICS)
         residual: Array = self._system.calc_inverse_dynamics(other, self._u_dot)
-        if not len(self.rows):
-            return residual
-        residual = residual + self._matter.multiply_by_g_transpose(other, self._multipliers)
-        return np.concatenate([residual, self._matter.calc_constraint_acceleration_errors(other, self._u_dot)])
+        errors = np.zeros(0)
+        if len(self.rows):
+            residual = residual + self._matter.multiply_by_g_transpose(other, self._multipliers)
+            errors = self._matter.calc_constraint_acceleration_errors(other, self._u_dot)
+        return np.concatenate([residual, errors, other.z_dot_view[: other.tree.nz]])

@@ -27,6 +27,7 @@ class HasParts(Sealed):
     _topology_realized: bool
     _trees: dict[bool, Tree]
     _kernel: Any
+    plain_address: int
     _default_state: State | None
 
     def adopt_subsystem(self, subsystem: Subsystem) -> int:
@@ -97,7 +98,7 @@ class HasParts(Sealed):
             self._matter.token = self.topology_token
         self._topology_realized = False
         self._trees = {}
-        self._kernel = None
+        self._kernel, self.plain_address = None, 0
         self._default_state = None
         self.compiles_measures = False
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..algebra.arrays import ArrayLike
 from ..constraint import _protocol as constraint_what
 from ..errors import ModelError, StageError
 from ..mobilizer._custom_python import write_position, write_velocity
@@ -37,8 +38,16 @@ class Realizing(Explaining):
     """The part of `MultibodySystem` that realizes states."""
 
     _address: int
+    plain_address: int
 
-    def realize(self, state: State, stage: Stage = Stage.ACCELERATION) -> None:
+    def realize(
+        self,
+        state: State,
+        stage: Stage = Stage.ACCELERATION,
+        *,
+        q: ArrayLike | None = None,
+        u: ArrayLike | None = None,
+    ) -> None:
         """Realize *state* through *stage*: compute the results of that stage that are not valid yet.
 
         Parameters
@@ -47,11 +56,16 @@ class Realizing(Explaining):
             Made by this system, at MODEL or above; its results are found in it afterwards.
         stage : Stage
             ACCELERATION unless given.
+        q : (nq,) array_like, optional
+            Assigned first, as by ``state.q = q``; together with *u* in half the time of two assignments.
+        u : (nu,) array_like, optional
 
         Raises
         ------
         StageError
             If the state is below MODEL.
+        ValueError, TypeError
+            If *q* or *u* has another shape, or holds no numbers; neither is then assigned.
         TopologyError
             If the state is another system's, or older than a change of this one.
         ModelError
@@ -68,6 +82,9 @@ class Realizing(Explaining):
         >>> system.realize(state, mb.Stage.VELOCITY)
         >>> state.stage.name
         'VELOCITY'
+        >>> system.realize(state, q=(0.1, 0.2), u=(1.0, 0.0))
+        >>> state.q
+        array([0.1, 0.2])
         """
         # kept short: with the setters of q and u, this is all that Python adds to the kernel's time
         try:
@@ -85,6 +102,8 @@ class Realizing(Explaining):
         else:
             level = int(_stage_of(stage))
             wanted = validity.WANTED[level]
+        if q is not None or u is not None:
+            state.assign(q, u)
         reached = state.stage_number
         if reached >= level:
             return
@@ -270,6 +289,7 @@ class Realizing(Explaining):
         """The kernel that realizes states; with users' compiled functions it checks their results, too."""
         checked = any(body.is_of_users_functions for body in self.get_matter_subsystem().body_list)
         self._address = _realize.advance.address()
+        self.plain_address = 0 if checked else self._address
         kernel = _realize.realize_checked if checked else _realize.realize
         self._kernel = kernel.code or kernel.code_for(np.zeros(1, np.int64), 0, 0, 0)
         return self._kernel

@@ -1,4 +1,8 @@
-"""Settings: numbers of a model that a state can have of its own, by name, and how to move one of them a little."""
+"""Settings: numbers of a model that a state can have of its own, by name, and how the record's parameters change with them.
+
+Those of a frame are displacements, three turns about its own axes and a translation in the body that it is fixed to; those of a
+rotation are the turns alone.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..state.parameters import Parametrized
+from ..errors import ModelError
+from ..state.parameters import Parameter, Parametrized
+from ..value import Rotation, Transform, checks
 from ..value.checks import suggest
+from . import differences
+from .parameter_tangents import Seed
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -29,6 +37,8 @@ class Setting:
     size : int
     inertial : tuple of int and str, or None
         The body's number, and which of its inertial parameters it is, or ``"rotor_inertia"``.
+    seeds : callable
+        ``seeds(state)``: how fields of the record change with each number.
     """
 
     def __init__(
@@ -37,9 +47,11 @@ class Setting:
         values: Callable[[State], Any],
         move: Callable[[State, int, float], None],
         size: int,
+        seeds: Callable[[State], list[list[Seed]]],
         inertial: tuple[int, str] | None = None,
     ) -> None:
-        self.name, self.size, self._values, self._move, self.inertial = name, size, values, move, inertial
+        self.name, self.size, self.seeds, self.inertial = name, size, seeds, inertial
+        self._values, self._move = values, move
 
     @property
     def names(self) -> list[str]:
@@ -115,14 +127,94 @@ def _of(element: Any, name: str) -> Setting:
 
 def _of_parameter(element: Any, parameter: Any, title: str) -> Setting:
     get, set_ = getattr(element, f"get_{parameter.name}"), getattr(element, f"set_{parameter.name}")
-    size = int(np.prod(parameter.shape, dtype=int))
+    displaced = _DISPLACED.get(parameter.shape)
+    size = int(np.prod(parameter.shape, dtype=int)) if displaced is None else displaced
+
+    def values(state: State) -> Any:
+        return get(state) if displaced is None else np.zeros(size)
 
     def move(state: State, i: int, h: float) -> None:
-        values = np.array(get(state), np.float64)
-        values.reshape(-1)[i] += h
-        set_(state, float(values) if size == 1 and not parameter.shape else values)
+        if displaced is not None:
+            set_(state, _displaced(get(state), i, h))
+            return
+        moved = np.array(get(state), np.float64)
+        moved.reshape(-1)[i] += h
+        set_(state, float(moved) if not parameter.shape else moved)
 
-    return Setting(title, get, move, size)
+    def seeds(state: State) -> list[list[Seed]]:
+        field, first, n = element.number_place(state, f"set_{parameter.name}")
+        numbers = np.array(element.number_run(state, f"get_{parameter.name}"))
+        rates = _of_displacements(parameter, numbers) if displaced is not None else _of_values(element, parameter, numbers)
+        rows, columns = np.arange(first, first + n), np.zeros(n, np.int64)
+        return [[Seed(field, rows[has], columns[has], rate[has])] for rate in rates for has in [np.flatnonzero(rate)]]
+
+    return Setting(title, values, move, size, seeds)
+
+
+#: Numbers of a frame, and of a rotation, by the shape of the parameter.
+_DISPLACED: dict[tuple[int, ...], int] = {(4, 4): 6, (3, 3): 3}
+
+
+def _displaced(value: Any, i: int, h: float) -> Any:
+    """A frame or a rotation, displaced by number i."""
+    if i >= 3:
+        return Transform(value.R, np.asarray(value.p) + h * np.eye(3)[i - 3])
+    turn = Rotation.about_axis(h, np.eye(3)[i])
+    return Transform(value.R @ turn, value.p) if isinstance(value, Transform) else value @ turn
+
+
+def _turned(R: Array, i: int) -> Array:
+    """The rate of a rotation ``(3, 3)`` that turns about its own axis i."""
+    j, k = (i + 1) % 3, (i + 2) % 3
+    rate = np.zeros((3, 3))
+    rate[:, j], rate[:, k] = R[:, k], -R[:, j]
+    return rate
+
+
+def _of_displacements(parameter: Parameter[Any, Any], numbers: Array) -> Array:
+    """How an element's numbers change with the displacements of a frame, or a rotation, a row a displacement."""
+    places = np.array(parameter.places or range(parameter.first, parameter.end))
+    R = numbers[places[:9]].reshape(3, 3)
+    rates = np.zeros((_DISPLACED[parameter.shape], len(numbers)))
+    for i in range(3):
+        rates[i, places[:9]] = _turned(R, i).ravel()
+    if len(rates) == 6:
+        rates[[3, 4, 5], places[9:]] = 1.0
+    return rates
+
+
+def _of_values(element: Any, parameter: Parameter[Any, Any], numbers: Array) -> Array:
+    """How an element's numbers change with each of a parameter's, a row each.
+
+    Where setters normalize, or compute others from them, differences of that little function do, at about 1e-13.
+    """
+    places = np.array(parameter.places or range(parameter.first, parameter.end))
+    value = np.array(parameter.take(numbers), np.float64)
+    rates = np.zeros((value.size, len(numbers)))
+    is_stored = parameter.size == value.size
+    if is_stored:
+        rates[np.arange(value.size), places] = 1.0
+    is_direction = getattr(parameter.check, "__wrapped__", None) is checks.unit
+    if is_stored and element.settle is None and not is_direction and "put" not in vars(parameter):
+        return rates
+    step = 1e-3 * max(1e-3, float(np.linalg.norm(value)))
+
+    def at(i: int, h: float) -> Array:
+        changed, moved = numbers.tolist(), value.copy()
+        moved.reshape(-1)[i] += h
+        parameter.put(changed, parameter.check(parameter.name, float(moved) if not parameter.shape else moved))
+        if element.settle is not None:
+            element.settle(element.name, changed)
+        return np.array(changed)
+
+    for i in range(value.size):
+        try:
+            with np.errstate(invalid="ignore"):  # bounds may be infinite
+                found = differences.along(lambda h, i=i: at(i, h), step)  # type: ignore[misc]
+        except (ModelError, ValueError):  # at the end of what is allowed, where nothing is computed from it
+            continue
+        rates[i] = np.where(np.isfinite(found), found, rates[i])
+    return rates
 
 
 def _of_field(body: Any, field: str, title: str, rows: Callable[[State], slice], size: int) -> Setting:
@@ -131,8 +223,18 @@ def _of_field(body: Any, field: str, title: str, rows: Callable[[State], slice],
 
     def move(state: State, i: int, h: float) -> None:
         state.own_field(field)[rows(state)].reshape(-1)[i] += h
+        if field == "rotor_inertia":
+            state.leave_out("rotorless", body.index, False)
+            state.settle_motion(body)
+        elif field == "mass":
+            state.leave_out("massless", body.index, False)
 
-    return Setting(title, values, move, size, (body.index, field))
+    def seeds(state: State) -> list[list[Seed]]:
+        own, one = rows(state), np.ones(1)
+        n = state.field(field).shape[1]
+        return [[Seed(field, np.array([own.start + i // n]), np.array([i % n]), one)] for i in range(size)]
+
+    return Setting(title, values, move, size, seeds, (body.index, field))
 
 
 def _of_mass(body: Any, name: str, title: str) -> Setting:
@@ -161,7 +263,12 @@ def _of_frame(body: Any, rotation: str, translation: str, title: str) -> Setting
         if rotation == "R_BM":
             state.leave_out("plain_outboard", b, False)
 
-    return Setting(title, values, move, 6)
+    def seeds(state: State) -> list[list[Seed]]:
+        R, nine, here = state.field(rotation)[b].reshape(3, 3), np.arange(9), np.full(9, b)
+        turns = [[Seed(rotation, here, nine, _turned(R, i).ravel())] for i in range(3)]
+        return turns + [[Seed(translation, np.array([b]), np.array([i]), np.ones(1))] for i in range(3)]
+
+    return Setting(title, values, move, 6, seeds)
 
 
 def names_of(settings: Sequence[Setting]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..algebra.arrays import Array
 from ..algebra.record import TANGENTS
 from ..mobilizer import _rates
 from ..state import validity
-from ..state.fields import INSTANCE_FIELDS, REMEMBERED
+from ..state.fields import INSTANCE_FIELDS, PARAMETERS, REMEMBERED, SHORTCUTS
 from ..tree import constraint_operators, rates, residual_tangents
 from ..tree import realize as _realize
 from ..tree.prescribed_mobilities import FROM_MOTION
@@ -23,17 +23,27 @@ if TYPE_CHECKING:
     from ..tree.tree import Tree
     from .manifold import OnManifold
 
-#: Records of Duals that are not in use, by tree, with the fields that are not the tree's: making one takes longer than filling.
-_RECORDS: weakref.WeakKeyDictionary[Tree, list[Any]] = weakref.WeakKeyDictionary()
+#: Records of Duals that are not in use, by tree and by the arguments of `Tree.new_record`, with the fields that are not the
+#: tree's: making one takes longer than filling.
+_RECORDS: weakref.WeakKeyDictionary[Tree, dict[Any, list[Any]]] = weakref.WeakKeyDictionary()
 
 
 @contextlib.contextmanager
-def record_at(state: State) -> Iterator[Any]:
-    """A record of Duals at the state's variables and parameters, without tangents, for the time of this context."""
+def record_at(state: State, **kind: bool) -> Iterator[Any]:
+    """A record of Duals at the state's variables and parameters, without tangents, for the time of this context.
+
+    *kind* is ``own_parameters`` for parameters with tangents, ``twice`` for Duals of Duals.
+    """
     tree, source = state.tree, state.record
-    pool = _RECORDS.setdefault(tree, [])
-    record, others = pool.pop() if pool else (tree.new_record(with_tangents=True), frozenset())
+    pool = _RECORDS.setdefault(tree, {}).setdefault(tuple(kind), [])
+    record, others = pool.pop() if pool else (tree.new_record(False, True, **kind), frozenset())  # type: ignore[arg-type]
     own = frozenset(state.own_fields).intersection(INSTANCE_FIELDS)
+    if "own_parameters" in kind:
+        own = own.difference(PARAMETERS, SHORTCUTS)
+        for name in PARAMETERS:
+            getattr(record, name)[:] = getattr(source, name)
+        for name in SHORTCUTS:  # what is left out may have a derivative
+            record.share(name, np.zeros_like(getattr(source, name)))
     for name in own | others:  # the others are those of the state that it was used for before
         record.share(name, getattr(source, name))
     for name in ("time", "q", "u", "z", "particle_location", "particle_velocity", *REMEMBERED):
@@ -53,18 +63,29 @@ def displacements(state: State) -> Array:
     tree = state.tree
     if not has_rates(state):
         return np.eye(tree.nu)
-    N = np.zeros((tree.nq, tree.nu))
-    out = np.zeros(len(state.q_view))
-    u = np.zeros(len(state.u_view))
+    u, out = np.zeros(len(state.u_view)), np.zeros(len(state.q_view))
+
+    def product(unit: Array) -> Array:
+        u[: tree.nu] = unit
+        rates.multiply_by_n(state.block, False, u, out)
+        return out
+
+    return columns_by_mobility(state, product)
+
+
+def columns_by_mobility(state: State, product: Callable[[Array], Array]) -> Array:
+    """A matrix ``(nq, nu)``, a block a mobilizer, of its products: all mobilizers' columns of one number in each."""
+    tree = state.tree
+    found = np.zeros((tree.nq, tree.nu))
     num_u, first_u = np.array(tree.num_u), np.array(tree.first_u)
     body_of_q = np.repeat(np.arange(tree.nb), tree.num_q)
     for k in range(max(tree.num_u, default=0)):
-        u[:] = 0.0
-        u[first_u[num_u > k] + k] = 1.0
-        rates.multiply_by_n(state.block, False, u, out)
+        unit = np.zeros(tree.nu)
+        unit[first_u[num_u > k] + k] = 1.0
+        column = product(unit)
         has = np.flatnonzero(num_u[body_of_q] > k)
-        N[has, first_u[body_of_q[has]] + k] = out[has]
-    return N
+        found[has, first_u[body_of_q[has]] + k] = column[has]
+    return found
 
 
 class Tangents:
@@ -131,12 +152,16 @@ def of_residual(system: OnManifold, state: State, u_dot: Array, multipliers: Arr
 
 def solved(system: OnManifold, state: State, found: Tangents) -> tuple[Array, Array, Array, Array, Array]:
     """Derivatives of u_dot by q, u, z, mobility forces and time, from those of the residual and the errors."""
-    nu, of = state.tree.nu, found.places
+    rates, of, n = solved_with_multipliers(system, state, found)[0], found.places, found.residual.shape[1]
+    return rates[:, of["q"]], rates[:, of["u"]], rates[:, of["z"]], rates[:, n:], rates[:, of["time"]][:, 0]
+
+
+def solved_with_multipliers(system: OnManifold, state: State, found: Tangents) -> tuple[Array, Array]:
+    """Derivatives of u_dot, and of multipliers by the kernels' rows: by the variables of *found*, then mobility forces."""
+    nu = state.tree.nu
     residual = np.hstack([found.residual, -np.eye(nu)])
     errors = np.hstack([found.errors, np.zeros((len(found.errors), nu))])
-    rates = rates_of(system, state, residual, errors, np.hstack([found.known, np.zeros((nu, nu))]))
-    n = found.residual.shape[1]
-    return rates[:, of["q"]], rates[:, of["u"]], rates[:, of["z"]], rates[:, n:], rates[:, of["time"]][:, 0]
+    return _rates_of(system, state, residual, errors, np.hstack([found.known, np.zeros((nu, nu))]))
 
 
 def rates_of(system: OnManifold, state: State, residual: Array, errors: Array, known: Array | None = None) -> Array:
@@ -144,7 +169,13 @@ def rates_of(system: OnManifold, state: State, residual: Array, errors: Array, k
 
     M d(udot) + G^T d(lambda) = -d(residual), G d(udot) = -d(errors): a column a direction. Needs ACCELERATION.
     """
+    return _rates_of(system, state, residual, errors, known)[0]
+
+
+def _rates_of(system: OnManifold, state: State, residual: Array, errors: Array, known: Array | None) -> tuple[Array, Array]:
+    """Those of u_dot, and of the multipliers by the kernels' rows."""
     matter, tree = system.get_matter_subsystem(), state.tree
+    multipliers = np.zeros_like(errors)
     M_inv = matter.calc_m_inv(state)
     rates = -M_inv @ residual
     if known is not None and known.any():
@@ -160,8 +191,9 @@ def rates_of(system: OnManifold, state: State, residual: Array, errors: Array, k
             constraint_operators.solve(state.block, x)
             inverse[:, k] = x[rows]
         G, errors = G[rows], errors[rows]
-        rates -= M_inv @ (G.T @ (inverse @ (G @ rates + errors)))
-    return rates
+        multipliers[rows] = inverse @ (G @ rates + errors)
+        rates -= M_inv @ (G.T @ multipliers[rows])
+    return rates, multipliers
 
 
 def turning(state: State) -> Array:

@@ -23,6 +23,7 @@ from ..motion._protocol import POSITION, VELOCITY
 from ..value.checks import suggest
 from ..value.stage import Stage
 from . import differences, settings, tangents
+from .parameter_derivatives import by_settings
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -163,11 +164,11 @@ class Variations:
         J[nq : nq + nu, :nq] = found.q @ back
         J[nq : nq + nu, nq : nq + nu] = found.u
         J[nq : nq + nu, nq + nu : nq + nu + found.z.shape[1]] = found.z
-        wanted = self.directions.settings
-        if wanted:
-            B[nq : nq + nu, self.directions.of_settings] = system.calc_parameter_derivatives(state, wanted)
+        of_settings, of_z = self.directions.of_settings, None
+        if of_settings.any():
+            B[:nq, of_settings], B[nq : nq + nu, of_settings], of_z = by_settings(system, state, self.directions.settings)
         if nz:
-            Z, B[nq + nu :] = self._rates_of_z(state)
+            Z, B[nq + nu :] = self._rates_of_z(state, of_z)
             J[nq + nu :] = np.hstack([Z[:, :nu] @ back, Z[:, nu:]])
         return J, B
 
@@ -179,15 +180,20 @@ class Variations:
         back: Array = np.asarray(np.linalg.solve(N.T @ N, N.T), np.float64)
         return N, back
 
-    def _rates_of_z(self, state: State) -> tuple[Array, Array]:
-        """Derivatives of z_dot by (displacements, u, z), and by the directions' settings."""
+    def _rates_of_z(self, state: State, by_settings: Array | None) -> tuple[Array, Array]:
+        """Derivatives of z_dot by (displacements, u, z), and by the directions' settings.
+
+        Those of forces' z are at hand, *by_settings* among them; what measures integrate takes differences.
+        """
         nz, tree = self.nz, state.tree
         every = np.eye(2 * self.nu + nz)
-        if nz == tree.nz and not self.system.is_interpreted and not tree.has_measures:
-            Z = tangents.of_residual(self.system, state, state.u_dot_view[: self.nu], state.record.multiplier).z_dot[:, :-1]
-        else:
-            Z = np.array([self.along(state, column, None, _z_dot, Stage.ACCELERATION) for column in every]).T
         B = np.zeros((nz, len(self.directions)))
+        if nz == tree.nz and not self.system.is_interpreted and not tree.has_measures:
+            found = tangents.of_residual(self.system, state, state.u_dot_view[: self.nu], state.record.multiplier)
+            if by_settings is not None:
+                B[:, self.directions.of_settings] = by_settings
+            return found.z_dot[:, :-1], B
+        Z = np.array([self.along(state, column, None, _z_dot, Stage.ACCELERATION) for column in every]).T
         for k in np.flatnonzero(self.directions.of_settings):
             weights = np.zeros(len(self.directions))
             weights[k] = 1.0

@@ -120,7 +120,7 @@ def effects(model: Record, c: int) -> None:
 
 @generic
 def rates_of_row(model: Record, c: int, r: int) -> Any:
-    """Row r, of constraint c, of G udot_0, wrenches . A0 left out: E times `own_u_dot`, or times prescribed udot."""
+    """Row r, of constraint c, of G udot_0: E times `own_u_dot`, or times prescribed udot."""
     total = zero(load(model.time, 0, 0))
     for at in range(model.first_path[c], model.first_path[c] + model.path_length[c]):
         b = model.path[at]

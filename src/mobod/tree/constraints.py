@@ -4,18 +4,18 @@ A constraint c has equations, rows r, which its kind (a file of `constraint`) wr
 
     position error        position_error, of the first num_p rows
     velocity error        G u + velocity_offset
-    acceleration error    G udot + acceleration_offset
+    acceleration error    G udot + offset
 
 A row of G is kept as the forces of a unit multiplier: a wrench on each constrained body, at its origin, in Ground, and
-generalized forces on the constrained mobilizers. With M^-1 = (1 - H^T psi K)^T D^-1 (1 - H^T psi K) (Jain 2011, section 7,
-whose H is the transpose of ours), and E = (1 - H^T psi K) G^T, which an inward pass on unit multipliers leaves at the
-mobilities,
+generalized forces on the constrained mobilizers. The offset is acceleration_offset and the wrenches' products with A0. With
+M^-1 = (1 - H^T psi K)^T D^-1 (1 - H^T psi K) (Jain 2011, section 7, whose H is the transpose of ours), and
+E = (1 - H^T psi K) G^T, which an inward pass on unit multipliers leaves at the mobilities,
 
     G M^-1 G^T = E^T D^-1 E        lambda = (G M^-1 G^T)^+ (G udot_0 + offset)        udot = udot_0 - M^-1 G^T lambda
 
-and G udot_0 is E^T `own_u_dot` and the wrenches' products with A0; prescribed mobilities have udot in place of `own_u_dot`. So
-neither G nor M is formed, each equation costs one inward pass along its own path, and lambda changes `own_u_dot` before the one
-outward pass. Constraints whose paths share no mobility do not interact: they are solved group by group.
+and G udot_0 is E^T `own_u_dot`; prescribed mobilities have udot in place of `own_u_dot`. So neither G nor M is formed, each
+equation costs one inward pass along its own path, and lambda changes `own_u_dot` before the one outward pass. Constraints whose
+paths share no mobility do not interact: they are solved group by group.
 """
 
 from typing import Any

@@ -13,9 +13,12 @@ from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
 from ..state.fields import Record
-from ..state.validity import FORCES, KEPT_FORCES
+from ..state.validity import FORCES, KEPT_FORCES, KINEMATICS
 from . import jacobian_sweeps
 from .realize import DONE
+
+#: What the missing force follows from.
+NEEDED = KINEMATICS | FORCES
 
 
 @generic
@@ -58,11 +61,13 @@ def calc_whole_force(block: Any, udot: Any, residual: Any) -> None:
 
 @compiled
 def calc_missing_force(block: Any, address: int, valid: int, udot: Any, residual: Any) -> int:
-    """residual = M udot + J^T (F0 - F) - f of the system's own forces, computed by `realize.advance` unless *valid*."""
+    """residual = M udot + J^T (F0 - F) - f of the system's own forces; what is not *valid* `realize.advance` computes."""
     model = attach(block)
     status = DONE
-    if valid & FORCES == 0:
-        status = call_routine(address, model, valid, FORCES | KEPT_FORCES)
+    if valid & NEEDED != NEEDED:
+        status = call_routine(address, model, valid, NEEDED | KEPT_FORCES)
+        if status != DONE:
+            return status
     _residual(model, True, model.mobility_forces, model.body_forces, udot, residual)
     return status
 

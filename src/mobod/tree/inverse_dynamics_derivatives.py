@@ -26,13 +26,15 @@ from typing import Any
 
 from ..algebra import mat33, spatial, sym33, vec3
 from ..algebra.memory import load3, load6, load9, load_spatial, store3, store6, store_spatial
-from ..algebra.record import attach
+from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
 from ..force._pools import numbers3
 from ..force._slopes import subtract_slopes
 from ..state.fields import Record
+from ..state.validity import EVERYTHING, KEPT_FORCES
 from . import inverse_mass_matrix, matrix_sweep
+from .realize import DONE
 
 #: Numbers a body: p from the base's origin; mass, first moment, inertia; T, L, P; F. From MASS on they are sums over subtrees.
 MASS, TURNING, MOMENTUM, FORCE, NUMBERS_A_BODY = 3, 13, 19, 25, 31
@@ -40,6 +42,11 @@ MASS, TURNING, MOMENTUM, FORCE, NUMBERS_A_BODY = 3, 13, 19, 25, 31
 SPEED, BY_Q, BY_U, NUMBERS_A_MOBILITY = 6, 12, 18, 24
 #: Rows of the columns by place: M c + B a + S x* F; the same by u; M S; the angular part of B^T S; four rows of results.
 ROW_Q, ROW_U, ROW_M, ROW_B, ROW_RESULT, NUM_ROWS = 0, 6, 12, 18, 21, 25
+#: Numbers that a mobility's columns are made of beside its body's sums: the body's motion; the column, and the mobilizer's own
+#: motion; what columns that depend on q add.
+MOTION, OWN, OWN_BENDS, INGREDIENTS = 31, 43, 61, 79
+#: Rows of one state's scratch, all by place: the ingredients, a mobility's numbers, and the columns.
+FIRST_NUMBER, FIRST_COLUMN, ROWS_OF_STATE = INGREDIENTS, INGREDIENTS + 24, INGREDIENTS + 24 + 25
 #: Of a mobility k: derivatives by its coordinate of six columns and of HDot u, then that of HDot u by its speed, in F.
 BEND, BEND_BY_U, NUMBERS_OF_BENDS = 36, 42, 48
 
@@ -94,27 +101,56 @@ def motion_of(model: Record, b: int, A: Any, r: Any, g: Any) -> Any:
 
 
 @generic
-def begin(model: Record, b: int, A: Any, g: Any, bodies: Any) -> None:
-    """Where body b is from its base's origin, and its own M, T, L, P, F. Its parent comes first."""
+def _place(model: Record, b: int, bodies: Any) -> None:
+    """Where body b is from its base's origin, and its own M. Its parent comes first."""
     o = zero(load(model.time, 0, 0))
     p, r = model.parent[b], (o, o, o)
     if p > 0:
         r = vec3.add(load3(bodies, p, 0), load3(model.p_PB_G, b, 0))
-    w, v, aw, av = motion_of(model, b, A, r, g)
     m = load(model.mass, b, 0)
     h, inertia = spatial.shift_inertia(m, vec3.scale(m, load3(model.com_G, b, 0)), load6(model.inertia_G, b, 0), r)
-    L, P = spatial.mul_inertia(m, h, inertia, w, v)
-    n, f = spatial.mul_inertia(m, h, inertia, aw, av)
-    n0, f0 = cross_force(w, v, L, P)
     store3(bodies, b, 0, r)
     store(bodies, b, MASS, o + m)
     store3(bodies, b, MASS + 1, h)
     store6(bodies, b, MASS + 4, inertia)
+
+
+@generic
+def _lump(model: Record, b: int, bodies: Any) -> None:
+    """M of a body that is welded to its parent becomes part of the parent's."""
+    p = model.parent[b]
+    for k in range(MASS, TURNING):
+        store(bodies, p, k, load(bodies, p, k) + load(bodies, b, k))
+    for k in range(MASS, NUMBERS_A_BODY):
+        store(bodies, b, k, 0.0)
+
+
+@generic
+def _forces_of(model: Record, b: int, A: Any, g: Any, bodies: Any) -> None:
+    """T, L, P, F of body b's own M."""
+    m, h, inertia = load(bodies, b, MASS), load3(bodies, b, MASS + 1), load6(bodies, b, MASS + 4)
+    w, v, aw, av = motion_of(model, b, A, load3(bodies, b, 0), g)
+    L, P = spatial.mul_inertia(m, h, inertia, w, v)
+    n, f = spatial.mul_inertia(m, h, inertia, aw, av)
+    n0, f0 = cross_force(w, v, L, P)
     store6(bodies, b, TURNING, _turning(w, v, h, inertia))
     store3(bodies, b, MOMENTUM, L)
     store3(bodies, b, MOMENTUM + 3, P)
     store3(bodies, b, FORCE, vec3.add(n, n0))
     store3(bodies, b, FORCE + 3, vec3.add(f, f0))
+
+
+@generic
+def begin(model: Record, A: Any, g: Any, bodies: Any) -> None:
+    """Where all bodies are, and their own M, T, L, P, F; those of welded bodies with the body's that carries them."""
+    for b in range(1, model.nb):
+        _place(model, b, bodies)
+    for b in range(model.nb - 1, 0, -1):
+        if model.num_u[b] == 0 and model.parent[b] > 0:
+            _lump(model, b, bodies)
+    for b in range(1, model.nb):
+        if model.num_u[b] > 0:
+            _forces_of(model, b, A, g, bodies)
 
 
 @generic
@@ -137,218 +173,405 @@ def _bend(model: Record, b: int, k: int, first: int, bends: Any, R_GF: Any, x: A
 
 
 @generic
-def columns_of(
-    model: Record, b: int, A: Any, udot: Any, g: Any, bends: Any, bent: Any, bodies: Any, speeds: Any, flat: Any
-) -> None:
-    """S, a, c of body b's mobilities, and their columns by place. The sums over its subtree are complete."""
-    first, n = model.first_u[b], model.num_u[b]
-    r, m, h, inertia = load3(bodies, b, 0), load(bodies, b, MASS), load3(bodies, b, MASS + 1), load6(bodies, b, MASS + 4)
-    T, L, P = load6(bodies, b, TURNING), load3(bodies, b, MOMENTUM), load3(bodies, b, MOMENTUM + 3)
-    Fn, Ff = load3(bodies, b, FORCE), load3(bodies, b, FORCE + 3)
-    w, v, aw, av = motion_of(model, b, A, r, g)
-    to_M = load3(model.p_BM_G, b, 0)
-    p_M = vec3.add(r, to_M)
-    o = zero(m)
-    own_w, own_v, turn = (o, o, o), (o, o, o), (o, o, o)  # of the mobilizer: (w; v at M) u, and w udot
-    for i in range(first, first + n):
+def _own_motion(model: Record, b: int, udot: Any) -> Any:
+    """Of the mobilizer: from B's origin to M's, (w; v at M) u, and w udot."""
+    first, to_M = model.first_u[b], load3(model.p_BM_G, b, 0)
+    o = zero(load(model.time, 0, 0))
+    own_w, own_v, turn = (o, o, o), (o, o, o), (o, o, o)
+    for i in range(first, first + model.num_u[b]):
         hw, hv = load_spatial(model.H, i)
         u = load(model.u, i, 0)
         own_w, own_v = vec3.add_scaled(own_w, u, hw), vec3.add_scaled(own_v, u, vec3.add(hv, vec3.cross(hw, to_M)))
         turn = vec3.add_scaled(turn, load(udot, i, 0), hw)
-    wP, vP = vec3.sub(w, own_w), vec3.sub(v, vec3.add(own_v, vec3.cross(p_M, own_w)))
-    for i in range(first, first + n):
-        hw, hv = load_spatial(model.H, i)
-        at_M = vec3.add(hv, vec3.cross(hw, to_M))
-        sv = vec3.add(hv, vec3.cross(r, hw))
-        # sigma u, sigma udot, gamma, beta, of columns constant in F
-        xw, xv, yw, yv = (o, o, o), vec3.cross(at_M, own_w), (o, o, o), vec3.cross(at_M, turn)
-        cw, cv = (o, o, o), (o, o, o)
-        dw, dv = (o, o, o), vec3.add(xv, vec3.cross(own_v, hw))
-        if bent[b] == 1:
-            R_GF = mat33.mul(load9(model.R_GB, model.parent[b], 0), load9(model.R_PF, b, 0))
-            bw, bv = _bend(model, b, i, first, bends, R_GF, model.u)
-            xw, xv = bw, vec3.add(vec3.add(xv, bv), vec3.cross(p_M, bw))
-            ew, ev = _bend(model, b, i, first, bends, R_GF, udot)
-            yw, yv = ew, vec3.add(vec3.add(yv, ev), vec3.cross(p_M, ew))
-            rate_w = mat33.mul_vec(R_GF, load3(model.bias_FM, b, 0))
-            cw, cv = mat33.mul_vec(R_GF, load3(bends, i, BEND)), mat33.mul_vec(R_GF, load3(bends, i, BEND + 3))
-            cv = vec3.add(cv, vec3.add(vec3.cross(bv, own_w), vec3.cross(own_v, bw)))
-            cv = vec3.add(cv, vec3.add(vec3.cross(at_M, rate_w), vec3.cross(p_M, cw)))
-            ew, ev = mat33.mul_vec(R_GF, load3(bends, i, BEND_BY_U)), mat33.mul_vec(R_GF, load3(bends, i, BEND_BY_U + 3))
-            dw, dv = ew, vec3.add(dv, vec3.add(ev, vec3.cross(p_M, ew)))
-        pw, pv = cross_motion(w, v, hw, sv)  # V x S
-        pw, pv = vec3.add(pw, xw), vec3.add(pv, xv)
-        qw, qv = cross_motion(aw, av, hw, sv)
-        tw, tv = cross_motion(w, v, pw, pv)
-        zw, zv = cross_motion(wP, vP, xw, xv)
-        qw = vec3.add(vec3.add(qw, tw), vec3.add(vec3.add(zw, yw), cw))
-        qv = vec3.add(vec3.add(qv, tv), vec3.add(vec3.add(zv, yv), cv))
-        uw, uv = cross_motion(vec3.add(w, wP), vec3.add(v, vP), hw, sv)
-        uw, uv = vec3.add(uw, dw), vec3.add(uv, dv)
-        store_spatial(speeds, i, hw, sv)
-        store3(speeds, i, SPEED, pw)
-        store3(speeds, i, SPEED + 3, pv)
-        store3(speeds, i, BY_Q, qw)
-        store3(speeds, i, BY_Q + 3, qv)
-        store3(speeds, i, BY_U, uw)
-        store3(speeds, i, BY_U + 3, uv)
-
-        place = model.first_place[b] + n - 1 - (i - first)
-        nw, nv = spatial.mul_inertia(m, h, inertia, qw, qv)
-        kw, kv = _times_b(T, L, P, pw)
-        fw, fv = cross_force(hw, sv, Fn, Ff)
-        matrix_sweep.store_column(flat, ROW_Q, place, vec3.add(vec3.add(nw, kw), fw), vec3.add(vec3.add(nv, kv), fv))
-        nw, nv = spatial.mul_inertia(m, h, inertia, uw, uv)
-        kw, kv = _times_b(T, L, P, hw)
-        matrix_sweep.store_column(flat, ROW_U, place, vec3.add(nw, kw), vec3.add(nv, kv))
-        nw, nv = spatial.mul_inertia(m, h, inertia, hw, sv)
-        matrix_sweep.store_column(flat, ROW_M, place, nw, nv)
-        kw = vec3.add(vec3.add(sym33.mul_vec(T, hw), vec3.cross(L, hw)), vec3.cross(vec3.add(P, P), sv))
-        for c in range(3):
-            store(flat, ROW_B + c, place, kw[c])
+    return to_M, own_w, own_v, turn
 
 
 @generic
-def rows_of(model: Record, b: int, i: int, shift: int, speeds: Any, flat: Any, wide: Any, Dq: Any, Du: Any) -> None:
-    """Row and column of mobility i of body b in both matrices, at the mobilities outboard of it and the body's own."""
-    sw, sv = load_spatial(speeds, i)
-    aw = load3(speeds, i, SPEED)
-    cw, cv = load3(speeds, i, BY_Q), load3(speeds, i, BY_Q + 3)
-    ew, ev = load3(speeds, i, BY_U), load3(speeds, i, BY_U + 3)
+def _bends_of(model: Record, b: int, i: int, r: Any, own: Any, udot: Any, bends: Any) -> Any:
+    """What a column that depends on q adds: to sigma u, to sigma udot + gamma, and to beta."""
+    to_M, own_w, own_v, _ = own
+    p_M, first = vec3.add(r, to_M), model.first_u[b]
+    hw, hv = load_spatial(model.H, i)
+    at_M = vec3.add(hv, vec3.cross(hw, to_M))
+    R_GF = mat33.mul(load9(model.R_GB, model.parent[b], 0), load9(model.R_PF, b, 0))
+    bw, bv = _bend(model, b, i, first, bends, R_GF, model.u)
+    ew, ev = _bend(model, b, i, first, bends, R_GF, udot)
+    rate_w = mat33.mul_vec(R_GF, load3(model.bias_FM, b, 0))
+    cw, cv = mat33.mul_vec(R_GF, load3(bends, i, BEND)), mat33.mul_vec(R_GF, load3(bends, i, BEND + 3))
+    cv = vec3.add(cv, vec3.add(vec3.cross(bv, own_w), vec3.cross(own_v, bw)))
+    cv = vec3.add(cv, vec3.add(vec3.cross(at_M, rate_w), vec3.cross(p_M, cw)))
+    dw, dv = mat33.mul_vec(R_GF, load3(bends, i, BEND_BY_U)), mat33.mul_vec(R_GF, load3(bends, i, BEND_BY_U + 3))
+    return (
+        (bw, vec3.add(bv, vec3.cross(p_M, bw))),
+        (vec3.add(ew, cw), vec3.add(vec3.add(ev, vec3.cross(p_M, ew)), cv)),
+        (dw, vec3.add(dv, vec3.cross(p_M, dw))),
+    )
+
+
+@generic
+def _column(r: Any, motion: Any, h: Any, own: Any, bends: Any) -> Any:
+    """S, a, c by q and c by u of a mobility whose hinge column is *h*."""
+    (w, v, aw, av), (hw, hv), (to_M, own_w, own_v, turn) = motion, h, own
+    (x_w, x_v), (y_w, y_v), (d_w, d_v) = bends
+    p_M = vec3.add(r, to_M)
+    wP, vP = vec3.sub(w, own_w), vec3.sub(v, vec3.add(own_v, vec3.cross(p_M, own_w)))
+    at_M = vec3.add(hv, vec3.cross(hw, to_M))
+    sv = vec3.add(hv, vec3.cross(r, hw))
+    # sigma u, sigma udot + gamma, beta: first of columns constant in F
+    xw, xv, yw, yv = x_w, vec3.cross(at_M, own_w), y_w, vec3.cross(at_M, turn)
+    dw, dv = d_w, vec3.add(vec3.add(xv, vec3.cross(own_v, hw)), d_v)
+    xv, yv = vec3.add(xv, x_v), vec3.add(yv, y_v)
+    pw, pv = cross_motion(w, v, hw, sv)  # V x S
+    pw, pv = vec3.add(pw, xw), vec3.add(pv, xv)
+    qw, qv = cross_motion(aw, av, hw, sv)
+    tw, tv = cross_motion(w, v, pw, pv)
+    zw, zv = cross_motion(wP, vP, xw, xv)
+    qw = vec3.add(vec3.add(qw, tw), vec3.add(zw, yw))
+    qv = vec3.add(vec3.add(qv, tv), vec3.add(zv, yv))
+    uw, uv = cross_motion(vec3.add(w, wP), vec3.add(v, vP), hw, sv)
+    return (hw, sv), (pw, pv), (qw, qv), (vec3.add(uw, dw), vec3.add(uv, dv))
+
+
+@generic
+def _store_columns(rows: Any, first: int, j: int, sums: Any, S: Any, a: Any, c: Any, e: Any) -> None:
+    """The columns of a mobility, number *j* of the rows from *first* on, by the *sums* over its subtree."""
+    (m, h, inertia), T, (L, P), (Fn, Ff) = sums
+    (hw, sv), (pw, _), (qw, qv), (uw, uv) = S, a, c, e
+    nw, nv = spatial.mul_inertia(m, h, inertia, qw, qv)
+    kw, kv = _times_b(T, L, P, pw)
+    fw, fv = cross_force(hw, sv, Fn, Ff)
+    matrix_sweep.store_column(rows, first + ROW_Q, j, vec3.add(vec3.add(nw, kw), fw), vec3.add(vec3.add(nv, kv), fv))
+    nw, nv = spatial.mul_inertia(m, h, inertia, uw, uv)
+    kw, kv = _times_b(T, L, P, hw)
+    matrix_sweep.store_column(rows, first + ROW_U, j, vec3.add(nw, kw), vec3.add(nv, kv))
+    nw, nv = spatial.mul_inertia(m, h, inertia, hw, sv)
+    matrix_sweep.store_column(rows, first + ROW_M, j, nw, nv)
+    kw = vec3.add(vec3.add(sym33.mul_vec(T, hw), vec3.cross(L, hw)), vec3.cross(vec3.add(P, P), sv))
+    for k in range(3):
+        store(rows, first + ROW_B + k, j, kw[k])
+
+
+@generic
+def _sums_of(bodies: Any, b: int) -> Any:
+    """M, T, (L; P), F over body b's subtree."""
+    return (
+        (load(bodies, b, MASS), load3(bodies, b, MASS + 1), load6(bodies, b, MASS + 4)),
+        load6(bodies, b, TURNING),
+        load_spatial_at(bodies, b, MOMENTUM),
+        load_spatial_at(bodies, b, FORCE),
+    )
+
+
+@generic
+def load_spatial_at(rows: Any, row: int, column: int) -> Any:
+    """A spatial vector, angular and linear, from six columns."""
+    return load3(rows, row, column), load3(rows, row, column + 3)
+
+
+@generic
+def columns_of(model: Record, b: int, A: Any, udot: Any, g: Any, bodies: Any, speeds: Any, columns: Any) -> None:
+    """S, a, c of body b's mobilities, constant in F, and their columns by place. The sums over its subtree are complete."""
+    r, first, n = load3(bodies, b, 0), model.first_u[b], model.num_u[b]
+    motion, sums, own = motion_of(model, b, A, r, g), _sums_of(bodies, b), _own_motion(model, b, udot)
+    o = zero(r[0])
+    nothing = (o, o, o), (o, o, o)
+    for i in range(first, first + n):
+        S, a, c, e = _column(r, motion, load_spatial(model.H, i), own, (nothing, nothing, nothing))
+        store_spatial(speeds, i, S[0], S[1])
+        for k in range(2):
+            store3(speeds, i, SPEED + 3 * k, a[k])
+            store3(speeds, i, BY_Q + 3 * k, c[k])
+            store3(speeds, i, BY_U + 3 * k, e[k])
+        _store_columns(columns, 0, model.first_place[b] + n - 1 - (i - first), sums, S, a, c, e)
+
+
+@generic
+def _store_down(rows: Any, first: int, place: int, v: Any) -> None:
+    """Three numbers into three rows."""
+    for k in range(3):
+        store(rows, first + k, place, v[k])
+
+
+@generic
+def ingredients_of(model: Record, b: int, A: Any, udot: Any, g: Any, bends: Any, bent: Any, bodies: Any, flat: Any) -> None:
+    """What the columns of body b's mobilities are made of, by place. The sums over its subtree are complete."""
+    r, first, n = load3(bodies, b, 0), model.first_u[b], model.num_u[b]
+    motion, own = motion_of(model, b, A, r, g), _own_motion(model, b, udot)
+    for i in range(first, first + n):
+        place = model.first_place[b] + n - 1 - (i - first)
+        for k in range(NUMBERS_A_BODY):
+            store(flat, k, place, load(bodies, b, k))
+        hw, hv = load_spatial(model.H, i)
+        for k in range(4):
+            _store_down(flat, MOTION + 3 * k, place, motion[k])
+            _store_down(flat, OWN + 6 + 3 * k, place, own[k])
+        _store_down(flat, OWN, place, hw)
+        _store_down(flat, OWN + 3, place, hv)
+        if bent[b] == 1:
+            x, y, d = _bends_of(model, b, i, r, own, udot, bends)
+            for k in range(2):
+                _store_down(flat, OWN_BENDS + 3 * k, place, x[k])
+                _store_down(flat, OWN_BENDS + 6 + 3 * k, place, y[k])
+                _store_down(flat, OWN_BENDS + 12 + 3 * k, place, d[k])
+
+
+@generic
+def _load_down(rows: Any, first: int, j: int) -> Any:
+    """Three numbers from three rows."""
+    return load(rows, first, j), load(rows, first + 1, j), load(rows, first + 2, j)
+
+
+@generic
+def _load_six_down(rows: Any, first: int, j: int) -> Any:
+    a, b = matrix_sweep.load_column(rows, first, j)
+    return *a, *b
+
+
+@generic
+def eight_columns(wide: Any, j: int) -> None:
+    """`columns_of` eight mobilities by place, from their ingredients."""
+    r = _load_down(wide, 0, j)
+    motion = (
+        _load_down(wide, MOTION, j),
+        _load_down(wide, MOTION + 3, j),
+        _load_down(wide, MOTION + 6, j),
+        _load_down(wide, MOTION + 9, j),
+    )
+    own = (
+        _load_down(wide, OWN + 6, j),
+        _load_down(wide, OWN + 9, j),
+        _load_down(wide, OWN + 12, j),
+        _load_down(wide, OWN + 15, j),
+    )
+    bends = (
+        matrix_sweep.load_column(wide, OWN_BENDS, j),
+        matrix_sweep.load_column(wide, OWN_BENDS + 6, j),
+        matrix_sweep.load_column(wide, OWN_BENDS + 12, j),
+    )
+    S, a, c, e = _column(r, motion, matrix_sweep.load_column(wide, OWN, j), own, bends)
+    matrix_sweep.store_column(wide, FIRST_NUMBER, j, S[0], S[1])
+    matrix_sweep.store_column(wide, FIRST_NUMBER + SPEED, j, a[0], a[1])
+    matrix_sweep.store_column(wide, FIRST_NUMBER + BY_Q, j, c[0], c[1])
+    matrix_sweep.store_column(wide, FIRST_NUMBER + BY_U, j, e[0], e[1])
+    sums = (
+        (load(wide, MASS, j), _load_down(wide, MASS + 1, j), _load_six_down(wide, MASS + 4, j)),
+        _load_six_down(wide, TURNING, j),
+        matrix_sweep.load_column(wide, MOMENTUM, j),
+        matrix_sweep.load_column(wide, FORCE, j),
+    )
+    _store_columns(wide, FIRST_COLUMN, j, sums, S, a, c, e)
+
+
+@generic
+def _row(wide: Any, first: int, start: int, end: int, S: Any, a: Any, c: Any, e: Any) -> None:
+    """The rows of results of a mobility, from number *start* of the columns to before *end*."""
+    (sw, sv), aw, (cw, cv), (ew, ev) = S, a, c, e
+    for j in range(start, end):
+        tw, tv = matrix_sweep.load_column(wide, first + ROW_Q, j)
+        store(wide, first + ROW_RESULT, j, vec3.dot(sw, tw) + vec3.dot(sv, tv))
+        tw, tv = matrix_sweep.load_column(wide, first + ROW_U, j)
+        store(wide, first + ROW_RESULT + 1, j, vec3.dot(sw, tw) + vec3.dot(sv, tv))
+        tw, tv = matrix_sweep.load_column(wide, first + ROW_M, j)
+        kw = _load_down(wide, first + ROW_B, j)
+        store(wide, first + ROW_RESULT + 2, j, vec3.dot(cw, tw) + vec3.dot(cv, tv) + vec3.dot(aw, kw))
+        store(wide, first + ROW_RESULT + 3, j, vec3.dot(ew, tw) + vec3.dot(ev, tv) + vec3.dot(sw, kw))
+
+
+@generic
+def _spread(model: Record, b: int, i: int, flat: Any, first: int, Dq: Any, Du: Any) -> None:
+    """Results of mobility i of body b to its row and column of both matrices, at the mobilities outboard and the body's own."""
     start, end = model.first_place[b], model.end_place[b]
-    for j in range(start >> shift, matrix_sweep.numbers_until(end, shift)):
-        tw, tv = matrix_sweep.load_column(wide, ROW_Q, j)
-        store(wide, ROW_RESULT, j, vec3.dot(sw, tw) + vec3.dot(sv, tv))
-        tw, tv = matrix_sweep.load_column(wide, ROW_U, j)
-        store(wide, ROW_RESULT + 1, j, vec3.dot(sw, tw) + vec3.dot(sv, tv))
-        tw, tv = matrix_sweep.load_column(wide, ROW_M, j)
-        kw = load(wide, ROW_B, j), load(wide, ROW_B + 1, j), load(wide, ROW_B + 2, j)
-        store(wide, ROW_RESULT + 2, j, vec3.dot(cw, tw) + vec3.dot(cv, tv) + vec3.dot(aw, kw))
-        store(wide, ROW_RESULT + 3, j, vec3.dot(ew, tw) + vec3.dot(ev, tv) + vec3.dot(sw, kw))
     for place in range(start, start + model.num_u[b]):
         k = model.mobility_at[place]
-        store(Dq, i, k, load(flat, ROW_RESULT, place))
-        store(Du, i, k, load(flat, ROW_RESULT + 1, place))
+        store(Dq, i, k, load(flat, first + ROW_RESULT, place))
+        store(Du, i, k, load(flat, first + ROW_RESULT + 1, place))
     for place in range(start + model.num_u[b], end):
         k = model.mobility_at[place]
-        store(Dq, i, k, load(flat, ROW_RESULT, place))
-        store(Du, i, k, load(flat, ROW_RESULT + 1, place))
-        store(Dq, k, i, load(flat, ROW_RESULT + 2, place))
-        store(Du, k, i, load(flat, ROW_RESULT + 3, place))
+        store(Dq, i, k, load(flat, first + ROW_RESULT, place))
+        store(Du, i, k, load(flat, first + ROW_RESULT + 1, place))
+        store(Dq, k, i, load(flat, first + ROW_RESULT + 2, place))
+        store(Du, k, i, load(flat, first + ROW_RESULT + 3, place))
 
 
 @generic
-def bend_rows(model: Record, b: int, bends: Any, bent: Any, bodies: Any, Dq: Any) -> None:
-    """sigma_ik . F of the body's own mobilities, added."""
+def own_rows(model: Record, b: int, bodies: Any, Dq: Any) -> None:
+    """sigma_ik . F of the body's own mobilities, of columns constant in F, added."""
     first, n = model.first_u[b], model.num_u[b]
-    Fn, Ff = load3(bodies, b, FORCE), load3(bodies, b, FORCE + 3)
-    to_M = load3(model.p_BM_G, b, 0)
-    about_M = vec3.sub(Fn, vec3.cross(vec3.add(load3(bodies, b, 0), to_M), Ff))
+    Ff, to_M = load3(bodies, b, FORCE + 3), load3(model.p_BM_G, b, 0)
     for k in range(first, first + n):
         kw, kv = load_spatial(model.H, k)
         kv = vec3.add(kv, vec3.cross(kw, to_M))
         for i in range(first, first + n):
-            x = vec3.dot(vec3.cross(kv, load3(model.H, i, 0)), Ff)
-            if bent[b] == 1:
-                R_GF = mat33.mul(load9(model.R_GB, model.parent[b], 0), load9(model.R_PF, b, 0))
-                w, v = load3(bends, k, 6 * (i - first)), load3(bends, k, 6 * (i - first) + 3)
-                x = x + vec3.dot(mat33.mul_vec(R_GF, w), about_M) + vec3.dot(mat33.mul_vec(R_GF, v), Ff)
+            store(Dq, i, k, load(Dq, i, k) + vec3.dot(vec3.cross(kv, load3(model.H, i, 0)), Ff))
+
+
+@generic
+def bend_rows(model: Record, b: int, bends: Any, bodies: Any, Dq: Any) -> None:
+    """What columns that depend on q add to `own_rows`."""
+    first, n = model.first_u[b], model.num_u[b]
+    Fn, Ff = load_spatial_at(bodies, b, FORCE)
+    about_M = vec3.sub(Fn, vec3.cross(vec3.add(load3(bodies, b, 0), load3(model.p_BM_G, b, 0)), Ff))
+    R_GF = mat33.mul(load9(model.R_GB, model.parent[b], 0), load9(model.R_PF, b, 0))
+    for k in range(first, first + n):
+        for i in range(first, first + n):
+            w, v = load_spatial_at(bends, k, 6 * (i - first))
+            x = vec3.dot(mat33.mul_vec(R_GF, w), about_M) + vec3.dot(mat33.mul_vec(R_GF, v), Ff)
             store(Dq, i, k, load(Dq, i, k) + x)
 
 
 @generic
-def sweep(
-    model: Record,
-    A: Any,
-    udot: Any,
-    bends: Any,
-    bent: Any,
-    slopes: Any,
-    bodies: Any,
-    speeds: Any,
-    flat: Any,
-    wide: Any,
-    Dq: Any,
-    Du: Any,
-) -> None:
-    """Derivatives of M udot + inertial forces - gravity - forces on single mobilities into *Dq* and *Du*."""
+def _add_to_parent(model: Record, b: int, bodies: Any) -> None:
+    p = model.parent[b]
+    if p > 0 and (model.num_u[b] > 0 or model.has_children[b] == 1):
+        for k in range(MASS, NUMBERS_A_BODY):
+            store(bodies, p, k, load(bodies, p, k) + load(bodies, b, k))
+
+
+@generic
+def sweep(model: Record, A: Any, udot: Any, slopes: Any, bodies: Any, speeds: Any, columns: Any, Dq: Any, Du: Any) -> None:
+    """Derivatives of M udot + inertial forces - gravity - forces on single mobilities, of lanes, into *Dq* and *Du*.
+
+    No hinge column depends on q.
+    """
     matrix_sweep.clear(Dq)
     matrix_sweep.clear(Du)
     g = gravity(model)
-    for b in range(1, model.nb):
-        begin(model, b, A, g, bodies)
-    shift = matrix_sweep.bits(flat, wide)
+    begin(model, A, g, bodies)
     for b in range(model.nb - 1, 0, -1):
         if model.num_u[b] > 0:
-            columns_of(model, b, A, udot, g, bends, bent, bodies, speeds, flat)
+            columns_of(model, b, A, udot, g, bodies, speeds, columns)
             for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-                rows_of(model, b, i, shift, speeds, flat, wide, Dq, Du)
-            if model.num_u[b] > 1 or bent[b] == 1:
-                bend_rows(model, b, bends, bent, bodies, Dq)
-        p = model.parent[b]
-        if p > 0:
-            for k in range(MASS, NUMBERS_A_BODY):
-                store(bodies, p, k, load(bodies, p, k) + load(bodies, b, k))
+                aw = load3(speeds, i, SPEED)
+                c, e = load_spatial_at(speeds, i, BY_Q), load_spatial_at(speeds, i, BY_U)
+                _row(columns, 0, model.first_place[b], model.end_place[b], load_spatial(speeds, i), aw, c, e)
+                _spread(model, b, i, columns, 0, Dq, Du)
+            if model.num_u[b] > 1:
+                own_rows(model, b, bodies, Dq)
+        _add_to_parent(model, b, bodies)
     subtract_slopes(model, slopes, Dq, Du)
 
 
 @generic
-def negative_product(M_inv: Any, wide: Any, out: Any) -> None:
-    """out = -M^-1 D, four rows of a register's columns at once."""
-    n, blocks = M_inv.shape[0], wide.shape[1]
-    whole = n - n % 4
-    for i in range(0, whole, 4):
-        for j in range(blocks):
-            o = zero(load(wide, 0, j))
-            a, b, c, d = o, o, o, o
+def sweep_state(
+    model: Record, A: Any, udot: Any, bends: Any, bent: Any, slopes: Any, bodies: Any, flat: Any, wide: Any, Dq: Any, Du: Any
+) -> None:
+    """`sweep` of one state: columns are made of eight mobilities at once, in a vector register.
+
+    Columns wait for the sums over their subtrees only: made body by body, they are long chains of operations that wait for
+    each other.
+    """
+    matrix_sweep.clear(Dq)
+    matrix_sweep.clear(Du)
+    g = gravity(model)
+    begin(model, A, g, bodies)
+    for b in range(model.nb - 1, 0, -1):
+        if model.num_u[b] > 0:
+            ingredients_of(model, b, A, udot, g, bends, bent, bodies, flat)
+        _add_to_parent(model, b, bodies)
+    for j in range(wide.shape[1]):
+        eight_columns(wide, j)
+    for b in range(model.nb - 1, 0, -1):
+        n, start = model.num_u[b], model.first_place[b]
+        end = matrix_sweep.numbers_until(model.end_place[b], 3)
+        for place in range(start, start + n):
+            S = matrix_sweep.load_column(flat, FIRST_NUMBER, place)
+            aw = _load_down(flat, FIRST_NUMBER + SPEED, place)
+            c = matrix_sweep.load_column(flat, FIRST_NUMBER + BY_Q, place)
+            e = matrix_sweep.load_column(flat, FIRST_NUMBER + BY_U, place)
+            _row(wide, FIRST_COLUMN, start >> 3, end, S, aw, c, e)
+            _spread(model, b, model.mobility_at[place], flat, FIRST_COLUMN, Dq, Du)
+        if n > 1:
+            own_rows(model, b, bodies, Dq)
+        if bent[b] == 1:
+            bend_rows(model, b, bends, bodies, Dq)
+    subtract_slopes(model, slopes, Dq, Du)
+
+
+@generic
+def negative_products(M_inv: Any, Dq: Any, Du: Any, flat: Any, wide: Any, out: Any) -> None:
+    """-M^-1 Dq and -M^-1 Du of one state into the first parts of *out*, four rows of both at once, through scratch.
+
+    Register by register of columns: one of all rows stays in the cache for all of M^-1.
+    """
+    n = M_inv.shape[0]
+    for j in range(Dq.shape[1]):
+        end = min(8 * j + 8, n)
+        for i in range(0, n, 4):
+            i1, i2, i3 = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
+            o = zero(load(Dq, 0, j))
+            q0, q1, q2, q3 = o, o, o, o
+            u0, u1, u2, u3 = o, o, o, o
             for k in range(n):
-                x = load(wide, k, j)
-                a = a - load(M_inv, i, k) * x
-                b = b - load(M_inv, i + 1, k) * x
-                c = c - load(M_inv, i + 2, k) * x
-                d = d - load(M_inv, i + 3, k) * x
-            store(out, i, j, a)
-            store(out, i + 1, j, b)
-            store(out, i + 2, j, c)
-            store(out, i + 3, j, d)
-    for i in range(whole, n):
-        for j in range(blocks):
-            a = zero(load(wide, 0, j))
-            for k in range(n):
-                a = a - load(M_inv, i, k) * load(wide, k, j)
-            store(out, i, j, a)
+                x, y = load(Dq, k, j), load(Du, k, j)
+                m0, m1, m2, m3 = load(M_inv, i, k), load(M_inv, i1, k), load(M_inv, i2, k), load(M_inv, i3, k)
+                q0, q1, q2, q3 = q0 - m0 * x, q1 - m1 * x, q2 - m2 * x, q3 - m3 * x
+                u0, u1, u2, u3 = u0 - m0 * y, u1 - m1 * y, u2 - m2 * y, u3 - m3 * y
+            for r, x in enumerate((q0, q1, q2, q3, u0, u1, u2, u3)):
+                store(wide, r, 0, x)
+            for r in range(min(4, n - i)):
+                for k in range(8 * j, end):
+                    out[0, i + r, k] = flat[r, k - 8 * j]
+                    out[1, i + r, k] = flat[4 + r, k - 8 * j]
+
+
+@generic
+def _parts(model: Record, work: Any, columns: int) -> Any:
+    """What `aligned_work` has: sums a body, rows by place, and two matrices, the last two also in registers' widths."""
+    n, blocks = model.nu, columns >> 3
+    rows = work[: ROWS_OF_STATE * columns]
+    matrices = work[ROWS_OF_STATE * columns : (ROWS_OF_STATE + 2 * n) * columns]
+    bodies = work[(ROWS_OF_STATE + 2 * n) * columns :].reshape((model.nb, NUMBERS_A_BODY))
+    return (
+        bodies,
+        rows.reshape((ROWS_OF_STATE, columns)),
+        rows.reshape((ROWS_OF_STATE, blocks, 8)),
+        matrices.reshape((2, n, columns)),
+        matrices.reshape((2, n, blocks, 8)),
+    )
+
+
+def work_size(nb: int, nu: int, columns: int) -> int:
+    """How many numbers the scratch of the kernels below has, which is one array: each takes time to pass.
+
+    *columns* is nu, rounded up to whole registers.
+    """
+    return (ROWS_OF_STATE + 2 * nu) * columns + nb * NUMBERS_A_BODY
 
 
 @compiled
 def calc_derivatives(
-    block: Any, A: Any, udot: Any, bends: Any, bent: Any, slopes: Any, bodies: Any, speeds: Any, flat: Any, D: Any, found: Any
+    block: Any, A: Any, udot: Any, bends: Any, bent: Any, slopes: Any, work: Any, columns: int, out: Any
 ) -> None:
-    """`sweep` of a state's record, into both halves of *D*, whose columns are padded as *flat*'s are."""
-    wide = flat.reshape((flat.shape[0], flat.shape[1] // 8, 8))
-    sweep(attach(block), A, udot, bends, bent, slopes, bodies, speeds, flat, wide, D[0], D[1])
+    """`sweep_state` of a state's record, into both halves of *out*."""
+    model = attach(block)
+    bodies, flat, wide, D, _ = _parts(model, work, columns)
+    sweep_state(model, A, udot, bends, bent, slopes, bodies, flat, wide, D[0], D[1])
+    for i in range(model.nu):
+        for j in range(model.nu):
+            out[0, i, j] = D[0, i, j]
+            out[1, i, j] = D[1, i, j]
 
 
 @compiled
 def calc_accelerations_derivatives(
-    block: Any, address: int, valid: int, bends: Any, bent: Any, slopes: Any, bodies: Any, speeds: Any, flat: Any, D: Any,
-    found: Any, flat_inv: Any, out: Any,
-) -> int:  # fmt: skip
-    """-M^-1 times the derivatives at a state's udot, by q and by u, and M^-1, into the three parts of *out*; the last's status.
+    block: Any, address: int, valid: int, bends: Any, bent: Any, slopes: Any, work: Any, flat_inv: Any, out: Any
+) -> int:
+    """-M^-1 times the derivatives at a state's udot, by q and by u, and M^-1, into the three parts of *out*; the status.
 
-    Few arguments: each takes as long to pass as three bodies to sweep.
+    What is not *valid* of the state is computed first, by `realize.advance` at *address*.
     """
     model = attach(block)
-    rows, n, blocks = flat.shape[0], D.shape[1], D.shape[2] // 8
-    wide_inv = flat_inv.reshape((flat_inv.shape[0], flat_inv.shape[1] // 8, 8))
+    columns = flat_inv.shape[1]
+    wide_inv = flat_inv.reshape((flat_inv.shape[0], columns // 8, 8))
     M_inv = out[2]
-    status = inverse_mass_matrix.calc_m_inv(model, address, valid, flat_inv, wide_inv, M_inv)
-    wide = flat.reshape((rows, blocks, 8))
-    sweep(model, model.A_GB, model.u_dot, bends, bent, slopes, bodies, speeds, flat, wide, D[0], D[1])
-    by_columns, results = D.reshape((2, n, blocks, 8)), found.reshape((2, n, blocks, 8))
-    negative_product(M_inv, by_columns[0], results[0])
-    negative_product(M_inv, by_columns[1], results[1])
-    for i in range(n):
-        for j in range(n):
-            out[0, i, j] = found[0, i, j]
-            out[1, i, j] = found[1, i, j]
-    return status
+    if valid & EVERYTHING != EVERYTHING:
+        status = call_routine(address, model, valid, EVERYTHING | KEPT_FORCES)
+        if status != DONE:
+            return status
+    inverse_mass_matrix.calc_m_inv(model, address, EVERYTHING, flat_inv, wide_inv, M_inv)
+    bodies, flat, wide, D, by_columns = _parts(model, work, columns)
+    sweep_state(model, model.A_GB, model.u_dot, bends, bent, slopes, bodies, flat, wide, D[0], D[1])
+    rows = work[:64]  # those of the first ingredients, which have served
+    flat_rows, wide_rows = rows.reshape((8, 8)), rows.reshape((8, 1, 8))
+    negative_products(M_inv, by_columns[0], by_columns[1], flat_rows, wide_rows, out)
+    return DONE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..algebra.record import LANES, aligned_zeros
+from ..algebra.record import LANES, TANGENTS, DualRows, aligned_zeros, value_blocks
 from ..compiling import Job, compile_ahead
 from ..constraint._protocol import AS_Q, CONSTRAIN, EFFECTS_OF_BLOCK, SOLVE_ROWS, THROUGH_COORDINATES
 from ..force import gravity
@@ -304,6 +304,8 @@ class Tree:
         self._num_rate_routines = 0
         #: (nu, nu), made once: with `np.empty` by a name of its own, that halves the cost of a new matrix.
         self.shape_of_m = nu, nu
+        #: What `system.falling` keeps for it.
+        self.sweeps: dict[Any, Any] = {}
         #: The number of slots of an outward sweep of columns.
         self.num_slots = 1 + int(self.fields["slot"].max())
         #: Zero forces, for kernels that read them.
@@ -411,6 +413,9 @@ class Tree:
         if scalar not in self.addresses:
             found = {}
             routines = self.routines_by_field(not any(scalar))
+            if scalar[1] and any(scalar[2:]):  # residuals only
+                for_rows = [one for one in routines["constrain"] if one[0] not in (SOLVE_ROWS, EFFECTS_OF_BLOCK)]
+                routines |= {"dynamics_sweep": [], "constrain": for_rows, "measures": [], "measure_calls": []}
             needed = [routine for of_field in routines.values() for _, routine in of_field]
             compile_ahead(Job(routine, scalar) for routine in dict.fromkeys([*needed, realize.advance]))
             for name, of_field in routines.items():
@@ -426,18 +431,22 @@ class Tree:
         with_tangents: bool = False,
         own_parameters: bool = False,
         more: tuple[int, int, int] = (0, 0, 0),
+        *,
+        twice: bool = False,
     ) -> Record:
         """A record at the default coordinates, with the constant hinge columns in place, and zero tangents.
 
-        It has room for *more* q, u and z of other subsystems after the matter's.
+        It has room for *more* q, u and z of other subsystems after the matter's. Where parameters have tangents, and with Duals
+        of Duals, it is for residuals alone: nothing of it factors inertias.
         """
-        scalar = in_lanes, with_tangents, own_parameters
+        scalar = in_lanes, with_tangents, own_parameters, twice
         plain = not any(scalar) and not any(more)
         if plain and self._blank is not None:
             return self._blank.copy()
         shared = {**self.fields, **self._addresses_for(*scalar)}
         if own_parameters:
-            shared.update((name, in_each_lane(shared[name])) for name in PARAMETERS)
+            spread_out = in_each_lane if in_lanes else with_room_for_tangents
+            shared.update((name, spread_out(shared[name])) for name in PARAMETERS)
         counts = self.counts
         if any(more):
             whole_nq, whole_nu, nz = self.nq + more[0], self.nu + more[1], self.nz + more[2]
@@ -448,7 +457,7 @@ class Tree:
                 "nz": nz,
                 "ny": whole_nq + whole_nu + nz + 6 * self.num_particles,
             }
-        record = Record(counts, shared, in_lanes, with_tangents, own_parameters)
+        record = Record(counts, shared, in_lanes, with_tangents, own_parameters, twice)
 
         def spread(values: Any) -> Any:
             array = np.asarray(values, dtype=np.float64)
@@ -473,6 +482,14 @@ def in_each_lane(array: npt.NDArray[Any], *groups: int) -> npt.NDArray[np.float6
     """A parameter field repeated for each lane, and for each group of lanes."""
     out = aligned_zeros(*groups, *array.shape, LANES)
     out[...] = array[..., None]
+    return out
+
+
+def with_room_for_tangents(array: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """A parameter field as `DualRows` has it, with zero tangents."""
+    rows, columns = array.shape
+    out = aligned_zeros(rows, 1, value_blocks(columns) + columns, TANGENTS)
+    DualRows(out, columns).values[:] = array
     return out
 
 

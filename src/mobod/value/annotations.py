@@ -8,6 +8,7 @@ and the Tree that a State holds.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..importer.model import Model
     from ..measure.base import Measure
     from ..mobilizer.base import MobilizedBody
     from ..motion.base import Motion
@@ -17,4 +18,14 @@ if TYPE_CHECKING:
     from ..system.system import MultibodySystem
     from ..tree.tree import Tree
 
-    __all__ = ["Measure", "MobilizedBody", "Motion", "MultibodySystem", "SimbodyMatterSubsystem", "State", "Trajectory", "Tree"]
+    __all__ = [
+        "Measure",
+        "MobilizedBody",
+        "Model",
+        "Motion",
+        "MultibodySystem",
+        "SimbodyMatterSubsystem",
+        "State",
+        "Trajectory",
+        "Tree",
+    ]

@@ -263,8 +263,8 @@ class Rotation(MatrixValue):
 
         Returns
         -------
-        wxyz : ndarray (4,)
-            If w is zero, the first of x, y, z that is not zero is positive.
+        ndarray (4,)
+            w, x, y, z. If w is zero, the first of x, y, z that is not zero is positive.
 
         Notes
         -----
@@ -291,9 +291,9 @@ class Rotation(MatrixValue):
 
         Returns
         -------
-        angles : ndarray (3,)
-            q0 and q2 in [-pi, pi], q1 in [-pi/2, pi/2]. Where q1 is pi/2 or -pi/2 only the sum or the difference of q0
-            and q2 matters; q2 is then zero.
+        ndarray (3,)
+            The angles q0, q1, q2: q0 and q2 in [-pi, pi], q1 in [-pi/2, pi/2]. Where q1 is pi/2 or -pi/2 only the sum or the
+            difference of q0 and q2 matters; q2 is then zero.
 
         Notes
         -----

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import mobilizer
 from ..algebra.arrays import Array
 from ..force import MobilityLinearStop
 from ..shapes.mechanism import find_matter
@@ -21,9 +22,28 @@ if TYPE_CHECKING:
     from ..state.state import State
     from ..system.system import MultibodySystem
 
+_ANGLES, _PLACE = ("rx", "ry", "rz"), ("x", "y", "z")
+#: What the coordinates of kinds with several are about or along, where no file names them; after three angles in a
+#: quaternion's place what follows it.
+_PARTS: dict[type, tuple[str, ...]] = {
+    mobilizer.Ball: _ANGLES,
+    mobilizer.BendStretch: ("angle", "length"),
+    mobilizer.Bushing: (*_ANGLES, *_PLACE),
+    mobilizer.Cylinder: ("rz", "z"),
+    mobilizer.Ellipsoid: _ANGLES,
+    mobilizer.Free: (*_ANGLES, *_PLACE),
+    mobilizer.FreeLine: (*_ANGLES, *_PLACE),
+    mobilizer.Gimbal: _ANGLES,
+    mobilizer.LineOrientation: _ANGLES,
+    mobilizer.Planar: ("rz", "x", "y"),
+    mobilizer.SphericalCoords: ("azimuth", "zenith", "radius"),
+    mobilizer.Translation: _PLACE,
+    mobilizer.Universal: ("rx", "ry"),
+}
 _TURN = math.pi  # of an angle whose range nobody knows, to both sides
 _DEGREE = math.degrees(1.0)
 _ROUND = 1e-9
+_PART = 0.05  # of a step, by which a range may be shown smaller than it is: 1.5708, as files have it, is 90 degrees
 
 
 @dataclass
@@ -33,6 +53,9 @@ class Coordinate:
     Attributes
     ----------
     name : str
+        As the model has it; of an orientation by a quaternion the joint's with ``rx``, ``ry`` or ``rz``.
+    title : str
+        What is shown: where the model only counts, as in ``root[4]``, what the coordinate is about or along.
     mobod : MobilizedBody
     which : int
         Which of the mobilizer's q; of an orientation by a quaternion which of its three angles, body-fixed x-y-z.
@@ -46,6 +69,7 @@ class Coordinate:
     """
 
     name: str
+    title: str
     mobod: MobilizedBody
     which: int
     place: int
@@ -63,8 +87,8 @@ class Coordinate:
 
     @property
     def label(self) -> str:
-        """Its name, with its unit where it has one."""
-        return f"{self.name} (deg)" if self.is_angle else self.name
+        """Its title, with its unit where it has one."""
+        return f"{self.title} (deg)" if self.is_angle else self.title
 
     @property
     def step(self) -> float:
@@ -73,10 +97,10 @@ class Coordinate:
 
     @property
     def shown_range(self) -> tuple[float, float]:
-        """The range as it is shown: whole steps, none of it left out."""
+        """The range as it is shown: whole steps, a twentieth of one left out at most."""
         low, high = (
-            math.floor(self.factor * self.low / self.step + _ROUND),
-            math.ceil(self.factor * self.high / self.step - _ROUND),
+            math.floor(self.factor * self.low / self.step + _PART),
+            math.ceil(self.factor * self.high / self.step - _PART),
         )
         return self._of_steps(low), self._of_steps(high)
 
@@ -134,20 +158,29 @@ def list_coordinates(
         place = mobod.get_first_q_index(state)
         if quaternion:
             angles = np.zeros(3)
-            title = mobod.joint_name or mobod.name
-            found += [
-                Coordinate(f"{title} {axis}", mobod, k, place, True, True, -_TURN, _TURN, free, angles)
-                for k, axis in enumerate(("rx", "ry", "rz"))
-            ]
-        names = mobod.name_each(count)
+            joint = mobod.joint_name or mobod.name
+            for k, axis in enumerate(_ANGLES):
+                name = f"{joint} {axis}"
+                found.append(Coordinate(name, name, mobod, k, place, True, True, -_TURN, _TURN, free, angles))
+        names, titles = mobod.name_each(count), _title_each(mobod, count)
         for k in range(4 if quaternion else 0, count):
             is_angle = _is_angle(mobod, state, k)
             value = float(state.q[place + k])
             known = (ranges or {}).get(names[k]) or stops.get((mobod.index, k))
             low, high = known or ((-_TURN, _TURN) if is_angle else (value - size, value + size))
             low, high = _finite(low, high, value, _TURN if is_angle else size)
-            found.append(Coordinate(names[k], mobod, k, place + k, is_angle, False, low, high, free))
+            found.append(Coordinate(names[k], titles[k], mobod, k, place + k, is_angle, False, low, high, free))
     return found
+
+
+def _title_each(mobod: MobilizedBody, count: int) -> list[str]:
+    """What to call each of *count* coordinates: the file's names, or else what they are about or along."""
+    names, parts = mobod.name_each(count), _PARTS.get(type(mobod), ())
+    if count == 1 or names == list(mobod.mobility_names) or len(parts) not in (count, count - 1):
+        return names
+    joint = mobod.joint_name or mobod.name
+    after = [f"{joint} {part}" for part in parts]
+    return after if len(parts) == count else [*names[:4], *after[3:]]  # angles stand in the quaternion's place
 
 
 def _finite(low: float, high: float, value: float, reach: float) -> tuple[float, float]:

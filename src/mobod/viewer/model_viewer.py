@@ -14,19 +14,22 @@ from ..algebra.arrays import Array
 from ..assembler import Assembler, Markers, QValue
 from ..errors import ConvergenceError, MobodError
 from ..shapes.mechanism import Mechanism, find_body_transforms
+from ..shapes.tracks import Track, find_tracks, of_markers
 from ..shapes.view import find_view
 from ..value.stage import Stage
 from .bodies import Bodies
 from .body_report import describe_body, describe_constraints
 from .coordinates import Coordinate, list_coordinates
-from .overlays import Overlays
+from .overlays import Overlays, find_wraps
 from .page import Page
-from .server import add_floor, set_camera
+from .server import add_floor, look_from_here, set_camera
 from .simulator import Pull, Simulator, Stepper
+from .track_nodes import TrackNodes
 
 if TYPE_CHECKING:
     from ..state.state import State
     from ..system.system import MultibodySystem
+    from ..value.annotations import Model
 
 PICTURES = 30.0
 """A second."""
@@ -59,6 +62,7 @@ class Viewer(Page):
         make_stepper: Callable[[MultibodySystem], Stepper],
         title: str = "mobod",
         ranges: Mapping[str, tuple[float, float]] | None = None,
+        model: Model | None = None,
         port: int | None = None,
         open_browser: bool = True,
     ) -> None:
@@ -66,7 +70,7 @@ class Viewer(Page):
         self._make_stepper = make_stepper
         self._clients_at: dict[int, Array] = {}
         try:
-            self._build(system, state, ranges)
+            self._build(system, state, ranges, model)
         except BaseException:
             self.close()
             raise
@@ -95,13 +99,19 @@ class Viewer(Page):
     def __repr__(self) -> str:
         return f"<Viewer of {self._system.name!r} {'closed' if self.is_closed else f'at {self.url}'}>"
 
-    def replace(self, system: MultibodySystem, state: State, ranges: Mapping[str, tuple[float, float]] | None = None) -> None:
+    def replace(
+        self,
+        system: MultibodySystem,
+        state: State,
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+        model: Model | None = None,
+    ) -> None:
         """Show another system, such as the same file read again; coordinates of the same names keep their values."""
         with self._lock:
             kept = {one.name: one.read(self._state) for one in self._coordinates}
             self._server.scene.reset()
             self._server.gui.reset()
-            self._build(system, state, ranges, kept)
+            self._build(system, state, ranges, model, kept)
 
     # ------------------------------------------------------------------------------------------ building the page
 
@@ -110,6 +120,7 @@ class Viewer(Page):
         system: MultibodySystem,
         state: State,
         ranges: Mapping[str, tuple[float, float]] | None,
+        model: Model | None = None,
         kept: Mapping[str, float] | None = None,
     ) -> None:
         self._system, self._state, self._start = system, state.copy(), state.copy()
@@ -128,7 +139,9 @@ class Viewer(Page):
         self._bodies = Bodies(self._server, self._mechanism, X_GB)
         self._bodies.on_click(self._select)
         self._bodies.on_drag(self._drag)
-        self._overlays = Overlays(self._server, system, self._bodies, self._state)
+        self._overlays = Overlays(self._server, system, self._bodies, self._state, find_wraps(model))
+        self._own_tracks = of_markers(model.markers if model else {})
+        self._tracks = TrackNodes(self._server, self._find_tracks(), "/tracks", self._mechanism.size)
         self._tether = self._server.scene.add_line_segments(
             "/tether", np.zeros((1, 2, 3)), (220, 40, 60), thickness=3.0, thickness_units="screen", visible=False
         )
@@ -142,7 +155,7 @@ class Viewer(Page):
         with gui.add_folder("Motion"):
             self._play_button = gui.add_button("Play", hint="simulate from the pose that is shown")
             self._play_button.on_click(lambda _: self._guarded(self._toggle))
-            actions = {"Step": self._single_step, "Reset": self._reset, "Random pose": self._randomize}
+            actions = {"Step": self._single_step, "Reset": self._reset, "Random pose": self._randomize, "View": self._look}
             buttons = gui.add_button_group("", list(actions))
             buttons.on_click(lambda _: self._guarded(actions[buttons.value]))
             self._speed = gui.add_slider("speed", min=0.05, max=2.0, step=0.05, initial_value=1.0)
@@ -158,6 +171,8 @@ class Viewer(Page):
             if not self._coordinates:
                 gui.add_markdown("none")
         with gui.add_folder("Show", expand_by_default=False):
+            for name in self._tracks.names:
+                self._add_track_toggle(name)
             for name in Overlays.NAMES:
                 self._add_toggle(name)
             self._errors_box = gui.add_checkbox("constraint errors", False)
@@ -172,8 +187,23 @@ class Viewer(Page):
 
         def change() -> None:
             self._overlays.show(name, box.value, self._state)
+            if box.value and (why := self._overlays.explain_nothing(name)):
+                self._say(why, "yellow")
 
         box.on_update(lambda _: self._guarded(change))
+
+    def _add_track_toggle(self, name: str) -> None:
+        box = self._server.gui.add_checkbox(name, True)
+
+        def change() -> None:
+            self._tracks.show(name, box.value)
+            self._refresh()
+
+        box.on_update(lambda _: self._guarded(change))
+
+    def _find_tracks(self) -> list[Track]:
+        """Muscles, tendons and springs as they are now, and markers."""
+        return [*find_tracks(self._system, [self._state]), *self._own_tracks]
 
     def _add_slider(self, one: Coordinate) -> Any:
         low, high = one.shown_range
@@ -207,9 +237,9 @@ class Viewer(Page):
                 self._say(f"{type(error).__name__}: {error}")
                 warnings.warn(f"the viewer: {traceback.format_exc()}", RuntimeWarning, stacklevel=2)
 
-    def _say(self, text: str) -> None:
+    def _say(self, text: str, color: Any = "red") -> None:
         for client in self._server.get_clients().values():
-            client.add_notification("mobod", text, auto_close_seconds=8.0, color="red")
+            client.add_notification("mobod", text, auto_close_seconds=8.0, color=color)
 
     def _toggle(self) -> None:
         self._playing = not self._playing
@@ -233,6 +263,12 @@ class Viewer(Page):
                 one.write(state, float(rng.uniform(one.low, one.high)))
         state.u = np.zeros_like(state.u)
         self._accept(self._pose(state))
+
+    def _look(self) -> None:
+        """Let each client look at the pose that is shown."""
+        X_GB = find_body_transforms(self._system, self._state)
+        look_from_here(self._server, find_view(self._mechanism, X_GB[None], np.zeros((1, 0, 3))))
+        self._clients_at.clear()
 
     def _slide(self, one: Coordinate, shown: float) -> None:
         state = self._state.copy()
@@ -316,6 +352,9 @@ class Viewer(Page):
         with self._server.atomic():
             self._bodies.move(X_GB)
             self._overlays.update(self._state)
+            if self._tracks.tracks:
+                self._tracks.replace(self._find_tracks())
+                self._tracks.move(X_GB)
             self._place_tether(X_GB)
             self._follow_body(X_GB)
         for one, slider in zip(self._coordinates, self._sliders, strict=False):

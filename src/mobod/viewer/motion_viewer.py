@@ -12,12 +12,14 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
 from ..shapes.poses import calc_poses
+from ..shapes.tracks import calc_tracks
 from ..shapes.view import View, find_view
 from ..value.checks import vector
 from .bodies import Bodies
 from .page import Page
 from .replay import choose_times
 from .server import add_floor, set_camera
+from .track_nodes import TrackNodes
 
 if TYPE_CHECKING:
     from ..value.annotations import Trajectory
@@ -41,6 +43,8 @@ class _Motion:
         self.trace = self.mechanism.find_marker(self.X_GB)
         color = _COLORS[(number - 1) % len(_COLORS)] if ghost else None
         self.bodies = Bodies(server, self.mechanism, self.X_GB[0], f"/motion{number}", color, GHOST if ghost else 1.0)
+        self.tracks = TrackNodes(server, calc_tracks(trajectory, times), f"/motion{number}", self.mechanism.size)
+        self.tracks.move(self.X_GB[0])
         self.cloud: Any = None
         if self.particles.shape[1]:
             self.cloud = server.scene.add_point_cloud(
@@ -55,7 +59,9 @@ class _Motion:
         """Show a pose between two rows."""
         after = min(row + 1, len(self.X_GB) - 1)
         X = (1.0 - part) * self.X_GB[row] + part * self.X_GB[after]
-        self.bodies.move(X if part in (0.0, 1.0) else _orthogonal(X))
+        X = X if part in (0.0, 1.0) else _orthogonal(X)
+        self.bodies.move(X)
+        self.tracks.move(X, row, part)
         if self.cloud is not None:
             self.cloud.points = ((1.0 - part) * self.particles[row] + part * self.particles[after]).astype(np.float32)
 
@@ -211,6 +217,8 @@ class MotionViewer(Page):
             names = [_NOTHING, *[link.name for link in self._motions[0].mechanism.links[1:]]]
             self._follow = gui.add_dropdown("follow", names, initial_value=_NOTHING)
             path = gui.add_checkbox("path", self._paths[0].visible)
+            for name in dict.fromkeys(name for motion in self._motions for name in motion.tracks.names):
+                self._add_toggle(name)
         with gui.add_folder("Graphs"):
             curves = _curve_names(first)
             self._curve = gui.add_dropdown("quantity", curves, initial_value=curves[0])
@@ -228,6 +236,19 @@ class MotionViewer(Page):
         self._follow.on_update(lambda _: self._last_places.clear())
         self._last_places: dict[int, Array] = {}
         self._draw_curves()
+
+    def _add_toggle(self, name: str) -> None:
+        """A box for the tracks of a name."""
+        box = self._server.gui.add_checkbox(name, True)
+
+        def change(_: Any) -> None:
+            with self._lock:
+                row, part = self._place_of(self._time)
+                for motion in self._motions:
+                    motion.tracks.show(name, box.value)
+                    motion.move(row, part)
+
+        box.on_update(change)
 
     # ------------------------------------------------------------------------------------------ time
 

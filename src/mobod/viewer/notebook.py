@@ -23,8 +23,9 @@ def show_motion(trajectory: Trajectory) -> str | None:
 def show_pose(system: Any, state: Any, title: str) -> str:
     """A pose as notebooks show it, in a frame that can be turned."""
     from ..shapes.mechanism import Mechanism, find_body_transforms
+    from ..shapes.tracks import find_tracks
     from .html_file import make_frame
     from .replay import make_still
 
     X_GB = find_body_transforms(system, state)
-    return make_frame(make_still(Mechanism.of(system, state, 1.5), X_GB, state.time), title)
+    return make_frame(make_still(Mechanism.of(system, state, 1.5), X_GB, state.time, find_tracks(system, [state])), title)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..force.contact.of_system import find_contacts
 from ..shapes.contact_arrows import limit_arrows
 from ..shapes.mechanism import find_matter
 from ..shapes.normals import split_at_creases
+from ..value import Rotation, Transform
 from ..value.stage import Stage
 from .bodies import Bodies
 
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 
     from ..state.state import State
     from ..system.system import MultibodySystem
+    from ..value.annotations import Model
 
 _FINE = 1.5  # resolution of spheres
 _AXES, _FORCES, _COLLISION, _ELLIPSOID = (150, 60, 190), (230, 90, 0), (60, 160, 90), (70, 110, 200)
+_WRAP = (80, 190, 200)
 
 
 class Overlays:
@@ -37,11 +40,29 @@ class Overlays:
     bodies : Bodies
     state : State
         At Stage.POSITION or above.
+    wraps : sequence of (int, Decoration)
+        Surfaces that paths bend over: a body's number, and the surface in its frame.
     """
 
-    NAMES = ("frames", "mass centers", "inertia ellipsoids", "joint axes", "names", "collision shapes", "contact forces")
+    NAMES = (
+        "frames",
+        "mass centers",
+        "inertia ellipsoids",
+        "joint axes",
+        "names",
+        "collision shapes",
+        "contact forces",
+        "wrap surfaces",
+    )
 
-    def __init__(self, server: ViserServer, system: MultibodySystem, bodies: Bodies, state: State) -> None:
+    def __init__(
+        self,
+        server: ViserServer,
+        system: MultibodySystem,
+        bodies: Bodies,
+        state: State,
+        wraps: Sequence[tuple[int, decoration.Decoration]] = (),
+    ) -> None:
         self._scene = server.scene
         self._system, self._bodies = system, bodies
         self._size = bodies.mechanism.size
@@ -55,6 +76,9 @@ class Overlays:
             "collision shapes": self._make_collision_shapes,
             "joint axes": self._make_axes,
             "contact forces": self._make_forces,
+            "wrap surfaces": lambda _: [
+                self._add_shape(f"{bodies.name_of(b)}/wrap{number}", one, _WRAP, 0.4) for number, (b, one) in enumerate(wraps)
+            ],
         }
         self._contacts = find_contacts(system)
         self._force_scale = 0.0
@@ -67,6 +91,18 @@ class Overlays:
             node.visible = yes
         (self._shown.add if yes else self._shown.discard)(name)
         self.update(state)
+
+    def explain_nothing(self, name: str) -> str:
+        """Why there is nothing to see of one kind, where there is nothing."""
+        if name == "contact forces" and self._contacts is None:
+            return "This system has no contact surfaces, so that there are no contact forces."
+        if name == "collision shapes" and not self._made[name]:
+            return "This system has no collision shapes. Files' own are read with collision=True, and by mobod view --floor."
+        if name == "wrap surfaces" and not self._made[name]:
+            return "This model has no wrap objects: OpenSim's files have such."
+        if name == "joint axes" and len(self._made[name][0].points) < 2:
+            return "No joint of this system has an axis: none has one to three speeds."
+        return ""
 
     def update(self, state: State) -> None:
         """Bring what does not move with one body to a new pose."""
@@ -134,6 +170,10 @@ class Overlays:
                     made.append(self._add(name, points, triangles, _COLLISION, 0.45))
         return made
 
+    def _add_shape(self, name: str, shape: decoration.Decoration, color: tuple[int, int, int], opacity: float) -> Any:
+        vertices, triangles = shape.calc_mesh(_FINE)
+        return self._add(name, vertices, triangles, color, opacity)
+
     def _add(self, name: str, points: Array, triangles: Any, color: tuple[int, int, int], opacity: float) -> Any:
         points, triangles, _ = split_at_creases(points, triangles)
         return self._scene.add_mesh_simple(
@@ -186,3 +226,25 @@ class Overlays:
             wanted = 0.25 * self._size / largest
             self._force_scale = wanted if self._force_scale == 0.0 else min(1.02 * self._force_scale, 2.4 * wanted)
         return limit_arrows(rows["point"], self._force_scale * rows["force"], 0.6 * self._size)
+
+
+def find_wraps(model: Model | None) -> list[tuple[int, decoration.Decoration]]:
+    """The surfaces of a model's file that paths bend over: the body of each, and what it looks like there."""
+    wraps = (model.data if model else {}).get("wrap objects", {}).values()
+    shapes = [(one.body.index, _shape_of(one.kind, one.dimensions, one.X_BW)) for one in wraps if one.active]
+    return [(body, shape) for body, shape in shapes if shape is not None]
+
+
+def _shape_of(kind: str, sizes: Mapping[str, Any], X: Transform) -> decoration.Decoration | None:
+    if kind == "WrapCylinder":  # along z, decorations' along y
+        return decoration.Cylinder(
+            sizes["radius"], 0.5 * sizes["length"], X=X @ Transform(Rotation.from_body_fixed_xyz((0.5 * np.pi, 0.0, 0.0)))
+        )
+    if kind == "WrapSphere":
+        return decoration.Sphere(sizes["radius"], X=X)
+    if kind == "WrapEllipsoid":
+        return decoration.Ellipsoid(sizes["dimensions"], X=X)
+    if kind == "WrapTorus":
+        inner, outer = sizes["inner_radius"], sizes["outer_radius"]
+        return decoration.Torus(0.5 * (inner + outer), 0.5 * (outer - inner), X=X)
+    return None

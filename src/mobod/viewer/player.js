@@ -8,6 +8,7 @@ const byId = (name) => document.getElementById(name);
 
 async function unpack() {
   const about = JSON.parse(byId("about").textContent);
+  if (typeof DecompressionStream === "undefined") throw new Error("this browser is older than 2023; use a newer one");
   const packed = Uint8Array.from(atob(byId("data").textContent.trim()), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   const buffer = await new Response(stream).arrayBuffer();
@@ -114,6 +115,26 @@ class Motion {
     return points;
   }
 
+  // Markers, muscles, springs: points of bodies, in D; those that are missing now are NaN.
+  tracksAt(time, poses) {
+    const [i, j, part] = this.rowsAt(time);
+    let first = 0;
+    return (this.about.tracks || []).map((track) => {
+      const n = track.rows, from = this.arrays.tracks;
+      const points = track.bodies.map((body, k) => {
+        const p = [0, 1, 2].map((axis) => {
+          const start = first + (3 * k + axis) * n;
+          if (n === 1) return from[start];
+          const between = (1 - part) * from[start + i] + part * from[start + j];
+          return Number.isNaN(between) ? from[start + (part < 0.5 ? i : j)] : between;
+        });
+        return moved(poses[body], p);
+      });
+      first += 3 * n * track.bodies.length;
+      return { ...track, points };
+    });
+  }
+
   // Contact forces, as pairs of points: those of the nearest row, since their number changes.
   arrowsAt(time) {
     const { arrow_counts: counts, arrows } = this.arrays;
@@ -208,6 +229,8 @@ const FLOOR = [
   }`,
 ];
 
+const LIGHT = [1, 1, 1, 1], DARK = [0.1, 0.11, 0.12, 1];
+const ONE = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
 const FORCE = [0.9, 0.35, 0, 1], PATH = [0.8, 0.15, 0.25, 0.9], PARTICLE = [0.15, 0.35, 0.6, 1];
 const AXES = [[0.8, 0.2, 0.2, 1], [0.2, 0.6, 0.2, 1], [0.2, 0.3, 0.8, 1]];
 const PICKED = [1, 0.75, 0.1];
@@ -216,7 +239,7 @@ class Drawing {
   constructor(canvas, motion) {
     Object.assign(this, { canvas, motion, picked: -1 });
     const gl = canvas.getContext("webgl2", { antialias: true, preserveDrawingBuffer: true });
-    if (!gl) throw new Error("this browser has no WebGL 2");
+    if (!gl) throw new Error("this browser has no WebGL 2 here. Turn graphics acceleration on in its settings, or use another browser.");
     this.gl = gl;
     const angle = (motion.about.azimuth * Math.PI) / 180 - 0.6; // from above the first view, to its left
     this.light = unit([0.8 * Math.cos(angle), 0.8 * Math.sin(angle), 1.0]);
@@ -266,7 +289,12 @@ class Drawing {
     const { gl, motion, programs } = this;
     const { vertices, normals, triangles } = motion.arrays;
     let v = 0, t = 0;
-    this.surfaces = motion.about.surfaces.map((surface) => {
+    const made = [];
+    motion.about.surfaces.forEach((surface) => {
+      if (surface.like !== undefined) { // the same shape as another one, on another body
+        made.push({ ...made[surface.like], ...surface });
+        return;
+      }
       const array = gl.createVertexArray();
       gl.bindVertexArray(array);
       this.buffer(vertices.subarray(3 * v, 3 * (v + surface.vertices)));
@@ -276,8 +304,9 @@ class Drawing {
       this.buffer(triangles.subarray(3 * t, 3 * (t + surface.triangles)), gl.ELEMENT_ARRAY_BUFFER);
       v += surface.vertices;
       t += surface.triangles;
-      return { ...surface, array };
+      made.push({ ...surface, array });
     });
+    this.surfaces = made;
     for (const plane of motion.about.planes) this.surfaces.push(this.square(plane));
     this.surfaces.sort((a, b) => b.color[3] - a.color[3]); // what is translucent comes last
 
@@ -339,7 +368,7 @@ class Drawing {
     const { gl, motion } = this;
     const [width, height, dots] = this.fit();
     const P = (this.P = camera.projection(width / height));
-    gl.clearColor(1, 1, 1, 1);
+    gl.clearColor(...(this.isDark ? DARK : LIGHT));
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     if (showFloor) this.drawFloor(P, camera, poses);
     this.drawBodies(P, camera, poses);
@@ -347,13 +376,8 @@ class Drawing {
     gl.disable(gl.DEPTH_TEST);
     this.drawLines(P, lines.above, width, height, dots);
     gl.enable(gl.DEPTH_TEST);
-    if (particles) {
-      this.use("DOTS", { P, X_DB: motion.X_DG, color: PARTICLE, dot: 5 * dots });
-      gl.bindVertexArray(this.dots);
-      gl.bindBuffer(gl.ARRAY_BUFFER, this.dotBuffer);
-      gl.bufferData(gl.ARRAY_BUFFER, particles, gl.DYNAMIC_DRAW);
-      gl.drawArrays(gl.POINTS, 0, particles.length / 3);
-    }
+    for (const { points, color } of lines.balls) this.drawDots(P, ONE, new Float32Array(points.flat()), color, 8 * dots);
+    if (particles) this.drawDots(P, motion.X_DG, particles, PARTICLE, 5 * dots);
     gl.bindVertexArray(null);
   }
 
@@ -363,7 +387,7 @@ class Drawing {
     const half = 3 * Math.max(...extent);
     const power = 10 ** Math.floor(Math.log10(half / 6));
     const cell = [1, 2, 5].map((k) => k * power).findLast((k) => k <= half / 6) || power;
-    const color = floor.color ? [...floor.color, floor.opacity] : [0.93, 0.93, 0.94, 1];
+    const color = floor.color ? [...floor.color, floor.opacity] : this.isDark ? [0.2, 0.21, 0.23, 1] : [0.93, 0.93, 0.94, 1];
     gl.enable(gl.BLEND);
     gl.depthMask(false); // what goes below the floor is seen through it
     gl.bindVertexArray(this.floor);
@@ -424,6 +448,17 @@ class Drawing {
     gl.enable(gl.BLEND);
     gl.drawArrays(gl.TRIANGLES, 0, 6 * lines.length);
     gl.disable(gl.BLEND);
+  }
+
+  // Points, measured in the frame that X is given in; those that are not numbers are not there.
+  drawDots(P, X_DB, points, color, dot) {
+    const { gl } = this;
+    const there = points.some(Number.isNaN) ? points.filter((_, k) => !points.subarray(k - (k % 3), k - (k % 3) + 3).some(Number.isNaN)) : points;
+    this.use("DOTS", { P, X_DB, color, dot });
+    gl.bindVertexArray(this.dots);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.dotBuffer);
+    gl.bufferData(gl.ARRAY_BUFFER, there, gl.DYNAMIC_DRAW);
+    gl.drawArrays(gl.POINTS, 0, there.length / 3);
   }
 
   // Which body is at a place on the canvas; -1 where there is none.
@@ -545,7 +580,12 @@ class Player {
     const { about } = this;
     document.body.classList.toggle("still", this.motion.count < 2);
     for (const value of [0.05, 0.1, 0.25, 0.5, 1, 2, 4]) byId("speed").add(new Option(`${value} x`, value, value === 1, value === 1));
-    about.bodies.forEach((name, b) => b && byId("follow").add(new Option(name, b)));
+    about.bodies.slice(0, about.own || undefined).forEach((name, b) => b && byId("follow").add(new Option(name, b)));
+    this.shown = {};
+    for (const name of new Set((about.tracks || []).map((one) => one.name))) this.addBox(name);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    this.drawing.isDark = dark.matches;
+    dark.onchange = () => Object.assign(this.drawing, { isDark: dark.matches }) && (this.stale = true);
     (about.curves || []).forEach((name, k) => byId("curve").add(new Option(name, k)));
     Object.assign(byId("time"), { min: about.start, max: about.end });
     byId("forces-label").hidden = !this.motion.arrays.arrows;
@@ -566,7 +606,17 @@ class Player {
     new ResizeObserver(() => (this.stale = true)).observe(byId("stage"));
     document.addEventListener("keydown", (event) => {
       const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
-      const actions = { " ": () => this.play(!this.playing), ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), 0: () => this.resetView() };
+      const moved = (action) => () => {
+        action();
+        this.stale = true;
+      };
+      const actions = {
+        " ": () => this.play(!this.playing), ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1),
+        Home: () => this.seek(about.start), End: () => this.seek(about.end), 0: () => this.resetView(),
+        a: moved(() => this.camera.turn(-12, 0)), d: moved(() => this.camera.turn(12, 0)),
+        w: moved(() => this.camera.turn(0, 12)), s: moved(() => this.camera.turn(0, -12)),
+        "+": moved(() => this.camera.zoom(-0.1)), "-": moved(() => this.camera.zoom(0.1)),
+      };
       if (plain && actions[event.key] && !["SELECT", "INPUT", "BUTTON"].includes(event.target.tagName)) {
         event.preventDefault();
         actions[event.key]();
@@ -577,6 +627,16 @@ class Player {
       this.play(false);
       this.seek(about.start + ((event.clientX - box.left - 8) / (box.width - 16)) * this.motion.duration);
     };
+  }
+
+  // A box that shows or hides all tracks of a name.
+  addBox(name) {
+    const label = document.createElement("label"), box = document.createElement("input");
+    Object.assign(box, { type: "checkbox", checked: true });
+    this.shown[name] = box;
+    label.append(box, ` ${name}`);
+    byId("forces-label").before(label);
+    box.onchange = () => (this.stale = true);
   }
 
   setUpMouse() {
@@ -628,7 +688,7 @@ class Player {
     };
     this.labels = this.about.labels.map((one) => ({ ...one, span: make(one.text, one.color), isName: false }));
     this.about.bodies.forEach((name, body) => {
-      if (body) this.labels.push({ body, station: this.about.mass_centers[body], span: make(name), isName: true });
+      if (body && (!this.about.own || body < this.about.own)) this.labels.push({ body, station: this.about.mass_centers[body], span: make(name), isName: true });
     });
   }
 
@@ -741,7 +801,20 @@ class Player {
         lines.push([tail, neck, FORCE, 2.5, 2.5], [neck, head, FORCE, 11, 0]);
       }
     }
-    return { among: lines, above };
+    const balls = [];
+    for (const track of this.motion.tracksAt(this.time, poses)) {
+      if (!this.shown[track.name].checked) continue;
+      const { points, color, width } = track;
+      if (!track.lines) {
+        balls.push(track);
+        continue;
+      }
+      for (let k = 0; k < points.length; k += 2) {
+        const [a, b] = [points[k], points[k + 1]];
+        if (Number.isFinite(a[0]) && Number.isFinite(b[0])) lines.push([a, b, color, 1.33 * width, 1.33 * width]);
+      }
+    }
+    return { among: lines, above, balls };
   }
 
   placeLabels() {
@@ -786,7 +859,7 @@ class Player {
     context.fill();
     context.font = "12px system-ui, sans-serif";
     context.fillText(String(Number(now.toPrecision(4))), 8, height - 3);
-    context.fillStyle = "#333";
+    context.fillStyle = getComputedStyle(document.body).color;
     context.fillText(this.about.curves[which], 8, 14);
     context.textAlign = "right";
     context.fillText(`${Number(low.toPrecision(3))} to ${Number(high.toPrecision(3))}`, width - 8, 14);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from ..shapes.mechanism import Mechanism
 from ..shapes.normals import split_at_creases
 from ..shapes.poses import calc_poses
 from ..shapes.shape_maker import Surface
+from ..shapes.tracks import Track, calc_tracks
 from ..shapes.view import ELEVATION, View, find_center, find_close_view, find_level_planes, find_view
 from ..value.checks import positive
 from .rotations import to_quaternions
@@ -71,6 +73,7 @@ def make_replay(
     curves += [
         (name, np.interp(times, trajectory.time, q[:, i])) for i, name in enumerate(trajectory.coordinate_names[:_CURVES])
     ]
+    _add_tracks(replay, calc_tracks(trajectory, times))
     replay.about["curves"] = [name for name, _ in curves]
     replay.arrays["curves"] = np.array([values for _, values in curves], dtype="<f4").ravel()
     if contact_forces:
@@ -80,9 +83,29 @@ def make_replay(
     return replay
 
 
-def make_still(mechanism: Mechanism, X_GB: Array, time: float = 0.0) -> Replay:
+def make_still(mechanism: Mechanism, X_GB: Array, time: float = 0.0, tracks: Sequence[Track] = ()) -> Replay:
     """One pose, (nb, 4, 4), as a motion without time."""
-    return _describe(mechanism, X_GB[None], np.zeros((1, 0, 3)), np.array([time]))
+    replay = _describe(mechanism, X_GB[None], np.zeros((1, 0, 3)), np.array([time]))
+    _add_tracks(replay, tracks)
+    return replay
+
+
+def _add_tracks(replay: Replay, tracks: Sequence[Track]) -> None:
+    """Their stations, point by point over time: what stays where it is takes next to no room when it is compressed."""
+    replay.about["tracks"] = [
+        {
+            "name": one.name,
+            "color": [*one.color, 1.0],
+            "bodies": np.asarray(one.bodies).tolist(),
+            "lines": one.are_lines,
+            "width": one.width,
+            "labels": list(one.labels),
+            "rows": len(one.stations),
+        }
+        for one in tracks
+    ]
+    numbers = [one.stations.transpose(1, 2, 0).astype("<f4").ravel() for one in tracks]
+    replay.arrays["tracks"] = _joined(numbers, "<f4")
 
 
 def choose_times(trajectory: Trajectory, fps: float | None) -> Array:

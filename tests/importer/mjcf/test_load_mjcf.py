@@ -149,7 +149,21 @@ def test_a_tendon_through_the_inside_of_a_ring(tmp_path):
     errors = comparison.run(10)
     # MuJoCo ends its iteration at an angle of 1e-6, after the same steps
     assert max(errors.values()) < 1e-6, errors
-    assert any("side site" in line for line in comparison.model.report)
+
+
+@pytest.mark.parametrize("kind", ["sphere", "cylinder"])
+@pytest.mark.parametrize("place", [".1 .4 0", "-.1 .1 .6"], ids=["beside", "far along the axis"])
+def test_a_tendon_goes_around_as_the_lines_to_and_from_its_side_site_do(tmp_path, kind, place):
+    inside = world(
+        f'<site name="a" pos="-.5 .1 .3"/><site name="side" pos="{place}"/><geom name="g" type="{kind}" size=".3 .3"/>',
+        body(
+            '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/>',
+            '<geom size=".1"/><site name="b" pos=".5 .2 -.8"/>',
+        ),
+    )
+    inside += '<tendon><spatial name="t"><site site="a"/><geom geom="g" sidesite="side"/><site site="b"/></spatial></tendon>'
+    errors = Comparison(file(tmp_path, inside)).run(20)
+    assert max(errors.values()) < TOLERANCE, errors
 
 
 def test_default_state_is_qpos0(tmp_path):
@@ -540,3 +554,36 @@ def test_losses_of_tendons_and_sensors_are_said_and_strict_refuses_muscles(tmp_p
         assert words in report
     with pytest.raises(mb.ModelError, match="'m' is not simulated"):
         mb.load_mjcf(path, strict=True)
+
+
+LEFT_OUT = {
+    "options": ('<option jacobian="dense" ls_iterations="7"/>', "jacobian dense, ls_iterations 7"),
+    "looks": (
+        '<asset><texture name="t" type="2d" builtin="flat" width="8" height="8"/></asset>',
+        "1 camera, 1 light, 1 texture: left out",
+    ),
+    "sites": ("", "1 site: not drawn"),
+    "surface velocity": ("", "surface velocity of 1 geom 'g': left out"),
+    "adhesion": ("", "adhesion of 1 geom 'g': left out"),
+    "priority": ("", "priority of 1 geom 'g': left out"),
+    "pair": ('<contact><pair geom1="g" geom2="floor" friction="3 3 1 1 1"/></contact>', "numbers of 1 pair of geoms: left out"),
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_what_only_mujoco_has_is_reported(tmp_path, name):
+    more, sentence = LEFT_OUT[name]
+    looks = '<camera name="c"/><light name="l"/><site name="s"/><geom name="floor" type="plane" size="1 1 1"/>'
+    geom = '<geom name="g" size=".1" surfacevel="1 0 0" adhesion="3" priority="1"/>'
+    path = file(tmp_path, more + world(looks, body("<freejoint/>", geom)))
+    report = mb.load_mjcf(path, collision=True).report
+    assert any(sentence in line for line in report), report
+
+
+def test_what_a_file_holds_for_its_user_is_data(tmp_path):
+    more = '<custom><numeric name="n" data="1 2"/><text name="t" data="hello"/><tuple name="of">'
+    more += '<element objtype="body" objname="b" prm="3"/></tuple></custom>'
+    model = mb.load_mjcf(file(tmp_path, more + world(body("<freejoint/>", name="b", user="4 5"))))
+    assert_allclose(model.data["custom"]["n"], [1, 2])
+    assert model.data["custom"]["t"] == "hello" and model.data["custom"]["of"] == [("b", 3.0)]
+    assert_allclose(model.data["user"]["bodies"]["b"], [4, 5])

@@ -104,3 +104,32 @@ def test_write_osim_takes_a_path_too(tmp_path):
     assert list(mb.load_osim(tmp_path / "again.osim").coordinates) == list(mb.load_osim(path).coordinates)
     with pytest.raises(TypeError, match=r"a model is a mobod\.Model"):
         mb.write_osim(tmp_path / "again.osim", 3)
+
+
+def test_a_muscle_whose_path_cannot_be_read_is_reported(tmp_path):
+    point = '<PathPoint name="p1"><location>0 0 0</location><body>link</body></PathPoint>'
+    path = f"<GeometryPath><PathPointSet><objects>{point}</objects></PathPointSet></GeometryPath>"
+    muscle = f'<ForceSet><objects><Thelen2003Muscle name="glutes">{path}</Thelen2003Muscle></objects></ForceSet>'
+    model = mb.load_osim(written(tmp_path, more=muscle))
+    assert any("muscle 'glutes'" in line and "'p1' does not say its parent_frame" in line for line in model.report)
+    assert not model.muscles
+
+
+def test_a_coordinate_on_no_axis_is_reported_and_one_that_is_misspelled_refused(tmp_path):
+    path = written(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    axis = '<TransformAxis name="rotation3"><coordinates>bend</coordinates><axis>0 0 1</axis><function>'
+    axis += "<LinearFunction><coefficients>1 0</coefficients></LinearFunction></function></TransformAxis>"
+    more = '<coordinates><Coordinate name="bend"/><Coordinate name="idle"/></coordinates>'
+    more += f"<SpatialTransform>{axis}</SpatialTransform></CustomJoint>"
+    custom = text.replace('<PinJoint name="knee">', '<CustomJoint name="knee">')
+    first, _, rest = custom.rpartition("</PinJoint>")
+    path.write_text(first + more + rest, encoding="utf-8")
+    model = mb.load_osim(path)
+    assert any("coordinate 'idle' is on no axis of joint 'knee'" in line for line in model.report), model.report
+    assert list(model.coordinates) == ["hip_coord_0", "bend"]
+    with pytest.raises(mb.ModelError, match="'idle' is on no axis"):
+        mb.load_osim(path, strict=True)
+    path.write_text((first + more + rest).replace('Coordinate name="bend"', 'Coordinate name="bent"'), encoding="utf-8")
+    with pytest.raises(mb.ModelError, match="'bent' of joint 'knee' is on none of its axes; these name 'bend'"):
+        mb.load_osim(path)

@@ -26,6 +26,7 @@ from ...value.stage import Stage
 from ..base import body_index
 
 if TYPE_CHECKING:
+    from ...decoration.rubber_band_line import Line
     from ...state.state import State
     from ..subsystem import GeneralForceSubsystem
 
@@ -44,7 +45,7 @@ class Transmission(Sealed):
         Length and speed are multiplied by it, and so is the generalized force of a force: a gear.
     """
 
-    INNER = frozenset({"FUNCTIONS", "forces", "integers", "numbers"})
+    INNER = frozenset({"FUNCTIONS", "calc_lines", "forces", "integers", "numbers"})
 
     FUNCTIONS: ClassVar[Functions]
     integers: list[int]
@@ -65,12 +66,19 @@ class Transmission(Sealed):
         """The speed, times the ratio. Needs VELOCITY."""
         return self._evaluate(state, "calc_speed", Stage.VELOCITY, 1)
 
+    def calc_lines(self, state: State) -> list[Line]:
+        """What is drawn of it at a state at POSITION: straight lines between stations of bodies, where it is a path."""
+        return []
+
     def _evaluate(self, state: State, asked: str, stage: Stage, which: int) -> float:
         state.check_owner(self.forces.get_system(), asked)
         if state.stage_number < stage:
             state.refuse(asked, stage)
-        own = _OwnNumbers(state.record, np.array(self.integers, np.int64), np.array(self.numbers)[:, None])
-        return float(self.numbers[0] * self.FUNCTIONS[which](own, 0, 1))
+        return float(self.numbers[0] * self.FUNCTIONS[which](self._own(state), 0, 1))
+
+    def _own(self, state: State) -> Any:
+        """A state's record, in which the pools of forces' numbers are this transmission's."""
+        return _OwnNumbers(state.record, np.array(self.integers, np.int64), np.array(self.numbers)[:, None])
 
 
 class _OwnNumbers:

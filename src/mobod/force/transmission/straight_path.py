@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...algebra import mat33, vec3
 from ...algebra.arrays import ArrayLike
 from ...algebra.memory import add_spatial, load3, load9, load_spatial
@@ -21,7 +23,9 @@ from ..base import body_index
 from .base import Transmission
 
 if TYPE_CHECKING:
+    from ...decoration.rubber_band_line import Line
     from ...mobilizer.base import MobilizedBody
+    from ...state.state import State
     from ..subsystem import GeneralForceSubsystem
 
 #: Integers and numbers of a segment: two bodies; two stations, and one over the divisor.
@@ -135,6 +139,12 @@ class StraightPath(Transmission):
                 numbers += [*s1, *s2, part]
                 integers[0] += 1
         super().__init__(forces, integers, numbers, ratio)
+
+    def calc_lines(self, state: State) -> list[Line]:
+        """Its segments."""
+        bodies = np.array(self.integers[1:]).reshape(-1, INTEGERS).tolist()
+        stations = np.array(self.numbers[1:]).reshape(-1, NUMBERS)[:, :6].reshape(-1, 2, 3)
+        return [((b1, s1), (b2, s2)) for (b1, b2), (s1, s2) in zip(bodies, stations, strict=True)]
 
 
 __all__ = ["StraightPath"]

@@ -9,6 +9,7 @@ lengths. Touching points slide without friction, so that the speed is that of th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...algebra import mat33, vec3
-from ...algebra.arrays import ArrayLike
+from ...algebra.arrays import Array, ArrayLike
 from ...algebra.memory import add_spatial, load3, load9, load_spatial
 from ...algebra.scalar import load, one, sqrt, where, zero
 from ...compiling import generic
@@ -29,12 +30,16 @@ from ._wrapping import inside, norm, outside
 from .base import Transmission, placed
 
 if TYPE_CHECKING:
+    from ...decoration.rubber_band_line import End, Line
+    from ...state.state import State
     from ..subsystem import GeneralForceSubsystem
 
 #: What a span bends around.
 NOTHING, SPHERE, CYLINDER = 0, 1, 2
 #: Where its side is: nowhere, outside, inside, or on another body, now outside and now inside.
 NO_SIDE, OUTSIDE, INSIDE, MOVING = 0, 1, 2, 3
+#: Straight lines in the picture of a bend.
+_BENDS = 8
 #: Integers of a span: the bodies of its points, what it bends around, its body, its side, the side's body. Numbers: two
 #: stations, one over the divisor, the surface's frame, its radius, the side's station.
 INTEGERS, NUMBERS = 6, 23
@@ -207,7 +212,8 @@ class Wrap:
     is_cylinder : bool
         Whether it is a cylinder.
     side : (MobilizedBody, (3,) array_like), optional
-        A point on the side on which the path is to pass. If it is inside, the path passes through the inside.
+        The path goes around in the sense of the lines from its first point to this one and on to its second, as in MuJoCo 4. If
+        it is inside, the path passes through the inside.
     """
 
     body: Any
@@ -258,6 +264,43 @@ class WrappedPath(Transmission):
                 numbers += [*s1, *s2, part, *values]
                 integers[0] += 1
         super().__init__(forces, integers, numbers, ratio)
+
+    def calc_lines(self, state: State) -> list[Line]:
+        """Its spans: each from point to point, or to the surface, around it, and on."""
+        own = self._own(state)
+        found: list[Line] = []
+        for k in range(self.integers[0]):
+            i, x = 1 + INTEGERS * k, 1 + NUMBERS * k
+            first = self.integers[i], np.array(self.numbers[x : x + 3])
+            last = self.integers[i + 1], np.array(self.numbers[x + 3 : x + 6])
+            around: list[End] = []
+            if self.integers[i + 2] != NOTHING:
+                p1, p2 = (station(own, self.integers[i + j], x + 3 * j)[1] for j in (0, 1))
+                flag, t1, t2, arc = touching(own, i, x, p1, p2)
+                if flag > 0.5:
+                    around = [(0, point) for point in self._bend(state, i, x, np.array(t1), np.array(t2), float(arc))]
+            found += pairwise([first, *around, last])
+        return found
+
+    def _bend(self, state: State, i: int, x: int, t1: Array, t2: Array, arc: float) -> Array:
+        """Points (n, 3) in Ground along the surface, from where the path meets it to where it leaves it."""
+        frame, b = np.array(self.numbers[x + FRAME : x + FRAME + 12]), self.integers[i + 3]
+        R, p = state.R_GB[b] @ frame[:9].reshape(3, 3), state.R_GB[b] @ frame[9:] + state.record.p_GB[b, :3].ravel()
+        radius, is_cylinder = self.numbers[x + RADIUS], self.integers[i + 2] == CYLINDER
+        one, other = (t1 - p) @ R, (t2 - p) @ R
+        rise = other[2] - one[2] if is_cylinder else 0.0
+        e, axis = one.copy(), np.cross(one, other)
+        if is_cylinder:
+            e[2], axis = 0.0, np.array([0.0, 0.0, np.sign(axis[2]) or 1.0])
+        angle = math.sqrt(max(arc * arc - rise * rise, 0.0)) / radius
+        if angle > math.pi:  # the long way round
+            axis = -axis
+        f = np.cross(axis / max(float(np.linalg.norm(axis)), 1e-300), e)
+        part = np.linspace(0.0, 1.0, _BENDS + 1)[:, None]
+        points = np.cos(part * angle) * e + np.sin(part * angle) * f
+        if is_cylinder:
+            points[:, 2] += one[2] + part[:, 0] * rise
+        return np.asarray(points @ R.T + p)
 
 
 def _spans(forces: GeneralForceSubsystem, parts: list[Any]) -> list[tuple[Any, Wrap | None, Any]]:

@@ -68,10 +68,22 @@ def add_surfaces(source: Source, tree: Tree, model: Model, material: Any) -> Non
             model.contacts.exclude(tree.bodies[one], tree.bodies[other])
     source.note(
         f"{plural(len(touching), 'geom')}: surfaces of contact, of a material that gives way"
-        f"{'' if material else f' (stiffness {STIFFNESS:g})'}; solref, solimp, margin, condim and rolling friction left out"
+        f"{'' if material else f' (stiffness {STIFFNESS:g})'}; solref, solimp, margin, gap, condim, rolling friction left out"
     )
+    _report(source, touching, pairs)
     if left:
         source.note(f"{plural(len(left), 'geom')} {listed(left)}: no surface of contact")
+
+
+def _report(source: Source, touching: list[int], pairs: set[frozenset[int]]) -> None:
+    """What surfaces of the file have that those of materials have not."""
+    m = source.m
+    for field, what in (("geom_surfacevel", "surface velocity"), ("geom_adhesion", "adhesion"), ("geom_priority", "priority")):
+        names = [source.geoms[g] for g in touching if np.any(getattr(m, field)[g])]
+        if names:
+            source.note(f"{what} of {plural(len(names), 'geom')} {listed(names)}: left out")
+    if pairs:
+        source.note(f"friction and other numbers of {plural(len(pairs), 'pair')} of geoms: left out, those of the geoms count")
 
 
 def _may_touch(source: Source, a: int, b: int, pairs: set[frozenset[int]]) -> bool:

@@ -46,14 +46,17 @@ def add_stops(source: Source, tree: Tree, model: Model, wanted: bool, stiffness:
     if source.disabled("LIMIT"):
         limited = []
     names = []
+    coordinates = {place: name for name, place in model.coordinates.items()}
     for j in limited:
         joint = tree.joints[j]
         if joint.kind in (FREE, BALL):
             source.note(f"joint {joint.name!r}: the limit of a ball joint's angle is not simulated")
             continue
         names.append(joint.name)
+        low, high = (float(bound) for bound in m.jnt_range[j])
+        if low < high:
+            model.ranges[coordinates[joint.q]] = low, high
         if wanted:
-            low, high = (float(bound) for bound in m.jnt_range[j])
             own = stiffness_of(m.jnt_solref[j], m.dof_invweight0[joint.dof]) if stiffness is None else stiffness
             model.stops[joint.name] = force.MobilityLinearStop(
                 model.forces, joint.mobod, 0, own, dissipation, low, high, name=f"{joint.name} limits"

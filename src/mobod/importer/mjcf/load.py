@@ -19,6 +19,7 @@ from .actuators import Actuators
 from .bodies import Tree
 from .compiled import compile_file
 from .conversion import Conversion
+from .custom import add_custom, report_looks
 from .equality import add_constraints
 from .geoms import add_decorations
 from .keyframes import add_keyframes
@@ -79,7 +80,7 @@ def load_mjcf(
         The system with the file's names, and a report on what was dropped or approximated. Sites are `Model.frames`. In
         `Model.data` there are further "mujoco", a `Conversion` of states to MuJoCo's numbers and back; "controls", which sets
         all controls at once; "tendons" and "sensors" by name; "gravity_compensation" and "drag"; "ranges" of limited joints;
-        "options".
+        "options"; "custom" and "user", what the file holds for its user.
 
     Raises
     ------
@@ -150,5 +151,7 @@ def load_mjcf(
         add_surfaces(source, tree, model, collision_material)
     elif count := int(np.count_nonzero((m.geom_contype != 0) | (m.geom_conaffinity != 0))):
         source.note(f"{plural(count, 'geom')} of contact drawn only: collision=True makes surfaces of them")
+    add_custom(source, model)
+    report_looks(source)
     options.report(source)
     return model

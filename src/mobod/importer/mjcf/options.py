@@ -8,17 +8,8 @@ import numpy as np
 
 from .source import Source, plural
 
-#: What is said of an option, and what it is unless the file says otherwise.
-_OPTIONS = {
-    "timestep": 0.002,
-    "integrator": 0,
-    "cone": 0,
-    "solver": 2,
-    "iterations": 100,
-    "tolerance": 1e-8,
-    "noslip_iterations": 0,
-    "impratio": 1.0,
-}
+#: Options that are followed, or of which something else is said; all others are the solver's.
+_NOT_OF_THE_SOLVER = {"gravity", "wind", "magnetic", "density", "viscosity", "disableflags", "enableflags", "disableactuator"}
 #: Features whose switching off needs no word, since nothing here depends on it.
 _SILENT = {"WARMSTART", "FILTERPARENT", "REFSAFE", "SENSOR", "MIDPHASE", "NATIVECCD", "ISLAND", "EULERDAMP", "AUTORESET"}
 #: Those that are followed.
@@ -30,8 +21,11 @@ _ELEMENTS = {"flex": "nflex", "skin": "nskin", "plugin": "nplugin", "height fiel
 def report(source: Source) -> None:
     """Every option that is not as MuJoCo has it unless told, and every feature that is switched off."""
     m, mujoco = source.m, source.mujoco
+    usual = mujoco.MjOption()
     said = [
-        f"{name} {_word(mujoco, name, getattr(m.opt, name))}" for name, usual in _OPTIONS.items() if _differs(m, name, usual)
+        f"{name} {_word(mujoco, name, value)}"
+        for name, value in _solvers(source).items()
+        if not np.array_equal(value, getattr(usual, name))
     ]
     if said:
         source.note(f"options of MuJoCo's solver, kept as data: {', '.join(said)}")
@@ -52,19 +46,22 @@ def report(source: Source) -> None:
             source.note(f"springyield of {what}s: springs stay elastic")
 
 
-def _differs(m: Any, name: str, usual: float) -> bool:
-    return bool(getattr(m.opt, name) != usual)
+def _solvers(source: Source) -> dict[str, Any]:
+    """The options of the solver, by name."""
+    opt = source.m.opt
+    names = [name for name in dir(opt) if name[0] != "_" and not callable(getattr(opt, name))]
+    return {name: getattr(opt, name) for name in names if name not in _NOT_OF_THE_SOLVER}
 
 
 def _word(mujoco: Any, name: str, value: Any) -> str:
-    kinds = {"integrator": "mjtIntegrator", "cone": "mjtCone", "solver": "mjtSolver"}
+    kinds = {"integrator": "mjtIntegrator", "cone": "mjtCone", "solver": "mjtSolver", "jacobian": "mjtJacobian"}
     if name in kinds:
         return str(getattr(mujoco, kinds[name])(int(value))).rpartition("_")[2].lower()
-    return f"{value:g}"
+    return " ".join(f"{x:g}" for x in np.ravel(value).tolist())
 
 
 def kept(source: Source) -> dict[str, Any]:
     """The options as data."""
     opt = source.m.opt
-    names = [*_OPTIONS, "wind", "magnetic", "density", "viscosity", "disableflags", "enableflags"]
+    names = [*_solvers(source), *sorted(_NOT_OF_THE_SOLVER - {"gravity"})]
     return {name: np.array(getattr(opt, name)) if np.ndim(getattr(opt, name)) else getattr(opt, name) for name in names}

@@ -76,7 +76,9 @@ def add_sensors(source: Source, tree: Tree, sites: list[Placed], model: Model) -
         shape = () if size == 1 else (size,)
         found[name] = measure.Custom(model.matter, SensorReading(made[1], *factory), shape=shape, name=f"sensor {name}")
     model.data["sensors"] = found
-    for what, values in (("cutoff", m.sensor_cutoff), ("noise", m.sensor_noise)):
+    interval = np.array(m.sensor_interval).any(axis=-1) if np.ndim(m.sensor_interval) > 1 else m.sensor_interval
+    not_kept = {"cutoff": m.sensor_cutoff, "noise": m.sensor_noise, "delay": m.sensor_delay, "interval": interval}
+    for what, values in not_kept.items():
         count = int(np.count_nonzero(values))
         if count:
             source.note(f"{what} of {plural(count, 'sensor')}: left out")

@@ -27,13 +27,7 @@ class Tendons:
 
     def __init__(self, source: Source, tree: Tree, sites: list[Placed], model: Model) -> None:
         self.source, self.tree, self.sites, self.model = source, tree, sites, model
-        self.sides: set[str] = set()
         model.data["tendons"] = self.by_name = {name: self.path(t, 1.0) for t, name in enumerate(source.tendons)}
-        if self.sides:
-            source.note(
-                f"{plural(len(self.sides), 'side site')} {listed(sorted(self.sides))}: a tendon passes a surface on that side; "
-                "where its ends are on the other, MuJoCo can choose differently"
-            )
 
     def path(self, t: int, ratio: float) -> transmission.Transmission:
         """A transmission of tendon *t*."""
@@ -66,8 +60,6 @@ class Tendons:
         m = self.source.m
         body, X = self.tree.bodies[int(m.geom_bodyid[g])], geom_frame(self.source, g)
         place = None if side < 0 else (self.sites[side][0], self.sites[side][1].p)
-        if side >= 0:
-            self.sides.add(self.source.sites[side])
         return transmission.Wrap(body, float(m.geom_size[g, 0]), X, is_cylinder, place)
 
     def add_forces(self, limits: bool, stiffness: float | None) -> None:

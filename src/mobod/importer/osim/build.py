@@ -29,7 +29,7 @@ from .external import add_external_loads
 from .forces import add_force
 from .frames import FRAMES, Components
 from .graph import Link, Tree
-from .joints import JOINTS, Site, coordinates_of, kind_of
+from .joints import JOINTS, Site, coordinates_of, idle_coordinates, kind_of
 from .muscles import PathPoint, PathWrap, keep_wraps
 
 #: What tells of the file and not of the mechanism, kept as it is.
@@ -188,6 +188,10 @@ class Builder:
             X_P, X_C = self.places[id(joint)]
             site.X_PF, site.X_BM = (X_C, X_P) if site.is_reversed else (X_P, X_C)
         own = coordinates_of(joint)
+        for item in idle_coordinates(joint):
+            self.lose(
+                item, f"coordinate {item.name!r} is on no axis of joint {joint.name!r}, and moves nothing: it is left out"
+            )
         try:
             mobod, places = kind_of(joint).make(joint, site)
         except (ModelError, ValueError) as error:

@@ -17,7 +17,7 @@ from .contact import listed_surfaces, smooth_sphere
 from .document import Item
 from .elements import bushing, of_coordinate, paths, pulls, pushes
 from .functions import make_function
-from .muscles import keep_muscle, read_path
+from .muscles import SPRING, draw_path, keep_muscle, read_path
 
 if TYPE_CHECKING:
     from ...force.base import Force
@@ -226,6 +226,7 @@ def _straight(build: Builder, item: Item, name: str) -> list[tuple[Any, Any]] | 
     if len(points) < 2 and not wrapping:
         why = "has fewer than two fixed points"
     build.model.data[name] = {"points": points, "wraps": wraps, **item.as_data()}
+    draw_path(build, points, SPRING, "springs")
     build.lose(item, f"{item.tag} {item.name!r} is not simulated: its path {why}; it is in model.data")
     return None
 

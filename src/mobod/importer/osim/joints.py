@@ -167,10 +167,18 @@ def _custom_coordinates(joint: Item) -> list[Coordinate]:
     axes = _axes_of(joint)
     names = _names_of(axes)
     items = {item.name: item for item in joint.objects("coordinates")}
-    for name, item in items.items():
-        if name not in names:
-            item.refuse(f"coordinate {name!r} of joint {joint.name!r} is on none of its axes; {_listing(names)}")
+    for item in idle_coordinates(joint):
+        if not set(names) <= set(items):  # one is misspelled
+            item.refuse(f"coordinate {item.name!r} of joint {joint.name!r} is on none of its axes; {_listing(names)}")
     return [read_coordinate(items.get(name), name, joint.name, _motion(axes, name)) for name in names]
+
+
+def idle_coordinates(joint: Item) -> list[Item]:
+    """Coordinates of a CustomJoint that are on none of its axes."""
+    if joint.tag != "CustomJoint":
+        return []
+    names = _names_of(_axes_of(joint))
+    return [item for item in joint.objects("coordinates") if item.name not in names]
 
 
 def _listing(names: Sequence[str]) -> str:

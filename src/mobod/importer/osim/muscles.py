@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...algebra.arrays import Array
+from ...errors import ModelError
 from ...value import Rotation, Transform
 from .document import Item
 from .functions import make_function
@@ -15,7 +16,14 @@ from .functions import make_function
 if TYPE_CHECKING:
     from ...function import Function
     from ...mobilizer.base import MobilizedBody
+    from ...state.state import State
     from .build import Builder
+
+
+#: What is added to a range of a conditional point, as by OpenSim.
+_SLACK = 1e-5
+#: Colours of paths on pictures: OpenSim's red, and of springs and ligaments that are not simulated.
+MUSCLE, SPRING = (0.8, 0.1, 0.1), (0.45, 0.45, 0.5)
 
 
 @dataclass(eq=False)
@@ -36,6 +44,8 @@ class PathPoint:
         Of a moving point: x, y and z in the frame, each a function of a coordinate.
     X_BF : Transform
         The frame in the body in which a moving point's location counts.
+    places : dict of str to int
+        Where in q the model's coordinates are.
     """
 
     name: str
@@ -47,6 +57,22 @@ class PathPoint:
     functions: list[Function] = field(default_factory=list)
     coordinates: list[str] = field(default_factory=list)
     X_BF: Transform = field(default_factory=Transform)
+    places: dict[str, int] = field(default_factory=dict, repr=False)
+
+    def calc_station(self, state: State) -> Array | None:
+        """Where it is in its body at a state; None where it is no part of the path."""
+        if self.kind == "ConditionalPathPoint" and self.coordinate in self.places:
+            value = float(state.q[self.places[self.coordinate]])
+            return self.station if self.range[0] - _SLACK <= value <= self.range[1] + _SLACK else None
+        if self.kind == "MovingPathPoint":
+            own = [
+                function.calc_value([float(state.q[self.places[name]])])
+                for function, name in zip(self.functions, self.coordinates, strict=False)
+                if name in self.places
+            ]
+            if len(own) == 3:
+                return np.asarray(self.X_BF @ np.array(own))
+        return self.station
 
 
 @dataclass(eq=False)
@@ -156,18 +182,32 @@ def _point(build: Builder, item: Item) -> PathPoint:
         held = [item.one_object(f"{axis}_location") for axis in "xyz"]
         item.find("location")
         coordinates = [item.text(f"socket_{axis}_coordinate").rpartition("/")[2] for axis in "xyz"]
+        place, places = np.asarray(X_BF.p), build.model.coordinates
         functions = [make_function(one) for one in held if one is not None]
-        return PathPoint(item.name, item.tag, body, np.asarray(X_BF.p), functions=functions, coordinates=coordinates, X_BF=X_BF)
+        return PathPoint(item.name, item.tag, body, place, "", (0.0, 0.0), functions, coordinates, X_BF, places)
     station = np.asarray(X_BF @ item.finite("location", (0.0, 0.0, 0.0)))
     if item.tag != "ConditionalPathPoint":
         return PathPoint(item.name, item.tag, body, station)
     low, high = item.vector("range", (0.0, 0.0)).tolist()
-    return PathPoint(item.name, item.tag, body, station, item.text("socket_coordinate").rpartition("/")[2], (low, high))
+    coordinate = item.text("socket_coordinate").rpartition("/")[2]
+    return PathPoint(item.name, item.tag, body, station, coordinate, (low, high), places=build.model.coordinates)
+
+
+def draw_path(build: Builder, points: list[PathPoint], color: tuple[float, float, float], name: str) -> None:
+    """Let pictures show a path, straight from point to point."""
+    if len(points) > 1:
+        ends = [(one.body, one.station if one.kind == "PathPoint" else one.calc_station) for one in points]
+        build.model.matter.add_rubber_band_line(ends, color=color, name=name)
 
 
 def keep_muscle(build: Builder, item: Item, name: str) -> None:
     """Keep a muscle as data, and say that it is not simulated."""
-    points, wraps = read_path(build, item)
+    try:
+        points, wraps = read_path(build, item)
+    except ModelError as error:  # a muscle never stops a load
+        build.lose(item, f"muscle {name!r} ({item.tag}) is left out of model.muscles, its path cannot be read: {error}")
+        return
+    draw_path(build, points, MUSCLE, "muscles")
     parameters = item.as_data()
     for tag in ("type", "name", "where", "GeometryPath", "path"):
         parameters.pop(tag, None)

@@ -21,7 +21,6 @@ from .wrapping import KNOWN, wrapped_length
 
 if TYPE_CHECKING:
     from ...state.state import State
-    from ..model import Model
     from .build import Builder
     from .muscles import PathPoint
 
@@ -36,8 +35,6 @@ LENGTHS = {
 }
 #: Of constraints in the default pose.
 _TOLERANCE = 1e-9
-#: What is added to a range of a conditional point, as by OpenSim.
-_SLACK = 1e-5
 
 
 def properties_of(element: Element) -> tuple[str, ...]:
@@ -47,11 +44,9 @@ def properties_of(element: Element) -> tuple[str, ...]:
 
 def measure(build: Builder) -> list[float]:
     """The length of each of the builder's paths in the default pose; zero of those that scale nothing."""
-    model = build.model
-    state = _assembled(build)
-    surfaces = model.data.get("wrap objects", {})
+    state, surfaces = _assembled(build), build.model.data.get("wrap objects", {})
     return [
-        wrapped_length(state, _places(model, state, points), wraps, surfaces) if properties_of(element) else 0.0
+        wrapped_length(state, _places(state, points), wraps, surfaces) if properties_of(element) else 0.0
         for element, points, wraps in build.paths
     ]
 
@@ -106,23 +101,7 @@ def has_lengths(root: Element) -> bool:
     return any(text_of(one, tag) for one in below(root) for tag in properties_of(one))
 
 
-def _places(model: Model, state: State, points: list[PathPoint]) -> list[Array | None]:
+def _places(state: State, points: list[PathPoint]) -> list[Array | None]:
     """Where the points are in Ground; None of conditional points that are not part of the path."""
-    places: list[Array | None] = []
-    for point in points:
-        station = point.station
-        if point.kind == "ConditionalPathPoint" and point.coordinate in model.coordinates:
-            value = float(state.q[model.coordinates[point.coordinate]])
-            if not point.range[0] - _SLACK <= value <= point.range[1] + _SLACK:
-                places.append(None)
-                continue
-        elif point.kind == "MovingPathPoint":
-            own = [
-                function.calc_value([float(state.q[model.coordinates[name]])])
-                for function, name in zip(point.functions, point.coordinates, strict=False)
-                if name in model.coordinates
-            ]
-            if len(own) == 3:
-                station = np.asarray(point.X_BF @ np.array(own))
-        places.append(np.asarray(point.body.find_station_location_in_ground(state, station)))
-    return places
+    stations = [(point.body, point.calc_station(state)) for point in points]
+    return [None if p is None else np.asarray(body.find_station_location_in_ground(state, p)) for body, p in stations]

@@ -52,7 +52,7 @@ class _Stop:
 def wrapped_length(
     state: State, places: Sequence[Array | None], wraps: Sequence[PathWrap], surfaces: Mapping[str, WrapObject]
 ) -> float:
-    """The length at a state at POSITION of a path through *places* in Ground, None of points that are left out, over its wraps."""
+    """The length of a path through *places* in Ground, None of points that are left out, over its wraps; at POSITION."""
     path = [_Stop(place, point=k) for k, place in enumerate(places) if place is not None]
     if len(path) < 2:
         return 0.0

@@ -102,7 +102,7 @@ def load_sdf(
     mimic : bool, default: True
         Whether axes that mimic others are coupled to them, by a `constraint.CoordinateCoupler`.
     collision : bool, default: False
-        Whether links touch each other: collision shapes become surfaces of contact, see `load_urdf`, which has these too:
+        Whether links touch each other: collision shapes become surfaces of contact, see `load_urdf`, which has these too.
     collision_material, link_materials, collision_meshes, exclude_overlapping
         See `load_urdf`. Links of one model touch each other only if its ``<self_collide>`` says so.
 
@@ -529,6 +529,8 @@ class _Builder:
         weights = self.weigh() if limits else {}
         for one in self.coordinates:
             axis, name = one.axis, one.name
+            if axis.lower < axis.upper and (np.isfinite(axis.lower) or np.isfinite(axis.upper)):
+                model.ranges[name] = float(axis.lower), float(axis.upper)
             if axis.spring_stiffness > 0.0:
                 model.springs[name] = force.MobilityLinearSpring(
                     self.forces, one.mobod, one.which, axis.spring_stiffness, axis.spring_reference, name=f"spring of {name}"

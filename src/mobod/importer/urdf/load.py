@@ -382,6 +382,7 @@ class _Builder:
                 for name in self.coordinates
                 if (of := self.document.joints.get(name)) and of.type in ("revolute", "continuous")
             },
+            ranges=self.find_ranges(),
             data={"transmissions": self.document.transmissions} if self.document.transmissions else {},
             root=root,
             report=report,
@@ -429,6 +430,11 @@ class _Builder:
                 self.bodies[joint.child].set_default_q([inside])
                 notes.append(f"joint {joint.name!r} starts at its limit, {inside:g}: zero is outside ({low:g} to {high:g})")
         return notes
+
+    def find_ranges(self) -> dict[str, tuple[float, float]]:
+        """What the file says of coordinates, whether stops keep them there or not."""
+        bounds = {name: find_bounds(self.document.joints[name]) for name in self.coordinates if name in self.document.joints}
+        return {name: (low, high) for name, (low, high) in bounds.items() if low < high and (low, high) != (-np.inf, np.inf)}
 
     def couple(self) -> None:
         """Make a constraint of each joint that mimics another: q = multiplier * (the other's q) + offset."""

@@ -13,6 +13,7 @@ With l the path's length and l_dot its rate:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from .of_coordinate import effort
 
 if TYPE_CHECKING:
     from ....compiling import Routine
+    from ....decoration.rubber_band_line import Line
     from ....force.subsystem import GeneralForceSubsystem
     from ....mobilizer.base import MobilizedBody
     from ....state.state import State
@@ -133,6 +135,12 @@ class Path(Force):
         self.default_integers = [len(points), *(body_index(forces, "a body of the path", body) for body, _ in points)]
         stations = [float(x) for _, station in points for x in np.asarray(station).tolist()]
         self.default_numbers = [*(float(x) for x in own), *[0.0] * (OWN - len(own)), *stations]
+
+    def calc_lines(self, state: State) -> list[Line]:
+        """From each point to the next."""
+        count, *rest = self.default_integers
+        stations = np.array(self.default_numbers[OWN : OWN + 3 * count]).reshape(-1, 3)
+        return list(pairwise(zip(rest[:count], stations, strict=True)))
 
     def calc_length(self, state: State) -> float:
         """The length of the path. Needs POSITION."""

@@ -1,0 +1,189 @@
+"""Tracks: points and lines that are drawn beside the bodies, over time: markers, muscles, tendons, springs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ..algebra.arrays import Array, Indices
+from ..decoration.rubber_band_line import Line
+from ..force.actuator import Actuator
+from ..force.base import Force
+from ..force.transmission_spring import TransmissionSpring
+from ..value.stage import Stage
+from .mechanism import find_matter
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from ..system.system import MultibodySystem
+    from ..value.annotations import Trajectory
+
+Rgb: TypeAlias = tuple[float, float, float]
+#: Under which name lines are shown, their colour and width.
+Kind: TypeAlias = tuple[str, Rgb, float]
+
+SPRING, TENDON = (0.45, 0.45, 0.5), (0.75, 0.45, 0.2)
+#: OpenSim's: pink for a model's markers, blue for those that were seen.
+MARKER, SEEN, APART = (0.95, 0.45, 0.65), (0.1, 0.4, 0.9), (0.9, 0.2, 0.2)
+
+#: Of a mechanism's size, a marker's radius.
+RADIUS = 0.006
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """Points, or lines between pairs of points, each a station of a body, over time.
+
+    Attributes
+    ----------
+    name : str
+        Under which pages show it or do not, with all others of the name.
+    color : (3,) tuple
+    bodies : (k,) array of int
+        On which each point is; zero for Ground.
+    stations : (n, k, 3) array
+        At n times, or at all of them where n is one; NaN where a point is not there.
+    are_lines : bool
+        Whether points 0 and 1, 2 and 3, and so on are ends of lines.
+    width : float
+        Of lines, in points.
+    labels : tuple of str
+        Of points, or none.
+    """
+
+    name: str
+    color: Rgb
+    bodies: Indices
+    stations: Array
+    are_lines: bool = False
+    width: float = 2.0
+    labels: tuple[str, ...] = ()
+
+    def at(self, row: int, part: float = 0.0) -> Array:
+        """Stations (k, 3) between two rows; where a point is missing in one, those of the nearer row."""
+        if len(self.stations) == 1:
+            return self.stations[0]
+        here, there = self.stations[row], self.stations[min(row + 1, len(self.stations) - 1)]
+        between = (1.0 - part) * here + part * there
+        return np.where(np.isnan(between), here if part < 0.5 else there, between)
+
+    def place(self, X_GB: Array, row: int = 0, part: float = 0.0) -> Array:
+        """Points in Ground, (k, 3) or of lines (k/2, 2, 3), those that are there, at poses (nb, 4, 4)."""
+        X = X_GB[self.bodies]
+        points = np.einsum("kij,kj->ki", X[:, :3, :3], self.at(row, part)) + X[:, :3, 3]
+        if self.are_lines:
+            points = points.reshape(-1, 2, 3)
+        return points[np.isfinite(points.reshape(len(points), -1)).all(axis=1)]
+
+    def resampled(self, before: Indices, after: Indices, weights: Array) -> Track:
+        """The same at other times, between rows."""
+        if len(self.stations) == 1:
+            return self
+        w = weights[:, None, None]
+        between = (1.0 - w) * self.stations[before] + w * self.stations[after]
+        nearer = self.stations[np.where(weights < 0.5, before, after)]
+        return replace(self, stations=np.where(np.isnan(between), nearer, between))
+
+
+def find_tracks(system: MultibodySystem, states: Iterable[State]) -> list[Track]:
+    """Find the lines of a system's forces, and those added to its matter, at states, which are realized to POSITION."""
+    matter = find_matter(system)
+    forces = [one for one in system.all_forces() if type(one).calc_lines is not Force.calc_lines]
+    sources: list[tuple[Kind, Callable[[State], list[Line]]]] = [(_kind_of(one), _lines_of(one)) for one in forces]
+    sources += [((line.name, line.color, line.line_width), line.calc_lines) for line in matter.rubber_band_lines]
+    if not sources:
+        return []
+    rows: list[list[list[Line]]] = []
+    for state in states:
+        system.realize(state, Stage.POSITION)
+        rows.append([calc(state) for _, calc in sources])
+    found = []
+    order = sorted(range(len(sources)), key=lambda k: repr(sources[k][0]))
+    for kind, some in groupby(order, key=lambda k: sources[k][0]):
+        parts = [_join([row[k] for row in rows]) for k in some]
+        parts = [part for part in parts if len(part[0])]
+        if parts:
+            bodies = np.concatenate([bodies for bodies, _ in parts])
+            stations = np.concatenate([stations for _, stations in parts], axis=1)
+            name, color, width = kind
+            found.append(Track(name, color, bodies, _shortened(stations), True, width))
+    return found
+
+
+def calc_tracks(trajectory: Trajectory, times: Array) -> list[Track]:
+    """The tracks of a motion at times of one's choice: those of its system, and what the motion shows besides."""
+    from .poses import calc_weights
+
+    system = trajectory.system
+    assert system is not None
+    before, after, weights = calc_weights(trajectory.time, times)
+    state = trajectory.states[0]
+
+    def states() -> Iterable[State]:
+        for time, i, j, weight in zip(times, before, after, weights, strict=True):
+            state.time = float(time)
+            state.q = (1.0 - weight) * trajectory.q[i] + weight * trajectory.q[j]
+            yield state
+
+    own = [one.resampled(before, after, weights) for one in trajectory.tracks()]
+    return [*find_tracks(system, states()), *own]
+
+
+def of_markers(markers: Mapping[str, tuple[Any, Array]]) -> list[Track]:
+    """A model's markers: a body and a station each, by name."""
+    if not markers:
+        return []
+    bodies = np.array([body.index for body, _ in markers.values()], dtype=np.intp)
+    stations = np.array([station for _, station in markers.values()], dtype=np.float64)
+    return [Track("markers", MARKER, bodies, stations[None], labels=tuple(markers))]
+
+
+def _lines_of(force: Force) -> Callable[[State], list[Line]]:
+    return lambda state: [] if force.is_disabled(state) else force.calc_lines(state)
+
+
+def _kind_of(force: Force) -> Kind:
+    along = isinstance(force, Actuator | TransmissionSpring)
+    return ("tendons", TENDON, 3.0) if along else ("springs", SPRING, 1.5)
+
+
+def _join(rows: Sequence[list[Line]]) -> tuple[Indices, Array]:
+    """Lines at several times as bodies (k,) and stations (n, k, 3); where bodies change, points are Ground's or missing."""
+    count = max(map(len, rows))
+    bodies = np.zeros((len(rows), 2 * count), dtype=np.intp)
+    stations = np.full((len(rows), 2 * count, 3), np.nan)
+    for row, lines in enumerate(rows):
+        ends = [end for line in lines for end in line]
+        if ends:
+            bodies[row, : len(ends)] = [body for body, _ in ends]
+            stations[row, : len(ends)] = [station for _, station in ends]
+    return _parted(bodies, stations)
+
+
+def _parted(bodies: Indices, stations: Array) -> tuple[Indices, Array]:
+    """Give each place one pair of bodies: where it has others at other times, it is several places, one at a time there."""
+    own, places = [], []
+    for k in range(0, bodies.shape[1], 2):
+        pairs = bodies[:, k : k + 2]
+        there = np.isfinite(stations[:, k, 0])
+        for pair in np.unique(pairs[there], axis=0):
+            part = stations[:, k : k + 2].copy()
+            part[~((pairs == pair).all(axis=1) & there)] = np.nan
+            own.append(pair)
+            places.append(part)
+    if not own:
+        return np.zeros(0, dtype=np.intp), np.zeros((len(stations), 0, 3))
+    return np.concatenate(own), np.concatenate(places, axis=1)
+
+
+def _shortened(stations: Array) -> Array:
+    """One row, where all are alike."""
+    alike = len(stations) > 1 and np.array_equal(stations, np.broadcast_to(stations[:1], stations.shape), equal_nan=True)
+    return stations[:1] if alike else stations
+
+
+__all__ = ["Track", "calc_tracks", "find_tracks", "of_markers"]

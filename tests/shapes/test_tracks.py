@@ -1,0 +1,130 @@
+"""Lines and points that are drawn beside the bodies: muscles, tendons, springs, markers."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mobod as mb
+from mobod.force.transmission import StraightPath, Wrap, WrappedPath
+from mobod.shapes.mechanism import find_body_transforms
+from mobod.shapes.tracks import calc_tracks, find_tracks
+
+
+@pytest.fixture
+def arm():
+    system, _ = mb.examples.double_pendulum.build()
+    return system
+
+
+def track_of(system, state, name):
+    (found,) = [one for one in find_tracks(system, [state]) if one.name == name]
+    return found.place(find_body_transforms(system, state))
+
+
+def length_of(lines):
+    return np.linalg.norm(lines[:, 1] - lines[:, 0], axis=1).sum()
+
+
+def posed(system, *q):
+    state = system.realize_topology()
+    state.q = q
+    system.realize(state, mb.Stage.POSITION)
+    return state
+
+
+def test_a_rubber_band_line_follows_bodies_and_leaves_points_out(arm):
+    points = [("ground", (0, 1, 0)), (1, lambda state: (0.1, state.q[1], 0) if state.q[0] > 0 else None), ("lower", (0, 0, 0))]
+    arm.matter.add_rubber_band_line(points, color="blue", name="cable")
+    for q in ((0.3, 0.4), (-0.3, 0.4)):
+        state = posed(arm, *q)
+        ends = [np.array((0, 1, 0)), arm.matter.bodies[2].get_body_origin_location(state)]
+        if q[0] > 0:
+            ends.insert(1, arm.matter.bodies[1].find_station_location_in_ground(state, (0.1, 0.4, 0)))
+        assert_allclose(track_of(arm, state, "cable"), np.stack([ends[:-1], ends[1:]], axis=1), atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "points, error",
+    [
+        ([("ground", (0, 0, 0))], mb.ModelError),
+        ([("ground", (0, 0)), (1, (0, 0, 0))], ValueError),
+        ([("nobody", (0, 0, 0)), (1, (0, 0, 0))], KeyError),
+        ([(9, (0, 0, 0)), (1, (0, 0, 0))], IndexError),
+    ],
+)
+def test_what_is_no_line_is_refused(arm, points, error):
+    with pytest.raises(error):
+        arm.matter.add_rubber_band_line(points)
+    with pytest.raises(ValueError, match="color"):
+        arm.matter.add_rubber_band_line([(0, (0, 0, 0)), (1, (0, 0, 0))], color="nice")
+    assert arm.matter.rubber_band_lines == []
+
+
+def test_springs_between_points_are_lines_as_long_as_they_are_and_none_when_they_are_off(arm):
+    lower = arm.matter.bodies["lower"]
+    spring = mb.force.TwoPointLinearSpring(arm.forces, arm.matter.ground, (1, 0, 0), lower, (0, 0.2, 0), 10.0, 1.0)
+    state = posed(arm, 0.3, 0.4)
+    assert_allclose(length_of(track_of(arm, state, "springs")), spring.calc_length(state))
+    spring.disable(state)
+    assert find_tracks(arm, [state]) == []
+
+
+@pytest.mark.parametrize("is_cylinder", [False, True])
+def test_a_tendon_is_drawn_around_what_it_wraps(arm, is_cylinder):
+    """The lines are chords: shorter than the path by less than the eighth part of its bend squared over 24, 1 %."""
+    upper, lower = arm.matter.bodies[1], arm.matter.bodies[2]
+    turned = mb.Transform(mb.Rotation.from_body_fixed_xyz((0.2, 0.1, 0.4)), (0.02, -0.1, 0.03))
+    wrap = Wrap(upper, 0.2, turned, is_cylinder, (upper, (0.7, -0.1, 0.0)))
+    ends = (arm.matter.ground, (0.3, 0.6, 0.1)), (lower, (0.2, 0.1, -0.1))
+    path = WrappedPath(arm.forces, [([ends[0], wrap, ends[1]], 1.0)])
+    straight = StraightPath(arm.forces, [(list(ends), 1.0)])
+    for one in (path, straight):
+        mb.force.TransmissionSpring(arm.forces, one, stiffness=1.0)
+    bends = 0
+    for q in np.linspace(-1.2, 1.2, 9):
+        state = posed(arm, q, -0.5 * q)
+        tracks = track_of(arm, state, "tendons")
+        bent = length_of(tracks) - straight.calc_length(state)
+        assert path.calc_length(state) * 0.99 < bent <= path.calc_length(state) + 1e-12
+        bends += len(tracks) > 2
+    assert bends > 2
+
+
+def test_muscles_of_a_model_are_drawn_through_their_points():
+    from mobod.importer.named_models import find_examples
+
+    model = mb.load_osim(find_examples()["leg6dof9musc"])
+    state = model.default_state()
+    model.system.realize(state, mb.Stage.POSITION)
+    lines = track_of(model.system, state, "muscles")
+    places = [
+        [one.body.find_station_location_in_ground(state, one.station) for one in muscle.points if one.kind == "PathPoint"]
+        for muscle in model.muscles.values()
+    ]
+    for path in places:  # each point that is fixed is an end of a line
+        for place in path:
+            assert np.abs(lines.reshape(-1, 3) - place).max(axis=1).min() < 1e-12
+
+
+def test_motions_of_inverse_kinematics_show_both_kinds_of_markers():
+    from mobod.importer.named_models import find_examples
+
+    model = mb.load_urdf(find_examples()["panda"])
+    hand = model.bodies["panda_link7"]
+    model.markers |= {f"m{k}": (hand, 0.1 * np.eye(3)[k]) for k in range(3)}
+    state = model.default_state()
+    model.system.realize(state, mb.Stage.POSITION)
+    seen = {name: np.tile(body.find_station_location_in_ground(state, p), (3, 1)) for name, (body, p) in model.markers.items()}
+    seen["m0"] = seen["m0"] + (0.0, 0.0, 0.004)
+    seen["m1"][1] = np.nan
+    motion = mb.inverse_kinematics(model, mb.Table([0.0, 0.1, 0.2], seen))
+    times = np.array([0.0, 0.1, 0.2])
+    shown = {one.name: one for one in calc_tracks(motion, times)}
+    assert list(shown) == ["markers", "measured markers", "marker errors"] and shown["markers"].labels == ("m0", "m1", "m2")
+    for row, count in enumerate((3, 2, 3)):
+        state.q = motion.q[row]
+        X_GB = find_body_transforms(model.system, state)
+        assert_allclose(shown["measured markers"].place(X_GB, row), [v[row] for v in seen.values() if np.isfinite(v[row, 0])])
+        errors = shown["marker errors"].place(X_GB, row)
+        assert len(errors) == count
+        assert_allclose(length_of(errors), np.nansum([motion.residuals[name][row] for name in seen]), atol=1e-12)

@@ -1,0 +1,177 @@
+"""Derivatives of u_dot by every number of a model, against differences along a random change of all numbers at once.
+
+Differences of sixth order, at 1e-7 of the largest entry: contacts and frictions have curvatures of 1e4.
+"""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from kinds.constraints import OF_BODIES, Pair
+from kinds.forces import FORCES, elements, tree
+from mobod import Stage
+
+SIX = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]
+
+
+def sixth_order(f, h=4e-4):
+    first, second, third = ((f(k * h) - f(-k * h)) / (2 * k * h) for k in (1, 2, 3))
+    return 1.5 * first - 0.6 * second + 0.1 * third
+
+
+def turned(v, h):
+    """The rotation about v by h |v|."""
+    return mb.Rotation.about_axis(h * np.linalg.norm(v), v) if np.linalg.norm(v) else mb.Rotation()
+
+
+def displaced(X, v, h):
+    """A frame turned about its own axes, its origin moved; to first order in h."""
+    return mb.Transform(X.R @ turned(v[:3], h), np.asarray(X.p) + h * v[3:])
+
+
+class Changes:
+    """A random change of every number of elements, and of bodies: names, weights, and a function that makes it."""
+
+    def __init__(self, rng, state, elements, bodies=()):
+        self.names, self.weights, self._steps = [], [], []
+        for element in elements:
+            for name in element.PARAMETERS:
+                if isinstance(element, mb.force.Gravity) and name == "gravity_vector":
+                    continue  # the same as direction and magnitude; see below
+                self._of_element(rng, element, name, getattr(element, f"get_{name}")(state))
+        for body in bodies:
+            self._of_body(rng, state, body)
+
+    def _add(self, name, weights, step):
+        self.names.append(name)
+        self.weights += list(np.ravel(weights))
+        self._steps.append(step)
+
+    def _of_element(self, rng, element, name, value):
+        setter, full = getattr(element, f"set_{name}"), f"{element.name}.{name}"
+        if isinstance(value, mb.Transform):
+            v = rng.uniform(-1, 1, 6)
+            self._add(full, v, lambda state, h: setter(state, displaced(value, v, h)))
+        elif isinstance(value, mb.Rotation):
+            v = rng.uniform(-1, 1, 3)
+            self._add(full, v, lambda state, h: setter(state, value @ turned(v, h)))
+        else:  # by a part of itself, so that it stays what is allowed
+            v = rng.uniform(-1, 1, np.shape(value)) * np.where(np.isfinite(value), value, 0.0)
+            now = np.asarray(value) if np.ndim(value) else value
+            self._add(full, v, lambda state, h: setter(state, now + h * v if np.any(v) else now))
+
+    def _of_body(self, rng, state, body):
+        m = body.get_body_mass_properties(state)
+        by_mass, by_com, by_inertia = m.mass * rng.uniform(), rng.uniform(-0.01, 0.01, 3), np.zeros((3, 3))
+        six = 0.01 * rng.uniform(size=6)
+        for x, (i, j) in zip(six, SIX, strict=True):
+            by_inertia[i, j] = by_inertia[j, i] = x
+
+        def step(state, h):
+            inertia = mb.Inertia(np.asarray(m.inertia) + h * by_inertia)
+            body.set_body_mass_properties(state, mb.MassProperties(m.mass + h * by_mass, m.com + h * by_com, inertia))
+
+        for name, weights in (("mass", by_mass), ("com", by_com), ("inertia", six)):
+            self._add(f"{body.name}.{name}", weights, step if name == "mass" else lambda state, h: None)
+        rotors = np.atleast_1d(body.get_rotor_inertia(state))
+        v = rng.uniform(0.1, 0.2, len(rotors)) * rotors  # from zero on there is one side only
+        self._add(f"{body.name}.rotor_inertia", v, lambda state, h: body.set_rotor_inertia(state, rotors + h * v))
+        for which in ("inboard", "outboard"):
+            X, set_, w = getattr(body, f"get_{which}_frame")(state), getattr(body, f"set_{which}_frame"), rng.uniform(-1, 1, 6)
+            self._add(f"{body.name}.{which}_frame", w, lambda state, h, X=X, set_=set_, w=w: set_(state, displaced(X, w, h)))
+
+    def assert_derivatives(self, state, close, tolerance=1e-7):
+        system = state.system
+
+        def at(h):
+            other = state.copy()
+            for step in self._steps:
+                step(other, h)
+            system.realize(other)
+            return np.array(other.u_dot)
+
+        found = system.calc_parameter_derivatives(state, self.names)
+        assert found.shape == (len(state.u), len(self.weights))
+        close(found @ self.weights, sixth_order(at), tolerance)
+
+
+def test_mobilizers_with_forces_and_their_frames(make, close):
+    """A few kinds with parameters of their own, and elements of which setters normalize or compute others."""
+    kinds = [mb.mobilizer.Screw, mb.mobilizer.Ellipsoid, mb.mobilizer.Free, mb.mobilizer.Pin, mb.mobilizer.Weld]
+    model = make.tree(5, kinds, rotors=True)
+    F, (a, b, c) = mb.force, model.bodies[1:4]
+    made = [
+        F.TwoPointLinearSpring(model.forces, a, make.vector(), b, make.vector(), 20.0, 0.4),
+        F.LinearBushing(model.forces, b, make.frame(), c, make.frame(), make.rng.uniform(1, 2, 6), make.rng.uniform(1, 2, 6)),
+        F.MobilityLinearSpring(model.forces, c, 0, 3.0, 0.2),
+    ]
+    model.made()
+    state = model.randomize()
+    Changes(make.rng, state, [*made, model.gravity, *model.bodies[1:]], model.bodies[1:]).assert_derivatives(state, close)
+
+
+@pytest.mark.parametrize("name", ["Weld", "PointOnLine"])
+def test_constraints_and_frames(name, make, close):
+    pair = Pair(make, name)
+    state = pair.randomize()
+    Changes(make.rng, state, [pair.constraint], pair.matter.bodies[1:]).assert_derivatives(state, close)
+
+
+def test_the_vector_of_gravity(close):
+    """Direction and magnitude follow from it."""
+    system, state = mb.examples.double_pendulum.build()
+    gravity = system.all_forces()[0]
+    state.q = (0.3, 0.4)
+    gravity.set_gravity_vector(state, (2.0, -9.0, 1.0))
+    system.realize(state)
+    found = system.calc_parameter_derivatives(state, [gravity.set_gravity_vector])
+
+    def at(h):
+        other = state.copy()
+        gravity.set_gravity_vector(other, np.array([2.0, -9.0, 1.0]) + h * np.array([1.0, 2.0, -1.0]))
+        system.realize(other)
+        return np.array(other.u_dot)
+
+    close(found @ [1.0, 2.0, -1.0], sixth_order(at), 1e-9)
+
+
+def test_weight_that_a_force_holds(make, close):
+    """Gravity compensation depends on masses: no regressor knows that."""
+    model = make.tree(3, [mb.mobilizer.Pin, mb.mobilizer.Universal, mb.mobilizer.Slider])
+    mb.force.GravityCompensation(model.forces, {model.bodies[2]: 0.7}, (0, -9.8, 0.2))
+    model.made()
+    state = model.randomize()
+    Changes(make.rng, state, [], model.bodies[1:]).assert_derivatives(state, close)
+
+
+@pytest.mark.long
+def test_all_mobilizers(make, close):
+    model = make.tree(rotors=True)
+    state = model.randomize()
+    Changes(make.rng, state, model.bodies[1:], model.bodies[1:]).assert_derivatives(state, close)
+
+
+@pytest.mark.long
+def test_all_forces(make, close):
+    model = tree(make)
+    made = elements(model)
+    model.made()
+    state = model.randomize(Stage.MODEL)
+    for force in made:
+        if FORCES[type(force)].begin:
+            FORCES[type(force)].begin(force, state, make.rng)
+    state.z = make.rng.normal(size=len(state.z))
+    model.system.realize(state)
+    for force in [*made, model.gravity]:
+        changes = Changes(make.rng, state, [force])
+        if changes.names:
+            changes.assert_derivatives(state, close, 1e-6)
+    Changes(make.rng, state, [], model.bodies[1:]).assert_derivatives(state, close)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", OF_BODIES)
+def test_all_constraints(name, make, close):
+    pair = Pair(make, name)
+    state = pair.randomize()
+    Changes(make.rng, state, [pair.constraint], pair.matter.bodies[1:]).assert_derivatives(state, close)

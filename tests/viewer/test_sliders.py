@@ -1,0 +1,56 @@
+"""What sliders move: the ranges that files say, and names that say what a coordinate is about or along."""
+
+import pytest
+from numpy.testing import assert_allclose
+
+import mobod as mb
+from mobod.viewer.coordinates import list_coordinates
+
+INERTIA = '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+URDF = f"""<robot name="r"><link name="a"/><link name="b"><inertial>{INERTIA}</inertial></link>
+<link name="c"><inertial>{INERTIA}</inertial></link>
+<joint name="turn" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+<limit lower="-0.5" upper="1.5708" effort="1" velocity="1"/></joint>
+<joint name="free" type="continuous"><parent link="b"/><child link="c"/><axis xyz="0 0 1"/></joint></robot>"""
+MASS = "<inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>"
+SDF = f"""<sdf version="1.9"><model name="r"><link name="b">{MASS}</link>
+<joint name="turn" type="revolute"><parent>world</parent><child>b</child>
+<axis><xyz>0 0 1</xyz><limit><lower>-0.5</lower><upper>1.5708</upper></limit></axis></joint></model></sdf>"""
+MJCF = """<mujoco><compiler angle="radian"/><worldbody><body><freejoint name="root"/><geom size="1"/><body>
+<joint name="turn" range="-0.5 1.5708"/><geom size="1"/></body></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("ending, text", [("urdf", URDF), ("sdf", SDF), ("xml", MJCF)])
+@pytest.mark.parametrize("limits", [True, False])
+def test_ranges_are_the_files_whether_stops_keep_them_or_not(ending, text, limits, tmp_path):
+    if ending == "xml":
+        pytest.importorskip("mujoco")
+    path = tmp_path / f"one.{ending}"
+    path.write_text(text)
+    model = mb.load(path, joint_limits=limits)
+    assert list(model.ranges) == ["turn"] and bool(model.stops) == limits
+    assert_allclose(model.ranges["turn"], (-0.5, 1.5708))
+    sliders = list_coordinates(model.system, model.default_state(), 1.0, model.ranges)
+    turn = next(one for one in sliders if one.name == "turn")
+    assert turn.label == "turn (deg)" and turn.shown_range == (-28.7, 90.0)
+    if ending == "xml":
+        assert [one.label for one in sliders[:4]] == ["root rx (deg)", "root ry (deg)", "root rz (deg)", "root x"]
+        assert [one.name for one in sliders[3:6]] == ["root[4]", "root[5]", "root[6]"]  # as ranges= and files have them
+
+
+@pytest.mark.parametrize("euler", [False, True])
+def test_coordinates_of_one_joint_are_told_apart(euler):
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    one = mb.body.Rigid(mb.MassProperties(1, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    for kind in ("Free", "Ball", "Planar", "Universal", "Cylinder", "Translation", "Gimbal", "Bushing", "BendStretch"):
+        getattr(mb.mobilizer, kind)(matter.ground, one, name=kind)
+    state = system.realize_topology()
+    matter.set_use_euler_angles(state, euler)
+    system.realize_model(state)
+    shown = [one.label for one in list_coordinates(system, state, 1.0)]
+    turns, along = ["rx (deg)", "ry (deg)", "rz (deg)"], ["x", "y", "z"]
+    expected = {"Free": turns + along, "Ball": turns, "Planar": ["rz (deg)", "x", "y"], "Universal": turns[:2]}
+    expected |= {"Cylinder": ["rz (deg)", "z"], "Translation": along, "Gimbal": turns, "Bushing": turns + along}
+    expected["BendStretch"] = ["angle (deg)", "length"]
+    assert shown == [f"{kind} {part}" for kind, parts in expected.items() for part in parts]
