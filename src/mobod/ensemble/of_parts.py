@@ -14,8 +14,8 @@ from ..value.stage import Stage
 from .sums import Sums
 
 if TYPE_CHECKING:
-    from ..force.contact import CompliantContactSubsystem
-    from ..measure import Measure
+    from ..force.contact.subsystem import CompliantContactSubsystem
+    from ..measure.base import Measure
     from ..state.state import State
     from ..system.diagnosis import Diagnosis
 

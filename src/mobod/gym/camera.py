@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..shapes.mechanism import Mechanism, find_body_transforms
-from ..shapes.view import find_view
+from ..shapes.view import View, find_view
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -24,7 +24,7 @@ _COARSE = 0.6
 
 
 class Camera:
-    """Takes pictures of a system at one pose after the other; what leaves the view is followed, as far as it takes.
+    """Takes pictures of the states of an ensemble; what leaves its view is followed, as far as it takes.
 
     Parameters
     ----------
@@ -55,20 +55,25 @@ class Camera:
         low = (corners.min(axis=0) + corners.max(axis=0)) / 2.0 - half
         low[2] = corners[:, 2].min() - 0.05 * half  # what stands, stands on the bottom
         box = dataclasses.replace(view, low=low, high=low + 2.0 * half)
+        #: The view that all begin with, and that of each.
+        self._first, self._views = box, dict[int, View]()
         self._scene = Scene(figure, (0.06, 0.02, 0.88, 0.96), self._mechanism, box)
 
     def _corners(self, view: Any, X_GB: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.asarray(self._mechanism.calc_corners(X_GB[None], self._particles[None])[0] @ view.R_DG.T)
 
-    def take(self, X_GB: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
-        """The picture at poses ``(nb, 4, 4)`` of the bodies, ``(HEIGHT, WIDTH, 3)``; blank if these are not finite."""
+    def take(self, i: int, X_GB: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
+        """The picture of number *i* at poses ``(nb, 4, 4)``, ``(HEIGHT, WIDTH, 3)``; blank if these are not finite."""
         if not np.isfinite(X_GB).all():
             return np.full((HEIGHT, WIDTH, 3), 255, np.uint8)
-        view = self._scene.view
+        view = self._views.get(i, self._first)
         corners = self._corners(view, X_GB)
         shift = np.minimum(corners.min(axis=0) - view.low, 0.0) + np.maximum(corners.max(axis=0) - view.high, 0.0)
         if shift.any():
-            self._scene.look(dataclasses.replace(view, low=view.low + shift, high=view.high + shift))
+            view = dataclasses.replace(view, low=view.low + shift, high=view.high + shift)
+        self._views[i] = view
+        if view is not self._scene.view:
+            self._scene.look(view)
         self._scene.show(X_GB, self._particles)
         self._canvas.draw()
         return np.asarray(self._canvas.buffer_rgba())[..., :3].copy()

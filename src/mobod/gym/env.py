@@ -55,7 +55,7 @@ class Env(gymnasium.Env[Array, Array]):
         failed = {"integration_failed": True} if "integration_failed" in infos else {}
         return observations[0], float(rewards[0]), bool(terminations[0]), bool(truncations[0]), failed
 
-    def render(self) -> Array | None:  # type: ignore[override]  # of Gymnasium's wider type
+    def render(self) -> Array | None:
         """The picture ``(360, 480, 3)`` of the environment as it is, None in mode ``"human"``; see `VectorEnv.render`."""
         pictures = self.envs.render()
         return None if pictures is None else pictures[0]

@@ -47,7 +47,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
     max_episode_steps : int, optional
         In place of the task's.
     render_mode : str, optional
-        ``"rgb_array"``: `render` gives pictures by Matplotlib (``mobod[plot]``), some 20 ms each. ``"human"``: a page in the
+        ``"rgb_array"``: `render` gives pictures by Matplotlib (``mobod[plot]``), some 50 ms each. ``"human"``: a page in the
         browser shows all environments side by side (``mobod[view]``), no faster than they move.
 
     Attributes
@@ -283,7 +283,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self._functions.look(self.ensemble.q, self.ensemble.u, self._look_at_points(), self._goal, self._observed)
         return np.clip(self._observed, -_LARGEST, _LARGEST).astype(np.float32)
 
-    def render(self) -> tuple[Array, ...] | None:  # type: ignore[override]  # of Gymnasium's wider type
+    def render(self) -> tuple[Array, ...] | None:
         """Pictures of all environments as they are, ``(360, 480, 3)`` each; None unless the render mode is ``"rgb_array"``.
 
         Raises
@@ -300,22 +300,19 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         if self._camera is None:
             self._camera = Camera(self.ensemble.get_state(0))
         self.ensemble.realize(Stage.POSITION)
-        return tuple(self._camera.take(X_GB) for X_GB in self.ensemble.body_transforms)
+        return tuple(self._camera.take(i, X_GB) for i, X_GB in enumerate(self.ensemble.body_transforms))
 
     def _show(self) -> None:
         """Bring the page to where the environments are, not before it is time for that."""
         if self.render_mode != "human":
             return
         if self._page is None:
-            sizes = np.ptp(self.ensemble.body_transforms[0, :, :3, 3], axis=0) if self._realized() else np.ones(3)
-            self._page = self.ensemble.view(spacing=3.0 * float(sizes.max() or 1.0), title="mobod.gym")
+            self.ensemble.realize(Stage.POSITION)
+            size = float(np.ptp(self.ensemble.body_transforms[0, :, :3, 3], axis=0).max())
+            self._page = self.ensemble.view(spacing=3.0 * (size or 1.0), title="mobod.gym")
         time.sleep(max(0.0, self._shown + self.task.interval - time.perf_counter()))
         self._shown = time.perf_counter()
         self._page.show()
-
-    def _realized(self) -> bool:
-        self.ensemble.realize(Stage.POSITION)
-        return True
 
     def close_extras(self, **settings: Any) -> None:
         """Close the page, if there is one."""
