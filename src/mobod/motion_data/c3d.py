@@ -71,6 +71,19 @@ def read_c3d(
         Without ezc3d: ``pip install mobod[c3d]``.
     ValueError
         If the file cannot be read, or its unit of length is unknown.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import ezc3d, numpy as np
+    >>> import mobod as mb
+    >>> path, file = pathlib.Path(tempfile.mkdtemp()) / "walk.c3d", ezc3d.c3d()
+    >>> file["parameters"]["POINT"]["RATE"]["value"] = [100]
+    >>> file["parameters"]["POINT"]["LABELS"]["value"] = ("knee",)
+    >>> file["data"]["points"] = np.full((3, 1, 5), 1000.0)  # millimetres
+    >>> file.write(str(path))
+    >>> mb.read_c3d(path).markers["knee"][0]
+    array([1., 1., 1.])
     """
     path = as_path("path", path)
     try:

@@ -13,7 +13,7 @@ from ..tree import inverse_dynamics
 from ..tree import realize as _realize
 from ..value.checks import shaped
 from ..value.stage import INSTANCE, Stage
-from . import differences, parameter_derivatives, settings, tangents
+from . import differences, parameter_derivatives, second_tangents, settings, tangents
 from .falling import Sweep, sweep_for
 from .manifold import OnManifold
 
@@ -275,7 +275,9 @@ class Differentiable(OnManifold):
 
         Notes
         -----
-        Differences of fourth order of the exact derivatives, to about 1e-10, at the cost of four of these.
+        Exact, by Duals of Duals: eight columns a pass in O(n), and the factors of the first derivatives once more. In systems
+        with parts that users have written in Python, and with measures that integrate, they are differences of fourth order of
+        the first ones, to about 1e-10. Source: Fike and Alonso 2011.
 
         Examples
         --------
@@ -291,10 +293,13 @@ class Differentiable(OnManifold):
         matter.accelerations(state, "calc_forward_dynamics_second_derivatives")
         nu = state.tree.nu
         moves = {
-            "q": tangents.displacements(state) @ matter.mobility_vector(state, "q", np.zeros(nu) if q is None else q),
+            "q": np.array(matter.mobility_vector(state, "q", np.zeros(nu) if q is None else q)),
             "u": np.array(matter.mobility_vector(state, "u", np.zeros(nu) if u is None else u)),
             "z": shaped("z", np.zeros(len(state.z_view)) if z is None else z, (len(state.z_view),)),
         }
+        if not self.is_interpreted and not state.tree.has_measures:
+            return ForwardDynamicsDerivatives(*second_tangents.of_forward_dynamics(self, state, moves))
+        moves["q"] = tangents.displacements(state) @ moves["q"]
         size = max(1.0, *(float(np.abs(move).max(initial=0.0)) for move in moves.values()))
         shapes = [part.shape for part in self.calc_forward_dynamics_derivatives(state)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,18 +63,29 @@ def displacements(state: State) -> Array:
     tree = state.tree
     if not has_rates(state):
         return np.eye(tree.nu)
-    N = np.zeros((tree.nq, tree.nu))
-    out = np.zeros(len(state.q_view))
-    u = np.zeros(len(state.u_view))
+    u, out = np.zeros(len(state.u_view)), np.zeros(len(state.q_view))
+
+    def product(unit: Array) -> Array:
+        u[: tree.nu] = unit
+        rates.multiply_by_n(state.block, False, u, out)
+        return out
+
+    return columns_by_mobility(state, product)
+
+
+def columns_by_mobility(state: State, product: Callable[[Array], Array]) -> Array:
+    """A matrix ``(nq, nu)``, a block a mobilizer, of its products: all mobilizers' columns of one number in each."""
+    tree = state.tree
+    found = np.zeros((tree.nq, tree.nu))
     num_u, first_u = np.array(tree.num_u), np.array(tree.first_u)
     body_of_q = np.repeat(np.arange(tree.nb), tree.num_q)
     for k in range(max(tree.num_u, default=0)):
-        u[:] = 0.0
-        u[first_u[num_u > k] + k] = 1.0
-        rates.multiply_by_n(state.block, False, u, out)
+        unit = np.zeros(tree.nu)
+        unit[first_u[num_u > k] + k] = 1.0
+        column = product(unit)
         has = np.flatnonzero(num_u[body_of_q] > k)
-        N[has, first_u[body_of_q[has]] + k] = out[has]
-    return N
+        found[has, first_u[body_of_q[has]] + k] = column[has]
+    return found
 
 
 class Tangents:
@@ -141,12 +152,16 @@ def of_residual(system: OnManifold, state: State, u_dot: Array, multipliers: Arr
 
 def solved(system: OnManifold, state: State, found: Tangents) -> tuple[Array, Array, Array, Array, Array]:
     """Derivatives of u_dot by q, u, z, mobility forces and time, from those of the residual and the errors."""
-    nu, of = state.tree.nu, found.places
+    rates, of, n = solved_with_multipliers(system, state, found)[0], found.places, found.residual.shape[1]
+    return rates[:, of["q"]], rates[:, of["u"]], rates[:, of["z"]], rates[:, n:], rates[:, of["time"]][:, 0]
+
+
+def solved_with_multipliers(system: OnManifold, state: State, found: Tangents) -> tuple[Array, Array]:
+    """Derivatives of u_dot, and of multipliers by the kernels' rows: by the variables of *found*, then mobility forces."""
+    nu = state.tree.nu
     residual = np.hstack([found.residual, -np.eye(nu)])
     errors = np.hstack([found.errors, np.zeros((len(found.errors), nu))])
-    rates = rates_of(system, state, residual, errors, np.hstack([found.known, np.zeros((nu, nu))]))
-    n = found.residual.shape[1]
-    return rates[:, of["q"]], rates[:, of["u"]], rates[:, of["z"]], rates[:, n:], rates[:, of["time"]][:, 0]
+    return _rates_of(system, state, residual, errors, np.hstack([found.known, np.zeros((nu, nu))]))
 
 
 def rates_of(system: OnManifold, state: State, residual: Array, errors: Array, known: Array | None = None) -> Array:
@@ -154,7 +169,13 @@ def rates_of(system: OnManifold, state: State, residual: Array, errors: Array, k
 
     M d(udot) + G^T d(lambda) = -d(residual), G d(udot) = -d(errors): a column a direction. Needs ACCELERATION.
     """
+    return _rates_of(system, state, residual, errors, known)[0]
+
+
+def _rates_of(system: OnManifold, state: State, residual: Array, errors: Array, known: Array | None) -> tuple[Array, Array]:
+    """Those of u_dot, and of the multipliers by the kernels' rows."""
     matter, tree = system.get_matter_subsystem(), state.tree
+    multipliers = np.zeros_like(errors)
     M_inv = matter.calc_m_inv(state)
     rates = -M_inv @ residual
     if known is not None and known.any():
@@ -170,8 +191,9 @@ def rates_of(system: OnManifold, state: State, residual: Array, errors: Array, k
             constraint_operators.solve(state.block, x)
             inverse[:, k] = x[rows]
         G, errors = G[rows], errors[rows]
-        rates -= M_inv @ (G.T @ (inverse @ (G @ rates + errors)))
-    return rates
+        multipliers[rows] = inverse @ (G @ rates + errors)
+        rates -= M_inv @ (G.T @ multipliers[rows])
+    return rates, multipliers
 
 
 def turning(state: State) -> Array:

@@ -67,5 +67,10 @@ def make_page(replay: Replay, title: str) -> str:
 def make_frame(replay: Replay, title: str, height: int = 480) -> str:
     """Make the page as a frame within another one, as notebooks show it."""
     page = html.escape(make_page(replay, title), quote=True)
-    style = f"width:100%;height:{height}px;border:1px solid #ddd;border-radius:4px"
-    return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{page}"></iframe>'
+    style = f"position:relative;margin-top:-1.5em;width:100%;height:{height}px;border:1px solid #ddd;border-radius:4px"
+    frame = (
+        f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{page}" title="{html.escape(title, quote=True)}"></iframe>'
+    )
+    # what the frame lies over; notebooks that are not trusted leave frames out
+    instead = "Trust this notebook, or run its cell again, to see it move."
+    return f'<div style="height:1.5em;overflow:hidden">{instead}</div>{frame}'

@@ -1,11 +1,13 @@
-"""The factor L L^T of a symmetric positive matrix of blocks, one for each tree that touches something.
+"""The factor of a symmetric positive matrix of blocks, one for each tree that touches something.
 
-The order of elimination is that of least degree, found anew when the pattern has changed; blocks are dense. Source: George and
-Liu 1989, The evolution of the minimum degree ordering algorithm; the blocks are those of a supernode each.
+The order of elimination is that of least degree, larger trees before smaller ones, found anew when the pattern has changed.
+Within a tree the speeds farthest out are eliminated first: a block of the diagonal becomes L^T L, with rows of L along
+paths (`space`). Sources: George and Liu 1989, The evolution of the minimum degree ordering algorithm; Featherstone 2005 (the
+factor of a tree); Liu 1990, The role of elimination trees (what a coupling between two branches puts above what).
 
-``node_of_tree`` and ``tree_of_node`` number trees by their place in the order. Of column k, ``values`` has the block of the
-diagonal at ``diagonal_value[k]``, and the blocks of the rows ``row[e]`` at ``first_value[e]``, e from ``first_row[k]`` to
-``first_row[k + 1]``, in rising order, each by rows.
+``node_of_tree`` and ``tree_of_node`` number trees by their place in the order. Beside its block of the diagonal, column k of
+the factor has in ``values`` the blocks of the rows ``row[e]`` at ``first_value[e]``, e from ``first_row[k]`` to
+``first_row[k + 1]``, in rising order. A block lies column by column.
 """
 
 from __future__ import annotations
@@ -26,9 +28,11 @@ def size_of(space: Any, node: int) -> int:
 @generic
 def find_pattern(space: Any) -> None:
     """Number the trees that touch, and lay out the factor; ``counts`` say what room that needs."""
-    counts, pairs = space.counts, space.pairs
-    trees = space.node_of_tree.shape[0]
-    pattern, filled = space.pattern, space.filled
+    counts, pairs, columns = space.counts, space.pairs, space.columns
+    trees, nu = space.node_of_tree.shape[0], space.inboard.shape[0]
+    pattern, filled, above = space.pattern, space.filled, space.found_above
+    for k in range(nu):
+        above[k] = space.inboard[k]
     # which trees touch, and each other: kept from one step to the next, as long as it is the same
     for a in range(trees):
         for b in range(trees):
@@ -41,14 +45,47 @@ def find_pattern(space: Any) -> None:
             filled[b, b] = 1
         if a >= 0 and b >= 0 and a != b:
             filled[a, b] = filled[b, a] = 1
+        begin, middle, end = pairs[i, names.BEGIN], pairs[i, names.MIDDLE], pairs[i, names.END]
+        if a == b and begin < middle and middle < end:
+            _put_above(above, columns[middle - 1], columns[end - 1])
     same = counts[names.HAS_PATTERN] == 1
     for a in range(trees):
         for b in range(trees):
             if pattern[a, b] != filled[a, b]:
                 pattern[a, b] = filled[a, b]
                 same = False
+    for k in range(nu):
+        if space.wanted[k] != above[k]:
+            space.wanted[k] = above[k]
+            same = False
     if not same:
         _eliminate(space, trees)
+
+
+@generic
+def _put_above(above: Any, a: int, b: int) -> None:
+    """Let the paths of two speeds become one."""
+    while a >= 0 and a != b:
+        if a < b:
+            a, b = b, a
+        if above[a] < b:
+            above[a], b = b, above[a]
+        a = above[a]
+        if b < 0:
+            return
+
+
+@generic
+def _lay_out(space: Any) -> None:
+    """Rows along paths; of a tree that gets something from one eliminated before all speeds are on one path."""
+    above = space.above
+    for k in range(above.shape[0]):
+        above[k] = space.wanted[k]
+    for e in range(space.first_row[space.counts[names.NODES]]):
+        t = space.tree_of_node[space.row[e]]
+        for k in range(space.first_speed[t] + 1, space.first_speed[t + 1]):
+            above[k] = k - 1
+    names.find_rows_along(above, space.depth, space.first_entry, space.column)
 
 
 @generic
@@ -65,10 +102,12 @@ def _eliminate(space: Any, trees: int) -> None:
             for b in range(trees):
                 degree[a] += filled[a, b]
     while True:
-        best = -1
+        best, size = -1, 0
         for a in range(trees):
-            if degree[a] >= 0 and position[a] < 0 and (best < 0 or degree[a] < degree[best]):
-                best = a
+            if degree[a] >= 0 and position[a] < 0:
+                n = space.first_speed[a + 1] - space.first_speed[a]
+                if best < 0 or degree[a] < degree[best] or (degree[a] == degree[best] and n > size):
+                    best, size = a, n
         if best < 0:
             break
         begin = rows
@@ -98,11 +137,7 @@ def _eliminate(space: Any, trees: int) -> None:
     if rows > room:
         counts[names.NEED_VALUES] = 0
         return
-    at = 0
     for k in range(nodes):
-        n = size_of(space, k)
-        space.diagonal_value[k] = at
-        at += n * n
         begin, end = space.first_row[k], space.first_row[k + 1]
         for e in range(begin, end):  # by place in the order, rising
             node, j = position[space.row[e]], e
@@ -110,10 +145,14 @@ def _eliminate(space: Any, trees: int) -> None:
                 space.row[j] = space.row[j - 1]
                 j -= 1
             space.row[j] = node
-        for e in range(begin, end):
+    _lay_out(space)
+    at = space.first_entry[space.inboard.shape[0]]
+    for k in range(nodes):
+        n = size_of(space, k)
+        for e in range(space.first_row[k], space.first_row[k + 1]):
             space.first_value[e] = at
             at += n * size_of(space, space.row[e])
-    counts[names.NEED_VALUES] = at
+    counts[names.VALUES] = counts[names.NEED_VALUES] = at
     counts[names.HAS_PATTERN] = 1
 
 
@@ -127,43 +166,46 @@ def place_of(space: Any, row: int, column: int) -> int:
 
 
 @generic
-def dense_cholesky(x: Any, at: int, n: int, column: Any) -> None:
-    """The lower half of n rows of n from x[at] on becomes its factor, with the inverse of the diagonal on the diagonal.
-
-    *column* is scratch: so that the inner loop runs along rows of both, and several entries are computed at once.
-    """
-    for k in range(n):
-        inverse = 1.0 / max(x[at + k * n + k], 1e-300) ** 0.5
-        x[at + k * n + k] = inverse
-        for i in range(k + 1, n):
-            value = x[at + i * n + k] * inverse
-            x[at + i * n + k] = value
-            column[i] = value
-            row = at + i * n
-            for j in range(k + 1, i + 1):
-                x[row + j] -= value * column[j]
-
-
-@generic
-def dense_forward(x: Any, at: int, n: int, right: Any, first: int) -> None:
-    """Right becomes L^-1 right."""
-    for i in range(n):
-        row = at + i * n
-        total = right[first + i]
-        for k in range(i):
-            total -= x[row + k] * right[first + k]
-        right[first + i] = total * x[row + i]
+def factor_tree(space: Any, x: Any, t: int) -> None:
+    """The rows of a tree in x become those of L, with the inverse of the diagonal on the diagonal."""
+    first_entry, column = space.first_entry, space.column
+    for k in range(space.first_speed[t + 1] - 1, space.first_speed[t] - 1, -1):
+        row = first_entry[k]
+        n = first_entry[k + 1] - row - 1
+        inverse = 1.0 / max(x[row + n], 1e-300) ** 0.5
+        x[row + n] = inverse
+        for d in range(n):
+            x[row + d] *= inverse
+        for d in range(n):
+            value, other = x[row + d], first_entry[column[row + d]]
+            for e in range(d + 1):
+                x[other + e] -= value * x[row + e]
 
 
 @generic
-def dense_backward(x: Any, at: int, n: int, right: Any, first: int) -> None:
-    """Right becomes L^-T right."""
-    for i in range(n - 1, -1, -1):
-        row = at + i * n
-        total = right[first + i] * x[row + i]
-        right[first + i] = total
-        for k in range(i):
-            right[first + k] -= x[row + k] * total
+def outward(space: Any, x: Any, t: int, right: Any) -> None:
+    """Of the speeds of a tree, right becomes L^-1 right, from Ground on."""
+    first_entry, column = space.first_entry, space.column
+    for k in range(space.first_speed[t], space.first_speed[t + 1]):
+        row = first_entry[k]
+        n = first_entry[k + 1] - row - 1
+        total = right[k]
+        for d in range(n):
+            total -= x[row + d] * right[column[row + d]]
+        right[k] = total * x[row + n]
+
+
+@generic
+def inward(space: Any, x: Any, t: int, right: Any) -> None:
+    """Of the speeds of a tree, right becomes L^-T right, from the last one on."""
+    first_entry, column = space.first_entry, space.column
+    for k in range(space.first_speed[t + 1] - 1, space.first_speed[t] - 1, -1):
+        row = first_entry[k]
+        n = first_entry[k + 1] - row - 1
+        total = right[k] * x[row + n]
+        right[k] = total
+        for d in range(n):
+            right[column[row + d]] -= x[row + d] * total
 
 
 @generic
@@ -171,47 +213,70 @@ def factor(space: Any) -> None:
     """The values become those of L."""
     values = space.values
     for k in range(space.counts[names.NODES]):
-        n, at = size_of(space, k), space.diagonal_value[k]
-        dense_cholesky(values, at, n, space.vectors[names.COLUMN])
+        t, n = space.tree_of_node[k], size_of(space, k)
+        factor_tree(space, values, t)
         begin, end = space.first_row[k], space.first_row[k + 1]
-        for e in range(begin, end):  # L_ik = A_ik L_kk^-T
-            block = space.first_value[e]
-            for r in range(size_of(space, space.row[e])):
-                dense_forward(values, at, n, values, block + r * n)
+        for e in range(begin, end):
+            _eliminate_from(space, t, space.first_value[e], size_of(space, space.row[e]))
         for e in range(begin, end):
             i, block = space.row[e], space.first_value[e]
             rows = size_of(space, i)
             for d in range(begin, e):
                 j = space.row[d]
-                _subtract(values, place_of(space, i, j), block, rows, space.first_value[d], size_of(space, j), n)
-            _subtract(values, space.diagonal_value[i], block, rows, block, rows, n)
+                _subtract(values, place_of(space, i, j), space.first_value[d], size_of(space, j), block, rows, n)
+            _subtract_own(space, space.tree_of_node[i], block, rows, n)
 
 
 @generic
-def _subtract(values: Any, out: int, a: int, rows: int, b: int, columns: int, n: int) -> None:
-    """The block at *out* loses A B^T."""
-    if n == 6:  # a free body
-        for i in range(rows):
-            p = a + 6 * i
-            x0, x1, x2 = values[p], values[p + 1], values[p + 2]
-            x3, x4, x5 = values[p + 3], values[p + 4], values[p + 5]
-            for j in range(columns):
-                q = b + 6 * j
-                values[out + i * columns + j] -= (
-                    x0 * values[q]
-                    + x1 * values[q + 1]
-                    + x2 * values[q + 2]
-                    + x3 * values[q + 3]
-                    + x4 * values[q + 4]
-                    + x5 * values[q + 5]
-                )
+def _eliminate_from(space: Any, t: int, block: int, rows: int) -> None:
+    """A block A of other rows by the speeds of a tree becomes A L^-1."""
+    values, first_entry, column, first = space.values, space.first_entry, space.column, space.first_speed[t]
+    for k in range(space.first_speed[t + 1] - 1, first - 1, -1):
+        row = first_entry[k]
+        n = first_entry[k + 1] - row - 1
+        own, inverse = block + (k - first) * rows, values[row + n]
+        for r in range(rows):
+            values[own + r] *= inverse
+        for d in range(n):
+            value, other = values[row + d], block + (column[row + d] - first) * rows
+            for r in range(rows):
+                values[other + r] -= value * values[own + r]
+
+
+@generic
+def _subtract(values: Any, out: int, a: int, columns: int, b: int, rows: int, n: int) -> None:
+    """The block at *out*, of *rows* by *columns*, loses B A^T, each of n columns."""
+    if n == 6 and rows == 6:  # free bodies
+        for c in range(columns):
+            y = out + 6 * c
+            y0, y1, y2, y3, y4, y5 = values[y], values[y + 1], values[y + 2], values[y + 3], values[y + 4], values[y + 5]
+            for k in range(6):
+                x, z = values[a + k * columns + c], b + 6 * k
+                y0 -= x * values[z]
+                y1 -= x * values[z + 1]
+                y2 -= x * values[z + 2]
+                y3 -= x * values[z + 3]
+                y4 -= x * values[z + 4]
+                y5 -= x * values[z + 5]
+            values[y], values[y + 1], values[y + 2], values[y + 3], values[y + 4], values[y + 5] = y0, y1, y2, y3, y4, y5
         return
-    for i in range(rows):
-        for j in range(columns):
-            total = 0.0
-            for k in range(n):
-                total += values[a + i * n + k] * values[b + j * n + k]
-            values[out + i * columns + j] -= total
+    for k in range(n):
+        for c in range(columns):
+            x = values[a + k * columns + c]
+            for r in range(rows):
+                values[out + c * rows + r] -= x * values[b + k * rows + r]
+
+
+@generic
+def _subtract_own(space: Any, t: int, block: int, rows: int, n: int) -> None:
+    """The block of the diagonal of a tree, whose speeds are on one path, loses A A^T, A of n columns."""
+    values, first, first_entry = space.values, space.first_speed[t], space.first_entry
+    for k in range(n):
+        a = block + k * rows
+        for r in range(rows):
+            x, row = values[a + r], first_entry[first + r]
+            for c in range(r + 1):
+                values[row + c] -= x * values[a + c]
 
 
 @generic
@@ -219,35 +284,28 @@ def solve_factored(space: Any, x: Any) -> None:
     """x becomes the solution, in the order of trees."""
     values, nodes = space.values, space.counts[names.NODES]
     for k in range(nodes):
-        n, first = size_of(space, k), space.first_speed[space.tree_of_node[k]]
-        dense_forward(values, space.diagonal_value[k], n, x, first)
+        n, t = size_of(space, k), space.tree_of_node[k]
+        first = space.first_speed[t]
+        inward(space, values, t, x)
         for e in range(space.first_row[k], space.first_row[k + 1]):
             block, i = space.first_value[e], space.row[e]
-            other = space.first_speed[space.tree_of_node[i]]
-            for r in range(size_of(space, i)):
-                total = 0.0
-                for c in range(n):
-                    total += values[block + r * n + c] * x[first + c]
-                x[other + r] -= total
+            other, rows = space.first_speed[space.tree_of_node[i]], size_of(space, i)
+            for c in range(n):
+                y = x[first + c]
+                for r in range(rows):
+                    x[other + r] -= values[block + c * rows + r] * y
     for k in range(nodes - 1, -1, -1):
-        n, first = size_of(space, k), space.first_speed[space.tree_of_node[k]]
+        n, t = size_of(space, k), space.tree_of_node[k]
+        first = space.first_speed[t]
         for e in range(space.first_row[k], space.first_row[k + 1]):
             block, i = space.first_value[e], space.row[e]
-            other = space.first_speed[space.tree_of_node[i]]
-            for r in range(size_of(space, i)):
-                y = x[other + r]
-                for c in range(n):
-                    x[first + c] -= values[block + r * n + c] * y
-        dense_backward(values, space.diagonal_value[k], n, x, first)
+            other, rows = space.first_speed[space.tree_of_node[i]], size_of(space, i)
+            for c in range(n):
+                total = 0.0
+                for r in range(rows):
+                    total += values[block + c * rows + r] * x[other + r]
+                x[first + c] -= total
+        outward(space, values, t, x)
 
 
-__all__ = [
-    "dense_backward",
-    "dense_cholesky",
-    "dense_forward",
-    "factor",
-    "find_pattern",
-    "place_of",
-    "size_of",
-    "solve_factored",
-]
+__all__ = ["factor", "factor_tree", "find_pattern", "inward", "outward", "place_of", "size_of", "solve_factored"]

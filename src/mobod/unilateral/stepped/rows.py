@@ -29,10 +29,17 @@ def _inboard_of_both(model: Any, b1: int, b2: int) -> int:
 
 
 @generic
-def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float, at: int) -> int:
-    """The columns of a body's speeds, and those inboard of it up to *stop*, from place *at* on; the place after them."""
-    points = space.points
-    room = space.columns.shape[0]
+def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float, begin: int) -> int:
+    """The columns of the speeds outboard of *stop*, up to a body's, from place *begin* on; the place after them."""
+    points, J = space.points, space.coefficients
+    end, c = begin, b
+    while c != stop:
+        if model.prescribed[c] == SOLVED:
+            end += model.num_u[c]
+        c = model.parent[c]
+    if end > space.columns.shape[0]:
+        return end
+    at = end
     p = (points[i, 0], points[i, 1], points[i, 2])
     f = names.FRAME
     n = (sign * points[i, f], sign * points[i, f + 1], sign * points[i, f + 2])
@@ -41,17 +48,14 @@ def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float,
     while b != stop:
         if model.prescribed[b] == SOLVED:
             r = vec3.sub(p, load3(model.p_GB, b, 0))
-            for k in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-                if at < room:
-                    w, v = load_spatial(model.H, k)
-                    v = vec3.add(v, vec3.cross(w, r))
-                    space.columns[at] = space.place_of_speed[k]
-                    space.coefficients[at, 0] = vec3.dot(n, v)
-                    space.coefficients[at, 1] = vec3.dot(t1, v)
-                    space.coefficients[at, 2] = vec3.dot(t2, v)
-                at += 1
+            for k in range(model.first_u[b] + model.num_u[b] - 1, model.first_u[b] - 1, -1):
+                at -= 1
+                w, v = load_spatial(model.H, k)
+                v = vec3.add(v, vec3.cross(w, r))
+                space.columns[at] = space.place_of_speed[k]
+                J[0, at], J[1, at], J[2, at] = vec3.dot(n, v), vec3.dot(t1, v), vec3.dot(t2, v)
         b = model.parent[b]
-    return at
+    return end
 
 
 @generic
@@ -72,55 +76,56 @@ def find_rows(model: Any, space: Any) -> None:
 @generic
 def velocity_of(space: Any, i: int, x: Any) -> Any:
     """J x of a point."""
-    n = a = b = 0.0
+    n, a, b, J = 0.0, 0.0, 0.0, space.coefficients
     for c in range(space.pairs[i, names.BEGIN], space.pairs[i, names.END]):
         s = x[space.columns[c]]
-        n += space.coefficients[c, 0] * s
-        a += space.coefficients[c, 1] * s
-        b += space.coefficients[c, 2] * s
+        n += J[0, c] * s
+        a += J[1, c] * s
+        b += J[2, c] * s
     return n, a, b
 
 
 @generic
 def add_impulse(space: Any, i: int, n: float, a: float, b: float, x: Any) -> None:
     """x becomes x + J^T (n, a, b) of a point."""
+    J = space.coefficients
     for c in range(space.pairs[i, names.BEGIN], space.pairs[i, names.END]):
-        x[space.columns[c]] += space.coefficients[c, 0] * n + space.coefficients[c, 1] * a + space.coefficients[c, 2] * b
+        x[space.columns[c]] += J[0, c] * n + J[1, c] * a + J[2, c] * b
 
 
 @generic
 def find_masses(model: Any, space: Any) -> None:
     """The mass matrix of each tree that needs it, with what joints add; of prescribed mobilities 1."""
     composite_inertia.sweep(model)
-    mass, place = space.mass, space.place_of_speed
+    mass, place, depth = space.mass, space.place_of_speed, space.depth
     for b in range(1, model.nb):
         t = space.tree_of_body[b]
         if space.weighed[t] == 0:
             continue
-        first, at = space.first_speed[t], space.first_mass[t]
-        size = space.first_speed[t + 1] - first
         moves = model.prescribed[b] == SOLVED
         m, mc, inertia = load(model.composite, b, 0), load3(model.composite, b, 1), load6(model.composite, b, 4)
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
             w, v = load_spatial(model.H, i)
             torque, force = spatial.mul_inertia(m, mc, inertia, w, v)
-            row, c = place[i] - first, b
+            own, c = place[i], b
+            row = space.first_entry[own]
             while c != 0:
                 both = moves and model.prescribed[c] == SOLVED
-                for k in range(model.first_u[c], model.first_u[c] + model.num_u[c]):
+                end = model.first_u[c] + model.num_u[c]
+                if c == b:
+                    end = i + 1
+                for k in range(model.first_u[c], end):
                     wk, vk = load_spatial(model.H, k)
                     value = vec3.dot(wk, torque) + vec3.dot(vk, force)
-                    column = place[k] - first
                     if not both:
                         value = 0.0
                         if i == k:
                             value = 1.0
-                    mass[at + row * size + column] = value
-                    mass[at + column * size + row] = value
+                    mass[row + depth[place[k]]] = value
                 torque, force = spatial.shift_force(torque, force, load3(model.p_PB_G, c, 0))
                 c = model.parent[c]
-            mass[at + row * size + row] += space.vectors[names.ADDED, first + row]
-            space.vectors[names.DIAGONAL, first + row] = mass[at + row * size + row]
+            mass[row + depth[own]] += space.vectors[names.ADDED, own]
+            space.vectors[names.DIAGONAL, own] = mass[row + depth[own]]
 
 
 @generic
@@ -133,17 +138,21 @@ def clear_masses(space: Any) -> None:
 @generic
 def mass_times(space: Any, x: Any, out: Any) -> None:
     """M x of the trees that are nodes; of others 0."""
+    mass, first_entry, column = space.mass, space.first_entry, space.column
     for i in range(x.shape[0]):
         out[i] = 0.0
     for node in range(space.counts[names.NODES]):
         t = space.tree_of_node[node]
-        first, at = space.first_speed[t], space.first_mass[t]
-        size = space.first_speed[t + 1] - first
-        for r in range(size):
-            total = 0.0
-            for c in range(size):
-                total += space.mass[at + r * size + c] * x[first + c]
-            out[first + r] = total
+        for k in range(space.first_speed[t], space.first_speed[t + 1]):
+            row = first_entry[k]
+            n = first_entry[k + 1] - row - 1
+            own = x[k]
+            total = mass[row + n] * own
+            for d in range(n):
+                c = column[row + d]
+                total += mass[row + d] * x[c]
+                out[c] += mass[row + d] * own
+            out[k] += total
 
 
 __all__ = ["add_impulse", "clear_masses", "find_masses", "find_rows", "mass_times", "velocity_of"]

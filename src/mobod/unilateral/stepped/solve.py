@@ -132,11 +132,8 @@ def _fulfil_momentum(space: Any) -> None:
     for i in range(vectors.shape[1]):
         vectors[names.SCRATCH, i] = vectors[names.MOMENTUM, i]
     for node in range(space.counts[names.NODES]):
-        t = space.tree_of_node[node]
-        first, at = space.first_speed[t], space.first_mass[t]
-        n = space.first_speed[t + 1] - first
-        sparse.dense_forward(space.factor_of_mass, at, n, vectors[names.SCRATCH], first)
-        sparse.dense_backward(space.factor_of_mass, at, n, vectors[names.SCRATCH], first)
+        sparse.inward(space, space.factor_of_mass, space.tree_of_node[node], vectors[names.SCRATCH])
+        sparse.outward(space, space.factor_of_mass, space.tree_of_node[node], vectors[names.SCRATCH])
     for i in range(vectors.shape[1]):
         vectors[names.NEW, i] = vectors[names.FREE, i] + vectors[names.SCRATCH, i]
     _set_velocities(space, vectors[names.NEW], names.V)
@@ -162,12 +159,12 @@ def residual_of(space: Any) -> float:
 @generic
 def _set_scales(space: Any) -> None:
     """The size of W of each point, by the diagonal of M, and the part that a has in its own slip."""
-    points, diagonal = space.points, space.vectors[names.DIAGONAL]
+    points, diagonal, J = space.points, space.vectors[names.DIAGONAL], space.coefficients
     for i in range(space.counts[names.POINTS]):
         normal = tangential = 0.0
         for c in range(space.pairs[i, names.BEGIN], space.pairs[i, names.END]):
             inverse = 1.0 / diagonal[space.columns[c]]
-            n, a, b = space.coefficients[c, 0], space.coefficients[c, 1], space.coefficients[c, 2]
+            n, a, b = J[0, c], J[1, c], J[2, c]
             normal += n * n * inverse
             tangential += (a * a + b * b) * inverse
         s = max((normal + tangential) / 3.0, 1e-300)
@@ -230,17 +227,13 @@ def _leave_depth(space: Any) -> None:
 @generic
 def _assemble(space: Any) -> None:
     """M + J^T (dP/dy Q^-1) J."""
-    values, mass, points, pairs = space.values, space.mass, space.points, space.pairs
-    nodes = space.counts[names.NODES]
-    for k in range(nodes):
-        n, at, source = sparse.size_of(space, k), space.diagonal_value[k], space.first_mass[space.tree_of_node[k]]
-        for i in range(n * n):
-            values[at + i] = mass[source + i]
-        for e in range(space.first_row[k], space.first_row[k + 1]):
-            block = space.first_value[e]
-            for i in range(n * sparse.size_of(space, space.row[e])):
-                values[block + i] = 0.0
-    columns, J, s = space.columns, space.coefficients, names.SLOPE
+    values, mass, points, pairs, first_entry = space.values, space.mass, space.points, space.pairs, space.first_entry
+    blocks = first_entry[space.inboard.shape[0]]
+    for i in range(blocks):
+        values[i] = mass[i]
+    for i in range(blocks, space.counts[names.VALUES]):
+        values[i] = 0.0
+    columns, depth, J, s = space.columns, space.depth, space.coefficients, names.SLOPE
     for i in range(space.counts[names.POINTS]):
         nn, na, nb = points[i, s], points[i, s + 1], points[i, s + 2]
         aa, ab, bb = points[i, s + 3], points[i, s + 4], points[i, s + 5]
@@ -248,35 +241,46 @@ def _assemble(space: Any) -> None:
             continue
         t1, t2 = pairs[i, names.TREE_1], pairs[i, names.TREE_2]
         begin, middle, end = pairs[i, names.BEGIN], pairs[i, names.MIDDLE], pairs[i, names.END]
+        on_two_branches = t1 == t2 and begin < middle and middle < end
         if t1 == t2:
             middle = begin
+        block, by_first = 0, True
+        if begin < middle and middle < end:
+            one, two = space.node_of_tree[t1], space.node_of_tree[t2]
+            by_first = one < two
+            if by_first:
+                block = sparse.place_of(space, two, one)
+            else:
+                block = sparse.place_of(space, one, two)
         for c in range(begin, end):
-            x = nn * J[c, 0] + na * J[c, 1] + nb * J[c, 2]
-            y = na * J[c, 0] + aa * J[c, 1] + ab * J[c, 2]
-            z = nb * J[c, 0] + ab * J[c, 1] + bb * J[c, 2]
-            t, start = t2, middle
+            x = nn * J[0, c] + na * J[1, c] + nb * J[2, c]
+            y = na * J[0, c] + aa * J[1, c] + ab * J[2, c]
+            z = nb * J[0, c] + ab * J[1, c] + bb * J[2, c]
+            start = middle
             if c < middle:
-                t, start = t1, begin
-            node, first = space.node_of_tree[t], space.first_speed[t]
-            n, at, own = sparse.size_of(space, node), space.diagonal_value[node], columns[c] - first
-            for d in range(start, c + 1):  # the lower half
-                other = columns[d] - first
-                value = x * J[d, 0] + y * J[d, 1] + z * J[d, 2]
-                if own >= other:
-                    values[at + own * n + other] += value
-                else:
-                    values[at + other * n + own] += value
+                start = begin
+            row = first_entry[columns[c]]
+            if depth[columns[c]] == c - start and not on_two_branches:  # all that is above it
+                for d in range(c + 1 - start):
+                    values[row + d] += x * J[0, start + d] + y * J[1, start + d] + z * J[2, start + d]
+            else:
+                for d in range(start, c + 1):
+                    value = x * J[0, d] + y * J[1, d] + z * J[2, d]
+                    if columns[d] <= columns[c]:
+                        values[row + depth[columns[d]]] += value
+                    else:
+                        values[first_entry[columns[d]] + depth[columns[c]]] += value
             if c >= middle and middle > begin:
-                one = space.node_of_tree[t1]
+                own = columns[c] - space.first_speed[t2]
                 base = space.first_speed[t1]
-                if node > one:
-                    block, wide = sparse.place_of(space, node, one), sparse.size_of(space, one)
+                if by_first:
+                    rows = space.first_speed[t2 + 1] - space.first_speed[t2]
                     for d in range(begin, middle):
-                        values[block + own * wide + columns[d] - base] += x * J[d, 0] + y * J[d, 1] + z * J[d, 2]
+                        values[block + (columns[d] - base) * rows + own] += x * J[0, d] + y * J[1, d] + z * J[2, d]
                 else:
-                    block = sparse.place_of(space, one, node)
+                    rows = space.first_speed[t1 + 1] - base
                     for d in range(begin, middle):
-                        values[block + (columns[d] - base) * n + own] += x * J[d, 0] + y * J[d, 1] + z * J[d, 2]
+                        values[block + own * rows + columns[d] - base] += x * J[0, d] + y * J[1, d] + z * J[2, d]
 
 
 @generic
@@ -360,10 +364,9 @@ def weigh(model: Any, space: Any) -> None:
     find_masses(model, space)
     for t in range(space.weighed.shape[0]):
         if space.weighed[t] == 1:
-            at, n = space.first_mass[t], space.first_speed[t + 1] - space.first_speed[t]
-            for i in range(n * n):
-                space.factor_of_mass[at + i] = space.mass[at + i]
-            sparse.dense_cholesky(space.factor_of_mass, at, n, space.vectors[names.COLUMN])
+            for i in range(space.first_entry[space.first_speed[t]], space.first_entry[space.first_speed[t + 1]]):
+                space.factor_of_mass[i] = space.mass[i]
+            sparse.factor_tree(space, space.factor_of_mass, t)
 
 
 @generic
@@ -372,11 +375,9 @@ def push_free(space: Any) -> None:
     push = space.vectors[names.PUSH]
     for t in range(space.weighed.shape[0]):
         if space.weighed[t] == 1:
-            first, at = space.first_speed[t], space.first_mass[t]
-            n = space.first_speed[t + 1] - first
-            sparse.dense_forward(space.factor_of_mass, at, n, push, first)
-            sparse.dense_backward(space.factor_of_mass, at, n, push, first)
-            for i in range(first, first + n):
+            sparse.inward(space, space.factor_of_mass, t, push)
+            sparse.outward(space, space.factor_of_mass, t, push)
+            for i in range(space.first_speed[t], space.first_speed[t + 1]):
                 space.vectors[names.FREE, i] += push[i]
 
 
@@ -389,13 +390,11 @@ def find_problem(model: Any, space: Any) -> bool:
     if counts[names.POINTS] > space.keys.shape[0]:
         return False
     find_rows(model, space)
-    sparse.find_pattern(space)
     counts[names.NEED_COLUMNS] = counts[names.COLUMNS]
-    if (
-        counts[names.COLUMNS] > space.columns.shape[0]
-        or counts[names.NEED_ROWS] > space.row.shape[0]
-        or counts[names.NEED_VALUES] > space.values.shape[0]
-    ):
+    if counts[names.COLUMNS] > space.columns.shape[0]:
+        return False
+    sparse.find_pattern(space)
+    if counts[names.NEED_ROWS] > space.row.shape[0] or counts[names.NEED_VALUES] > space.values.shape[0]:
         return False
     for node in range(counts[names.NODES]):
         space.weighed[space.tree_of_node[node]] = 1
@@ -417,7 +416,7 @@ def solve(space: Any) -> bool:
             for j in range(3):
                 total = 0.0
                 for c in range(space.pairs[i, names.BEGIN], space.pairs[i, names.END]):
-                    total += abs(space.coefficients[c, j] * space.vectors[row, space.columns[c]])
+                    total += abs(space.coefficients[j, c] * space.vectors[row, space.columns[c]])
                 largest = max(largest, total)
     counts[names.PROBLEMS] += 1
     _fulfil_momentum(space)

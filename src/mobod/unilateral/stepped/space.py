@@ -1,6 +1,12 @@
 """The arrays that stepping works in: made when a run begins, and again, larger, when more touches than there is room for.
 
-Speeds are numbered tree by tree here: a tree is a body on Ground with all that is outboard of it, and its speeds are a run.
+Speeds are numbered tree by tree here: a tree is a body on Ground with all that is outboard of it, and its speeds are a run,
+inboard ones first. Symmetric matrices of a tree have rows along paths: row k has the entries of the speeds above k, from
+Ground on, and its own as the last. ``above[k]`` is the nearest of these, ``depth[k]`` how many there are, ``first_entry[k]``
+where the row begins in ``mass`` and in the diagonal blocks of ``values``, ``column`` whose the entries are. Above k are
+the speeds inboard of it, with which alone its mass matrix couples it; and where points couple two branches of a tree, one
+branch is put above the other, so that the factor has no entries elsewhere. Source: Featherstone 2005, Int. J. Robotics
+Research 24, 487.
 """
 
 from __future__ import annotations
@@ -8,6 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from ...compiling import generic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,9 +55,8 @@ SHIFT_BEFORE, FOUND_BEFORE = 38, 39
 WIDTH = 40
 
 # rows of `vectors`, in the order of trees: u + h udot without contact; u; M (v - that); the gradient, then Newton's step;
-# M times this; the diagonal of M; scratch; the speeds found; scratch of factors; what joints add to the diagonal of M, and to
-# momentum
-FREE, SPEED, MOMENTUM, STEP, PUSHED, DIAGONAL, SCRATCH, NEW, COLUMN, ADDED, PUSH = range(11)
+# M times this; the diagonal of M; scratch; the speeds found; what joints add to the diagonal of M, and to momentum
+FREE, SPEED, MOMENTUM, STEP, PUSHED, DIAGONAL, SCRATCH, NEW, ADDED, PUSH = range(10)
 
 #: To begin with.
 _ROOM = 64
@@ -66,9 +73,17 @@ class Space(NamedTuple):
     joints: Any
     tree_of_body: Any
     place_of_speed: Any
-    #: (nt + 1,): where a tree's speeds begin, and its mass matrix.
+    #: (nt + 1,): where a tree's speeds begin.
     first_speed: Any
-    first_mass: Any
+    #: (nu,): the speed inboard of each, -1 where there is none; what is above it by what touches, before and now; what is
+    #: above it in the rows.
+    inboard: Any
+    wanted: Any
+    found_above: Any
+    above: Any
+    depth: Any
+    first_entry: Any
+    column: Any
     #: (nt,): 1 where a tree's mass matrix is needed.
     weighed: Any
     mass: Any
@@ -93,7 +108,6 @@ class Space(NamedTuple):
     first_row: Any
     row: Any
     first_value: Any
-    diagonal_value: Any
     values: Any
 
 
@@ -117,11 +131,17 @@ def make_space(
             within[i] = sizes[t]
             sizes[t] += 1
     first_speed = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    first_mass = np.concatenate([[0], np.cumsum(sizes * sizes)]).astype(np.int64)
     place = within
     for b in range(1, nb):
         place[int(first_u[b]) : int(first_u[b] + num_u[b])] += first_speed[tree_of_body[b]]
-    masses = int(first_mass[-1])
+    inboard = np.full(nu, -1, np.int64)
+    last = np.full(nb, -1, np.int64)  # the last speed of each body, or of the nearest inboard one that has some
+    for b in range(1, nb):
+        last[b] = last[parents[b]]
+        for i in range(int(first_u[b]), int(first_u[b] + num_u[b])):
+            inboard[place[i]] = last[b]
+            last[b] = place[i]
+    masses = int((sizes * (sizes + 1) // 2).sum())
     return Space(
         np.zeros(COUNTS_SIZE, np.int64),
         np.zeros(5),
@@ -130,11 +150,14 @@ def make_space(
         tree_of_body,
         place,
         first_speed,
-        first_mass,
+        inboard,
+        inboard.copy(),
+        inboard.copy(),
+        *_rows_along(inboard, masses),
         np.zeros(trees, np.uint8),
         np.zeros(masses),
         np.zeros(masses),
-        np.zeros((11, nu)),
+        np.zeros((10, nu)),
         np.zeros((3, ny)),
         *_of_points(_ROOM),
         *_of_columns(8 * _ROOM),
@@ -149,9 +172,32 @@ def make_space(
         np.zeros(trees + 1, np.int64),
         np.zeros(_ROOM, np.int64),
         np.zeros(_ROOM, np.int64),
-        np.zeros(trees, np.int64),
         np.zeros(masses + _ROOM),
     )
+
+
+def _rows_along(above: Any, most: int) -> tuple[Any, Any, Any, Any]:
+    """``above, depth, first_entry, column`` for rows along the paths that are given, with room for *most* entries."""
+    depth, first_entry, column = np.zeros(len(above), np.int64), np.zeros(len(above) + 1, np.int64), np.zeros(most, np.int64)
+    find_rows_along(above, depth, first_entry, column)
+    return above.copy(), depth, first_entry, column
+
+
+@generic
+def find_rows_along(above: Any, depth: Any, first_entry: Any, column: Any) -> None:
+    """Lay out rows by what is above each speed."""
+    at = 0
+    for k in range(above.shape[0]):
+        n = 0
+        up = above[k]
+        if up >= 0:
+            n = depth[up] + 1
+            for d in range(n):
+                column[at + d] = column[first_entry[up] + d]
+        depth[k], first_entry[k] = n, at
+        column[at + n] = k
+        at += n + 1
+    first_entry[above.shape[0]] = at
 
 
 def _of_points(n: int) -> tuple[Any, Any, Array]:
@@ -159,7 +205,7 @@ def _of_points(n: int) -> tuple[Any, Any, Array]:
 
 
 def _of_columns(n: int) -> tuple[Any, Array]:
-    return np.zeros(n, np.int64), np.zeros((n, 3))
+    return np.zeros(n, np.int64), np.zeros((3, n))
 
 
 def enlarged(space: Space) -> Space:

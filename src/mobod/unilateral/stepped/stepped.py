@@ -111,7 +111,7 @@ class Stepped:
         speed_at = np.argsort(space.place_of_speed)
         for i in range(n):
             begin, end = space.pairs[i, names.BEGIN], space.pairs[i, names.END]
-            np.add.at(J[3 * i : 3 * i + 3].T, speed_at[space.columns[begin:end]], space.coefficients[begin:end])
+            np.add.at(J[3 * i : 3 * i + 3].T, speed_at[space.columns[begin:end]], space.coefficients[:, begin:end].T)
         points = space.points[:n]
         labels = self._labels(n)
         return J, points[:, names.FRICTION].copy(), points[:, names.COMPLIANCE].copy(), points[:, names.TARGET].copy(), labels
