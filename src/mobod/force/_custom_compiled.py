@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Function = Callable[..., Any]
 
+#: What has been tried out with all scalars, by fingerprint, name and shape: once is enough for a thousand elements.
+_tried: set[Any] = set()
 #: The arguments of each function.
 ARGUMENTS = {
     "force": ("t", "X", "V", "q", "u", "parameters"),
@@ -106,8 +108,11 @@ def routine_of(functions: CompiledFunctions, shape: Shape, parameters: tuple[flo
     if "force" not in frozen:
         raise ModelError("CompiledFunctions needs a force; the other functions are optional")
     for name, f in frozen.items():
-        check = _check_force if name == "force" else _check_number
-        users.try_out(f, places(ARGUMENTS[name], shape, parameters), shape.counts, functools.partial(check, f, shape))
+        tried = f.fingerprint, name, shape
+        check, known = functools.partial(_check_force if name == "force" else _check_number, f, shape), tried in _tried
+        users.try_out(f, places(ARGUMENTS[name], shape, parameters), shape.counts, check, numbers_only=known)
+        if f.fingerprint is not None:
+            _tried.add(tried)
     return users.routine_of("force", frozen, shape, lambda: _kernel(frozen, shape))
 
 

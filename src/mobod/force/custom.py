@@ -12,7 +12,9 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..function.users.surroundings import Shape
 from ..state.of_each import all_numbers, of_each
+from ..state.subsystem import HOOKS
 from ..value.checks import array, finite
+from ..value.stage import Stage
 from ._custom_compiled import CompiledFunctions, routine_of
 from .base import Force, body_index
 
@@ -94,6 +96,12 @@ class CustomImplementation(abc.ABC):
 
     def realize_report(self, state: State) -> None:
         """Called at REPORT."""
+
+
+def overrides_hooks(implementation: CustomImplementation) -> bool:
+    """Whether it has a hook of some stage from INSTANCE on."""
+    of_base, own = vars(CustomImplementation), type(implementation)
+    return any(getattr(own, name) is not of_base[name] for stage, name in HOOKS.items() if stage >= Stage.INSTANCE)
 
 
 class Custom(Force):
