@@ -22,7 +22,7 @@ from .body_report import describe_body, describe_constraints
 from .coordinates import Coordinate, list_coordinates
 from .overlays import Overlays, find_wraps
 from .page import Page
-from .server import add_floor, look_from_here, set_camera
+from .server import add_floor, look_from_here, set_camera, set_look
 from .simulator import Pull, Simulator, Stepper
 from .track_nodes import TrackNodes
 
@@ -111,6 +111,7 @@ class Viewer(Page):
             kept = {one.name: one.read(self._state) for one in self._coordinates}
             self._server.scene.reset()
             self._server.gui.reset()
+            set_look(self._server)
             self._build(system, state, ranges, model, kept)
 
     # ------------------------------------------------------------------------------------------ building the page

@@ -56,9 +56,14 @@ def start_server(title: str, port: int | None = None) -> ViserServer:
         raise ImportError("a live page needs viser: pip install 'mobod[view]'") from error
     with contextlib.redirect_stdout(io.StringIO()):  # it greets
         server = ViserServer(host=HOST, port=first, label=title, verbose=False)
+    set_look(server)
+    return server
+
+
+def set_look(server: ViserServer) -> None:
+    """Put the controls at the right, as wide as they need; also after they were reset."""
     server.gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
     server.gui.main_panel.dock_right()
-    return server
 
 
 def stop_server(server: ViserServer) -> None:
