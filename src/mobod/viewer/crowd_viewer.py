@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from ..state.state import State
     from ..system.system import MultibodySystem
 
-_COARSE = 0.7  # detail of each copy: there are many
+#: Detail of each copy, and of each where there are more than so many.
+_COARSE, _COARSER, _MANY = 0.7, 0.3, 200
 
 
 class CrowdViewer(Page):
@@ -57,9 +58,9 @@ class CrowdViewer(Page):
         open_browser: bool = True,
     ) -> None:
         self._ensemble = ensemble
-        self._mechanism = Mechanism.of(system, state, _COARSE)
         X_GB = self._read()[:most]
         self._count = len(X_GB)
+        self._mechanism = Mechanism.of(system, state, _COARSER if self._count > _MANY else _COARSE)
         view = find_view(self._mechanism, X_GB, np.zeros((self._count, 0, 3)))
         self._offsets = find_grid(self._count, spacing) @ view.R_DG
         placed = X_GB.copy()
@@ -116,7 +117,7 @@ class CrowdViewer(Page):
                 batched_colors=bytes_of(color),
                 opacity=None if opacity >= 1.0 else opacity,
                 lod="off",
-                cast_shadow=self._count <= 200,
+                cast_shadow=self._count <= _MANY,
             )
             if body:
                 made.append((body, node))
