@@ -14,7 +14,7 @@ from ..value.stage import Stage
 from .bodies import bytes_of
 from .page import Page
 from .rotations import to_quaternions
-from .server import add_floor, set_camera
+from .server import add_dark_box, add_floor, set_camera
 from .together import find_grid
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ class CrowdViewer(Page):
         set_camera(self._server, view)
         add_floor(self._server, view, self._mechanism, X_GB[0])
         self._batches = self._add_batches(placed)
+        self._server.gui.add_markdown(f"{self._count} states")
+        add_dark_box(self._server)
         self._begin(open_browser)
 
     def show(self) -> None:
