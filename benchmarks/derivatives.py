@@ -8,6 +8,9 @@ are the median of the rounds' ratios.
 from __future__ import annotations
 
 import argparse
+from time import perf_counter
+
+import numpy as np
 
 from .engines import available_engines, load
 from .measure import QUICK, THOROUGH, Effort, empty_sweep, ratio, summary, time_calls
@@ -22,8 +25,9 @@ MODELS = ["pin10", "pin30", "pin100", "panda", "g1"]
 QUICK_MODELS = ["pin10", "pin30"]
 STATES = 16
 WHAT = ("derivatives", "inverse dynamics")
-#: mobod's time for derivatives is to be at most this part of Pinocchio's.
-LIMIT = 0.8
+#: mobod's time for derivatives is to be at most this part of Pinocchio's; of one state of an `Ensemble` this.
+LIMIT, LIMIT_OF_ENSEMBLE = 0.8, 0.15
+ENSEMBLE, OF_ENSEMBLE = "an Ensemble's", 256
 
 
 def calls_of_mobod(engine: Mobod) -> dict:
@@ -74,6 +78,22 @@ def calls_of_pinocchio(engine: Pinocchio) -> dict:
     return dict(zip(WHAT, (derivatives, inverse_dynamics), strict=True))
 
 
+def time_ensemble(engine: Mobod, effort: Effort) -> list[float]:
+    """Microseconds a state of an `Ensemble` on one thread: q and u assigned, realized, and the derivatives asked for."""
+    n = OF_ENSEMBLE
+    q, u = engine.native(*(np.array(part) for part in zip(*engine.model.random_states(n), strict=True)))
+    ensemble = engine.ensemble(n, q, u)
+    samples = []
+    for _ in range(effort.repeats + 1):
+        start = perf_counter()
+        ensemble.q = q
+        ensemble.u = u
+        ensemble.realize(engine.mb.Stage.ACCELERATION)
+        ensemble.calc_forward_dynamics_derivatives()
+        samples.append(1e6 * (perf_counter() - start) / n)
+    return samples[1:]
+
+
 CALLS = {"mobod": calls_of_mobod, "Pinocchio": calls_of_pinocchio}
 STEP_BY_STEP = "mobod, step by step"
 
@@ -92,6 +112,9 @@ def measure_model(model: Model, engines: list[Engine], effort: Effort) -> dict:
             for name in calls:
                 times = time_calls(calls[name][what], given[name], effort.repeats, effort.seconds)
                 rounds.setdefault((what, name), []).append(times)
+        for engine in engines:
+            if isinstance(engine, Mobod):
+                rounds.setdefault((WHAT[0], ENSEMBLE), []).append(time_ensemble(engine, effort))
     result: dict[str, dict] = {what: {} for what in WHAT}
     for (what, name), samples in rounds.items():
         result[what][name] = summary(samples)
@@ -130,12 +153,18 @@ def show(results: dict) -> list[Target]:
         rows = []
         for name, times in results["models"].items():
             part = ratio(times[what].get("mobod"), times[what].get("Pinocchio"))
-            rows.append([name, *(cell_of_time(times[what].get(way)) for way in (STEP_BY_STEP, *CALLS)), part])
+            ways = (*CALLS, STEP_BY_STEP, ENSEMBLE) if what == "derivatives" else (*CALLS, STEP_BY_STEP)
+            rows.append([name, *(cell_of_time(times[what].get(way)) for way in ways), part])
             limit = LIMIT if what == "derivatives" else 1.0
             targets.append(Target(f"{name}: {what}, mobod / Pinocchio", part, limit, at_least=False))
+            if ENSEMBLE in times[what]:
+                part = ratio(times[what][ENSEMBLE], times[what].get("Pinocchio"))
+                targets.append(
+                    Target(f"{name}: {what}, a state of an Ensemble / Pinocchio", part, LIMIT_OF_ENSEMBLE, at_least=False)
+                )
         print_table(
             f"{what} at a new q and u from Python, us: minimum (median ± spread)",
-            ["model", STEP_BY_STEP, *CALLS, "ratio"],
+            ["model", *ways, "ratio"],
             rows,
         )
     return targets

@@ -26,6 +26,16 @@ def test_each_mobilizer_has_a_picture():
     assert {name for name in kinds if not (DOCS / "images" / "mobilizers" / f"{name}.png").exists()} == set()
 
 
+def test_each_constraint_has_a_picture():
+    kinds = {name for name in mb.constraint.__all__ if name[0].isupper()} - {
+        "Custom",
+        "CustomImplementation",
+        "CompiledFunctions",
+    }
+    assert {name for name in kinds if not (DOCS / "images" / "constraints" / f"{name}.png").exists()} == set()
+    assert {name for name in kinds if f"images/constraints/{name}.png" not in text_of("constraints.md")} == set()
+
+
 def test_each_class_of_errors_has_its_remedy():
     page = text_of("errors.md")
     from mobod import errors
@@ -87,19 +97,6 @@ def test_the_names_beside_those_of_a_peer_exist(name):
 
 # ---------------------------------------------------------------------------------------------- examples
 
-#: What cannot have one of its own, and why.
-WITHOUT_EXAMPLE = {
-    "BaseParameters": "in that of Model",
-    "Kinematics": "in that of inverse_kinematics",
-    "LocalEnergyMinimizer": "a call of Simbody's, see Assembler",
-    "MeshFile": "needs a file",
-    "ObservedPointFitter": "a call of Simbody's, see Assembler",
-    "Result": "for authors of subsystems: docs/how-to/measures.md",
-    "SystemConstraints": "in that of Assembler, which has it always",
-    "read_c3d": "needs a file",
-    "read_external_loads": "needs a file",
-    "scale": "needs recorded markers: docs/how-to/biomechanics.md",
-}
 OPERATOR = re.compile(r"(calc|multiply_by|find|solve|project|express)_")
 #: Of subsystems: what their authors write.
 HOOKS = {"calc_event_trigger_info", "calc_time_of_next_scheduled_event", "calc_time_of_next_scheduled_report"}
@@ -119,8 +116,7 @@ def public():
 
 
 def test_each_public_class_and_function_has_an_example():
-    lacking = {one.__name__ for one in public() if ">>>" not in (one.__doc__ or "")}
-    assert sorted(lacking - set(WITHOUT_EXAMPLE)) == []
+    assert sorted(one.__name__ for one in public() if ">>>" not in (one.__doc__ or "")) == []
 
 
 @pytest.mark.parametrize(

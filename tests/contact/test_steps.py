@@ -244,3 +244,31 @@ def test_bdf_on_a_stiff_stack(solver):
     explicit = run(system, state, 2.0, kinds.RungeKuttaMerson, accuracy=1e-5)
     print(integrator, explicit)
     assert integrator.get_num_steps_taken() < 0.2 * explicit.get_num_steps_taken()
+
+
+@pytest.mark.parametrize("accuracy", [1e-3, 1e-4])
+def test_no_step_is_tried_in_vain_while_a_brick_lies(accuracy):
+    """Steps are as long as they are stable, of an oscillator of four stiff corners: they come to that and stay there."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, 0, -9.81))
+    mb.CompliantContactSubsystem(system)
+    material = mb.contact.Material(1e7, 1.0, 0.8, 0.6)
+    half = (0.15, 0.1, 0.05)
+    matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), material))
+    brick = mb.mobilizer.Free(matter.ground, mb.body.Rigid(mb.MassProperties(2.0, (0, 0, 0), mb.UnitInertia.brick(half))))
+    brick.add_contact_surface(mb.contact.Surface(mb.contact.Brick(half), material))
+    state = system.realize_topology()
+    brick.set_q_to_fit_translation(state, (0, 0, 0.06))
+    integrator = mb.integrator.RungeKuttaMerson(system, accuracy=accuracy)
+    stepper = mb.TimeStepper(system, integrator)
+    stepper.initialize(state)
+    stepper.step_to(1.5)
+    taken, tried = integrator.get_num_steps_taken(), integrator.get_num_steps_attempted()
+    stepper.step_to(2.5)
+    taken, tried = integrator.get_num_steps_taken() - taken, integrator.get_num_steps_attempted() - tried
+    assert tried <= 1.02 * taken
+    # Merson's method is stable up to about 3.5 by the frequency, (4 * 5e6 / 2)^(1/2) up and down, and sqrt(3) of it for turning
+    assert taken < (4 * 5e6 / 2) ** 0.5 * 3**0.5 / 3.5 * 1.5
+    assert np.abs(stepper.state.u).max() < 5.0 * accuracy

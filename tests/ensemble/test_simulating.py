@@ -240,6 +240,8 @@ def test_an_event_ends_some_of_the_runs(close):
         close(motions[i].q, one.q, 1e-10)
         assert motions.end_time[i] == ensemble.time[i] == one.time[-1]
         assert (i in motions.terminations) == ("termination" in one.statistics)
+        for name in ("steps_taken", "steps_attempted"):  # the step in which it happens is taken alone
+            assert motions.statistics[name][i] == one.statistics[name]
 
 
 def steered(t, q, u):

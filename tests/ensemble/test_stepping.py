@@ -159,3 +159,55 @@ def test_parameters_may_change_between_steps():
         driven.step(0.02, fixed_step_size=0.01)
         held.step(0.02, fixed_step_size=0.01, mobility_forces=efforts)
     assert np.abs(driven.u - held.u).max() < 1e-12
+
+
+@pytest.mark.parametrize("method", ["BDF", "Verlet"])
+def test_states_that_are_stepped_one_by_one_go_on_with_the_next_call(method):
+    """Bit by bit as a `TimeStepper` that is kept does, whatever is assigned between; a time that is assigned begins anew."""
+    system, state = mb.examples.double_pendulum.build()
+    ensemble = mb.Ensemble(system, 5, state=state, threads=2)
+    ensemble.q = np.linspace(0.1, 1.0, 10).reshape(5, 2)
+
+    def begun():
+        integrator = getattr(mb.integrator, method)(system, accuracy=1e-4)
+        stepper = mb.TimeStepper(system, integrator)
+        stepper.initialize(ensemble.get_state(3))
+        return stepper
+
+    stepper = begun()
+    for k in range(6):
+        if k == 2:
+            ensemble.u = 0.5 * ensemble.u
+            stepper.state.u = 0.5 * stepper.state.u
+        if k == 4:
+            ensemble.time = np.full(5, 7.0)
+            stepper = begun()
+        ensemble.step(0.02, integrator=method, accuracy=1e-4)
+        stepper.step(0.02)
+        assert np.array_equal(ensemble.q[3], stepper.state.q) and ensemble.time[3] == stepper.time
+
+
+def test_forces_held_and_parameters_reach_states_that_are_stepped_one_by_one(close):
+    """Against steps in lanes of the same accuracy."""
+    system, state = mb.examples.double_pendulum.build()
+    body = system.matter.bodies[1]
+    one, lanes = (mb.Ensemble(system, 2, state=state) for _ in range(2))
+    for k in range(3):
+        for ensemble, method in ((one, "Verlet"), (lanes, "RungeKuttaMerson")):
+            if k == 2:
+                ensemble.set_each(body.set_rotor_inertia, np.array([0.5, 5.0]))
+            ensemble.step(0.05, integrator=method, accuracy=1e-8, mobility_forces=np.full((2, 2), 3.0 - 4.0 * k))
+    close(one.q, lanes.q, 1e-6)
+    assert abs(one.q[0, 0] - one.q[1, 0]) > 1e-3
+
+
+def test_a_stop_ends_a_step_of_its_state_alone_and_the_next_goes_on():
+    system, _ = mb.examples.double_pendulum.build()
+    system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(system.matter.bodies[1], value=0.2)))
+    ensemble = mb.Ensemble(system, 2, state=system.realize_topology())
+    ensemble.q, ensemble.u = [[0.19, 0.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 0.0]]
+    ensemble.step(0.1)
+    assert ensemble.time[0] < 0.05 and ensemble.time[1] == 0.1 and not ensemble.failed.any()
+    before = ensemble.time[0]
+    ensemble.step(0.1)
+    assert ensemble.time[0] == before + 0.1

@@ -261,3 +261,44 @@ def test_only_implementations_are_taken(make):
         mb.force.CustomImplementation()
     spring = Spring(None)
     assert mb.force.Custom(model.forces, spring).get_implementation() is spring
+
+
+def test_without_hooks_stage_by_stage(make):
+    """The way of most forces: one that reads a velocity, beside a compiled element that does the same."""
+    model = make.tree(4)
+    seen = []
+
+    class Damper(mb.force.CustomImplementation):
+        broken = False
+
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            if self.broken:
+                raise RuntimeError("broken")
+            seen.append(state.stage)
+            mobility_forces -= 0.7 * state.u
+
+    damper = Damper()
+    mb.force.Custom(model.forces, damper)
+    system = model.system
+    state = system.realize_topology()
+    system.realize_model(state)
+    state.u = make.rng.normal(size=len(state.u))
+    system.realize(state, Stage.VELOCITY)
+    assert not seen
+    for stage in (Stage.DYNAMICS, Stage.ACCELERATION, Stage.REPORT):
+        system.realize(state, stage)
+        assert state.stage == stage and seen == [Stage.VELOCITY]
+    forces = system.get_rigid_body_forces(state)
+    expected = model.matter.calc_acceleration(state, -0.7 * state.u, forces)[0]
+    np.testing.assert_allclose(state.u_dot, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    state.u = 2.0 * state.u
+    before = state.stage, state.valid
+    damper.broken = True
+    with pytest.raises(RuntimeError, match="broken"):
+        system.realize(state)
+    assert (state.stage, state.valid) == before
+    damper.broken = False
+    state.u = np.nan * state.u
+    with pytest.raises(mb.ModelError, match="finite"):
+        system.realize(state)
+    assert len(seen) == 1

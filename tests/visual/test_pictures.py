@@ -328,9 +328,9 @@ def test_a_film_of_few_pictures_has_a_smooth_trace(motion, monkeypatch, tmp_path
 
     lengths, show = [], Scene.show
 
-    def listen(self, X_GB, particles, trace=None, arrows=None):
+    def listen(self, X_GB, particles, trace=None, arrows=None, row=0):
         lengths.append(len(trace))
-        show(self, X_GB, particles, trace, arrows)
+        show(self, X_GB, particles, trace, arrows, row)
 
     monkeypatch.setattr(Scene, "show", listen)
     motion.animate(tmp_path / "film.gif", size=(2.0, 2.0), fps=2)  # pictures at 0 and 0.5 s

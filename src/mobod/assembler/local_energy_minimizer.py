@@ -45,7 +45,17 @@ class _Energy(Condition):
 
 
 class LocalEnergyMinimizer(Sealed):
-    """Finds a local minimum of the potential energy near a given configuration."""
+    """Finds a local minimum of the potential energy near a given configuration.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> round(mb.LocalEnergyMinimizer.minimize_energy(system, state, 1e-6), 6)
+    -29.43
+    >>> bool(abs(state.q).max() < 1e-6)  # it hangs down
+    True
+    """
 
     @staticmethod
     def minimize_energy(system: MultibodySystem, state: State, tolerance: float) -> float:

@@ -18,7 +18,19 @@ if TYPE_CHECKING:
 
 
 class ObservedPointFitter(Sealed):
-    """Fits a system to observed points in one call; see `Assembler` for more conditions and for tracking."""
+    """Fits a system to observed points in one call; see `Assembler` for more conditions and for tracking.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> error = mb.ObservedPointFitter.find_best_fit(system, state, ["lower"], [[(0, 0, 0)]], [[(1.2, -1.0, 0)]])
+    >>> error < 1e-3
+    True
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> system.matter.bodies["lower"].get_body_origin_location(state).round(2)
+    array([ 1.2, -1. ,  0. ])
+    """
 
     @staticmethod
     def find_best_fit(

@@ -24,6 +24,17 @@ class SystemConstraints(Condition):
     Errors are those of the constraints, but for kinds that make frames parallel (Weld, ConstantOrientation): their own
     equations, inner products of axes, hold upside down as well. Assembling takes the rotation vector from one frame to the
     other in their place, which is zero at the right orientation only, and along which the way there is a straight line.
+
+    Examples
+    --------
+    As a goal beside others, loops need not close altogether:
+
+    >>> import mobod as mb
+    >>> system, state = mb.examples.four_bar.build()
+    >>> assembler = mb.Assembler(system)
+    >>> assembler.set_system_constraints_weight(10.0)
+    >>> assembler.assemble(state) < 1e-6
+    True
     """
 
     def __init__(self) -> None:

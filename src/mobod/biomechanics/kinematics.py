@@ -61,6 +61,18 @@ class Kinematics(Trajectory):
         The model's, of those that were recorded.
     seen : Table or None
         Where they were seen.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> model = mb.load(files("mobod") / "examples" / "panda.urdf")
+    >>> hand, state = model.bodies["panda_link7"], model.default_state()
+    >>> model.markers["wrist"] = (hand, (0, 0, 0))
+    >>> model.system.realize(state, mb.Stage.POSITION)
+    >>> motion = mb.inverse_kinematics(model, mb.Table([0.0], {"wrist": [hand.get_body_origin_location(state)]}))
+    >>> bool(motion.rms[0] < 1e-6), motion.residuals["wrist"].shape
+    (True, (1,))
     """
 
     residuals: Table

@@ -30,6 +30,10 @@ MOST_WORKERS = 3
 PATIENCE = 30.0
 
 
+#: Kernels that have been found compiled, with the types of their arguments.
+_there: set[tuple[Any, tuple[Any, ...]]] = set()
+
+
 class Job(NamedTuple):
     """A kernel with example arguments, or a routine with the arguments of `Routine.address`."""
 
@@ -50,9 +54,12 @@ class Job(NamedTuple):
 
     def is_there(self) -> bool:
         """Whether nothing needs to be compiled, in this process or on the disk."""
-        if isinstance(self.what, kernels.Kernel):
-            return self.what.is_compiled_for(self._types())
-        return bool(self.what.is_compiled_for(*self.like))
+        if not isinstance(self.what, kernels.Kernel):
+            return bool(self.what.is_compiled_for(*self.like))
+        types = self._types()
+        if (self.what, types) not in _there and self.what.is_compiled_for(types):
+            _there.add((self.what, types))  # looking at the disk takes half a millisecond
+        return (self.what, types) in _there
 
     def _types(self) -> tuple[Any, ...]:
         return tuple(map(engine.numba().typeof, self.like))

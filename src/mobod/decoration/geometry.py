@@ -652,9 +652,20 @@ class Mesh(Decoration):
 
 @dataclass(eq=False)
 class MeshFile(Decoration):
-    """A surface in a file, read when it is first drawn: STL, OBJ, VTP and DAE; others, such as PLY, need the package trimesh.
+    r"""A surface in a file, read when it is first drawn: STL, OBJ, VTP and DAE; others, such as PLY, need the package trimesh.
 
     Unless it is given a color, parts of a DAE file are drawn in their own.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import mobod as mb
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "triangle.obj"
+    >>> written = path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    >>> shape = mb.decoration.MeshFile(path, color="#4477aa")
+    >>> vertices, triangles = shape.calc_mesh()
+    >>> vertices.shape, triangles.shape
+    ((3, 3), (1, 3))
     """
 
     path: Field[str | Path, Path] = Field(_path)

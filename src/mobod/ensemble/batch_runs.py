@@ -55,7 +55,7 @@ NUM_STEPS, NUM_ATTEMPTS, NUM_EVALUATIONS, NUM_ERROR_FAILURES, NUM_REALIZATION_FA
 OUTCOMES = 8
 #: A state that has not been run to its end, and one whose run was ended by a function.
 NOT_RUN, TERMINATED = -1, 100
-#: A state in whose last step a witness may have changed sign: it is to be run alone.
+#: A state in whose next step a witness may change sign: it is to be run alone from where that begins.
 SUSPECT = 101
 #: The time at which that function becomes positive is found to this part of the step.
 _PRECISE = 1e-12
@@ -67,7 +67,7 @@ QUEUE_SIZE = 5
 FINISHED, UNFINISHED = range(2)
 #: The resolution of time, as a part of the run's end time.
 _RESOLUTION = 2.0**-52
-# columns of `reached`: the time, the size of the last step
+# columns of `reached`: the time, the size of the last step, or of the next where that is SUSPECT
 REACHED_TIME, LAST_SIZE = range(2)
 
 
@@ -122,7 +122,7 @@ def retire(model: Any, lane: int, status: int, inside: bool, control: Any, lanes
     """The run of a lane's state has ended; the state is left there, and the lane is free.
 
     That is at the end of its last step or, *inside* it, at the time AT, with y of the last report; of the record where it was
-    terminated.
+    terminated; where the next step is SUSPECT, at its beginning.
     """
     time, q, u, z, particles, _, _, _ = given
     results, queue, outcome, reached = out
@@ -131,10 +131,10 @@ def retire(model: Any, lane: int, status: int, inside: bool, control: Any, lanes
     s = lanes[STATE, lane]
     at = control[AT, 0, lane] if inside else control[TIME, 0, lane]
     time[s, 0] = reached[s, REACHED_TIME] = at
-    reached[s, LAST_SIZE] = control[rk.LAST_STEP, 0, lane]
+    reached[s, LAST_SIZE] = control[STEP if status == SUSPECT else rk.LAST_STEP, 0, lane]
     n, m = model.nq, model.nq + model.nu
     for i in range(model.ny):
-        y = work[Y, i, lane]
+        y = work[rk.Y_PREVIOUS if status == SUSPECT else Y, i, lane]
         if inside and status == TERMINATED:
             y = load_lane(model.y, i, 0, lane)
         elif inside:
@@ -523,10 +523,13 @@ def run(
             if lanes[STATE, lane] < 0:
                 continue
             if marks[TAKEN, 0, lane] > 0.0:
-                accept(lane, plan, settings, control, lanes)
                 if is_suspect(lane, watched, seen, control[SIZE, 0, lane]):
                     marks[TAKEN, 0, lane] = 0.0
+                    lanes[ATTEMPTS, lane] -= 1
+                    lanes[EVALUATIONS, lane] -= evaluations
                     retire(model, lane, SUSPECT, False, control, lanes, work, given, out)
+                else:
+                    accept(lane, plan, settings, control, lanes)
             else:
                 status = refuse(lane, plan, settings, control, lanes)
                 if status != rk.REACHED:

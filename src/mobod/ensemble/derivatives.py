@@ -9,19 +9,20 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from ..system.falling import sweep_for
 from ..tree import inverse_dynamics_derivatives as sweeps
 from ..value.stage import Stage
 from . import batch_derivatives
-from .sums import Sums
+from .of_parts import OfParts
 
 if TYPE_CHECKING:
     from ..state.state import State
 
 
-class Derivatives(Sums):
+class Derivatives(OfParts):
     """The part of `Ensemble` that has derivatives."""
 
     __slots__ = ()
@@ -66,7 +67,7 @@ class Derivatives(Sums):
             {},
             (3 * nu, nu),
             before=(self._sweep().slopes,),
-            scratch=(*self._scratch_of_sweep(), (2 * nu, nu), self._column_scratch()),
+            scratch=(*self._scratch_of_sweep(), (2 * nu, LANES * -(-nu // LANES)), (1, LANES), self._column_scratch()),
             alone=_never,
         )
         by_q, by_u, M_inv = (found[:, i * nu : (i + 1) * nu] for i in range(3))

@@ -78,7 +78,7 @@ class Operators(OnManifold):
             arguments.append(rows)
         shapes = [(array.shape[1], 1) if array.ndim == 2 else (len(array[0]), array[0][0].size) for array in given.values()]
         field = (out[0], 1) if len(out) == 1 else (out[0], int(np.prod(out[1:])))
-        found = np.zeros((padded, field[0] * field[1]))
+        found = np.empty((padded, field[0] * field[1]))  # of which kernels write every number
         address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
         states = self._own_places, *self._variables
 

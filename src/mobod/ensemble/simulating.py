@@ -26,6 +26,7 @@ from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.stage import Stage
 from . import batch_runs as runs
+from .batch_steps import PROJECTOR
 from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Failure, Termination, counted
 from .functions import EndWhere, RunFunction
 from .functions import observe as run_observer
@@ -252,22 +253,27 @@ class Simulating(Stepping):
                     self._system.remove_event_handler(ends)
 
     def _run_alone(self, run: _Run, i: int, rows: Array) -> None:
-        """Run one state for itself, its reports into *rows*."""
+        """Run one state for itself, its reports into *rows*: to its end, after those that it has made in a lane."""
         settings = integrator_settings(run.integrator)
         state = self._state(i)
-        if run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
+        before = run.outcome[i].copy()
+        made = int(before[runs.ROWS])
+        if before[runs.STATUS] == runs.SUSPECT and run.integrator.fixed_step_size is None:
+            settings.keywords["initial_step_size"] = float(run.reached[i, 1])
+        if not made and run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
             rows[0], rows[1:] = state.y_values, np.nan
             run.outcome[i, : runs.NUM_STEPS] = rk.REACHED, 1
             run.terminations[i] = Termination(state.time, _ENDED, state.y_values.copy())
             return
         force = None if run.controller is None else run.controller.force
-        done = run_one(self._system, state, run.times[min(i, len(run.times) - 1)], settings, force)
+        done = run_one(self._system, state, run.times[min(i, len(run.times) - 1), made:], settings, force)
         k = len(done.time) - (done.termination is not None)
-        rows[:k], rows[k:] = done.y[:k], np.nan
+        rows[made : made + k], rows[made + k :] = done.y[:k], np.nan
         self._put_back(i, done.state)
         status = rk.REACHED if done.failure is None else rk.STEP_TOO_SMALL
         counts = (f"get_num_{name}" for name in _COUNTED)
-        run.outcome[i] = [status, k, *[getattr(done.integrator, name)() for name in counts]]
+        run.outcome[i] = before + np.array([0, k, *[getattr(done.integrator, name)() for name in counts]])
+        run.outcome[i, runs.STATUS] = status
         run.reached[i] = done.state.time, done.integrator.get_previous_step_size_taken()
         if done.failure is not None:
             run.reasons[i] = done.failure
@@ -386,9 +392,18 @@ class _Run:
         stuck, others = np.flatnonzero(alone), np.flatnonzero((status != rk.REACHED) & ~alone)[:_EXPLAINED]
         again = np.concatenate([stuck, others]) + first
         if len(again):
+            # a run of constraints' would not go on to rounding as it has begun: it is projected where it begins
+            fresh = again if self.lanes.plan[PROJECTOR] != 0 else again[self.outcome[again, runs.STATUS] != runs.SUSPECT]
             for part, start in zip(ensemble._variables, self._start, strict=True):
-                part[again] = start[again]
-            ensemble._run_one_by_one(self, again, results, first)
+                part[fresh] = start[fresh]
+            self.outcome[fresh] = runs.NOT_RUN, *[0] * (runs.OUTCOMES - 1)
+            try:
+                ensemble._run_one_by_one(self, again, results, first)
+            finally:  # after Ctrl-C, what has not come to its end is where it began
+                left = again[self.outcome[again, runs.STATUS] == runs.SUSPECT]
+                for part, start in zip(ensemble._variables, self._start, strict=True):
+                    part[left] = start[left]
+                self.outcome[left, runs.STATUS] = runs.NOT_RUN
 
     def _blank(self, results: Array, first: int, stop: int) -> None:
         """No numbers where there are no reports."""

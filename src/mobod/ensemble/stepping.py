@@ -21,7 +21,8 @@ from ..value.stage import Stage
 from . import batch_runs as runs
 from .derivatives import Derivatives
 from .lane_runs import LaneRuns, why_one_by_one
-from .one_by_one import run_one
+from .one_by_one import KeptSteppers, run_one
+from .work_sharing import by_chunks
 
 if TYPE_CHECKING:
     from ..system.system import MultibodySystem
@@ -72,7 +73,9 @@ class Stepping(Derivatives):
         Notes
         -----
         A state that cannot go on stays where its last good step ended, is marked in `failed`, and is tried again by the next
-        call. The others are not affected. Each state's result has the same bits whatever the others are.
+        call. The others are not affected. Each state's result has the same bits whatever the others are. Where states are
+        stepped one by one, each has a `TimeStepper` that goes on with the next call (31 kB a state and more); in a copy of the
+        ensemble, after `set_each`, and where times are assigned, they begin anew.
 
         Examples
         --------
@@ -93,7 +96,7 @@ class Stepping(Derivatives):
         forces = _NO_FORCES if mobility_forces is None else self._forces_of_each(mobility_forces)
         self._changed(Stage.INSTANCE)
         if plan.lanes is None:
-            self._step_one_by_one(plan, self._time[:, 0] + duration, forces, np.arange(self._n))
+            self._step_kept(plan, duration, forces)
             return
         lanes, outcome = plan.lanes, plan.outcome
         lanes.refresh(self._own_changes)
@@ -164,6 +167,23 @@ class Stepping(Derivatives):
             self._put_back(i, done.state)
             self._failed[i] = done.failure is not None
 
+    def _step_kept(self, plan: _StepPlan, duration: float, forces: Array) -> None:
+        """Step all states each for itself, with steppers that are kept."""
+        stamp = self._own_places, self._own_changes, self._of_subsystems
+        if plan.kept is None or any(a is not b for a, b in zip(plan.stamp, stamp, strict=True)):
+            plan.kept, plan.stamp = KeptSteppers(self._system, plan.integrator), stamp
+        kept = plan.kept
+
+        def work(_: int, begin: int, end: int) -> None:
+            for i in range(begin, end):
+                row = self._time[i, 0], self._q[i], self._u[i], self._z[i], self.particles[i], self._control_memory[i]
+                state, failed = kept.step(i, row, self._state, duration, forces[i] if len(forces) else None)
+                self._put_back(i, state)
+                self._failed[i] = failed
+
+        in_python = self._system.is_interpreted or self._system.needs_states or len(forces)
+        self._helpers.share_all(by_chunks(work), self._n, 1 if in_python else self._threads)
+
     def _put_back(self, i: int, state: Any) -> None:
         """Let state *i* be where a run of it has ended."""
         self._time[i, 0], self._q[i], self._u[i], self._z[i] = state.time, state.q, state.u, state.z
@@ -186,6 +206,8 @@ class _StepPlan:
     ) -> None:
         self.key, self.own_places, self.integrator, self.lanes = key, own_places, integrator, lanes
         self.kind = ("step", id(self))
+        self.kept: KeptSteppers | None = None
+        self.stamp: tuple[Any, ...] = ()
         self.outcome, self.reached = np.zeros((padded, runs.OUTCOMES), np.int64), np.zeros((padded, 2))
 
 

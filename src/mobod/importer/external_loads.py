@@ -149,6 +149,22 @@ def read_external_loads(path: str | os.PathLike[str], *, data: Table | None = No
         If the file says something that cannot be, with file and line.
     ValueError
         If the data lacks columns, or cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> import mobod as mb
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "loads.xml"
+    >>> written = path.write_text(
+    ...     "<OpenSimDocument><ExternalLoads><objects><ExternalForce name='right'>"
+    ...     "<applied_to_body>calcn_r</applied_to_body><force_identifier>force_v</force_identifier>"
+    ...     "<point_identifier>force_p</point_identifier></ExternalForce></objects></ExternalLoads></OpenSimDocument>"
+    ... )
+    >>> plate = mb.Table([0.0, 1.0], {f"force_{v}{axis}": np.ones(2) for v in "vp" for axis in "xyz"})
+    >>> loads = mb.biomechanics.read_external_loads(path, data=plate)
+    >>> loads[0].body
+    'calcn_r'
     """
     path = as_path("path", path)
     root = read_xml(path, with_text=True, any_bytes=True, faults=[])

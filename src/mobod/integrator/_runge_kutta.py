@@ -46,7 +46,9 @@ TIME, PREVIOUS_TIME, STEP, TARGET, FINAL_TIME, ACCURACY, MIN_STEP, MAX_STEP, FIX
 FIRST_STEP, TOLERANCE = 11, 12
 # ... the longest step from TIME that surfaces permit, below zero where it is not known
 PERMITTED_STEP = 13
-CONTROL_SIZE = 14
+# ... the error of the last step as a part of the accuracy, 0 after an attempt that failed
+LAST_ERROR = 14
+CONTROL_SIZE = 15
 # places in the array `counts`
 STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REPORT, LIMIT, ROUTINE, PRESCRIBER = range(8)
 # ... failures of the other sorts, projections, and iterations of methods that have any
@@ -61,7 +63,9 @@ LIMITER, PASSES = 23, 24
 # ... the row of `work` that has the rates foreseen at the end of a step; where the caller has changed the record since the last
 # step, 1 and the bits of what is valid in it still, else 0
 FORESEEN, CHANGED = 25, 26
-COUNTS_SIZE = 27
+# ... how much speaks for steps that are bounded by stability, since one was limited by a surface that came near
+STRAIN = 27
+COUNTS_SIZE = 28
 # rows of the array `work`; the stages' rates come after, then weights (0 for what is prescribed), the last attempt's errors,
 # and at the end q_dot_dot of the last step's two ends
 Y_PREVIOUS, RATE_PREVIOUS, Y, RATE = range(4)
@@ -83,6 +87,10 @@ DEEPER, MISSED = 0.25, 1.0
 #: How many times the accuracy the rates at the end of a step may differ from those foreseen, by what they do in a step; and
 #: the largest accuracy for which that says anything.
 SURPRISE, COARSEST = 100.0, 1e-3
+
+#: What an attempt in vain adds to the strain, of which a step takes away 1; and from which on steps are taken to be bounded
+#: by stability: one attempt of three fails then, for a hundred attempts; in a bounce, one of five.
+STRAIN_OF_FAILURE, MOST_STRAIN = 8, 200
 
 #: When steps have shrunk to this part of their size, the cause is looked for.
 COLLAPSE_RATIO = 1e-3
@@ -557,12 +565,23 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
                     control[FIRST_STEP] = h
                 control[COLLAPSE] = max(control[COLLAPSE], COLLAPSE_RATIO * h)
                 counts[STEPS] += 1
+                if limited:
+                    counts[STRAIN] = 0
+                elif 0 < counts[STRAIN] <= MOST_STRAIN:
+                    counts[STRAIN] -= 1
                 taken += 1
                 realized = True
                 if control[FIXED_STEP] == 0.0 and counts[FORCED] == 0:
                     growth = 5.0
                     if error > 0.0:
                         growth = min(5.0, 0.8 * (control[ACCURACY] / error) ** (1.0 / counts[ERROR_ORDER]))
+                        # what rests on stiff contacts lets steps grow until they are not stable, fails, and begins anew: by the
+                        # change of errors too they come to that length and stay there (Gustafsson 1991, ACM Trans. Math.
+                        # Softw. 17, 533; Hairer and Wanner 1996, IV.2)
+                        part, last = error / control[ACCURACY], control[LAST_ERROR]
+                        if counts[LIMITER] != 0 and counts[STRAIN] > MOST_STRAIN and last > 0.0:
+                            growth = min(5.0, 0.8 * (last**0.4 / part**0.7) ** (1.0 / counts[ERROR_ORDER]))
+                        control[LAST_ERROR] = part
                     # small changes of the step are skipped; a step clipped by the end, or by what is near, says nothing
                     # about the next
                     if (growth > 1.1 or growth < 1.0) and (not (clipped or limited) or growth * h > control[STEP]):
@@ -583,6 +602,8 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
             elif error < 1e299:
                 shrink = max(0.1, min(0.9, 0.8 * (control[ACCURACY] / error) ** (1.0 / counts[ERROR_ORDER])))
             control[STEP] = max(control[MIN_STEP], shrink * h)
+            control[LAST_ERROR] = 0.0
+            counts[STRAIN] += STRAIN_OF_FAILURE
         return REACHED
 
     advance.__qualname__ = f"advance.{name}"

@@ -370,7 +370,7 @@ class Integrator(Sealed):
         control = self.control
         control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
         control[rk.COLLAPSE] = 0.0
-        control[rk.PERMITTED_STEP] = -1.0
+        control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], self.counts[rk.STRAIN] = -1.0, 0.0, 0
         self._apply()
         status = self._call(rk.start, self.work, control, self.counts, np.zeros(3))
         if status == rk.NOT_PROJECTED:
@@ -425,7 +425,7 @@ class Integrator(Sealed):
         self.system.realize(state)
         rk.begin_at(state.block, self.work)
         control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
-        control[rk.PERMITTED_STEP] = -1.0
+        control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], self.counts[rk.STRAIN] = -1.0, 0.0, 0
         if control[rk.FIXED_STEP] == 0.0:
             control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], longest))
 

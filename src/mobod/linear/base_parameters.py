@@ -33,6 +33,14 @@ class BaseParameters:
         The base parameters are this matrix times (m, m c, I) of all bodies.
     names : list of str
         Of the base parameters, as sums of ``body.m``, ``body.mx``, ``body.Ixx`` and so on.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> base = mb.find_base_parameters(system)
+    >>> len(base), base.names[0], base.matrix.shape
+    (6, 'upper.mx', (6, 20))
     """
 
     independent: Array

@@ -38,6 +38,17 @@ class Result(Measure):
     ------
     ValueError
         If *invalidated* is not above *depends_on*.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> height = mb.measure.Result(system.matter, mb.Stage.POSITION)
+    >>> state = system.realize_topology()
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> height.set_value(state, system.matter.bodies["lower"].get_body_origin_location(state)[1])
+    >>> height.get_value(state)
+    -2.0
     """
 
     def __init__(

@@ -71,6 +71,19 @@ def read_c3d(
         Without ezc3d: ``pip install mobod[c3d]``.
     ValueError
         If the file cannot be read, or its unit of length is unknown.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import ezc3d, numpy as np
+    >>> import mobod as mb
+    >>> path, file = pathlib.Path(tempfile.mkdtemp()) / "walk.c3d", ezc3d.c3d()
+    >>> file["parameters"]["POINT"]["RATE"]["value"] = [100]
+    >>> file["parameters"]["POINT"]["LABELS"]["value"] = ("knee",)
+    >>> file["data"]["points"] = np.full((3, 1, 5), 1000.0)  # millimetres
+    >>> file.write(str(path))
+    >>> mb.read_c3d(path).markers["knee"][0]
+    array([1., 1., 1.])
     """
     path = as_path("path", path)
     try:
@@ -82,11 +95,14 @@ def read_c3d(
     R = np.eye(3) if rotation is None else np.asarray(Rotation(np.asarray(rotation)))
     content, notes = _read(ezc3d, path)
     point, header = content["parameters"]["POINT"], content["header"]
-    unit = (_texts(point, "UNITS") or ["mm"])[0].lower()
+    report: list[str] = []
+    unit = "".join(_texts(point, "UNITS")[:1]).strip().lower()
+    if not unit:
+        unit = "mm"
+        report.append("the file gives no unit of length; millimetres are taken.")
     if unit not in UNITS:
         raise ValueError(f"{path}: the unit of length {unit!r} is unknown; known are {', '.join(sorted(UNITS))}")
     first, rate = header["points"]["first_frame"], float(header["points"]["frame_rate"])
-    report: list[str] = []
     places = content["data"]["points"][:3]
     names = distinct(_all_texts(point, "LABELS")[: places.shape[1]], report)
     located = UNITS[unit] * np.einsum("ij,jnt->tni", R, places)

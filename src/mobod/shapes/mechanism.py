@@ -103,7 +103,7 @@ class Mechanism:
                 many += len(parts[number][0]) - len(points)
         counts = [len(points) for points, _ in parts]
         self._faces = _join([points for points, _ in parts], (0, 3, 3))
-        self._face_normals = _join([normals.mean(axis=1) for _, normals in parts], (0, 3))
+        self._normals = _join([normals for _, normals in parts], (0, 3, 3))
         self._face_body = np.repeat(np.array([f.body for f in self.surfaces], dtype=np.intp), counts)
         self.face_color = np.repeat(_join([[(*f.color, f.opacity)] for f in self.surfaces], (0, 4)), counts, axis=0)
         self.face_closed = np.repeat(np.array([f.closed for f in self.surfaces], dtype=bool), counts)
@@ -130,10 +130,9 @@ class Mechanism:
         X = X_GB[self._face_body]
         return np.asarray(self._faces @ X[:, :3, :3].transpose(0, 2, 1) + X[:, None, :3, 3])
 
-    def turn_face_normals(self, X_GB: Array) -> Array:
-        """Find the normals by which faces are lit, in Ground, (nf, 3): means of those at their corners, not of unit length."""
-        R = X_GB[self._face_body, :3, :3]
-        return np.asarray(np.einsum("nij,nj->ni", R, self._face_normals))
+    def turn_normals(self, X_GB: Array) -> Array:
+        """Find the normals by which faces are lit at their corners, in Ground, (nf, 3, 3)."""
+        return np.asarray(self._normals @ X_GB[self._face_body, :3, :3].transpose(0, 2, 1))
 
     def place_segments(self, X_GB: Array) -> Array:
         """Find all lines in Ground, (ns, 2, 3), at poses (nb, 4, 4) of the bodies."""

@@ -73,7 +73,7 @@ class TimeStepper(Sealed):
     0.5
     """
 
-    INNER = frozenset({"contact_events", "has_events", "initialized", "parts_at_start"})
+    INNER = frozenset({"contact_events", "has_events", "initialized", "may_be_saved", "parts_at_start"})
 
     # slots refuse unknown attributes at no cost: stepping assigns a few of them each time
     __slots__ = (
@@ -99,6 +99,7 @@ class TimeStepper(Sealed):
         "_times_of",
         "_watch",
         "initialized",
+        "may_be_saved",
         "parts_at_start",
         "system",
     )
@@ -109,6 +110,8 @@ class TimeStepper(Sealed):
         self.system, self._integrator = system, integrator
         self.initialized = self._reports_all = False
         self._termination: Termination | None = None
+        #: Whether checkpoints may be wanted, for which parts in Python have to be looked at where the run starts.
+        self.may_be_saved = True
         #: Fingerprints of the system's parts in Python where the run started, for checkpoints; None where no part changes on
         #: the way, until they are wanted.
         self.parts_at_start: dict[str, dict[str, str]] | None = None
@@ -188,7 +191,7 @@ class TimeStepper(Sealed):
         self._began, self._reach = self._now, 0.0
         calls = self._agenda.calls_of_subsystems(Cause.INITIALIZATION) + self._agenda.calls_for_contacts()
         changes = self.system.is_interpreted or self.system.event_handlers or self.system.event_reporters
-        self.parts_at_start = parts_fingerprint(self) if changes else None
+        self.parts_at_start = parts_fingerprint(self) if changes and self.may_be_saved else None
         self._begin_interval()
         if calls:
             self._handle(calls)

@@ -72,6 +72,8 @@ def view(
     ------
     ImportError
         If viser is not installed.
+    RuntimeError
+        In Colab, where no live page can be reached: there a model or trajectory at the end of a cell shows itself.
     TypeError, ValueError, ModelError
         If what is given is no system or model, or the state is of another.
 

@@ -36,6 +36,7 @@ class Storage(HidesInner):
         "block",
         "discrete",
         "force_cache",
+        "forces",
         "given",
         "own_fields",
         "pending_euler_angles",
@@ -82,6 +83,7 @@ class Storage(HidesInner):
         """Take *record*, and make the views that are handed out."""
         self.tree, self.record, self.block = tree, record, record.block
         self.scratch: tuple[Array, Array] | None = None
+        self.forces: tuple[Array, Array, Array] | None = None
         self.given: tuple[Array, memoryview] | None = None
         # with a body's rows in the shape that getters hand out: reshaping each time takes as long as all the rest
         self.R_GB, self.R_FM = record.R_GB.reshape(-1, 3, 3), record.R_FM.reshape(-1, 3, 3)
@@ -106,6 +108,13 @@ class Storage(HidesInner):
         array = np.zeros(self.tree.nu)
         self.given = array, memoryview(array)  # type: ignore[arg-type]
         return self.given
+
+    def make_forces(self) -> tuple[Array, Array, Array]:
+        """The forces applied to bodies, particles and mobilities, writable, in the shapes that users' forces in Python get."""
+        record = self.record
+        whole = record.body_forces.reshape(-1, 2, 3), record.particle_forces.reshape(-1, 3), record.mobility_forces[:, 0]
+        self.forces = whole
+        return whole
 
     def field(self, name: str) -> npt.NDArray[Any]:
         """An Instance field as it is in this state."""

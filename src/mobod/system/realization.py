@@ -12,6 +12,7 @@ from ..errors import ModelError, StageError
 from ..mobilizer._custom_python import write_position, write_velocity
 from ..state import validity
 from ..state.state import State
+from ..state.subsystem import HOOKS
 from ..tree import constraints
 from ..tree import realize as _realize
 from ..unilateral.base import SLIDING
@@ -31,6 +32,7 @@ _STAGE_POSITION, _TO_POSITION = Stage.POSITION, (int(Stage.POSITION), validity.W
 _NAMES = tuple(Stage(step).name.lower() for step in range(int(Stage.REPORT) + 1))
 _AT_POSITION, _AT_VELOCITY, _AT_DYNAMICS, _AT_ACCELERATION = range(int(Stage.POSITION), int(Stage.ACCELERATION) + 1)
 #: What z, or another force's parameters, take away without lowering the stage.
+_FORCES, _HOOKS = validity.FORCES, frozenset(HOOKS.values())
 _UNTOUCHED = validity.unchanged(Stage.DYNAMICS) & ~validity.unchanged(Stage.ACCELERATION)
 
 
@@ -111,7 +113,8 @@ class Realizing(Explaining):
             if reached == MODEL:
                 self.get_matter_subsystem().check_particle_masses(state)
             if self.is_interpreted or reached < MODEL:
-                self._realize_interpreted(state, Stage(stage))
+                if not (self._custom_forces_alone and reached >= INSTANCE and self._realize_with_forces(state, level)):
+                    self._realize_interpreted(state, Stage(stage))
                 return
         valid = state.valid
         if wanted & ~valid:
@@ -123,6 +126,41 @@ class Realizing(Explaining):
                 self.explain(state, status)
             state.valid = valid | wanted
         state.stage_number = level
+
+    def _realize_with_forces(self, state: State, level: int) -> bool:
+        """The same where forces are all that Python computes, and none has a hook: the kernel once before them and once after.
+
+        Only where the mobilizers' q and u are all variables that there are, and subsystems keep nothing; False otherwise.
+        """
+        resources, tree = state.resources, state.tree
+        if resources is not None and (resources.parts or resources.computing or resources.realizing):
+            return False
+        if len(state.y_values) != tree.nq + tree.nu or SLIDING in state.discrete:
+            return False
+        for force in self._custom_forces:
+            if not _HOOKS.isdisjoint(vars(force.implementation)):  # given to the object alone, after its class was looked at
+                return False
+        before = state.stage_number, state.valid
+        if resources is not None:
+            resources.realizing = True
+        try:
+            wanted = validity.WANTED[level]
+            if wanted & ~before[1]:
+                self._kernel_call(state, wanted & validity.WANTED[_AT_DYNAMICS])
+                if wanted & _FORCES & ~before[1]:
+                    state.valid &= ~_FORCES
+                    self._add_custom_forces(state)
+                    state.valid |= _FORCES
+                self._kernel_call(state, wanted)
+        except BaseException:
+            # as it was, unless a force has changed it, which leaves less
+            state.stage_number, state.valid = min(before[0], state.stage_number), before[1] & state.valid
+            raise
+        finally:
+            if resources is not None:
+                resources.realizing = False
+        state.stage_number = level
+        return True
 
     def _realize_interpreted(self, state: State, stage: Stage) -> None:
         """The same stage by stage, with Python's parts called where their turn comes."""
@@ -296,15 +334,14 @@ class Realizing(Explaining):
 
     def _add_custom_forces(self, state: State) -> None:
         """Add the custom forces that are enabled to the applied forces; they are given the state at VELOCITY."""
-        record = state.record
-        body_forces, particle_forces = record.body_forces.reshape(-1, 2, 3), record.particle_forces.reshape(-1, 3)
-        mobility_forces = record.mobility_forces[:, 0]
+        body_forces, particle_forces, mobility_forces = state.forces or state.make_forces()
+        enabled = state.field("force_enabled")
         state.stage_number = _AT_VELOCITY
         untouched = _UNTOUCHED
         before = state.valid & untouched
         state.valid |= untouched
         for force in self._custom_forces:
-            if not force.is_disabled(state):
+            if enabled[force.element]:
                 force.add_force(state, body_forces, particle_forces, mobility_forces)
                 if state.stage_number < _AT_VELOCITY or not state.valid & untouched:
                     refuse_change(state, Stage.DYNAMICS, force)

@@ -77,6 +77,8 @@ class MultibodySystem(Differentiable):
         self.custom_motions: list[Custom] = []
         #: Whether parts of users' own Python take part in realizing states.
         self.is_interpreted = self._is_python = False
+        #: Whether forces are all that Python computes in a realization, and none of them has a hook of a stage.
+        self._custom_forces_alone = False
         #: Whether measures integrate or remember, and compiled steps do it for them.
         self.compiles_measures = False
         self._kernel: Any = None

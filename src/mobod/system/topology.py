@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError, StageError, TopologyError
 from ..force._layout import entries
+from ..force.custom import overrides_hooks
 from ..measure._program import Program
 from ..measure.base import NotCompiled
 from ..measure.memory import Memory
@@ -34,6 +35,7 @@ class HasTopology(HasEvents):
     custom_motions: list[Custom]
     is_interpreted: bool
     _is_python: bool
+    _custom_forces_alone: bool
     _custom_forces: list[Any]
     _interpreted_bodies: list[MobilizedBody]
     _interpreted_constraints: list[Constraint]
@@ -109,6 +111,9 @@ class HasTopology(HasEvents):
         if any(acting) and not self._compile_measures(tree):
             self.is_interpreted = True
         self._is_python = self.is_interpreted
+        hooked = any(overrides_hooks(force.implementation) for force in self._custom_forces)
+        others = interpreted or self.custom_motions or hooks or laws or any(acting)
+        self._custom_forces_alone = bool(self._custom_forces) and not (hooked or others)
         for i, subsystem in enumerate(self.subsystems):
             # a measure that only keeps something in states needs the hook of TOPOLOGY, and leaves the system compiled
             in_python = acting[i] and not self.compiles_measures

@@ -488,39 +488,16 @@ def sweep_state(
 
 
 @generic
-def negative_product(M_inv: Any, wide: Any, out: Any) -> None:
-    """out = -M^-1 D, four rows of a register's columns at once."""
-    n, blocks = M_inv.shape[0], wide.shape[1]
-    whole = n - n % 4
-    for i in range(0, whole, 4):
-        for j in range(blocks):
-            o = zero(load(wide, 0, j))
-            a, b, c, d = o, o, o, o
-            for k in range(n):
-                x = load(wide, k, j)
-                a = a - load(M_inv, i, k) * x
-                b = b - load(M_inv, i + 1, k) * x
-                c = c - load(M_inv, i + 2, k) * x
-                d = d - load(M_inv, i + 3, k) * x
-            store(out, i, j, a)
-            store(out, i + 1, j, b)
-            store(out, i + 2, j, c)
-            store(out, i + 3, j, d)
-    for i in range(whole, n):
-        for j in range(blocks):
-            a = zero(load(wide, 0, j))
-            for k in range(n):
-                a = a - load(M_inv, i, k) * load(wide, k, j)
-            store(out, i, j, a)
-
-
-@generic
 def negative_products(M_inv: Any, Dq: Any, Du: Any, flat: Any, wide: Any, out: Any) -> None:
-    """-M^-1 Dq and -M^-1 Du into the first parts of *out*, four rows of both at once, by way of eight rows of scratch."""
-    n, blocks = M_inv.shape[0], Dq.shape[1]
-    for i in range(0, n, 4):
-        i1, i2, i3 = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
-        for j in range(blocks):
+    """-M^-1 Dq and -M^-1 Du of one state into the first parts of *out*, four rows of both at once, through scratch.
+
+    Register by register of columns: one of all rows stays in the cache for all of M^-1.
+    """
+    n = M_inv.shape[0]
+    for j in range(Dq.shape[1]):
+        end = min(8 * j + 8, n)
+        for i in range(0, n, 4):
+            i1, i2, i3 = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
             o = zero(load(Dq, 0, j))
             q0, q1, q2, q3 = o, o, o, o
             u0, u1, u2, u3 = o, o, o, o
@@ -530,11 +507,11 @@ def negative_products(M_inv: Any, Dq: Any, Du: Any, flat: Any, wide: Any, out: A
                 q0, q1, q2, q3 = q0 - m0 * x, q1 - m1 * x, q2 - m2 * x, q3 - m3 * x
                 u0, u1, u2, u3 = u0 - m0 * y, u1 - m1 * y, u2 - m2 * y, u3 - m3 * y
             for r, x in enumerate((q0, q1, q2, q3, u0, u1, u2, u3)):
-                store(wide, r, j, x)
-        for r in range(min(4, n - i)):
-            for k in range(n):
-                out[0, i + r, k] = flat[r, k]
-                out[1, i + r, k] = flat[4 + r, k]
+                store(wide, r, 0, x)
+            for r in range(min(4, n - i)):
+                for k in range(8 * j, end):
+                    out[0, i + r, k] = flat[r, k - 8 * j]
+                    out[1, i + r, k] = flat[4 + r, k - 8 * j]
 
 
 @generic
@@ -594,5 +571,7 @@ def calc_accelerations_derivatives(
     inverse_mass_matrix.calc_m_inv(model, address, EVERYTHING, flat_inv, wide_inv, M_inv)
     bodies, flat, wide, D, by_columns = _parts(model, work, columns)
     sweep_state(model, model.A_GB, model.u_dot, bends, bent, slopes, bodies, flat, wide, D[0], D[1])
-    negative_products(M_inv, by_columns[0], by_columns[1], flat, wide, out)
+    rows = work[:64]  # those of the first ingredients, which have served
+    flat_rows, wide_rows = rows.reshape((8, 8)), rows.reshape((8, 1, 8))
+    negative_products(M_inv, by_columns[0], by_columns[1], flat_rows, wide_rows, out)
     return DONE

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
+import sys
 import webbrowser
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,9 @@ HOST = "127.0.0.1"
 PORT = 8080
 """The first that is tried; another where it is taken."""
 
+#: Variables of the environment that say that the user sits elsewhere.
+_REMOTE = ("SSH_CONNECTION", "CODESPACES", "JUPYTERHUB_USER", "VSCODE_AGENT_FOLDER")
+
 LENS = 0.6
 """Angle of view upward; radians."""
 
@@ -34,10 +39,17 @@ def start_server(title: str, port: int | None = None) -> ViserServer:
     ------
     ImportError
         If viser is not installed.
+    RuntimeError
+        In Colab, whose proxy passes no websockets.
     """
     first = PORT if port is None else integer("port", port)
     if not 1 <= first <= 65535:
         raise ValueError(f"port is from 1 to 65535, not {port}")
+    if "google.colab" in sys.modules:
+        raise RuntimeError(
+            "live pages cannot be reached from Colab, whose proxy passes no websockets; leave the trajectory or the model at "
+            "the end of a cell, which shows it there, or call trajectory.save_html(path)"
+        )
     try:
         from viser import ViserServer
     except ImportError as error:
@@ -61,9 +73,22 @@ def url_of(server: ViserServer) -> str:
 
 
 def open_in_browser(url: str) -> None:
-    """Open a page in the user's browser, where there is one."""
-    with contextlib.suppress(webbrowser.Error, OSError):
-        webbrowser.open(url)
+    """Open a page in the user's browser; where that is on another machine, or there is none, say where the page is."""
+    remote = any(os.environ.get(name) for name in _REMOTE)
+    opened = False
+    if os.environ.get("BROWSER") or not remote:  # VS Code sets BROWSER to what forwards the port and opens the page at home
+        with contextlib.suppress(webbrowser.Error, OSError):
+            opened = webbrowser.open(url)
+    if opened:
+        return
+    port = url.rpartition(":")[2]
+    forward = (
+        f"; this machine is reached over a network: forward port {port} (in VS Code the tab Ports; else "
+        f"ssh -L {port}:127.0.0.1:{port}), then open that address"
+        if remote
+        else ""
+    )
+    print(f"the page is at {url}{forward}", flush=True)
 
 
 def set_camera(server: ViserServer, view: View) -> None:

@@ -20,6 +20,7 @@ from PIL import Image
 
 from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
 from ..shapes.poses import calc_poses
+from ..shapes.tracks import calc_tracks
 from ..shapes.view import find_view
 from ..value.checks import check_extension
 from ..value.files import written
@@ -151,7 +152,8 @@ def _write(
     width, height = (2 * round(length * DPI / 2) / DPI for length in size)  # MP4 wants even numbers of dots
     figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
     FigureCanvasAgg(figure)
-    scene = Scene(figure, (0.07, 0.08, 0.86, 0.84), mechanism, find_view(mechanism, poses, particles))
+    tracks, view = calc_tracks(trajectory, times), find_view(mechanism, poses, particles)
+    scene = Scene(figure, (0.07, 0.08, 0.86, 0.84), mechanism, view, tracks=tracks)
     trace = mechanism.find_marker(fine_poses)
     scene.freeze()
     label = figure.text(0.03, 0.965, "", fontsize=11, va="top", family="monospace")
@@ -162,7 +164,7 @@ def _write(
     with written(path) as beside, _failures_of_ffmpeg(), writer.saving(figure, str(beside), DPI):
         for number, (time, pose) in enumerate(zip(times, poses, strict=True)):
             now = finer * number
-            scene.show(pose, particles[number], trace[max(0, now - tail) : now + 1], arrows[number])
+            scene.show(pose, particles[number], trace[max(0, now - tail) : now + 1], arrows[number], number)
             label.set_text(f"t = {time:6.2f}")
             writer.grab_frame()
             if progress is not None:

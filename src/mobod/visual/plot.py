@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..algebra.arrays import Array
 from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
 from ..shapes.poses import calc_poses
+from ..shapes.tracks import calc_tracks
 from ..shapes.view import find_center, find_close_view, find_view
 from ..value.files import written
 from .scene import Scene
@@ -131,19 +132,20 @@ def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int, contact_
     width, height = 0.98 / count, strip / figure.get_figheight()
     bottom = (GRAPHS + 0.3) / figure.get_figheight()
     before, arrows = 0, None
+    tracks = calc_tracks(trajectory, times[::BETWEEN])
     if contact_forces:
         arrows = calc_contact_arrows(trajectory, times[::BETWEEN], mechanism.size, contact_forces)
     for number, chosen in enumerate(range(0, len(times), BETWEEN)):
         shown = close.moved_to(find_center(mechanism, poses[chosen], particles[chosen], view)) if followed else view
         left = (1 - part) * (0.8 if shown.has_numbers_left else 0.3 if followed else 0.5)
         place = (0.01 + (number + left) * width, bottom, part * width, height)
-        scene = Scene(figure, place, mechanism, shown, floor=not followed, labels=followed or number == 0)
+        scene = Scene(figure, place, mechanism, shown, floor=not followed, labels=followed or number == 0, tracks=tracks)
         path = trace[before : chosen + 1]
         if mechanism.tip is not None:
             before = chosen  # a tip's whole path would be a tangle; a mass center's is smooth
         if followed:
             path = path[_inside(path @ shown.R_DG.T, shown.low, shown.high)]
-        scene.show(poses[chosen], particles[chosen], path, None if arrows is None else arrows[number])
+        scene.show(poses[chosen], particles[chosen], path, None if arrows is None else arrows[number], number)
         figure.text(place[0] + place[2] / 2, bottom + height, f"t = {times[chosen]:.3g}", fontsize=10, ha="center", va="bottom")
     if followed:  # what moves looks at rest then, but for the numbers
         style: dict[str, Any] = {"fontsize": 8, "color": "#777777", "ha": "left", "va": "top"}

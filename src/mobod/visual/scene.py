@@ -1,7 +1,7 @@
 """A scene: one 3-D axes of a figure that shows a mechanism at a pose, gravity down.
 
-Matplotlib sorts faces by depth, but only within one collection; so all faces of a mechanism are one collection, and
-what is hidden by its own solid is left out before. Lines are drawn over the faces.
+All faces of a mechanism are one collection, in which the nearest is seen at each pixel (`faces`); what is hidden by its own
+solid is left out before. Lines are drawn over the faces.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 
 from ..algebra.arrays import Array
 from ..shapes.mechanism import Mechanism
+from ..shapes.tracks import Track
 from ..shapes.view import ELEVATION, View, find_display_rotation
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.figure import Figure
     from mpl_toolkits.mplot3d.art3d import Text3D
     from mpl_toolkits.mplot3d.axes3d import Axes3D
@@ -51,6 +54,8 @@ class Scene:
         Whether the bottom of the box is drawn, with shadows on it.
     labels : bool, default True
         Whether axes have numbers.
+    tracks : sequence of Track
+        What is drawn beside the bodies: markers, muscles, tendons, springs.
     """
 
     _texts: list[Text3D]
@@ -64,8 +69,11 @@ class Scene:
         *,
         floor: bool = True,
         labels: bool = True,
+        tracks: Sequence[Track] = (),
     ) -> None:
         from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
+
+        from .faces import Faces
 
         # Matplotlib fits 3-D axes into a square: give it a square around the place, and choose the scale here
         self._inches = place[2] * figure.get_figwidth(), place[3] * figure.get_figheight()
@@ -81,7 +89,7 @@ class Scene:
 
         nothing = np.zeros((1, 3, 3))
         self._shadow = Poly3DCollection(nothing, facecolors=[SHADOW], edgecolors=[SHADOW], linewidths=0.7, zorder=2)
-        self._faces = Poly3DCollection(nothing, zorder=4, linewidths=0.7)
+        self._faces = Faces(zorder=4)
         self.lines = Line3DCollection(
             np.zeros((1, 2, 3)),
             colors=mechanism.segment_color,
@@ -97,6 +105,7 @@ class Scene:
         ]
         for collection in (*self._planes, self._shadow, self._faces, self.lines, self._trace, self._arrows):
             self.axes.add_collection3d(collection, autolim=False)
+        self._tracks = [(one, self._add_track(one)) for one in tracks]
         (self._dots,) = self.axes.plot([], [], [], ".", color=PARTICLE, markersize=3.0, zorder=5)
         self._texts = [
             self.axes.text(0.0, 0.0, 0.0, text, color=color, fontsize=8, zorder=6, parse_math=False)
@@ -125,10 +134,12 @@ class Scene:
         self._light -= 0.5 * side / np.linalg.norm(side)
         self._light /= np.linalg.norm(self._light)
 
-    def show(self, X_GB: Array, particles: Array, trace: Array | None = None, arrows: Array | None = None) -> None:
+    def show(
+        self, X_GB: Array, particles: Array, trace: Array | None = None, arrows: Array | None = None, row: int = 0
+    ) -> None:
         """Show the mechanism at a pose (nb, 4, 4), particles (np, 3), the path of a point (n, 3) and arrows (n, 2, 3).
 
-        All are in Ground; an arrow goes from its first point to its second.
+        All are in Ground; an arrow goes from its first point to its second. Tracks are shown as they are in a row of theirs.
         """
         R = self.view.R_DG
         floor, shadow_color = self._show_planes(X_GB)
@@ -137,19 +148,26 @@ class Scene:
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
         facing = normals @ self.view.toward_camera > 0.0
         visible = facing | ~self.mechanism.face_closed
-        normals = self.mechanism.turn_face_normals(X_GB) @ R.T
-        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
-        normals = np.where(facing[:, None], normals, -normals)
-        colors = self.mechanism.face_color.copy()
-        colors[:, :3] *= AMBIENT + (1.0 - AMBIENT) * np.maximum(normals @ self._light, 0.0)[:, None]
-        self._set_faces(self._faces, faces[visible], colors[visible])
+        normals = self.mechanism.turn_normals(X_GB) @ R.T
+        normals = np.where(facing[:, None, None], normals, -normals)
+        colors = np.repeat(self.mechanism.face_color[:, None], 3, axis=1)
+        colors[..., :3] *= AMBIENT + (1.0 - AMBIENT) * np.maximum(normals @ self._light, 0.0)[..., None]
+        self._faces.place(faces[visible], colors[visible])
         if self._floor:
             shadow = faces[visible].copy()
             shadow[..., 2] = self.view.low[2] if floor is None else floor
             self._shadow.set_color(shadow_color)
-            self._set_faces(self._shadow, shadow, None)
+            self._shadow.set_visible(len(shadow) > 0)
+            if len(shadow):
+                self._shadow.set_verts(shadow)
         self.lines.set_segments(self.mechanism.place_segments(X_GB) @ R.T)
         cast(Any, self._dots).set_data_3d(*(particles @ R.T).T)
+        for track, artist in self._tracks:
+            points = track.place(X_GB, row) @ R.T
+            if track.are_lines:
+                artist.set_segments(points)
+            else:
+                artist.set_data_3d(*points.T)
         self._arrows.set_segments(self._draw_arrows(np.zeros((0, 2, 3)) if arrows is None else arrows @ R.T))
         self._trace.set_segments(_consecutive(trace @ R.T if trace is not None else np.zeros((0, 3))))
         if self._texts:
@@ -173,6 +191,15 @@ class Scene:
                     shadow = (*(DARKER * seen).tolist(), 1.0)
         return height, shadow
 
+    def _add_track(self, track: Track) -> Any:
+        from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+        if not track.are_lines:
+            return self.axes.plot([], [], [], "o", color=track.color, markersize=3.0, markeredgewidth=0.0, zorder=7)[0]
+        lines = Line3DCollection(np.zeros((1, 2, 3)), colors=[track.color], linewidths=0.6 * track.width, zorder=5)
+        self.axes.add_collection3d(lines, autolim=False)
+        return lines
+
     def _draw_arrows(self, arrows: Array) -> Array:
         """Lines (3 n, 2, 3) of arrows (n, 2, 3): shafts, and heads that face the camera, all in D."""
         along = arrows[:, 1] - arrows[:, 0]
@@ -186,6 +213,7 @@ class Scene:
 
     def freeze(self) -> None:
         """Keep what does not move as an image, so that each picture of many is drawn in half the time."""
+        self._faces.samples = 2
         figure = self.axes.figure
         moving = [*self.axes.collections, *self.axes.lines, *self.axes.texts]
         seen = [artist.get_visible() for artist in moving]
@@ -207,18 +235,6 @@ class Scene:
         width = text.get_window_extent().width
         cut_off = start + width > self.axes.figure.bbox.width and width < start
         text.set_horizontalalignment("right" if cut_off else "left")
-
-    def _set_faces(self, collection: Any, faces: Array, colors: Array | None) -> None:
-        collection.set_visible(len(faces) > 0)
-        if len(faces):
-            collection.set_verts(faces)
-            if colors is not None:
-                collection.set_facecolor(colors)
-                edges = (
-                    colors.copy()
-                )  # they close the hair lines between neighbours; what is translucent they would cover twice
-                edges[edges[:, 3] < 1.0, 3] = 0.0
-                collection.set_edgecolor(edges)
 
     def _set_up(self, labels: bool) -> None:
         from matplotlib.ticker import FuncFormatter, MaxNLocator

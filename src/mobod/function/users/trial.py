@@ -20,7 +20,13 @@ class OutOfReach(Exception):
     """A function has no value at a place, such as one out of a joint's reach; it may have one elsewhere."""
 
 
-def try_out(f: Frozen, places: Sequence[Arguments], counts: str, check: Callable[[Any, Arguments], None]) -> Any:
+def try_out(
+    f: Frozen,
+    places: Sequence[Arguments],
+    counts: str,
+    check: Callable[[Any, Arguments], None],
+    numbers_only: bool = False,
+) -> Any:
     """Call *f* with numbers, eight states at a time and dual numbers, at the first of *places* where it has a value.
 
     Parameters
@@ -32,6 +38,9 @@ def try_out(f: Frozen, places: Sequence[Arguments], counts: str, check: Callable
         How many of each argument there are, for the message where that is what *f* gets wrong.
     check : callable
         ``check(value, arguments)`` refuses what *f* must not return, or says by `OutOfReach` that this is no place for it.
+
+    numbers_only : bool
+        Whether plain numbers are enough, the same function having been tried out before.
 
     Returns
     -------
@@ -48,7 +57,8 @@ def try_out(f: Frozen, places: Sequence[Arguments], counts: str, check: Callable
         try:
             value = _value(f, arguments, counts)
             check(value, arguments)
-            _try_other_numbers(f, arguments, value)
+            if not numbers_only:
+                _try_other_numbers(f, arguments, value)
             return value
         except OutOfReach as out:
             said = out
