@@ -104,7 +104,7 @@ class ExactOutputs:
 
     def _observe(self, n: int, run: Callable[[Any], Any]) -> list[Fields]:
         """The tangents of the fields, a column each."""
-        found: list[dict[str, Array]] = []
+        found: list[Fields] = []
 
         def see(record: Any, count: int) -> None:
             scalars(record, ENERGY)
