@@ -111,7 +111,7 @@ class Kinematics(Trajectory):
         if self.seen is None:
             return np.inf
         places = np.stack([self.seen[name] for name in self.seen], axis=1)
-        there = np.isfinite(places).all(axis=2)[:, :, None]
+        there = np.asarray(np.isfinite(places).all(axis=2))[:, :, None]
         known = np.where(there, places, 0.0)
         middle = known.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
         square = (np.where(there, known - middle, 0.0) ** 2).sum() / max(there.sum(), 1)
