@@ -20,7 +20,17 @@ project = "mobod"
 author = "the mobod developers"
 version = release = mobod.__version__
 
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "_mathml", "sphinx_design"]
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "_mathml",
+    "sphinx_design",
+    "sphinx_codeautolink",
+]
+codeautolink_concat_default = True  # the blocks of a page go on from each other
+suppress_warnings = ["codeautolink.match_block"]  # Sphinx takes flags of doctest out of what it shows
 html_math_renderer = "mathml"
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_*"]

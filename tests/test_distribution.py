@@ -62,3 +62,9 @@ def test_the_citation_is_of_this_version():
     citation = {key: value for key, _, value in lines}
     assert citation["version"] == mobod.__version__
     assert citation["license"] == tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["license"]
+
+
+def test_the_page_on_installing_names_all_extras():
+    extras = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    page = (PROJECT / "docs" / "start" / "install.md").read_text()
+    assert [name for name in extras if f"`{name}`" not in page] == ["docs", "test", "crosscheck", "dev"]

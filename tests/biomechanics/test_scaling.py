@@ -192,7 +192,7 @@ PATHS = """<ForceSet><objects>
   <Millard2012EquilibriumMuscle name="m"><path><GeometryPath><PathPointSet><objects>
       <PathPoint name="a"><socket_parent_frame>/bodyset/thigh</socket_parent_frame><location>0 0 0.1</location></PathPoint>
       <PathPoint name="b"><socket_parent_frame>/bodyset/thigh</socket_parent_frame><location>0.3 0 0.1</location></PathPoint>
-    </objects></PathPointSet>{wrap}</GeometryPath></path>
+    </objects></PathPointSet></GeometryPath></path>
     <optimal_fiber_length>0.1</optimal_fiber_length><tendon_slack_length>0.2</tendon_slack_length></Millard2012EquilibriumMuscle>
   <PathSpring name="s"><path><GeometryPath><PathPointSet><objects>
       <PathPoint name="a"><socket_parent_frame>/bodyset/thigh</socket_parent_frame><location>0 0.1 0</location></PathPoint>
@@ -200,16 +200,12 @@ PATHS = """<ForceSet><objects>
     </objects></PathPointSet></GeometryPath></path>
     <resting_length>0.25</resting_length><stiffness>10</stiffness><dissipation>0.1</dissipation></PathSpring>
 </objects></ForceSet>"""
-WRAP = """<PathWrapSet><objects><PathWrap name="w"><wrap_object>c</wrap_object></PathWrap></objects></PathWrapSet>"""
 
 
-@pytest.mark.parametrize("wrap", ["", WRAP])
-def test_fibers_tendons_and_springs_are_scaled_with_their_paths(path, tmp_path, monkeypatch, capsys, wrap):
+def test_fibers_tendons_and_springs_are_scaled_with_their_paths(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    _, seen = subject(path)
-    mb.write_trc("still.trc", seen)
     text = Path(path).read_text()
-    Path(path).write_text(text.replace("</Model>", PATHS.format(wrap=wrap) + "</Model>", 1))
+    Path(path).write_text(text.replace("</Model>", PATHS + "</Model>", 1))
     model = mb.load_osim(path)
     scaled = mb.scale(model, factors={"thigh": (1.2, 0.9, 1.0)})
     mb.write_osim("again.osim", scaled)
@@ -220,13 +216,104 @@ def test_fibers_tendons_and_springs_are_scaled_with_their_paths(path, tmp_path, 
         found.system.realize(state, mb.Stage.POSITION)
         energy = found.data["forces"]["s"].calc_potential_energy_contribution(state)
         assert energy == pytest.approx(0.5 * 10 * (0.3 * 0.9 - 0.25 * 0.9) ** 2, rel=1e-12)
-    new = [one for one in scaled.report if one not in model.report]
-    assert len(new) == bool(wrap) and all("measured from point to point: m." in one for one in new), new
-    if wrap:
-        Path("more.xml").write_text("<OpenSimDocument><MarkerSet><objects/></MarkerSet></OpenSimDocument>")
-        Path("scale.xml").write_text(SETUP)
-        assert main(["scale", "scale.xml"]) == 0
-        assert "note: lengths of fibers, tendons" in capsys.readouterr().out
+    assert scaled.report == model.report
+
+
+SURFACES = {
+    "WrapCylinder": "<radius>0.06</radius><length>0.4</length>",
+    "WrapSphere": "<radius>0.07</radius>",
+    "WrapEllipsoid": "<dimensions>0.05 0.08 0.06</dimensions>",
+}
+#: Which surfaces a path takes, their quadrants, and by what method.
+WAYS = {
+    "cylinder": [("WrapCylinder", "all", "hybrid")],
+    "half_cylinder": [("WrapCylinder", "-y", "hybrid")],
+    "other_half": [("WrapCylinder", "x", "hybrid")],
+    "sphere": [("WrapSphere", "all", "hybrid")],
+    "half_sphere": [("WrapSphere", "y", "hybrid")],
+    "ellipsoid": [("WrapEllipsoid", "all", "hybrid")],
+    "half_ellipsoid": [("WrapEllipsoid", "-x", "hybrid")],
+    "axial": [("WrapEllipsoid", "all", "axial")],
+    "midpoint": [("WrapEllipsoid", "all", "midpoint")],
+    "two": [("WrapCylinder", "-y", "hybrid"), ("WrapSphere", "all", "hybrid")],
+    "three": [("WrapSphere", "all", "hybrid"), ("WrapCylinder", "all", "hybrid"), ("WrapEllipsoid", "all", "hybrid")],
+}
+
+
+#: Of points with which each path wraps in some pose.
+SEED = 2
+
+
+def wrapped(rng):
+    """The leg with muscles from its thigh to its shank, over surfaces between."""
+    muscles, on = "", {"thigh": "", "shank": ""}
+    for name, ways in WAYS.items():
+        taken = ""
+        for k, (kind, quadrant, method) in enumerate(ways):
+            at = rng.normal(scale=0.01, size=3) + ([0.0, -0.2, 0.0] if k else [0.02, -0.35, 0.02])
+            on["shank" if k else "thigh"] += (
+                f'<{kind} name="{name}{k}"><translation>{" ".join(map(repr, at.tolist()))}</translation><xyz_body_rotation>'
+                f"0.2 {0.3 + 0.1 * k} -0.4</xyz_body_rotation><quadrant>{quadrant}</quadrant>{SURFACES[kind]}</{kind}>"
+            )
+            taken += f'<PathWrap name="w{k}"><wrap_object>{name}{k}</wrap_object><method>{method}</method></PathWrap>'
+        points = "".join(
+            f'<PathPoint name="{name}_{body}"><socket_parent_frame>/bodyset/{body}</socket_parent_frame><location>'
+            f"{' '.join(map(repr, (place + rng.normal(scale=0.01, size=3)).tolist()))}</location></PathPoint>"
+            for body, place in (("thigh", np.array([-0.1, -0.1, 0.03])), ("shank", np.array([0.1, -0.3, 0.05])))
+        )
+        muscles += (
+            f'<Thelen2003Muscle name="{name}"><path><GeometryPath><PathPointSet><objects>{points}</objects></PathPointSet>'
+            f"<PathWrapSet><objects>{taken}</objects></PathWrapSet></GeometryPath></path>"
+            "<optimal_fiber_length>0.1</optimal_fiber_length><tendon_slack_length>0.2</tendon_slack_length></Thelen2003Muscle>"
+        )
+    text = OSIM.replace("</Model>", f"<ForceSet><objects>{muscles}</objects></ForceSet></Model>")
+    for body, surfaces in on.items():
+        start = f'<Body name="{body}">'
+        text = text.replace(start, f"{start}<WrapObjectSet><objects>{surfaces}</objects></WrapObjectSet>")
+    return text
+
+
+def test_paths_wrap_as_opensims_before_and_after_scaling(tmp_path):
+    """Fibers and tendons are scaled by the paths' lengths, in several default poses; ellipsoids to OpenSim's own tolerance."""
+    osim = pytest.importorskip("opensim")
+    osim.Logger.setLevelString("Off")
+    text, path = wrapped(np.random.default_rng(SEED)), tmp_path / "leg.osim"
+    factors, bent = osim.ScaleSet(), set()
+    for name, given in FACTORS.items():
+        one = osim.Scale()
+        one.setSegmentName(name)
+        one.setScaleFactors(osim.Vec3(*given))
+        one.setApply(True)
+        factors.cloneAndAppend(one)
+    for knee in (-1.2, -0.6, -0.3, 0.2, 0.7, 1.5):
+        path.write_text(text.replace("<default_value>-0.3<", f"<default_value>{knee}<"))
+        theirs = osim.Model(str(path))
+        state = theirs.initSystem()
+        for muscle in (theirs.getMuscles().get(name) for name in WAYS):
+            if muscle.getGeometryPath().getCurrentPath(state).getSize() > 2:
+                bent.add(muscle.getName())
+        theirs.scale(state, factors, True, -1.0)
+        ours = mb.load_osim(path, scale_factors=FACTORS, keep_masses=True)
+        for name, muscle in ours.muscles.items():
+            own, scaled = theirs.getMuscles().get(name), muscle.parameters
+            tolerance = 3e-5 if any("Ellipsoid" in kind for kind, _, _ in WAYS[name]) else 1e-13
+            assert scaled["optimal_fiber_length"] == pytest.approx(own.getOptimalFiberLength(), rel=tolerance), (name, knee)
+            assert scaled["tendon_slack_length"] == pytest.approx(own.getTendonSlackLength(), rel=tolerance), (name, knee)
+    assert bent == set(WAYS)
+
+
+def test_a_surface_that_paths_do_not_wrap_over_is_said(tmp_path, rng, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    torus = "<inner_radius>0.01</inner_radius><outer_radius>0.06</outer_radius>"
+    text = wrapped(rng).replace("WrapSphere", "WrapTorus").replace(SURFACES["WrapSphere"], torus)
+    Path("leg.osim").write_text(text)
+    report = mb.load_osim("leg.osim", scale_factors={"thigh": 1.2}).report
+    assert any("are left out of the measure: sphere, half_sphere, two, three." in one for one in report), report
+    mb.write_trc("still.trc", subject("leg.osim")[1])
+    Path("more.xml").write_text("<OpenSimDocument><MarkerSet><objects/></MarkerSet></OpenSimDocument>")
+    Path("scale.xml").write_text(SETUP)
+    assert main(["scale", "scale.xml"]) == 0
+    assert "note: lengths of fibers, tendons" in capsys.readouterr().out
 
 
 def test_what_is_wrong_is_named(path, tmp_path):

@@ -320,7 +320,7 @@ def test_the_first_command_of_the_readme_closes_its_balance(capsys):
     """The arm falls on its stops, which act for less than a report: their work is followed step by step."""
     assert main(["simulate", "panda", "--time", "1"]) == 0
     line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("energy change"))
-    change, work = re.fullmatch(r"energy change +(\S+); forces and motions did (\S+)", line).groups()
+    change, work = re.fullmatch(r"energy change +(\S+); work of dissipating and driving forces (\S+)", line).groups()
     assert float(change) < -1.0 and float(work) == pytest.approx(float(change), rel=5e-3)
 
 

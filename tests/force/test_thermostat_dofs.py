@@ -68,3 +68,56 @@ def test_locked_mobilizers_stay_at_rest(model):
     system.realize(state)
     assert bodies[1].get_u(state) == 0.0
     assert_allclose(thermostat.get_current_temperature(state), 3.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("coupled", [True, False])
+def test_particles(coupled):
+    """A gas without forces, beside a pendulum: rates by their equations, temperatures as drawn, and the sum of energies."""
+    rng = np.random.default_rng(3)
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    pin = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(2.0, (0, -1, 0), mb.Inertia(3, 1, 3, 0, 0, 0))))
+    m = rng.uniform(0.5, 2.0, 7)
+    matter.add_particles(m, rng.normal(size=(7, 3)))
+    thermostat = mb.force.Thermostat(forces, matter, 0.5, 4.0, 0.3, int(coupled), num_chains=2, particles=coupled)
+    state = system.realize_topology()
+    system.realize(state, Stage.POSITION)
+    n = 21 if coupled else 1  # one excluded, or the pendulum alone
+    assert thermostat.get_num_thermal_dofs(state) == n
+    thermostat.set_system_to_temperature(state, 3.0, rng)
+    state.z = 0.4, -0.2, 0.0, 0.0
+    system.realize(state)
+    v, u = matter.get_all_particle_velocities(state), state.u[0]
+    twice = 3.0 * u * u + (m[:, None] * v * v).sum()
+    assert v.any() == coupled
+    T = twice / (n * 0.5)
+    assert_allclose([T, thermostat.get_current_temperature(state)], 3.0, rtol=1e-12)
+    assert_allclose(matter.get_all_particle_accelerations(state), -0.4 * v, rtol=1e-12)
+    assert_allclose(state.u_dot, [-0.4 * u], rtol=1e-12)
+    expected = [(T / 4.0 - 1.0) / 0.09 + 0.4 * 0.2, n * 0.4**2 - 1.0 / 0.09, 0.4, -0.2]
+    assert_allclose(state.z_dot, expected, rtol=1e-12)
+    assert_allclose(thermostat.calc_power_dissipation(state), 0.4 * twice, rtol=1e-12)
+    total = system.calc_energy(state) + thermostat.calc_bath_energy(state)
+    end = mb.simulate(system, state, 1.0, accuracy=1e-8).states[-1]
+    system.realize(end)
+    assert_allclose(system.calc_energy(end) + thermostat.calc_bath_energy(end), total, rtol=1e-6)
+    assert pin.get_rate(end) != u
+
+
+def test_particles_alone():
+    """A gas without bodies; what is excluded may leave nothing."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    matter.add_particles(1.0, np.zeros((1, 3)))
+    thermostat = mb.force.Thermostat(forces, matter, 1.0, 2.0, 0.1, 3)
+    with pytest.raises(mb.ModelError, match="3 degrees of freedom of particles"):
+        system.realize_topology()
+    matter.add_particles(1.0, np.ones((1, 3)))
+    state = system.realize_topology()
+    system.realize(state, Stage.POSITION)
+    assert thermostat.get_num_thermal_dofs(state) == 3
+    thermostat.initialize_system_to_bath_temperature(state, np.random.default_rng(5))
+    system.realize(state)
+    assert_allclose(thermostat.get_current_temperature(state), 2.0, rtol=1e-12)

@@ -199,3 +199,54 @@ def test_the_examples_of_the_tutorial_run_and_teach_a_policy(capsys):
     names = run("environment.md")
     assert names["found"].max() > 300.0
     assert "mean return" in capsys.readouterr().out
+
+
+def test_pictures_show_each_environment_as_it_is():
+    pytest.importorskip("matplotlib")
+    task = make_task("pendulum")
+    envs = VectorEnv(task, 3, render_mode="rgb_array")
+    envs.reset(seed=[1, 2, 1])
+    one, other, same = envs.render()
+    assert one.shape == (360, 480, 3) and one.dtype == np.uint8 and one.std() > 5.0
+    assert np.array_equal(one, same) and not np.array_equal(one, other)
+    single = Env(task, render_mode="rgb_array")
+    single.reset(seed=1)
+    assert np.array_equal(single.render(), one)
+    for _ in range(20):
+        single.step([1.0])
+    assert not np.array_equal(single.render(), one)
+    envs.ensemble.upd_q()[1] = np.nan
+    assert (envs.render()[1] == 255).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*infinity")
+def test_the_checker_looks_at_pictures_too(monkeypatch):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("viser")
+    monkeypatch.setattr("webbrowser.open", lambda *_, **__: True)
+    env = gymnasium.make(TASKS["cart_pole"], render_mode="rgb_array")
+    check_env(env.unwrapped)
+
+
+def test_a_page_shows_the_environments_and_is_closed(monkeypatch):
+    pytest.importorskip("viser")
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda url, *_, **__: opened.append(url))
+    envs = gymnasium.make_vec(TASKS["cart_pole"], 2, vectorization_mode="vector_entry_point", render_mode="human")
+    envs.reset(seed=SEED)
+    for _ in range(3):
+        envs.step(np.zeros((2, 1)))
+    assert envs.render() is None and len(opened) == 1
+    page = envs.unwrapped._page
+    envs.close()
+    assert page.is_closed
+
+
+def test_what_cannot_be_rendered_says_so():
+    task = make_task("pendulum")
+    with pytest.raises(ValueError, match="render_mode is None or one of"):
+        Env(task, render_mode="ansi")
+    envs = VectorEnv(task, 1)
+    envs.reset(seed=1)
+    with pytest.warns(UserWarning, match="render_mode='rgb_array'"):
+        assert envs.render() is None

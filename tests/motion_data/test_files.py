@@ -266,6 +266,8 @@ plate["USED"]["value"], plate["TYPE"]["value"] = [1], [2]
 plate["CHANNEL"]["value"], plate["CORNERS"]["value"] = np.arange(1, 7).reshape(6, 1), corners
 plate["ORIGIN"]["value"] = np.zeros((3, 1))
 file.write(sys.argv[2])
+point["UNITS"]["value"] = []
+file.write(sys.argv[3])
 """
 
 
@@ -280,7 +282,11 @@ def test_a_c3d_file(tmp_path, rng):
     channels[3:] *= 1e4
     np.savez(tmp_path / "a.npz", points=points, channels=channels)
     # in a process of its own: the wrappers of ezc3d and opensim, made by one tool, disturb each other's lists of text
-    subprocess.run([sys.executable, "-c", PLATE, str(tmp_path / "a.npz"), str(tmp_path / "a.c3d")], check=True)
+    files = [str(tmp_path / name) for name in ("a.npz", "a.c3d", "no_unit.c3d")]
+    subprocess.run([sys.executable, "-c", PLATE, *files], check=True)
+    bare = mb.read_c3d(files[2]).markers
+    assert_allclose(bare["A"], 1e-3 * points[:3, 0].T, rtol=1e-6)
+    assert any("no unit of length; millimetres are taken" in line for line in bare.report), bare.report
     R = np.array([[1.0, 0, 0], [0, 0, 1.0], [0, -1.0, 0]])
     found = mb.read_c3d(tmp_path / "a.c3d")
     assert found.markers.labels == ("A", "B", "B_2") and len(found.markers.report) == 1

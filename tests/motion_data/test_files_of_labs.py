@@ -37,11 +37,12 @@ def test_in_degrees_is_yes_or_no(tmp_path, word, scale):
         assert mb.read_sto(path)["knee_angle"][0] == pytest.approx(90 * scale)
 
 
-def test_a_trc_file_with_blanks_in_its_header(tmp_path):
+@pytest.mark.parametrize("word", ["Time", "Times"])
+def test_a_trc_file_with_blanks_in_its_header(tmp_path, word):
     path = tmp_path / "static.trc"
     path.write_text(
         "PathFileType\t4\t(X/Y/Z) static\nDataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\n 200.0   200.0   2   2 mm\n"
-        "Frame#\tTime   R.Shoulder    L.Shoulder   \n               X1  Y1  Z1   X2  Y2  Z2\n\n"
+        f"Frame#\t{word}   R.Shoulder    L.Shoulder   \n               X1  Y1  Z1   X2  Y2  Z2\n\n"
         "\t1\t0.0\t1\t2\t3\t4\t5\t6\n\t2\t0.1\t1\t2\t3\t4\t5\t7\n"
     )
     table = mb.read_trc(path)

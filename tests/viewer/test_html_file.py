@@ -174,3 +174,51 @@ def test_a_browser_without_webgl_says_so(motion, tmp_path, page):
     page.page.goto(motion.save_html(tmp_path / "swing.html").as_uri())
     page.until("document.getElementById('said').textContent !== ''")
     assert "no WebGL 2 here. Turn graphics acceleration on" in page.page.inner_text("#said")
+
+
+def other_swing(motion):
+    state = motion.states[0]
+    state.q = state.q + np.array((0.3, 0.0))
+    return mb.simulate(motion.system, state, 2.0, report_interval=0.02)
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_other_motions_are_ghosts_or_beside(motion, tmp_path, beside):
+    other = other_swing(motion)
+    about, arrays = read(motion.save_html(tmp_path / "two.html", other, beside=beside))
+    alone, _ = read(motion.save_html(tmp_path / "one.html"))
+    count = len(alone["bodies"])
+    assert about["own"] == count and len(about["bodies"]) == 2 * count and about["motions"] == 2
+    second = arrays["positions"].reshape(101, 2, count, 3)[:, 1]
+    states = other.states[40]
+    motion.system.realize(states, mb.Stage.POSITION)
+    places = [body.get_body_origin_location(states) for body in motion.system.matter.bodies]
+    moved = second[40] - places
+    assert_allclose(moved, np.broadcast_to(moved[0], moved.shape), atol=1e-6)  # single precision
+    apart = np.linalg.norm(moved[0])
+    assert apart > max(alone["extent"][:2]) if beside else apart < 1e-6
+    assert {one["color"][3] for one in about["surfaces"][len(alone["surfaces"]) :]} == ({1.0} if beside else {0.35})
+    assert all(one["like"] == k for k, one in enumerate(about["surfaces"][len(alone["surfaces"]) :]))  # no shape twice
+    curves = arrays["curves"].reshape(2, len(about["curves"]), 101)
+    assert_allclose(curves[1, 1], other.q[:, 0], atol=1e-6)
+
+
+def test_an_ensembles_motions_are_one_page(motion, tmp_path, page):
+    ensemble = mb.Ensemble(motion.system, 9, state=motion.states[0])
+    ensemble.q = ensemble.q + np.linspace(0.0, 0.4, 9)[:, None]
+    motions = ensemble.simulate(0.5, report_interval=0.1)
+    path = motions.save_html(tmp_path / "many.html", spacing=3.0, most=4, fps=10)
+    about, arrays = read(path)
+    grounds = arrays["positions"].reshape(6, 4, about["own"], 3)[0, :, 0]
+    assert_allclose(np.linalg.norm(grounds - grounds[0], axis=1), 3.0 * np.array((0, 1, 1, np.sqrt(2.0))), atol=1e-6)
+    page.page.goto(path.as_uri())
+    page.until("window.mobod !== undefined")
+    assert page.page.evaluate("window.mobod.poses.length") == 4 * about["own"]
+    assert page.page.evaluate("window.mobod.player.drawing.gl.getContextAttributes().alpha") is False  # else ghosts are pale
+    assert page.errors == []
+    for options in ({"spacing": -1.0}, {"most": 0}):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            motions.save_html(tmp_path / "bad.html", **options)
+    with pytest.raises(TypeError, match="save_html takes other trajectories"):
+        motion.save_html(tmp_path / "bad.html", "other")
+    assert not (tmp_path / "bad.html").exists()

@@ -111,8 +111,8 @@ def scale(
     Notes
     -----
     What is scaled, and how, is what OpenSim's scale tool does: joint frames, markers, mass centers, inertias, meshes, points of
-    muscles and functions of joints' translations; lengths of fibers, tendons, springs and ligaments by that of their path in
-    the default pose, measured from point to point where it wraps, which the report says.
+    muscles, surfaces that they wrap over, and functions of joints' translations; lengths of fibers, tendons, springs and
+    ligaments by that of their path in the default pose, wrapped over cylinders, spheres and ellipsoids as OpenSim does.
 
     Examples
     --------

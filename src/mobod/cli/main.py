@@ -175,7 +175,7 @@ def _summarize(trajectory: Trajectory) -> str:
     energy = f"energy drift     {audit.energy_error:.3g}{relative}"
     if audit.work:  # a drift would say little
         done = sum(audit.work.values())
-        energy = f"energy change    {audit.energy_change:.3g}; forces and motions did {done:.3g}"
+        energy = f"energy change    {audit.energy_change:.3g}; work of dissipating and driving forces {done:.3g}"
         if audit.work_is_sampled and audit.energy_error > 0.01 * audit.energy_scale:
             energy = (
                 f"energy change    {audit.energy_change:.3g}; --audit follows the work, for which reports are too far apart"
@@ -184,7 +184,7 @@ def _summarize(trajectory: Trajectory) -> str:
             energy += f", beside {', '.join(audit.unaccounted)}"
     return "\n".join(
         [
-            f"time simulated   {span:g} in {wall:.3g} s: {span / wall:,.3g} a second",
+            f"time simulated   {span:g}, computed in {wall:.3g} s: {span / wall:,.3g} a second",
             f"steps taken      {trajectory.steps_taken:,}",
             f"evaluations      {trajectory.evaluations:,}",
             energy,

@@ -16,13 +16,13 @@ from ..system.falling import sweep_for
 from ..tree import inverse_dynamics_derivatives as sweeps
 from ..value.stage import Stage
 from . import batch_derivatives
-from .sums import Sums
+from .of_parts import OfParts
 
 if TYPE_CHECKING:
     from ..state.state import State
 
 
-class Derivatives(Sums):
+class Derivatives(OfParts):
     """The part of `Ensemble` that has derivatives."""
 
     __slots__ = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..errors import ModelError
 from ..simulation.hdf5_file import read_recording
 from ..simulation.trajectory import Trajectory
 from ..value.attributes import Sealed
+from ..value.checks import integer, not_negative
 from ..value.stage import Stage
 from . import batch_runs as runs
 
@@ -189,6 +191,48 @@ class EnsembleTrajectory(Sealed):
 
     def __iter__(self) -> Iterator[Trajectory]:
         return (self._one(i) for i in range(len(self)))
+
+    def save_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        spacing: float | None = None,
+        most: int = 100,
+        fps: float | None = None,
+        title: str | None = None,
+    ) -> Path:
+        """Write the motions as one HTML file that plays them all, as `Trajectory.save_html` writes one.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write, ``.html``.
+        spacing : float, optional
+            Distance between one and the next, which are put on a level grid; unless given all are where they are, and all but
+            the first translucent; length.
+        most : int, default 100
+            Of more states than this, so many are shown, evenly chosen.
+        fps, title
+            As of `Trajectory.save_html`.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ValueError
+            If there is no state, a number is senseless, or the extension is another.
+        """
+        from ..viewer.html_file import save_html
+
+        apart = None if spacing is None else not_negative("spacing", spacing, ValueError)
+        count = integer("most", most)
+        if count < 1 or not len(self):
+            raise ValueError(f"most has to be 1 or more, and there have to be states: {most} of {len(self)}")
+        chosen = np.unique(np.linspace(0, len(self) - 1, min(count, len(self))).round().astype(int)).tolist()
+        return save_html([self[i] for i in chosen], path, spacing=apart, fps=fps, title=title)
 
     def to_xarray(self) -> Any:
         """The motions as an ``xarray.Dataset`` along ``state`` and ``time``, with coordinates' names (needs xarray).

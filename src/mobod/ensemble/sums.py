@@ -9,7 +9,6 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
-from ..errors import ConvergenceError, ModelError
 from ..state import validity
 from ..tree import realize as _realize
 from ..value.stage import Stage
@@ -324,62 +323,6 @@ class Sums(Operators):
         return self._sums("get_mobility_forces", Stage.DYNAMICS, sums.MOBILITY_FORCES, (self._template.tree.nu,), alone)
 
     # ------------------------------------------------------------------------------------------ anything
-
-    def get_each(self, getter: Callable[[State], Any]) -> Any:
-        """What a function gives of every state, one by one: measures, contacts, diagnoses, anything that a State has.
-
-        Parameters
-        ----------
-        getter : callable
-            ``getter(state)``, such as ``measure.get_value``, ``contacts.get_contacts``, ``system.diagnose_constraints``: any
-            method that reads one state, or a function of one's own. The states are realized as far as the ensemble is.
-
-        Returns
-        -------
-        (n, ...) array, or list of n
-            An array if all results are numbers, or arrays of one shape, with NaN for the states that have `failed`; otherwise
-            a list, with None for these.
-
-        Notes
-        -----
-        It makes a `State` of each and realizes it: some 20 us a state, and what the function takes.
-
-        Examples
-        --------
-        >>> import mobod as mb
-        >>> system, state = mb.examples.double_pendulum.build()
-        >>> ensemble = mb.Ensemble(system, 3, state=state)
-        >>> ensemble.realize(mb.Stage.POSITION)
-        >>> ensemble.get_each(system.matter.bodies[1].get_body_origin_location).shape
-        (3, 3)
-        """
-        self._template.check_owner(self._system, "Ensemble.get_each")
-        found: list[Any] = [None] * self._n
-        for i in range(self._n):
-            try:
-                state = self._realized(i, self._stage)
-            except (ModelError, ConvergenceError):  # it has failed
-                continue
-            found[i] = getter(state)
-        sound = [one for one in found if one is not None]
-        kinds = {(np.shape(one), np.asarray(one).dtype.kind) for one in sound} if all(map(_is_number, sound)) else set()
-        if len(kinds) != 1:
-            return found
-        ((shape, kind),) = kinds
-        if len(sound) == self._n:
-            return np.array(found)
-        filled = np.full((self._n, *shape), np.nan, complex if kind == "c" else float)
-        for i, one in enumerate(found):
-            if one is not None:
-                filled[i] = one
-        return filled
-
-
-def _is_number(value: Any) -> bool:
-    """Whether it is a number or an array of numbers, without fields."""
-    return isinstance(value, (bool, int, float, complex, np.number, np.bool_)) or (
-        isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
-    )
 
 
 def _over(total: Array, mass: Array) -> Array:

@@ -60,7 +60,8 @@ class Force(Parametrized):
 
     INNER = frozenset(
         """
-        KIND add_force calc_lines check_tree default_integers disabled_by_default discrete_run element entry first_function
+        KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
+        first_function
         first_memory first_z implementation num_z pack_integers
         pack_numbers pool_run reads_positions_only reads_z routine span used_functions why_not_finite
         """.split()
@@ -248,6 +249,10 @@ class Force(Parametrized):
     def calc_lines(self, state: State) -> list[Line]:
         """What is drawn of it at a state at POSITION: straight lines between stations of bodies."""
         return []
+
+    def calc_push(self, state: State) -> tuple[Array, Array] | None:
+        """Where it pushes at a state at POSITION, and with what force, in Ground, if pictures show it as an arrow."""
+        return None
 
     # ------------------------------------------------------------------------------------------ for the tree
 

@@ -1,9 +1,9 @@
 """Thermostat: keeps the temperature of a system about that of a bath, by a chain of Nose and Hoover.
 
-T = 2 KE / (N kB), N the thermal degrees of freedom: free mobilities less equations of constraints less excluded ones;
-z = c of the m chain variables, then s of each
+T = 2 KE / (N kB), N the thermal degrees of freedom: free mobilities, and three a particle, less equations of constraints less
+excluded ones; z = c of the m chain variables, then s of each
 
-f = -c_0 M u                                     s_i' = c_i
+f = -c_0 M u, and -c_0 m v on each particle      s_i' = c_i
 c_0' = (T/Tb - 1)/t^2 - c_0 c_1                  c_1' = N c_0^2 - 1/t^2 - c_1 c_2
 c_i' = c_(i-1)^2 - 1/t^2 - c_i c_(i+1)           the last without its last term; a chain of one is c_0' = (T/Tb - 1)/t^2
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from .subsystem import GeneralForceSubsystem
 
 
-#: Places among its integers: chains in use, chains that have z, excluded degrees of freedom.
-IN_USE, ALLOCATED, EXCLUDED = 0, 1, 2
+#: Places among its integers: chains in use, chains that have z, excluded degrees of freedom, 1 where particles take part.
+IN_USE, ALLOCATED, EXCLUDED, PARTICLES = 0, 1, 2, 3
 #: Places among its numbers: kB, Tb, t, and the work that the bath has done when its energy is zero.
 BOLTZMANN, BATH, RELAXATION, WORK = 0, 1, 2, 3
 
@@ -55,8 +55,24 @@ def momentum(model: Any, b: int) -> Any:
 
 
 @generic
-def twice_kinetic_energy(model: Any) -> Any:
-    """2 KE, of the bodies and the rotors."""
+def particle_size(model: Any, integers: int) -> int:
+    """How many numbers the velocities have of the particles that take part."""
+    return model.force_integers[integers + PARTICLES] * model.particle_size
+
+
+@generic
+def of_particles(model: Any, integers: int) -> Any:
+    """2 KE of the particles."""
+    total = zero(load(model.time, 0, 0))
+    for i in range(particle_size(model, integers)):
+        v = load(model.particle_velocity, i, 0)
+        total = total + load(model.particle_mass, i // 3, 0) * v * v
+    return total
+
+
+@generic
+def twice_kinetic_energy(model: Any, integers: int) -> Any:
+    """2 KE, of the bodies, the rotors and the particles."""
     total = zero(load(model.time, 0, 0))
     for b in range(1, model.nb):
         w, v = load_spatial(model.V_GB, b)
@@ -65,13 +81,13 @@ def twice_kinetic_energy(model: Any) -> Any:
     for i in range(model.nu):
         u = load(model.u, i, 0)
         total = total + load(model.rotor_inertia, i, 0) * u * u
-    return total
+    return total + of_particles(model, integers)
 
 
 @generic
 def thermal_dofs(model: Any, integers: int) -> Any:
-    """N: what constraints and prescribed motion leave of the mobilities, less the excluded ones; one at least."""
-    n = -model.force_integers[integers + EXCLUDED]
+    """N: what constraints and prescribed motion leave of mobilities and particles, less the excluded ones; one at least."""
+    n = particle_size(model, integers) - model.force_integers[integers + EXCLUDED]
     for b in range(1, model.nb):
         if model.prescribed[b] == 0:
             n = n + model.num_u[b]
@@ -83,9 +99,12 @@ def thermal_dofs(model: Any, integers: int) -> Any:
 
 @generic
 def add(model: Any, integers: int, numbers: int, z: int) -> None:
-    """-c_0 M u, and the rates of the chain."""
+    """-c_0 M u, -c_0 m v, and the rates of the chain."""
     o, c0 = zero(load(model.time, 0, 0)), load(model.z, z, 0)
-    energy = o
+    energy = of_particles(model, integers)
+    for i in range(particle_size(model, integers)):
+        drag = c0 * load(model.particle_mass, i // 3, 0) * load(model.particle_velocity, i, 0)
+        store(model.particle_forces, i, 0, load(model.particle_forces, i, 0) - drag)
     for b in range(model.nb):
         store_spatial(model.work_F, b, (o, o, o), (o, o, o))
     for b in range(model.nb - 1, 0, -1):  # M u = J^T of the bodies' momenta, and the rotors'
@@ -123,21 +142,21 @@ def add(model: Any, integers: int, numbers: int, z: int) -> None:
 @generic
 def power(model: Any, integers: int, numbers: int, z: int) -> Any:
     """What goes to the bath: 2 KE c_0."""
-    return load(model.z, z, 0) * twice_kinetic_energy(model)
+    return load(model.z, z, 0) * twice_kinetic_energy(model, integers)
 
 
 run = by_address(add, power=power, with_z=True)
 
 
 class Thermostat(Force):
-    """Keeps the temperature of all mobilities about that of a heat bath: a chain of Nose-Hoover thermostats.
+    """Keeps the temperature of mobilities and particles about that of a heat bath: a chain of Nose-Hoover thermostats.
 
     Parameters
     ----------
     forces : GeneralForceSubsystem
         What it joins.
     matter : SimbodyMatterSubsystem
-        Whose mobilities are coupled to the bath; particles are not.
+        Whose mobilities are coupled to the bath.
     boltzmanns_constant : float
         kB, energy/temperature; it sets the unit of temperature.
     bath_temperature : float
@@ -145,10 +164,13 @@ class Thermostat(Force):
     relaxation_time : float
         How fast the system follows, time; the shorter, the stiffer.
     num_excluded_dofs : int
-        How many mobilities do not count for the temperature, 0 to 6: the six of a system that floats as a whole. Locked and
-        prescribed mobilities do not count anyway, nor does one mobility for each constraint equation.
+        How many degrees of freedom do not count for the temperature, 0 to 6: the six of a system that floats as a whole, three
+        of a gas in a box without walls. Locked and prescribed mobilities do not count anyway, nor does one mobility for each
+        constraint equation.
     num_chains : int
         How many thermostats each govern the one before; each has two z.
+    particles : bool
+        Whether the matter's particles are coupled to the bath too, as they are unless it is False.
     disabled_by_default : bool
         Whether states start with it switched off.
     name : str, optional
@@ -196,6 +218,7 @@ class Thermostat(Force):
         num_excluded_dofs: int = 6,
         *,
         num_chains: int = 3,
+        particles: bool = True,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
@@ -205,7 +228,7 @@ class Thermostat(Force):
         chains = checks.integer("num_chains of a Thermostat", num_chains, 1, MOST)
         excluded = checks.integer("num_excluded_dofs of a Thermostat", num_excluded_dofs, 0, 6)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self.default_integers, self.default_numbers = [chains, chains, excluded], numbers
+        self.default_integers, self.default_numbers = [chains, chains, excluded, int(bool(particles))], numbers
 
     @property
     def num_z(self) -> int:  # type: ignore[override]
@@ -215,9 +238,11 @@ class Thermostat(Force):
         self._check_dofs(tree, self.default_integers[EXCLUDED])
 
     def _check_dofs(self, tree: Any, excluded: int) -> None:
-        if tree.nu - excluded < 1:
+        of_particles = 3 * tree.num_particles * self.default_integers[PARTICLES]
+        if tree.nu + of_particles - excluded < 1:
+            also = f" and {of_particles} degrees of freedom of particles" if of_particles else ""
             raise ModelError(
-                f"{self!r} leaves no thermal degree of freedom: the system has {tree.nu} mobilities, of which "
+                f"{self!r} leaves no thermal degree of freedom: the system has {tree.nu} mobilities{also}, of which "
                 f"num_excluded_dofs = {excluded} do not count; exclude fewer"
             )
 
@@ -284,8 +309,8 @@ class Thermostat(Force):
     def get_num_thermal_dofs(self, state: State) -> int:
         """How many degrees of freedom the temperature is of, one at least. Needs MODEL.
 
-        The mobilities that neither a lock nor a motion prescribes, less the equations of enabled constraints, less the excluded
-        ones. Redundant equations count as the others do: disable those that repeat others.
+        The mobilities that neither a lock nor a motion prescribes, and three a particle, less the equations of enabled
+        constraints, less the excluded ones. Redundant equations count as the others do: disable those that repeat others.
         """
         self._check(state, "get_num_thermal_dofs")
         return int(thermal_dofs(state.record, self.span[0]))
@@ -296,7 +321,7 @@ class Thermostat(Force):
         """The temperature of the system, 2 KE / (N kB). Needs VELOCITY."""
         self._check(state, "get_current_temperature")
         state.need_velocities(self._matter.ground, "get_current_temperature")
-        energy = twice_kinetic_energy(state.record)
+        energy = twice_kinetic_energy(state.record, self.span[0])
         return float(energy / (self.get_num_thermal_dofs(state) * self.get_boltzmanns_constant()))
 
     def calc_bath_energy(self, state: State) -> float:
@@ -350,7 +375,7 @@ class Thermostat(Force):
         self.set_external_work(state, work)
 
     def set_system_to_temperature(self, state: State, temperature: float, rng: np.random.Generator | None = None) -> None:
-        """Draw speeds at random, of Boltzmann's distribution, and scale them to a temperature.
+        """Draw speeds, and particles' velocities, at random, of Boltzmann's distribution, and scale them to a temperature.
 
         Parameters
         ----------
@@ -363,8 +388,9 @@ class Thermostat(Force):
 
         Notes
         -----
-        u = L^-T x, x normal and M = L L^T, has the covariance M^-1 of a system in equilibrium. Locked and prescribed mobilities
-        keep their speed, and the others are projected onto the constraints: the state is realized to VELOCITY first.
+        u = L^-T x, x normal and M = L L^T, has the covariance M^-1 of a system in equilibrium; particles likewise. Locked and
+        prescribed mobilities keep their speed, and the others are projected onto the constraints: the state is realized to
+        VELOCITY first.
         """
         self._check(state, "set_system_to_temperature")
         wanted = checks.not_negative("temperature", temperature)
@@ -372,14 +398,22 @@ class Thermostat(Force):
         matter, M = self._matter, self._matter.calc_m(state)
         free = matter.get_free_u_index(state) if state.has_known else np.arange(len(M))
         L = np.linalg.cholesky(M[np.ix_(free, free)])
-        x = (np.random.default_rng() if rng is None else rng).normal(size=len(L))
+        rng = np.random.default_rng() if rng is None else rng
+        x = rng.normal(size=len(L))
         v = np.zeros(len(M))
         v[free] = np.linalg.solve(L.T, x)
         if state.is_constrained:
             matter.get_system().realize(state, Stage.VELOCITY)
             r = matter.solve_for_constraint_impulses(state, matter.multiply_by_g(state, v))
             v -= matter.multiply_by_m_inv(state, matter.multiply_by_g_transpose(state, r))
-        size = np.sqrt(wanted * self.get_num_thermal_dofs(state) * self.get_boltzmanns_constant() / (v @ M @ v))
+        twice, drawn = v @ M @ v, np.zeros((0, 3))
+        if self.default_integers[PARTICLES] and matter.get_num_particles():
+            masses = matter.get_all_particle_masses(state)[:, None]
+            drawn = rng.normal(size=(len(masses), 3)) / np.sqrt(masses)
+            twice = twice + (masses * drawn * drawn).sum()
+        size = np.sqrt(wanted * self.get_num_thermal_dofs(state) * self.get_boltzmanns_constant() / twice)
+        if len(drawn):
+            matter.set_all_particle_velocities(state, size * drawn)
         state.upd_u()[free] = size * v[free]
 
     def initialize_system_to_bath_temperature(self, state: State, rng: np.random.Generator | None = None) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from .task import Task
-from .vector_env import VectorEnv
+from .vector_env import VectorEnv, metadata_of
 
 Array = npt.NDArray[Any]
 
@@ -23,6 +23,8 @@ class Env(gymnasium.Env[Array, Array]):
     task : Task
     max_episode_steps : int, optional
         In place of the task's.
+    render_mode : str, optional
+        ``"rgb_array"`` or ``"human"``, see `VectorEnv`.
 
     Examples
     --------
@@ -33,9 +35,10 @@ class Env(gymnasium.Env[Array, Array]):
     (3,)
     """
 
-    def __init__(self, task: Task, *, max_episode_steps: int | None = None) -> None:
-        self.envs = VectorEnv(task, 1, autoreset_mode=AutoresetMode.DISABLED, max_episode_steps=max_episode_steps)
-        self.metadata = {"render_modes": []}
+    def __init__(self, task: Task, *, max_episode_steps: int | None = None, render_mode: str | None = None) -> None:
+        choices: dict[str, Any] = {"max_episode_steps": max_episode_steps, "render_mode": render_mode}
+        self.envs = VectorEnv(task, 1, autoreset_mode=AutoresetMode.DISABLED, **choices)
+        self.metadata, self.render_mode = metadata_of(task), render_mode
         self.observation_space = self.envs.single_observation_space
         self.action_space = self.envs.single_action_space
 
@@ -51,3 +54,12 @@ class Env(gymnasium.Env[Array, Array]):
         observations, rewards, terminations, truncations, infos = self.envs.step(np.asarray(action, float)[None])
         failed = {"integration_failed": True} if "integration_failed" in infos else {}
         return observations[0], float(rewards[0]), bool(terminations[0]), bool(truncations[0]), failed
+
+    def render(self) -> Array | None:
+        """The picture ``(360, 480, 3)`` of the environment as it is, None in mode ``"human"``; see `VectorEnv.render`."""
+        pictures = self.envs.render()
+        return None if pictures is None else pictures[0]
+
+    def close(self) -> None:
+        """Close the page, if there is one."""
+        self.envs.close()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -14,8 +15,12 @@ from gymnasium.vector.utils import batch_space
 
 from ..ensemble.ensemble import Ensemble
 from ..value.stage import Stage
+from .camera import Camera
 from .rows import functions_of
 from .task import Task
+
+if TYPE_CHECKING:
+    from ..viewer.crowd_viewer import CrowdViewer
 
 Array = npt.NDArray[Any]
 
@@ -41,6 +46,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         ``infos["final_obs"]``; ``"Disabled"``, the caller resets, by ``reset(options={"reset_mask": mask})``.
     max_episode_steps : int, optional
         In place of the task's.
+    render_mode : str, optional
+        ``"rgb_array"``: `render` gives pictures by Matplotlib (``mobod[plot]``), some 50 ms each. ``"human"``: a page in the
+        browser shows all environments side by side (``mobod[view]``), no faster than they move.
 
     Attributes
     ----------
@@ -73,6 +81,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         threads: int = 1,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         max_episode_steps: int | None = None,
+        render_mode: str | None = None,
     ) -> None:
         if not isinstance(task, Task):
             raise TypeError(
@@ -80,7 +89,13 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             )
         self.task, self.num_envs = task, num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
+        self.metadata = {**metadata_of(task), "autoreset_mode": self.autoreset_mode}
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(f"render_mode is None or one of {self.metadata['render_modes']}, got {render_mode!r}")
+        self.render_mode = render_mode
+        self._camera: Camera | None = None
+        self._page: CrowdViewer | None = None
+        self._shown = -np.inf
         system, state, self._points = task.make()
         self.ensemble = Ensemble(system, num_envs, state=state, threads=threads)
         self._longest = task.max_episode_steps if max_episode_steps is None else max_episode_steps
@@ -155,6 +170,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
                 if mask[i] and one is not None:
                     self._random[i] = seeding.np_random(one)[0]
         self._begin(mask)
+        self._show()
         return self._look(), {}
 
     def take_generator(self, i: int, generator: np.random.Generator) -> None:
@@ -232,6 +248,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             ended = self._over.copy()
             infos |= {"final_obs": self._look(), "_final_obs": ended, "final_info": {}, "_final_info": ended.copy()}
             self._begin(ended)
+        self._show()
         return self._look(), rewards, terminations, truncations, infos
 
     def _advance(self, action: Array) -> npt.NDArray[np.bool_]:
@@ -266,8 +283,50 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self._functions.look(self.ensemble.q, self.ensemble.u, self._look_at_points(), self._goal, self._observed)
         return np.clip(self._observed, -_LARGEST, _LARGEST).astype(np.float32)
 
+    def render(self) -> tuple[Array, ...] | None:
+        """Pictures of all environments as they are, ``(360, 480, 3)`` each; None unless the render mode is ``"rgb_array"``.
+
+        Raises
+        ------
+        ImportError
+            If Matplotlib is not installed.
+        """
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() shows nothing: make the environment with render_mode='rgb_array' or 'human'")
+            return None
+        if self.render_mode == "human":
+            self._show()
+            return None
+        if self._camera is None:
+            self._camera = Camera(self.ensemble.get_state(0))
+        self.ensemble.realize(Stage.POSITION)
+        return tuple(self._camera.take(i, X_GB) for i, X_GB in enumerate(self.ensemble.body_transforms))
+
+    def _show(self) -> None:
+        """Bring the page to where the environments are, not before it is time for that."""
+        if self.render_mode != "human":
+            return
+        if self._page is None:
+            self.ensemble.realize(Stage.POSITION)
+            size = float(np.ptp(self.ensemble.body_transforms[0, :, :3, 3], axis=0).max())
+            self._page = self.ensemble.view(spacing=3.0 * (size or 1.0), title="mobod.gym")
+        time.sleep(max(0.0, self._shown + self.task.interval - time.perf_counter()))
+        self._shown = time.perf_counter()
+        self._page.show()
+
+    def close_extras(self, **settings: Any) -> None:
+        """Close the page, if there is one."""
+        if self._page is not None:
+            self._page.close()
+            self._page = None
+
     def __repr__(self) -> str:
         return f"<mobod.gym.VectorEnv of {self.num_envs} environments>"
+
+
+def metadata_of(task: Task) -> dict[str, Any]:
+    """How a task's environments can be shown."""
+    return {"render_modes": ["human", "rgb_array"], "render_fps": max(1, round(1.0 / task.interval))}
 
 
 def _mask(options: dict[str, Any] | None, n: int) -> npt.NDArray[np.bool_]:

@@ -95,11 +95,14 @@ def read_c3d(
     R = np.eye(3) if rotation is None else np.asarray(Rotation(np.asarray(rotation)))
     content, notes = _read(ezc3d, path)
     point, header = content["parameters"]["POINT"], content["header"]
-    unit = (_texts(point, "UNITS") or ["mm"])[0].lower()
+    report: list[str] = []
+    unit = "".join(_texts(point, "UNITS")[:1]).strip().lower()
+    if not unit:
+        unit = "mm"
+        report.append("the file gives no unit of length; millimetres are taken.")
     if unit not in UNITS:
         raise ValueError(f"{path}: the unit of length {unit!r} is unknown; known are {', '.join(sorted(UNITS))}")
     first, rate = header["points"]["first_frame"], float(header["points"]["frame_rate"])
-    report: list[str] = []
     places = content["data"]["points"][:3]
     names = distinct(_all_texts(point, "LABELS")[: places.shape[1]], report)
     located = UNITS[unit] * np.einsum("ij,jnt->tni", R, places)

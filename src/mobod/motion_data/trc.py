@@ -18,6 +18,9 @@ from .labels import distinct
 from .table import Table
 from .units import UNITS
 
+#: What programs call the column of times.
+TIME = ("time", "times")
+
 
 def read_trc(path: str | os.PathLike[str]) -> Table:
     """Read marker locations from a TRC file.
@@ -65,9 +68,9 @@ def read_trc(path: str | os.PathLike[str]) -> Table:
         raise ValueError(f"{path}, line 3: the unit of length {unit!r} is unknown; known are {', '.join(sorted(UNITS))}")
     header = lines[3].rstrip("\n")
     fields = [field.strip() for field in (header.split("\t") if "\t" in header else header.split())]
-    if len(fields) > 1 and fields[1].lower() != "time":  # a tab after Frame#, and blanks between the rest
+    if len(fields) > 1 and fields[1].lower() not in TIME:  # a tab after Frame#, and blanks between the rest
         fields = header.split()
-    if len(fields) < 2 or fields[0].lower() not in ("frame#", "frame") or fields[1].lower() != "time":
+    if len(fields) < 2 or fields[0].lower() not in ("frame#", "frame") or fields[1].lower() not in TIME:
         raise ValueError(f"{path}, line 4: the columns begin with Frame# and Time, not with {fields[:2]}")
     names = [field for field in fields[2:] if field]
     if not names:

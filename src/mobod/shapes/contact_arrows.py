@@ -1,18 +1,22 @@
-"""Forces of contacts as arrows, at times of one's choice."""
+"""Forces of contacts, and measured ones, as arrows, at times of one's choice."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..force.contact.of_system import contacts_of
+from ..force.base import Force
+from ..force.contact.of_system import contacts_of, find_contacts
 from ..value.checks import positive
 from ..value.stage import Stage
 from .poses import calc_weights
 
 if TYPE_CHECKING:
+    from ..state.state import State
+    from ..system.system import MultibodySystem
     from ..value.annotations import Trajectory
 
 #: Of the mechanism's size, the length of an arrow that is longer than nine of ten, and of the longest.
@@ -25,7 +29,7 @@ def check_contact_forces(value: bool | float) -> bool | float:
 
 
 def calc_contact_arrows(trajectory: Trajectory, times: Array, size: float, scale: bool | float) -> list[Array]:
-    """Calculate the arrows of what touches.
+    """Calculate the arrows of what touches, and of measured forces.
 
     Parameters
     ----------
@@ -46,7 +50,8 @@ def calc_contact_arrows(trajectory: Trajectory, times: Array, size: float, scale
     """
     system = trajectory.system
     assert system is not None
-    contacts = contacts_of(system, "contact_forces")
+    pushes = find_pushes(system)
+    contacts = find_contacts(system) if pushes else contacts_of(system, "contact_forces")
     state = trajectory.states[0]
     before, after, weights = calc_weights(trajectory.time, times)
     points, forces = [], []
@@ -55,9 +60,9 @@ def calc_contact_arrows(trajectory: Trajectory, times: Array, size: float, scale
         state.q = (1.0 - weight) * trajectory.q[i] + weight * trajectory.q[j]
         state.u = (1.0 - weight) * trajectory.u[i] + weight * trajectory.u[j]
         system.realize(state, Stage.VELOCITY)
-        rows = contacts.get_contacts(state)
-        points.append(rows["point"])
-        forces.append(rows["force"])
+        at, force = calc_forces(contacts, pushes, state)
+        points.append(at)
+        forces.append(force)
     sizes = np.linalg.norm(np.concatenate(forces), axis=1) if forces else np.zeros(0)
     sizes = sizes[sizes > 0.0]
     longest = np.inf
@@ -67,6 +72,25 @@ def calc_contact_arrows(trajectory: Trajectory, times: Array, size: float, scale
     return [limit_arrows(p, float(scale) * f, longest) for p, f in zip(points, forces, strict=True)]
 
 
+def find_pushes(system: MultibodySystem) -> list[Force]:
+    """Find the forces that pictures show as arrows beside those of contacts: measured ones."""
+    return [one for one in system.all_forces() if type(one).calc_push is not Force.calc_push]
+
+
+def calc_forces(contacts: Any, pushes: Sequence[Force], state: State) -> tuple[Array, Array]:
+    """Points and forces (n, 3) in Ground of contacts and of pushes, at a state at VELOCITY."""
+    points, forces = [np.zeros((0, 3))], [np.zeros((0, 3))]
+    if contacts is not None:
+        rows = contacts.get_contacts(state)
+        points, forces = [rows["point"]], [rows["force"]]
+    for one in pushes:
+        found = None if one.is_disabled(state) else one.calc_push(state)
+        if found is not None and np.linalg.norm(found[1]) > 0.0:
+            points.append(found[0][None])
+            forces.append(found[1][None])
+    return np.concatenate(points), np.concatenate(forces)
+
+
 def limit_arrows(points: Array, along: Array, longest: float) -> Array:
     """Arrows (n, 2, 3) from points along forces, none longer than *longest*; where there is no force there is none."""
     lengths = np.linalg.norm(along, axis=1, keepdims=True)
@@ -74,4 +98,4 @@ def limit_arrows(points: Array, along: Array, longest: float) -> Array:
     return np.stack([points, points + along], axis=1)[lengths[:, 0] > 0.0]
 
 
-__all__ = ["calc_contact_arrows", "check_contact_forces", "limit_arrows"]
+__all__ = ["calc_contact_arrows", "calc_forces", "check_contact_forces", "find_pushes", "limit_arrows"]

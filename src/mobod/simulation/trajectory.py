@@ -798,16 +798,15 @@ class Trajectory(Sealed):
         """
         from ..viewer.motion_viewer import MotionViewer
 
-        for other in others:
-            if not isinstance(other, Trajectory):
-                raise TypeError(f"view takes other trajectories, not {other!r}")
+        motions = _check_others("view", self, others)
         where: dict[str, Any] = {"title": title, "port": port, "open_browser": open_browser}
-        return MotionViewer([self, *others], beside=beside, contact_forces=contact_forces, stations=stations, **where)
+        return MotionViewer(motions, beside=beside, contact_forces=contact_forces, stations=stations, **where)
 
     def save_html(
         self,
         path: str | os.PathLike[str],
-        *,
+        *others: Trajectory,
+        beside: bool = False,
         fps: float | None = None,
         contact_forces: bool | float = False,
         title: str | None = None,
@@ -820,6 +819,10 @@ class Trajectory(Sealed):
         ----------
         path : str or path
             File to write, ``.html``.
+        *others : Trajectory
+            Motions that are shown too, at the same times: as ghosts, or beside the first. They end where it ends.
+        beside : bool, default False
+            Whether they are beside it.
         fps : float, optional
             Poses kept a second, between which the page interpolates; 50 unless given, or fewer of motions that are so long
             that there would be more than 3,000.
@@ -840,7 +843,8 @@ class Trajectory(Sealed):
         """
         from ..viewer.html_file import save_html
 
-        return save_html(self, path, fps=fps, contact_forces=contact_forces, title=title)
+        motions = _check_others("save_html", self, others)
+        return save_html(motions, path, beside=beside, fps=fps, contact_forces=contact_forces, title=title)
 
     def save_gltf(self, path: str | os.PathLike[str], *, fps: float | None = None) -> Path:
         """Write the motion as a binary glTF 2.0 file, with an animation: for Blender, slides and other programs.
@@ -866,6 +870,14 @@ class Trajectory(Sealed):
         from ..viewer.gltf_file import save_gltf
 
         return save_gltf(self, path, fps=fps)
+
+
+def _check_others(asked: str, first: Trajectory, others: Sequence[Any]) -> list[Trajectory]:
+    """All motions that are shown; or a TypeError."""
+    for other in others:
+        if not isinstance(other, Trajectory):
+            raise TypeError(f"{asked} takes other trajectories, not {other!r}")
+    return [first, *others]
 
 
 class States(Sequence["State"]):

@@ -15,6 +15,7 @@ from .bodies import bytes_of
 from .page import Page
 from .rotations import to_quaternions
 from .server import add_floor, set_camera
+from .together import find_grid
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -60,7 +61,7 @@ class CrowdViewer(Page):
         X_GB = self._read()[:most]
         self._count = len(X_GB)
         view = find_view(self._mechanism, X_GB, np.zeros((self._count, 0, 3)))
-        self._offsets = _grid(self._count, spacing) @ view.R_DG
+        self._offsets = find_grid(self._count, spacing) @ view.R_DG
         placed = X_GB.copy()
         placed[..., :3, 3] += self._offsets[:, None]
         view = find_view(self._mechanism, placed, np.zeros((self._count, 0, 3)))
@@ -120,10 +121,3 @@ class CrowdViewer(Page):
             if body:
                 made.append((body, node))
         return made
-
-
-def _grid(count: int, spacing: float) -> Array:
-    """Places (n, 3) on a level square grid, in D."""
-    side = int(np.ceil(np.sqrt(count)))
-    row, column = np.divmod(np.arange(count), side)
-    return np.column_stack([spacing * column, spacing * row, np.zeros(count)])

@@ -7,16 +7,23 @@ import html
 import json
 import os
 import zlib
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ..algebra.arrays import Array
 from ..value.checks import check_extension
 from ..value.files import as_path, written
 from .replay import Replay, make_replay
+from .together import find_grid, put_together
 
 if TYPE_CHECKING:
     from ..value.annotations import Trajectory
+
+_MANY = 5  # of so many motions each has coarser shapes
 
 FORMATS = (".html", ".htm")
 
@@ -24,20 +31,40 @@ _TYPES = {"<f4": "Float32Array", "<u4": "Uint32Array", "<i2": "Int16Array", "|i1
 
 
 def save_html(
-    trajectory: Trajectory,
+    trajectories: Sequence[Trajectory],
     path: str | os.PathLike[str],
     *,
+    beside: bool = False,
+    spacing: float | None = None,
     fps: float | None = None,
     contact_forces: bool | float = False,
     title: str | None = None,
 ) -> Path:
-    """Write a replay; see `Trajectory.save_html`."""
+    """Write a replay of one motion or several; see `Trajectory.save_html`."""
     file = as_path("path", path)
     check_extension(file, FORMATS)
-    page = make_page(make_replay(trajectory, fps=fps, contact_forces=contact_forces), title or file.stem)
-    with written(file) as beside:
-        Path(beside).write_text(page, encoding="utf-8")
+    detail = 1.5 if len(trajectories) < _MANY else 0.7
+    replay = make_replay(trajectories[0], fps=fps, contact_forces=contact_forces, detail=detail)
+    if len(trajectories) > 1:
+        others = [make_replay(one, times=replay.times, detail=detail) for one in trajectories[1:]]
+        places = _choose_places(replay, len(trajectories), beside, spacing)
+        replay = put_together([replay, *others], places, are_ghosts=not beside and spacing is None)
+    page = make_page(replay, title or file.stem)
+    with written(file) as new:
+        Path(new).write_text(page, encoding="utf-8")
     return file
+
+
+def _choose_places(replay: Replay, count: int, beside: bool, spacing: float | None) -> Array:
+    """Where the Grounds (count, 3) of several motions are: all in one place, in a row, or on a level grid."""
+    places = np.zeros((count, 3))  # in D
+    if beside:
+        azimuth = np.radians(replay.about["azimuth"])
+        right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
+        places = 1.05 * max(replay.about["extent"][:2]) * np.arange(count)[:, None] * right
+    elif spacing is not None:
+        places = find_grid(count, spacing)
+    return np.asarray(places @ np.reshape(replay.about["R_DG"], (3, 3)))
 
 
 def make_page(replay: Replay, title: str) -> str:

@@ -19,17 +19,16 @@ from .bodies import Bodies
 from .page import Page
 from .replay import choose_times
 from .server import add_floor, set_camera
+from .together import COLORS, GHOST
 from .track_nodes import TrackNodes
 
 if TYPE_CHECKING:
     from ..value.annotations import Trajectory
 
 PICTURES = 30.0
-GHOST = 0.35  # opacity
 CURVES = 10.0  # updates of graphs a second
 _NOTHING = "nothing"
 _PATH, _FORCE, _NOW, _PALE = (204, 38, 64), (230, 90, 0), "#c03d3e", "#b8c4d4"
-_COLORS = ((0.30, 0.47, 0.66), (0.95, 0.56, 0.17), (0.35, 0.63, 0.31), (0.69, 0.48, 0.63), (0.61, 0.46, 0.37))
 
 
 class _Motion:
@@ -41,7 +40,7 @@ class _Motion:
         self.X_GB[..., :3, 3] += offset
         self.particles = particles + offset
         self.trace = self.mechanism.find_marker(self.X_GB)
-        color = _COLORS[(number - 1) % len(_COLORS)] if ghost else None
+        color = COLORS[(number - 1) % len(COLORS)] if ghost else None
         self.bodies = Bodies(server, self.mechanism, self.X_GB[0], f"/motion{number}", color, GHOST if ghost else 1.0)
         self.tracks = TrackNodes(server, calc_tracks(trajectory, times), f"/motion{number}", self.mechanism.size)
         self.tracks.move(self.X_GB[0])

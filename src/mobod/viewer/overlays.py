@@ -11,7 +11,7 @@ from .. import decoration
 from ..algebra.arrays import Array
 from ..decoration.geometry import Plane
 from ..force.contact.of_system import find_contacts
-from ..shapes.contact_arrows import limit_arrows
+from ..shapes.contact_arrows import calc_forces, find_pushes, limit_arrows
 from ..shapes.mechanism import find_matter
 from ..shapes.normals import split_at_creases
 from ..value import Rotation, Transform
@@ -80,7 +80,7 @@ class Overlays:
                 self._add_shape(f"{bodies.name_of(b)}/wrap{number}", one, _WRAP, 0.4) for number, (b, one) in enumerate(wraps)
             ],
         }
-        self._contacts = find_contacts(system)
+        self._contacts, self._pushes = find_contacts(system), find_pushes(system)
         self._force_scale = 0.0
 
     def show(self, name: str, yes: bool, state: State) -> None:
@@ -94,8 +94,8 @@ class Overlays:
 
     def explain_nothing(self, name: str) -> str:
         """Why there is nothing to see of one kind, where there is nothing."""
-        if name == "contact forces" and self._contacts is None:
-            return "This system has no contact surfaces, so that there are no contact forces."
+        if name == "contact forces" and self._contacts is None and not self._pushes:
+            return "This system has no contact surfaces and no measured loads, so that there are no contact forces."
         if name == "collision shapes" and not self._made[name]:
             return "This system has no collision shapes. Files' own are read with collision=True, and by mobod view --floor."
         if name == "wrap surfaces" and not self._made[name]:
@@ -217,15 +217,13 @@ class Overlays:
         ]
 
     def _place_forces(self, state: State) -> Array:
-        if self._contacts is None:
-            return np.zeros((0, 2, 3))
         self._system.realize(state, Stage.VELOCITY)
-        rows = self._contacts.get_contacts(state)
-        largest = float(np.linalg.norm(rows["force"], axis=1).max()) if len(rows) else 0.0
+        points, forces = calc_forces(self._contacts, self._pushes, state)
+        largest = float(np.linalg.norm(forces, axis=1).max(initial=0.0))
         if largest > 0.0:  # a scale that follows slowly, so that arrows do not jump
             wanted = 0.25 * self._size / largest
             self._force_scale = wanted if self._force_scale == 0.0 else min(1.02 * self._force_scale, 2.4 * wanted)
-        return limit_arrows(rows["point"], self._force_scale * rows["force"], 0.6 * self._size)
+        return limit_arrows(points, self._force_scale * forces, 0.6 * self._size)
 
 
 def find_wraps(model: Model | None) -> list[tuple[int, decoration.Decoration]]:

@@ -238,7 +238,7 @@ const PICKED = [1, 0.75, 0.1];
 class Drawing {
   constructor(canvas, motion) {
     Object.assign(this, { canvas, motion, picked: -1 });
-    const gl = canvas.getContext("webgl2", { antialias: true, preserveDrawingBuffer: true });
+    const gl = canvas.getContext("webgl2", { alpha: false, antialias: true, preserveDrawingBuffer: true });
     if (!gl) throw new Error("this browser has no WebGL 2 here. Turn graphics acceleration on in its settings, or use another browser.");
     this.gl = gl;
     const angle = (motion.about.azimuth * Math.PI) / 180 - 0.6; // from above the first view, to its left
@@ -398,7 +398,7 @@ class Drawing {
       const shadow = { P, eye: [0, 0, 0], light: this.light, plain: 1, shadow: [...this.light, floor.height], color: [...dark, 1] };
       const places = this.use("BODIES", shadow);
       for (const surface of this.surfaces) {
-        if (surface.body === 0 || surface.casts === false || surface.color[3] < 0.3) continue;
+        if (surface.body % motion.about.own === 0 || surface.casts === false || surface.color[3] < 0.5) continue;
         gl.uniformMatrix4fv(places.X_DB, false, poses[surface.body]);
         gl.bindVertexArray(surface.array);
         gl.drawElements(gl.TRIANGLES, 3 * surface.triangles, gl.UNSIGNED_INT, 0);
@@ -580,7 +580,8 @@ class Player {
     const { about } = this;
     document.body.classList.toggle("still", this.motion.count < 2);
     for (const value of [0.05, 0.1, 0.25, 0.5, 1, 2, 4]) byId("speed").add(new Option(`${value} x`, value, value === 1, value === 1));
-    about.bodies.slice(0, about.own || undefined).forEach((name, b) => b && byId("follow").add(new Option(name, b)));
+    about.own = about.own || about.bodies.length; // those of the first motion; there may be others
+    about.bodies.slice(0, about.own).forEach((name, b) => b && byId("follow").add(new Option(name, b)));
     this.shown = {};
     for (const name of new Set((about.tracks || []).map((one) => one.name))) this.addBox(name);
     const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -688,7 +689,7 @@ class Player {
     };
     this.labels = this.about.labels.map((one) => ({ ...one, span: make(one.text, one.color), isName: false }));
     this.about.bodies.forEach((name, body) => {
-      if (body && (!this.about.own || body < this.about.own)) this.labels.push({ body, station: this.about.mass_centers[body], span: make(name), isName: true });
+      if (body && body < this.about.own) this.labels.push({ body, station: this.about.mass_centers[body], span: make(name), isName: true });
     });
   }
 
@@ -776,13 +777,13 @@ class Player {
     });
     if (byId("frames").checked) {
       const size = 0.08 * this.about.size;
-      for (const X of poses) {
+      for (const X of poses.slice(0, this.about.own)) {
         const origin = moved(X, [0, 0, 0]);
         AXES.forEach((color, k) => above.push([origin, add(origin, scaled(size, [X[4 * k], X[4 * k + 1], X[4 * k + 2]])), color, 2, 2]));
       }
     }
     if (byId("centers").checked) {
-      this.about.masses.forEach((mass, b) => {
+      this.about.masses.slice(0, this.about.own).forEach((mass, b) => {
         if (!(mass > 0)) return;
         const p = this.placeOf(b, poses);
         for (let k = 0; k < 3; k++) {
@@ -836,16 +837,20 @@ class Player {
     const context = canvas.getContext("2d");
     context.scale(dots, dots);
     const n = this.motion.count;
-    const values = this.motion.arrays.curves.subarray(which * n, (which + 1) * n);
+    const count = this.about.curves.length;
+    const all = Array.from({ length: this.about.motions || 1 }, (_, k) => this.motion.arrays.curves.subarray((k * count + which) * n, (k * count + which + 1) * n));
+    const values = all[0];
     let low = Infinity, high = -Infinity;
-    for (const value of values) (low = Math.min(low, value)), (high = Math.max(high, value));
+    for (const one of all) for (const value of one) (low = Math.min(low, value)), (high = Math.max(high, value));
     const span = high - low || 1;
     const x = (k) => 8 + ((width - 16) * k) / Math.max(n - 1, 1), y = (value) => height - 18 - ((height - 40) * (value - low)) / span;
-    context.strokeStyle = "#4d78a8";
-    context.lineWidth = 1.5;
-    context.beginPath();
-    values.forEach((value, k) => context.lineTo(x(k), y(value)));
-    context.stroke();
+    for (const one of all.reverse()) {
+      context.strokeStyle = one === values ? "#4d78a8" : "rgba(128, 140, 160, 0.6)";
+      context.lineWidth = one === values ? 1.5 : 1;
+      context.beginPath();
+      one.forEach((value, k) => context.lineTo(x(k), y(value)));
+      context.stroke();
+    }
     const [i, j, part] = this.motion.rowsAt(this.time);
     const now = (1 - part) * values[i] + part * values[j];
     context.strokeStyle = context.fillStyle = "#c03d3e";

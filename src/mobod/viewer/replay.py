@@ -60,11 +60,17 @@ class Replay:
 
 
 def make_replay(
-    trajectory: Trajectory, *, fps: float | None = None, contact_forces: bool | float = False, detail: float = 1.5
+    trajectory: Trajectory,
+    *,
+    fps: float | None = None,
+    contact_forces: bool | float = False,
+    detail: float = 1.5,
+    times: Array | None = None,
 ) -> Replay:
-    """Take a motion at equal distances in time, with all that is needed to show it."""
+    """Take a motion at equal distances in time, or at *times*, with all that is needed to show it."""
     check_contact_forces(contact_forces)
-    times = choose_times(trajectory, fps)
+    own = choose_times(trajectory, fps)
+    times = own if times is None else times
     mechanism, X_GB, particles = calc_poses(trajectory, times, detail)
     replay = _describe(mechanism, X_GB, particles, times)
     energy = np.interp(times, trajectory.time, np.asarray(trajectory.energy))

@@ -562,7 +562,7 @@ LEFT_OUT = {
         '<asset><texture name="t" type="2d" builtin="flat" width="8" height="8"/></asset>',
         "1 camera, 1 light, 1 texture: left out",
     ),
-    "sites": ("", "1 site: not drawn"),
+    "sites": ("", "1 site: frames, not drawn"),
     "surface velocity": ("", "surface velocity of 1 geom 'g': left out"),
     "adhesion": ("", "adhesion of 1 geom 'g': left out"),
     "priority": ("", "priority of 1 geom 'g': left out"),

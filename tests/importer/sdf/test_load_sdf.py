@@ -325,6 +325,31 @@ def test_included_models_that_are_missing_are_left_out_or_refused(tmp_path):
         mb.load_sdf(path, strict=True)
 
 
+def test_a_joint_to_a_missing_model_is_left_out_with_it(tmp_path):
+    path = tmp_path / "robot.sdf"
+    include, grip = "<include><uri>model://arm</uri></include>", joint("grip", "fixed", "arm::hand", "tool")
+    path.write_text(model(include, link("tool"), grip))
+    with pytest.warns(UserWarning, match="joint 'grip' connects 'arm::hand', of an included model that is not there"):
+        assert list(mb.load_sdf(path).bodies) == ["tool"]
+    path.write_text(model(include, link("tool"), joint("grip", "fixed", "hand", "tool")))
+    with pytest.raises(
+        mb.ModelError, match=r"no link, joint, frame or model 'hand' \(the included models 'arm' are not there\)"
+    ):
+        mb.load_sdf(path)
+
+
+def test_a_model_is_included_by_its_bare_name_and_a_light_is_left_out(library, tmp_path):
+    sun = library / "sun"
+    sun.mkdir()
+    (sun / "model.sdf").write_text('<sdf version="1.6"><light type="directional" name="sun"/></sdf>')
+    path = tmp_path / "world.sdf"
+    bare = "<include><uri>arm</uri></include><include><uri>model://sun</uri></include>"
+    path.write_text(f'<sdf version="1.9"><world name="w">{bare}</world></sdf>')
+    one = mb.load_sdf(path, package_dirs=library)
+    assert set(one.bodies) == {"arm::base", "arm::hand"}
+    assert any("<include> of a <light> is ignored" in line for line in one.report), one.report
+
+
 # Loops
 
 

@@ -52,12 +52,5 @@ def report_looks(source: Source) -> None:
     seen = [plural(int(count), what) for what, count in counts.items() if count]
     if seen:
         source.note(f"{', '.join(seen)}: left out, pictures have their own")
-    drawn = [plural(int(count), what) for what, count in {"site": m.nsite, "tendon": _spatial(source)}.items() if count]
-    if drawn:
-        source.note(f"{' and '.join(drawn)}: not drawn")
-
-
-def _spatial(source: Source) -> int:
-    """How many tendons have a path to draw."""
-    m = source.m
-    return int(np.count_nonzero(np.array(m.wrap_type)[np.array(m.tendon_adr, int)] != source.mujoco.mjtWrap.mjWRAP_JOINT))
+    if m.nsite:
+        source.note(f"{plural(int(m.nsite), 'site')}: frames, not drawn")

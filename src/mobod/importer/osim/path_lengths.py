@@ -1,19 +1,23 @@
 """Lengths of paths in the default pose, and the lengths of fibers, tendons, springs and ligaments scaled with them.
 
-As OpenSim does: each is multiplied by the length of its path after scaling over that before. A path that wraps is measured
-from point to point, which the report says.
+As OpenSim does: each is multiplied by the length of its path after scaling over that before, in which the path wraps as it does
+there. Surfaces that paths are not wrapped over here, such as a WrapTorus, are in the report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...algebra.arrays import Array
+from ...errors import ConvergenceError
 from ...value.stage import Stage
 from ..xml_element import Element
 from .scaling import below, text_of
+from .wrapping import KNOWN, wrapped_length
 
 if TYPE_CHECKING:
     from ...state.state import State
@@ -29,6 +33,8 @@ LENGTHS = {
     "Blankevoort1991Ligament": ("slack_length",),
     "RigidTendonMuscle": (),  # which OpenSim leaves as they are
 }
+#: Of constraints in the default pose.
+_TOLERANCE = 1e-9
 
 
 def properties_of(element: Element) -> tuple[str, ...]:
@@ -36,34 +42,57 @@ def properties_of(element: Element) -> tuple[str, ...]:
     return LENGTHS.get(element.tag, FIBERS if element.tag.endswith(("Muscle", "Muscle_Deprecated")) else ())
 
 
-def measure(build: Builder) -> dict[str, float]:
-    """The length of each path that scales something, in the default pose; by the place of its element in the document."""
-    model = build.model
-    state = model.default_state()
-    model.system.realize(state, Stage.POSITION)
-    return {_place(element): _length(state, points) for element, points, _ in build.paths if properties_of(element)}
+def measure(build: Builder) -> list[float]:
+    """The length of each of the builder's paths in the default pose; zero of those that scale nothing."""
+    state, surfaces = _assembled(build), build.model.data.get("wrap objects", {})
+    return [
+        wrapped_length(state, _places(state, points), wraps, surfaces) if properties_of(element) else 0.0
+        for element, points, wraps in build.paths
+    ]
 
 
-def scale_lengths(build: Builder, before: Mapping[str, float]) -> list[str]:
+def _assembled(build: Builder) -> State:
+    """The default pose, with constraints fulfilled as in OpenSim: coordinates as near to their default values as they allow."""
+    from ...assembler import Assembler, QValue
+
+    system, state = build.model.system, build.model.default_state()
+    system.realize(state, Stage.POSITION)
+    if not len(state.q_err) or np.abs(state.q_err).max() <= _TOLERANCE:
+        return state
+    assembler = Assembler(system)
+    assembler.set_error_tolerance(_TOLERANCE)
+    coupled = {(body.index, which) for body, which in (one.arguments[-1] for one in build.couplers)}
+    for one in build.coordinates:
+        if one.mobod is not None and (one.mobod.index, one.which) not in coupled:
+            assembler.adopt_assembly_goal(QValue(one.mobod, one.which, float(state.q[build.model.coordinates[one.name]])))
+            if one.clamped:
+                assembler.restrict_q(one.mobod, one.which, *one.range)
+    with contextlib.suppress(ConvergenceError):  # then the default pose itself
+        assembler.assemble(state)
+    system.realize(state, Stage.POSITION)
+    return state
+
+
+def scale_lengths(build: Builder, before: Sequence[float]) -> list[str]:
     """Multiply the lengths in the document by those of paths now over those before; what was approximated."""
-    now = measure(build)
-    bent = []
-    for element, _, wraps in build.paths:
-        length, then = now.get(_place(element), 0.0), before.get(_place(element), 0.0)
+    surfaces = build.model.data.get("wrap objects", {})
+    left = []
+    for (element, _, wraps), length, then in zip(build.paths, measure(build), before, strict=True):
         if not (length > 0.0 and then > 0.0):
             continue
         for tag in properties_of(element):
             child = next((one for one in element.children if one.tag == tag), None)
             if child is not None and child.text.strip():
                 child.text = repr(float(child.text) * length / then)
-        if wraps and abs(length / then - 1.0) > 1e-12:
-            bent.append(element.attributes.get("name", element.tag))
-    if not bent:
+        kinds = {surfaces[one.wrap_object].kind for one in wraps if one.wrap_object in surfaces}
+        if kinds.difference(KNOWN):
+            left.append(element.attributes.get("name", element.tag))
+    if not left:
         return []
-    shown = ", ".join(bent[:6]) + (f" and {len(bent) - 6} more" if len(bent) > 6 else "")
+    shown = ", ".join(left[:6]) + (f" and {len(left) - 6} more" if len(left) > 6 else "")
     return [
-        f"lengths of fibers, tendons and springs are scaled with their paths; {len(bent)} of these wrap over surfaces, and are "
-        f"measured from point to point: {shown}."
+        "lengths of fibers, tendons and springs are scaled with their paths; of these some wrap over surfaces other than "
+        f"{', '.join(KNOWN)}, which are left out of the measure: {shown}."
     ]
 
 
@@ -72,15 +101,7 @@ def has_lengths(root: Element) -> bool:
     return any(text_of(one, tag) for one in below(root) for tag in properties_of(one))
 
 
-def _place(element: Element) -> str:
-    return f"{element.file}:{element.line}:{element.tag}"
-
-
-def _length(state: State, points: list[PathPoint]) -> float:
-    places = []
-    for point in points:
-        station = point.calc_station(state)
-        if station is None:
-            continue
-        places.append(point.body.find_station_location_in_ground(state, station))
-    return float(np.linalg.norm(np.diff(np.array(places), axis=0), axis=1).sum()) if len(places) > 1 else 0.0
+def _places(state: State, points: list[PathPoint]) -> list[Array | None]:
+    """Where the points are in Ground; None of conditional points that are not part of the path."""
+    stations = [(point.body, point.calc_station(state)) for point in points]
+    return [None if p is None else np.asarray(body.find_station_location_in_ground(state, p)) for body, p in stations]

@@ -3,7 +3,8 @@
 With the factors s = (x, y, z) of a body: what lies in its frame is multiplied by s, axis by axis. Its mass by x y z unless
 masses are kept, and all masses then by one factor, so that they add up to the subject's. An inertia with equal factors by mass
 and s^2, else that of the solid cylinder along the axis of its least moment, which is scaled; products of inertia by mass and
-two factors. A translation of a joint that is a function is multiplied by the parent's factor along its axis.
+two factors. Sizes of surfaces that paths wrap over by the factors along their axes. A translation of a joint that is a
+function is multiplied by the parent's factor along its axis.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from ...algebra.arrays import Array
 from ...errors import ModelError
+from ...value import Rotation
 from ...value.checks import suggest
 from ..xml_element import Element
 
@@ -104,6 +106,7 @@ class _Scaler:
         for one in below(body):
             if one.tag.startswith("Wrap"):
                 _multiply(one, "translation", factors)
+                _wrap_sizes(one, factors)
         mass, inertia = float(text_of(body, "mass") or 0.0), _numbers(body, "inertia", 6)
         new = mass if keep_masses else mass * float(np.prod(factors))
         _put(body, "mass", [new])
@@ -224,6 +227,18 @@ def _geometry(frame: Element, factors: Array) -> None:
                 if not text_of(shape, "scale_factors"):
                     _put(shape, "scale_factors", [1.0, 1.0, 1.0])
                 _multiply(shape, "scale_factors", factors)
+
+
+def _wrap_sizes(surface: Element, factors: Array) -> None:
+    """A sphere's radius by the mean of the factors; other sizes by those along the surface's axes, x and y by their mean."""
+    words = text_of(surface, "xyz_body_rotation").split()
+    R = np.asarray(Rotation.from_body_fixed_xyz([float(word) for word in words] if words else (0.0, 0.0, 0.0)))
+    along = np.linalg.norm(factors[:, None] * R, axis=0)
+    _multiply(surface, "dimensions", along)
+    across = factors.mean() if surface.tag == "WrapSphere" else along[:2].mean()
+    for tag in ("radius", "inner_radius", "outer_radius"):
+        _multiply(surface, tag, across)
+    _multiply(surface, "length", along[2])
 
 
 def _multiply_function(holder: Element | None, factor: float) -> None:

@@ -170,6 +170,8 @@ class Scope:
     frames: dict[str, Frame] = field(default_factory=dict)
     models: dict[str, Scope] = field(default_factory=dict)
     gravity: Vector3 | None = None
+    missing: set[str] = field(default_factory=set)
+    """Names of included models that are not there."""
 
     def __repr__(self) -> str:
         """What it is, and its name."""

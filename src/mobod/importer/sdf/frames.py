@@ -142,7 +142,8 @@ class Frames:
             if nested is not None:
                 return nested, "::".join(words[count:])
         known = [*scope.links, *scope.frames, *scope.joints, *scope.models]
-        raise ModelError(f"{place}: {scope!r} has no link, joint, frame or model {name!r}; {suggest(name, known)}")
+        gone = f" (the included models {', '.join(map(repr, sorted(scope.missing)))} are not there)" if scope.missing else ""
+        raise ModelError(f"{place}: {scope!r} has no link, joint, frame or model {name!r}{gone}; {suggest(name, known)}")
 
     def _enter(self, scope: Scope, name: str, problem: str, place: Place) -> None:
         key = id(scope), name, problem

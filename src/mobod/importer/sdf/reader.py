@@ -184,6 +184,7 @@ class _Reader:
         if found is None:
             problem = f"the included model {uri!r} is not there"
             self.fault(element, problem, "it is left out; package_dirs says where models are")
+            parent.missing.add(self.optional_text(element, "name") or uri.rstrip("/").rpartition("/")[2])
             return
         real = os.path.realpath(found)
         if real in self.open or len(self.open) > _DEEPEST:
@@ -192,11 +193,15 @@ class _Reader:
         self.open.append(real)
         root = self.open_file(found)
         models = list(root.find_all("model"))
-        if not models:
+        seen = [child.tag for child in root.children if child.tag in ("light", "actor")]
+        if not models and not seen:
             self.fail(root, "a file that is included has to have a <model>")
-        scope = self.read_scope(models[0], parent)
+        scope = self.read_scope(models[0], parent) if models else None
         self.open.pop()
         self.file, self.version = kept
+        if scope is None:
+            self.drop(element, f"<include> of a <{seen[0]}>")
+            return
         self.drop_others(element, {"uri", "name", "pose", "static", "placement_frame"})
         scope.place = self.place(element)
         name = self.optional_text(element, "name")
@@ -251,6 +256,8 @@ class _Reader:
     def find_model(self, uri: str) -> str | None:
         """The file that is meant: itself, or the newest in a folder whose ``model.config`` lists some."""
         found = self.finder().find_any(uri)
+        if found is None and "://" not in uri:  # the name of a model
+            found = self.finder().find_any(f"model://{uri}")
         if found is None or found.is_file():
             return None if found is None else os.fspath(found)
         for name in ("model.config", "manifest.xml"):
@@ -317,6 +324,12 @@ class _Reader:
             elif child.tag == "physics" and self.version < (1, 5):
                 for own in child.find_all("gravity"):
                     scope.gravity = self.vector_in(own, own.text, "<gravity>")
+        for joint in list(scope.joints.values()):
+            gone = [end for end in (joint.parent, joint.child) if end.partition("::")[0] in scope.missing]
+            if gone:
+                what = f"joint {joint.name!r} connects {gone[0]!r}, of an included model that is not there; it is left out"
+                self.faults.append(f"{self.where(joint.place)}: {what}")
+                del scope.joints[joint.name]
 
     def add(self, things: dict[str, Named], thing: Named, scope: Scope) -> None:
         first: Link | Joint | Frame | Scope | None = None

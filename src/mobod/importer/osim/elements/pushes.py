@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....algebra import mat33, vec3
-from ....algebra.arrays import ArrayLike
+from ....algebra.arrays import Array, ArrayLike
 from ....algebra.memory import add_spatial, load3, load9
 from ....algebra.scalar import load
 from ....compiling import generic
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ....compiling import Routine
     from ....force.subsystem import GeneralForceSubsystem
     from ....mobilizer.base import MobilizedBody
+    from ....state.state import State
 
 
 @generic
@@ -231,3 +232,12 @@ class PrescribedForce(Force):
         X, Y = np.asarray(force_in[1]), np.asarray(point_in[1])
         self.default_numbers = [*X[:3, :3].ravel().tolist(), *Y[:3, :3].ravel().tolist(), *Y[:3, 3].tolist()]
         self.used_functions = [(one, [0]) for one in functions]
+
+    def calc_push(self, state: State) -> tuple[Array, Array] | None:
+        """The force, and the point where it acts."""
+        _, c, d = self.default_integers[:3]
+        values = np.array([one.calc_value([state.time]) for one, _ in self.used_functions])
+        frames = np.array(self.default_numbers)
+        R_GB, p_GB = state.R_GB, state.record.p_GB
+        station = frames[18:21] + frames[9:18].reshape(3, 3) @ values[3:6]
+        return p_GB[d, :3].ravel() + R_GB[d] @ station, R_GB[c] @ frames[:9].reshape(3, 3) @ values[:3]
