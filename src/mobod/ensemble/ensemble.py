@@ -70,6 +70,7 @@ class Ensemble(Simulating):
             array = getattr(self, name)
             setattr(other, name, aligned_zeros(*array.shape))
             getattr(other, name)[...] = array
+        other._control_memory = self._control_memory.copy()
         other._template = self._template.copy()
         other._own = {name: self._own_of_each(name) for name in self._own}
         other._find_own()
