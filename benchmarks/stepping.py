@@ -5,8 +5,8 @@ lies there, a quadruped of 12 that falls onto a height field, Unitree's G1 of `m
 stops of its joints. The same bodies in all engines, MuJoCo's inertias; its contacts are soft and mobod's, of the materials,
 stiff, so that the motions differ after the first impact and the end does not. They are timed in turns, by the processor's
 time, and the least of all rounds counts. Where Drake is installed it takes part too, for the first two seconds: its SAP
-solver, at the same step, with the same file as MuJoCo, boxes stacked on each other compliant (hydroelastic: by its points, one a pair, they fall);
-not the G1, whose spheres are in no file, nor the height field, with which it has no contact.
+solver, at the same step, with the file that MuJoCo reads. Boxes stacked on each other are compliant there (hydroelastic: by
+points, one a pair, they fall). The G1 is left out, as its spheres are in no file, and the height field, which nothing touches.
 
 Beside the times: how deep what rests has sunk in, the largest speed at the end, and of mobod the largest residual of
 complementarity, as a part of the largest velocity of its step, with how many problems kept more than a millionth.
