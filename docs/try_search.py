@@ -1,6 +1,7 @@
 """Searches the built pages in a real browser: ``python docs/try_search.py build/docs [all]``.
 
-The first word of each page in ``search_words.toml``, or all of them, and some names, have to find their page among the first three.
+The first word of each page in ``search_words.toml``, or all of them, and some names, have to find their page among the first
+three.
 Needs the package playwright and a chromium; without one it says so, and checks nothing.
 """
 
