@@ -37,7 +37,7 @@ class Inputs:
             return
         for one in given:
             if isinstance(one, tuple):
-                self._each.append(_mobility(system, state, one))
+                self._each.append(mobility_of(system, state, one))
                 self.names.append(f"{names[self._each[-1]]}.force")  # type: ignore[index]
                 continue
             setting = find(system, one)
@@ -91,7 +91,7 @@ class Inputs:
         return state
 
 
-def _mobility(system: Any, state: State, pair: tuple[Any, ...]) -> int:
+def mobility_of(system: Any, state: State, pair: tuple[Any, ...]) -> int:
     """The index among u of a pair (mobod, which_u)."""
     if len(pair) != 2:
         raise ValueError(f"an input is (mobod, which_u), a setter, or 'element.parameter', got {pair!r}")
@@ -102,4 +102,4 @@ def _mobility(system: Any, state: State, pair: tuple[Any, ...]) -> int:
     return int(where.start + i)
 
 
-__all__ = ["Inputs"]
+__all__ = ["Inputs", "mobility_of"]

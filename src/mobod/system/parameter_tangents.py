@@ -6,7 +6,8 @@ realize a state, to residual and errors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -51,24 +52,49 @@ def of_seeds(system: Any, state: State, seeds: Sequence[Sequence[Seed]]) -> ByPa
         if constrained:
             record.multiplier[:] = state.record.multiplier
         for first in range(0, n, TANGENTS):
-            columns = slice(first, min(first + TANGENTS, n))
-            here = list(enumerate(seeds[columns]))
-            for k, one in here:
-                for field, rows, places, rates in one:
-                    getattr(record, field).tangents[rows, places, k] = rates
-            status = residual_tangents.calc_residual(record, address, constrained)
-            if status:
-                system.explain(state, status)
+            here = seeds[first : first + TANGENTS]
             count = len(here)
-            found.residual[:, columns] = record.work_u.tangents[: tree.nu, 0, :count]
-            found.q_dot[:, columns] = record.q_dot.tangents[: tree.nq, 0, :count]
-            found.z_dot[:, columns] = record.z_dot.tangents[: tree.nz, 0, :count]
-            if constrained:
-                found.errors[:, columns] = record.row_work.tangents[:, 0, :count]
-            for k, one in here:
-                for field, rows, places, _ in one:
-                    getattr(record, field).tangents[rows, places, k] = 0.0
+            columns = slice(first, first + count)
+            with _sown(record, here):
+                status = residual_tangents.calc_residual(record, address, constrained)
+                if status:
+                    system.explain(state, status)
+                found.residual[:, columns] = record.work_u.tangents[: tree.nu, 0, :count]
+                found.q_dot[:, columns] = record.q_dot.tangents[: tree.nq, 0, :count]
+                found.z_dot[:, columns] = record.z_dot.tangents[: tree.nz, 0, :count]
+                if constrained:
+                    found.errors[:, columns] = record.row_work.tangents[:, 0, :count]
     return found
 
 
-__all__ = ["ByParameters", "Seed", "of_seeds"]
+def of_errors(system: Any, state: State, seeds: Sequence[Sequence[Seed]]) -> tuple[Array, Array]:
+    """Derivatives of position and velocity errors along changes of the model, by the kernels' rows ``(rows, n)``."""
+    n = len(seeds)
+    of_positions, of_velocities = np.zeros((2, state.tree.counts["num_rows"], n))
+    address = _realize.advance.address(with_tangents=True, own_parameters=True)
+    with tangents.record_at(state, own_parameters=True) as record:
+        for first in range(0, n, TANGENTS):
+            here = seeds[first : first + TANGENTS]
+            with _sown(record, here):
+                status = residual_tangents.calc_errors(record, address)
+                if status:
+                    system.explain(state, status)
+                columns = slice(first, first + len(here))
+                of_positions[:, columns] = record.position_error.tangents[:, 0, : len(here)]
+                of_velocities[:, columns] = record.row_work.tangents[:, 0, : len(here)]
+    return of_positions, of_velocities
+
+
+@contextlib.contextmanager
+def _sown(record: Any, seeds: Sequence[Sequence[Seed]]) -> Iterator[None]:
+    """A record with the tangents of these changes, for the time of this context."""
+    for k, one in enumerate(seeds):
+        for field, rows, places, rates in one:
+            getattr(record, field).tangents[rows, places, k] = rates
+    yield
+    for k, one in enumerate(seeds):
+        for field, rows, places, _ in one:
+            getattr(record, field).tangents[rows, places, k] = 0.0
+
+
+__all__ = ["ByParameters", "Seed", "of_errors", "of_seeds"]

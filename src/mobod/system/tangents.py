@@ -150,6 +150,24 @@ def of_residual(system: OnManifold, state: State, u_dot: Array, multipliers: Arr
     return found
 
 
+def of_velocity_errors(system: OnManifold, state: State) -> Array:
+    """Derivatives of velocity errors by displacements, by the kernels' rows ``(rows, nu)``. Needs positions."""
+    tree, N = state.tree, displacements(state)
+    found = np.zeros((tree.counts["num_rows"], tree.nu))
+    address = _realize.advance.address(with_tangents=True)
+    with record_at(state) as record:
+        for first in range(0, tree.nu, TANGENTS):
+            columns = slice(first, min(first + TANGENTS, tree.nu))
+            count = columns.stop - first
+            record.q.tangents[:] = 0.0
+            record.q.tangents[: tree.nq, 0, :count] = N[:, columns]
+            status = residual_tangents.calc_errors(record, address)
+            if status:
+                system.explain(state, status)
+            found[:, columns] = record.row_work.tangents[:, 0, :count]
+    return found
+
+
 def solved(system: OnManifold, state: State, found: Tangents) -> tuple[Array, Array, Array, Array, Array]:
     """Derivatives of u_dot by q, u, z, mobility forces and time, from those of the residual and the errors."""
     rates, of, n = solved_with_multipliers(system, state, found)[0], found.places, found.residual.shape[1]
