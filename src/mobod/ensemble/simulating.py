@@ -420,8 +420,7 @@ class _Run:
         """No numbers where there are no reports."""
         made = self.outcome[first:stop, runs.ROWS]
         made[self.outcome[first:stop, runs.STATUS] == runs.NOT_RUN] = 0
-        for i in np.flatnonzero(made < self._nt):
-            results[i, made[i] :] = np.nan
+        results[np.arange(self._nt) >= made[:, None]] = np.nan
 
     def _block(self, results: Array, first: int, stop: int) -> dict[str, Array]:
         block = self._columns(results)
