@@ -212,16 +212,41 @@ def test_implicit_methods_take_one_state_at_a_time():
     assert np.array_equal(motions[2].q, one.q)
 
 
-def test_sampled_controllers_are_simulated_state_by_state():
+def test_sampled_controllers_are_in_lanes(close):
+    """Feedback with memory, noise and delay: the steps of each state alone; a number of the state gives its noise."""
     system, _ = mb.examples.double_pendulum.build()
     joints = [(body, 0) for body in system.matter.bodies[1:]]
-    mb.control.PD(system.forces, joints, kp=20.0, kd=2.0, sample_time=0.01)
-    ensemble = mb.Ensemble(system, 3, state=system.realize_topology(), threads=2)
-    ensemble.q = [[0.1, 0.2], [0.5, 0.1], [1.0, -1.0]]
-    begun = ensemble.copy()
-    motions = ensemble.simulate(0.1, report_interval=0.05, accuracy=1e-4)
-    one = alone(begun, 2, 0.1, report_interval=0.05, accuracy=1e-4)
-    assert np.array_equal(motions[2].q, one.q)
+    settings = {"kp": 20.0, "kd": 2.0, "ki": 5.0, "noise": 1e-3, "delay": 0.02, "seed": 5}
+    mb.control.PID(system.forces, joints, sample_time=0.013, **settings)
+    ensemble = mb.Ensemble(system, 21, state=system.realize_topology(), threads=2)
+    ensemble.q = np.linspace(-1.0, 1.0, 42).reshape(21, 2)
+    begun, parts = ensemble.copy(), ensemble.copy()
+    run = {"report_interval": 0.05, "accuracy": 1e-4}
+    motions = ensemble.simulate(0.3, **run)
+    for i in (0, 7, 20):
+        one = alone(begun, i, 0.3, **run)
+        close(motions[i].q, one.q, 1e-12)
+        assert motions.statistics["steps_taken"][i] == one.statistics["steps_taken"]
+    for k in range(3):  # what is remembered goes on from run to run
+        parts.simulate(0.1, fixed_step_size=0.005) if k else parts.step(0.1, fixed_step_size=0.005)
+    close(parts.q, begun.simulate(0.3, fixed_step_size=0.005, report_interval=0.3).q[:, -1], 1e-7)
+
+
+def test_a_law_that_raises_ends_the_run_of_its_state():
+    system, _ = mb.examples.double_pendulum.build()
+
+    def law(t, q, u):
+        if q[0] > 1.0 and t > 0.055:
+            raise ValueError("too far")
+        return -0.1 * u
+
+    mb.control.Custom(system.forces, law, sample_time=0.01)
+    ensemble = mb.Ensemble(system, 3, state=system.realize_topology())
+    ensemble.q = [[0.1, 0.2], [1.5, 0.1], [0.3, -1.0]]
+    motions = ensemble.simulate(0.1, report_interval=0.05)
+    assert motions.failed.tolist() == [False, True, False]
+    assert abs(motions.failures[1].time - 0.06) < 1e-9 and "law" in motions.failures[1].reason
+    assert np.isfinite(motions[0].q).all()
 
 
 def test_an_event_ends_some_of_the_runs(close):

@@ -288,6 +288,97 @@ def test_a_driven_orbit_of_a_damped_oscillator():
     np.testing.assert_allclose(np.abs(orbit.calc_multipliers()), np.exp(-0.5 * np.pi), rtol=1e-6)
 
 
+def test_outputs_by_name_are_exact(make, close):
+    """Those of callables are differences of the same quantities."""
+    kinds = [mb.mobilizer.Screw, mb.mobilizer.Free, mb.mobilizer.Pin, mb.mobilizer.Ellipsoid]
+    model = make.tree(4, kinds, rotors=True)
+    a, b = model.bodies[1], model.bodies[3]
+    spring = mb.force.TwoPointLinearSpring(model.forces, a, make.vector(), b, make.vector(), 20.0, 0.4, name="spring")
+    mb.force.MobilityLinearSpring(model.forces, b, 0, 3.0, 0.2)
+    model.made()
+    state, system = model.randomize(), model.system
+    place = make.vector()
+    names = ["kinetic_energy", "potential_energy", "mass_center", "mass_center_velocity", "momentum", "central_momentum"]
+    names += ["mobility_forces", "u_dot", (b, place)]
+    matter = system.matter
+    functions = [
+        system.calc_kinetic_energy,
+        system.calc_potential_energy,
+        matter.calc_system_mass_center_location_in_ground,
+        matter.calc_system_mass_center_velocity_in_ground,
+        matter.calc_system_momentum_about_ground_origin,
+        matter.calc_system_central_momentum,
+        system.get_mobility_forces,
+        lambda state: state.u_dot,
+        lambda state: b.find_station_location_in_ground(state, place),
+    ]
+    inputs = [(b, 0), spring.set_station1, f"{a.name}.mass", f"{b.name}.inboard_frame", "spring.stiffness"]
+    exact = mb.linearize(system, state, inputs, names)
+    differences = mb.linearize(system, state, inputs, functions)
+    assert exact.C.shape == (sum((1, 1, 3, 3, 6, 6)) + 2 * len(state.u) + 3, 2 * len(state.u))
+    for i in range(len(exact.C)):
+        close(exact.C[i], differences.C[i], 1e-7, max(1.0, np.abs(differences.C[i]).max()))
+        close(exact.D[i], differences.D[i], 1e-6, max(1.0, np.abs(differences.D[i]).max()))
+    assert mb.linearize(system, state, [], []).C.shape == (0, 2 * len(state.u))
+
+
+class HeelStrike(mb.event.TriggeredHandler):
+    """The legs change places by an impact, once: the mechanism goes on from the new stance foot."""
+
+    def __init__(self, stance, swing):
+        super().__init__(mb.Stage.POSITION)
+        self.stance, self.swing, self.steps = stance, swing, 0
+
+    def get_value(self, state):
+        return self.swing.get_angle(state) + 2.0 * self.stance.get_angle(state)
+
+    def handle_event(self, state, accuracy):
+        angle, rate = self.stance.get_angle(state), self.stance.get_rate(state)
+        if angle > -0.05 or self.steps:  # the legs pass each other; what the handler keeps counts
+            return
+        self.steps += 1
+        c = np.cos(2.0 * angle)
+        state.q, state.u = (-angle, 2.0 * angle), (c * rate, -(1.0 - c) * c * rate)
+
+
+def passive_walker():
+    """Garcia, Chatterjee, Ruina and Coleman 1998, feet of 1e-5, in midstance."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (np.sin(0.009), -np.cos(0.009), 0.0))
+
+    def point(mass, y):
+        return mb.body.Rigid(mb.MassProperties(mass, (0, y, 0), mb.Inertia(mass * y * y, 0, mass * y * y)))
+
+    stance = mb.mobilizer.Pin(matter.ground, point(1.0, 1.0))
+    swing = mb.mobilizer.Pin(stance, point(1e-5, -1.0), X_PF=(0, 1, 0))
+    strike = HeelStrike(stance, swing)
+    system.add_event_handler(strike)
+    state = system.realize_topology()
+    state.q, state.u = (0.069, -0.275), (-0.1069, 0.28)
+    return system, state, strike
+
+
+def test_the_limit_cycle_of_a_passive_walker():
+    """Published: a stance angle of 0.2003109 at heel strike; eigenvalues -0.190 +- 0.558i of the map from step to step."""
+    system, state, strike = passive_walker()
+    orbit = mb.find_periodic_orbit(system, state, 3.85, accuracy=1e-9)
+    assert strike.steps == 0  # as it was
+    np.testing.assert_allclose(orbit.period, 3.8824, atol=1e-3)
+    multipliers = orbit.calc_multipliers()
+    np.testing.assert_allclose(multipliers[0], 1.0, atol=1e-5)  # along the orbit
+    np.testing.assert_allclose(np.sort_complex(multipliers[1:3]), [-0.190 - 0.558j, -0.190 + 0.558j], atol=2e-3)
+    np.testing.assert_allclose(multipliers[3], 0.0, atol=1e-5)  # what the impact takes
+    with pytest.raises(IndexError, match="which_u"):
+        mb.find_periodic_orbit(system, state, 3.85, cyclic=[(1, 1)])
+
+
+def test_a_parameter_that_a_handler_sets_by_the_state_is_refused():
+    system, state = mb.examples.walker.build()
+    with pytest.raises(mb.ModelError, match="Feet sets parameters"):
+        mb.simulate(system, state, 4.2, sensitivities=["u"], accuracy=1e-4)
+
+
 def test_regressor_and_derivatives_by_inertial_parameters(make, close, derivative):
     """Y times the parameters is inverse dynamics; derivatives by parameters are differences of u_dot."""
     model = make.tree(8)

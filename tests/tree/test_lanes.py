@@ -55,7 +55,7 @@ CALLS = [
     ("jacobian.calc_frame_jacobian", "bodies", "stations", 3, "out(3nt,nu)"),
     ("jacobian.calc_bias_for_frame_jacobian", "bodies", "stations", "out(nt,6)"),
     ("mass_matrix.multiply_by_m", "u", "out(nu)"),
-    ("mass_matrix.multiply_by_m_inv", "u", "out(nu)"),
+    ("mass_matrix.multiply_by_m_inv", 0, validity.ARTICULATED, "u", "out(nu)"),
     ("mobilizer_motion.find_velocity", 3, "out(2,3)"),
     ("mobilizer_motion.find_acceleration", 3, "out(2,3)"),
     ("momentum.calc_mass_properties", "out(10)"),

@@ -77,7 +77,7 @@ def multiply_by_m_inv(block: Any, address: int, begin: int, end: int, states: An
     for g in range(begin, end):
         realize(model, address, POSITIONS | ARTICULATED, 8 * g, states)
         take(f, 8 * g, f8)
-        mass_matrix.multiply_by_m_inv(model, f8, a8)
+        mass_matrix.solve(model, f8, a8)
         put(a8, 8 * g, a)
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import load, load_lane, store, where, zero
+from ..algebra.scalar import load, load_lane, store, store_lane, where, zero
 from ..compiling import compiled, generic
 from ..integrator import _runge_kutta as rk
 from ..integrator import _watched as watching
+from ..integrator._evaluate import evaluate
 from ..integrator._runge_kutta import ACCURACY, FINAL_TIME, FIXED_STEP, MAX_STEP, MIN_STEP, PREVIOUS_TIME, STEP, TIME, Y
+from ..tree import sampling
 from . import batch_steps as steps
 from .batch_steps import (
     AT,
@@ -33,6 +35,7 @@ from .batch_steps import (
     PROJECT_REPORTS,
     PROJECTOR,
     QUATERNIONS,
+    SAMPLE,
     SIDE,
     SIZE,
     SOUND,
@@ -89,7 +92,7 @@ def take(
     model: Any, lane: int, s: int, settings: Any, control: Any, lanes: Any, work: Any, held: Any, given: Any, own: Any
 ) -> None:
     """Let a lane take state *s*."""
-    time, q, u, z, particles, forces, own_of_each, end = given
+    time, q, u, z, particles, forces, own_of_each, end, memory = given
     for row in range(STATE, LANE_ROWS):
         lanes[row, lane] = 0
     lanes[STATE, lane] = s
@@ -115,6 +118,8 @@ def take(
             held[i, 0, lane] = forces[s, i]
     for i in range(own_of_each.shape[1]):
         own[i, lane] = own_of_each[s, i]
+    for i in range(model.control_size):
+        store_lane(model.control_memory, i, 0, lane, memory[s, i])
 
 
 @generic
@@ -124,7 +129,7 @@ def retire(model: Any, lane: int, status: int, inside: bool, control: Any, lanes
     That is at the end of its last step or, *inside* it, at the time AT, with y of the last report; of the record where it was
     terminated; where the next step is SUSPECT, at its beginning.
     """
-    time, q, u, z, particles, _, _, _ = given
+    time, q, u, z, particles, _, _, _, memory = given
     results, queue, outcome, reached = out
     first = queue[FIRST_ROW]
     queue[ENDED] += 1
@@ -147,10 +152,64 @@ def retire(model: Any, lane: int, status: int, inside: bool, control: Any, lanes
             z[s, i - m] = y
         else:
             particles[s, i - m - model.nz] = y
+    for i in range(model.control_size):
+        memory[s, i] = load_lane(model.control_memory, i, 0, lane)
     outcome[s, STATUS] = status
     for k in range(OUTCOMES - ROWS):
         outcome[s, ROWS + k] = lanes[REPORT + k, lane]
     lanes[STATE, lane] = -1
+
+
+@generic
+def load_single(model: Any, single: Any, lane: int, work: Any, control: Any) -> None:
+    """Time, y and what controllers remember of a lane, into a record of one state."""
+    store(single.time, 0, 0, control[TIME, 0, lane])
+    for i in range(model.ny):
+        store(single.y, i, 0, work[Y, i, lane])
+    for i in range(model.control_size):
+        store(single.control_memory, i, 0, load_lane(model.control_memory, i, 0, lane))
+
+
+@generic
+def keep_memory(model: Any, single: Any, lane: int) -> None:
+    """What controllers remember, back into the lane."""
+    for i in range(model.control_size):
+        store_lane(model.control_memory, i, 0, lane, load(single.control_memory, i, 0))
+
+
+@generic
+def sample(model: Any, single: Any, plan: Any, work: Any, control: Any, lanes: Any, marks: Any, held: Any) -> bool:
+    """Sample the controllers that are due at lanes' times, one lane after the other; whether some were.
+
+    DUE is 1 for the lanes whose forces are new, with new rates, and 1 less the status where that failed. Laws are of floats and
+    arrays, for which lanes would not do; between samples their efforts are forces like others.
+    """
+    found = False
+    store(control, SAMPLE, 0, sampling.next_sample(model))
+    for lane in range(8):
+        marks[DUE, 0, lane] = 0.0
+        if lanes[STATE, lane] >= 0 and control[SAMPLE, 0, lane] <= control[TIME, 0, lane]:
+            found = True
+            load_single(model, single, lane, work, control)
+            status = rk.REACHED
+            if evaluate(single, plan[steps.SINGLE_ROUTINE], plan[steps.SINGLE_PRESCRIBER]) != 0:
+                status = rk.NOT_FINITE
+            elif sampling.sample_due(single, control[TIME, 0, lane]) != 0:
+                status = rk.NOT_SAMPLED
+            else:
+                keep_memory(model, single, lane)
+            lanes[EVALUATIONS, lane] += 1
+            marks[DUE, 0, lane] = 1.0 - status
+    if found:
+        steps.set_y(model, work, Y, load(control, TIME, 0))
+        steps.evaluate(model, plan, held)
+        steps.set_rate(model, work, load(marks, DUE, 0))
+        store(control, SOUND, 0, steps.soundness(model))
+        for lane in range(8):
+            if marks[DUE, 0, lane] > 0.0 and not control[SOUND, 0, lane] == 0.0:
+                marks[DUE, 0, lane] = 1.0 - rk.NOT_FINITE
+        store(control, SAMPLE, 0, sampling.next_sample(model))
+    return found
 
 
 @generic
@@ -373,9 +432,10 @@ def is_suspect(lane: int, watched: Any, seen: Any, h: float) -> bool:
 # fmt: off
 @compiled
 def run(
-    block: Any, plan: Any, table: Any, settings: Any, weights: Any, work: Any, control: Any, lanes: Any, marks: Any, held: Any,
-    own: Any, queue: Any, watched: Any, seen: Any, worker: int, chunks: Any, calls: Any, time: Any, q: Any, u: Any, z: Any,
-    particles: Any, forces: Any, own_of_each: Any, end: Any, times: Any, results: Any, outcome: Any, reached: Any,
+    block: Any, plan: Any, table: Any, settings: Any, weights: Any, work: Any, control: Any, lanes: Any, marks: Any,
+    held: Any, own: Any, queue: Any, watched: Any, seen: Any, single_block: Any, worker: int, chunks: Any, calls: Any,
+    time: Any, q: Any, u: Any, z: Any, particles: Any, memory: Any, forces: Any, own_of_each: Any, end: Any, times: Any,
+    results: Any, outcome: Any, reached: Any,
 ) -> int:
     # fmt: on
     """Take states through their runs, chunk by chunk, with as many attempts as the queue says: FINISHED or UNFINISHED.
@@ -385,7 +445,8 @@ def run(
     """
     call = begin_work(worker, calls)
     model = attach(block)
-    given = time, q, u, z, particles, forces, own_of_each, end
+    single = attach(single_block)
+    given = time, q, u, z, particles, forces, own_of_each, end, memory
     out = results, queue, outcome, reached
     reports = times.shape[1]
     for _ in range(queue[LIMIT]):
@@ -406,6 +467,12 @@ def run(
             stay_awake(worker, calls, call)
             return FINISHED
         any_free = False
+        if any_fresh and model.num_controllers > 0:
+            for lane in range(8):
+                if marks[FRESH, 0, lane] > 0.0:
+                    load_single(model, single, lane, work, control)
+                    sampling.begin_sampling(single)
+                    keep_memory(model, single, lane)
         if any_fresh:
             begin(model, plan, settings, weights, work, control, marks, held, watched, seen)
             for lane in range(8):
@@ -455,6 +522,11 @@ def run(
                     if marks[DUE, 0, lane] > 0.0:
                         retire(model, lane, TERMINATED, True, control, lanes, work, given, out)
                         any_free = True
+        if model.num_controllers > 0 and not any_free and sample(model, single, plan, work, control, lanes, marks, held):
+            for lane in range(8):
+                if marks[DUE, 0, lane] < 0.0:
+                    retire(model, lane, int(1.0 - marks[DUE, 0, lane]), False, control, lanes, work, given, out)
+                    any_free = True
         if any_free:
             continue
         # ---- an attempt at a step
@@ -462,6 +534,8 @@ def run(
             final = settings[FINAL_TIME]
             if reports == 0:
                 final = min(final, control[END, 0, lane])
+            if model.num_controllers > 0:
+                final = min(final, control[SAMPLE, 0, lane])
             control[FINAL_TIME, 0, lane] = final
             at = control[TIME, 0, lane]
             h = settings[FIXED_STEP] if plan[FIXED] != 0 else min(control[STEP, 0, lane], settings[MAX_STEP])

@@ -23,18 +23,19 @@ from ..tree.realize import nothing_of
 
 # rows of `control` after those of `integrator._runge_kutta`: the attempt's size, the time of a report, the attempt's error, NaN
 # where it failed, when the run ends, when what terminates it becomes positive, the value of that at the step's beginning and
-# last, the bracket of the time at which it is zero with the values there, weighted, and which side was moved last
-SIZE, AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE = range(
-    rk.CONTROL_SIZE, rk.CONTROL_SIZE + 13
+# last, the bracket of the time at which it is zero with the values there, weighted, and which side was moved last; when the
+# next controller is to be sampled
+SIZE, AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE = range(
+    rk.CONTROL_SIZE, rk.CONTROL_SIZE + 14
 )
-CONTROL_ROWS = rk.CONTROL_SIZE + 13
+CONTROL_ROWS = rk.CONTROL_SIZE + 14
 # rows of `marks`: lanes that begin, that end a step, that report
 FRESH, TAKEN, DUE = range(3)
 MARK_ROWS = 3
 # places in `plan`: addresses of routines, 0 for none; what is requested of the first; and choices, 1 or 0; one more address
 ROUTINE, PRESCRIBER, PROJECTOR, CONTROLLER, WANTED, HOLDS, METHOD, ERROR_ORDER, ENDS_AT_STAGE, MEAN_NORM = range(10)
-PROJECT_REPORTS, FIXED, PLAIN_RATES, QUATERNIONS, TERMINATOR = range(10, 15)
-PLAN_SIZE = 15
+PROJECT_REPORTS, FIXED, PLAIN_RATES, QUATERNIONS, TERMINATOR, SINGLE_ROUTINE, SINGLE_PRESCRIBER = range(10, 17)
+PLAN_SIZE = 17
 # what METHOD is
 RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2 = range(3)
 
@@ -265,6 +266,16 @@ def shift_step(model: Any, work: Any, mark: Any) -> None:
         bent = load(work, last, i)
         store(work, last - 1, i, where(taken, bent, load(work, last - 1, i)))
         store(work, last, i, where(taken, load(model.q_dot_dot, i, 0), bent))
+
+
+@generic
+def set_rate(model: Any, work: Any, mark: Any) -> None:
+    """The rates at the last step's end, of lanes that are marked: forces have changed."""
+    last, changed = work.shape[0] - 1, mark > 0.0
+    for i in range(model.ny):
+        store(work, RATE, i, where(changed, load(model.y_dot, i, 0), load(work, RATE, i)))
+    for i in range(model.nq):
+        store(work, last, i, where(changed, load(model.q_dot_dot, i, 0), load(work, last, i)))
 
 
 @generic

@@ -59,10 +59,6 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False) 
         return "the system has events"
     if system.get_matter_subsystem().unilateral_contacts:
         return "the system has unilateral contacts"
-    if counts["num_controllers"]:
-        return "controllers are sampled one state at a time"
-    if counts["control_size"]:
-        return "controllers are sampled"
     if counts["bristle_rows"] or counts["measure_memory_size"]:
         return "the system remembers what was"
     if counts["num_contact_elements"] and not settings.fixed_step_size:
@@ -109,6 +105,9 @@ class LaneRuns:
         self.watched, self.pools = self._witnesses(state, in_lanes)
         #: Whether records have to be of the whole tree; those of the reduced one will do where bodies are asked for nothing.
         self.whole = bool(self.own or len(self.watched) or counts["measure_code_size"] or counts["num_contact_elements"])
+        self.whole = self.whole or counts["num_controllers"] > 0
+        #: A state of its own for each thread, in which controllers are sampled.
+        self.single = state
         plan, self.settings = np.zeros(steps.PLAN_SIZE, np.int64), np.zeros(rk.CONTROL_SIZE)
         wanted = EVERYTHING | UNCHECKED
         if gravity_alone and not self.whole:
@@ -122,6 +121,9 @@ class LaneRuns:
         plan[steps.HOLDS] = holds
         plan[steps.CONTROLLER] = controller.address(**in_lanes) if controller is not None else 0
         plan[steps.TERMINATOR] = terminator.address(**in_lanes) if terminator is not None else 0
+        if counts["num_controllers"]:
+            plan[steps.SINGLE_ROUTINE] = advance.address()
+            plan[steps.SINGLE_PRESCRIBER] = prescribe.address() if state.has_known else 0
         plan[steps.METHOD] = METHODS[type(integrator).kernel]
         plan[steps.ERROR_ORDER] = integrator.counts[rk.ERROR_ORDER]
         plan[steps.ENDS_AT_STAGE] = plan[steps.METHOD] == steps.RUNGE_KUTTA and integrator.counts[rk.ENDS_AT_STAGE]
@@ -209,6 +211,9 @@ class Worker:
             record.share("witness_integers", integers)
             record.share("witness_numbers", in_each_lane(numbers) if plan.own else numbers)
         self.seen = aligned_zeros(4 * len(plan.watched), 1, LANES)
+        self.single = plan.single.copy()
+        if plan.single.tree.counts["num_controllers"]:
+            self.single.system.realize(self.single)
         self._run: Any = None
         self._first: tuple[Any, ...] = (record.block, plan.plan, plan.table, plan.settings, plan.weights)
         self._first += (
@@ -221,6 +226,7 @@ class Worker:
             self.queue,
             plan.watched,
             self.seen,
+            self.single.block,
         )
 
     def begin(self, first_row: int = 0) -> None:

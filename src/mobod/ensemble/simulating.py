@@ -49,6 +49,7 @@ _ENDED = "terminate became positive"
 _SAYS = {
     rk.STEP_TOO_SMALL: "a step however small misses the accuracy: the system is too stiff, or accelerations jump",
     rk.NOT_FINITE: "accelerations are not finite, however short the step",
+    rk.NOT_SAMPLED: "the law of a controller has raised an exception, or given an effort that is not finite",
     rk.NOT_PROJECTED: "the state cannot be brought to its constraints, however short the step",
     runs.NOT_RUN: "it was not run: the run was interrupted",
 }
@@ -199,7 +200,17 @@ class Simulating(Stepping):
         """Run states from *first* to *stop* - 1, with their reports in *results*."""
         times = run.times
         ends = np.ascontiguousarray(np.broadcast_to(times[:, -1], (self._n,)))
-        data = (*self._variables, np.zeros((0, 0)), lanes.of_each, ends, times, results, run.outcome, run.reached)
+        data = (
+            *self._variables,
+            self._control_memory,
+            np.zeros((0, 0)),
+            lanes.of_each,
+            ends,
+            times,
+            results,
+            run.outcome,
+            run.reached,
+        )
         main = threading.get_ident()
         interrupted: list[bool] = []
 
@@ -348,7 +359,7 @@ class _Run:
         self.reached[:, 0] = ensemble._time[:n, 0]
         self.reasons: dict[int, str] = {}
         self.terminations: dict[int, Termination] = {}
-        self._start = [part[:n].copy() for part in ensemble._variables]
+        self._start = [part[:n].copy() for part in (*ensemble._variables, ensemble._control_memory)]
         self._results = np.empty((n, self._nt, ny)) if path is None else np.empty((0, self._nt, ny))
         self._about = describe(ensemble._system, ensemble._template)
         self._file = None if path is None else FileRows(path, self._about)
@@ -394,14 +405,14 @@ class _Run:
         if len(again):
             # a run of constraints' would not go on to rounding as it has begun: it is projected where it begins
             fresh = again if self.lanes.plan[PROJECTOR] != 0 else again[self.outcome[again, runs.STATUS] != runs.SUSPECT]
-            for part, start in zip(ensemble._variables, self._start, strict=True):
+            for part, start in zip((*ensemble._variables, ensemble._control_memory), self._start, strict=True):
                 part[fresh] = start[fresh]
             self.outcome[fresh] = runs.NOT_RUN, *[0] * (runs.OUTCOMES - 1)
             try:
                 ensemble._run_one_by_one(self, again, results, first)
             finally:  # after Ctrl-C, what has not come to its end is where it began
                 left = again[self.outcome[again, runs.STATUS] == runs.SUSPECT]
-                for part, start in zip(ensemble._variables, self._start, strict=True):
+                for part, start in zip((*ensemble._variables, ensemble._control_memory), self._start, strict=True):
                     part[left] = start[left]
                 self.outcome[left, runs.STATUS] = runs.NOT_RUN
 
@@ -409,8 +420,7 @@ class _Run:
         """No numbers where there are no reports."""
         made = self.outcome[first:stop, runs.ROWS]
         made[self.outcome[first:stop, runs.STATUS] == runs.NOT_RUN] = 0
-        for i in np.flatnonzero(made < self._nt):
-            results[i, made[i] :] = np.nan
+        results[np.arange(self._nt) >= made[:, None]] = np.nan
 
     def _block(self, results: Array, first: int, stop: int) -> dict[str, Array]:
         block = self._columns(results)

@@ -101,7 +101,7 @@ class Stepping(Derivatives):
         lanes, outcome = plan.lanes, plan.outcome
         lanes.refresh(self._own_changes)
         ends = self._time[:, 0] + duration
-        data = (*self._variables, forces, lanes.of_each, ends, *_NO_REPORTS, outcome, plan.reached)
+        data = (*self._variables, self._control_memory, forces, lanes.of_each, ends, *_NO_REPORTS, outcome, plan.reached)
         if lanes.adaptive:  # unless a first step is given, the whole duration is tried
             lanes.settings[rk.STEP] = plan.integrator.initial_step_size or duration
         last = self._n
@@ -138,7 +138,8 @@ class Stepping(Derivatives):
         self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None, watches: bool = False
     ) -> LaneRuns | None:
         """What threads need to run in lanes; None where states are run one by one."""
-        if why_one_by_one(self._template, integrator, watches) is not None:
+        own_laws = self._own and self._template.tree.counts["num_controllers"]  # laws look at the parameters that all share
+        if own_laws or why_one_by_one(self._template, integrator, watches) is not None:
             return None
         gravity_alone = self._reduced.ground_acceleration is not None
         lanes = LaneRuns(self._template, self._own, gravity_alone, integrator, holds, controller, terminator)

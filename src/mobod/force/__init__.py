@@ -14,6 +14,7 @@ from .discrete_forces import DiscreteForces
 from .elastic_foundation import ElasticFoundation
 from .ellipsoid_drag import EllipsoidDrag
 from .exponential_spring import ExponentialSpring
+from .for_each import ForEach
 from .global_damper import GlobalDamper
 from .gravity import Gravity
 from .gravity_compensation import GravityCompensation
@@ -85,6 +86,7 @@ __all__ = [
     "ElasticFoundation",
     "EllipsoidDrag",
     "ExponentialSpring",
+    "ForEach",
     "GlobalDamper",
     "Gravity",
     "GravityCompensation",

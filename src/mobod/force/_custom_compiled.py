@@ -10,15 +10,19 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
 from ..algebra.memory import add_spatial
-from ..compiling import Routine
+from ..algebra.scalar import load, zero
+from ..compiling import Routine, generic
 from ..errors import ModelError
 from ..function import users
 from ..function.users.surroundings import Shape, called, places
 from ..function.users.unrolled import unrolled
+from ..value.checks import finite
 from ._routine import kernel
+from .base import body_index
 
 if TYPE_CHECKING:
     pass
@@ -97,8 +101,28 @@ class CompiledFunctions:
     depends_only_on_positions: bool = False
 
 
-def routine_of(functions: CompiledFunctions, shape: Shape, parameters: tuple[float, ...]) -> Routine:
-    """The routine of users' functions, which are checked and frozen."""
+def looked_up(forces: Any, functions: Any) -> tuple[list[int], Shape, list[float]]:
+    """The integers, the shape and the parameters of compiled functions."""
+    if not isinstance(functions, CompiledFunctions):
+        raise TypeError(f"compiled has to be a mobod.force.CompiledFunctions(...), not {functions!r}")
+    bodies = [body_index(forces, "one of bodies", body) for body in functions.bodies]
+    mobilizers = [body_index(forces, "one of mobilizers", body) for body in functions.mobilizers]
+    matter = forces.get_system().get_matter_subsystem()
+    facts = [matter.body_list[b].facts for b in mobilizers]
+    for b, one in zip(mobilizers, facts, strict=True):
+        if one.has_quaternion:
+            raise ModelError(
+                f"{matter.body_list[b]!r} has a quaternion or three angles, as a state chooses, so that its q has no "
+                "fixed size: name it among bodies, and apply a torque"
+            )
+    if isinstance(functions.parameters, str) or np.ndim(functions.parameters) != 1:
+        raise ValueError(f"parameters have to be a sequence of numbers, got {functions.parameters!r}")
+    parameters = [finite("a parameter", x) for x in list(functions.parameters)]  # type: ignore[arg-type]
+    return bodies + mobilizers, Shape.of(len(bodies), facts, len(parameters)), parameters
+
+
+def routine_of(functions: CompiledFunctions, shape: Shape, parameters: tuple[float, ...], each: bool = False) -> Routine:
+    """The routine of users' functions, which are checked and frozen; of *each* of many sets of bodies and mobilizers, if so."""
     users.check_number_of_parameters(shape.num_parameters)
     frozen = {
         name: users.freeze(f, name, arguments)
@@ -113,10 +137,10 @@ def routine_of(functions: CompiledFunctions, shape: Shape, parameters: tuple[flo
         users.try_out(f, places(ARGUMENTS[name], shape, parameters), shape.counts, check, numbers_only=known)
         if f.fingerprint is not None:
             _tried.add(tried)
-    return users.routine_of("force", frozen, shape, lambda: _kernel(frozen, shape))
+    return users.routine_of("forces" if each else "force", frozen, shape, lambda: _kernel(frozen, shape, each))
 
 
-def _kernel(frozen: dict[str, users.Frozen], shape: Shape) -> Function:
+def _kernel(frozen: dict[str, users.Frozen], shape: Shape, each: bool) -> Function:
     of = {name: called(f.function, ARGUMENTS[name], shape, "force_integers", "force_numbers") for name, f in frozen.items()}
     lines = ["F, f = force(model, i, x)"]
     for k in range(shape.num_bodies):
@@ -127,7 +151,35 @@ def _kernel(frozen: dict[str, users.Frozen], shape: Shape) -> Function:
             place = f"u{j} + {k}"
             lines.append(f"store(model.mobility_forces, {place}, 0, load(model.mobility_forces, {place}, 0) + f[{j}][{k}])")
     add = unrolled("model, i, x", *lines, force=of["force"], add_spatial=add_spatial)
-    return kernel(add, of.get("potential_energy"), of.get("power_dissipation"))
+    energy, power = of.get("potential_energy"), of.get("power_dissipation")
+    if each:
+        size = shape.num_bodies + len(shape.num_u)
+        return kernel(_on_each(add, size), energy and _sum_over_each(energy, size), power and _sum_over_each(power, size))
+    return kernel(add, energy, power)
+
+
+def _on_each(add: Function, size: int) -> Function:
+    """*add* for all sets, of as many bodies and mobilizers: see `for_each`."""
+
+    @generic
+    def of_all(model: Any, i: int, x: int) -> None:
+        for k in range(model.force_integers[i]):
+            add(model, i + 2 + size * k, x + model.force_integers[i + 1] * k)
+
+    return of_all
+
+
+def _sum_over_each(function: Function, size: int) -> Function:
+    """The sum of a function over all sets."""
+
+    @generic
+    def of_all(model: Any, i: int, x: int) -> Any:
+        total = zero(load(model.time, 0, 0))
+        for k in range(model.force_integers[i]):
+            total = total + function(model, i + 2 + size * k, x + model.force_integers[i + 1] * k)
+        return total
+
+    return of_all
 
 
 def _check_number(f: users.Frozen, shape: Shape, value: Any, arguments: Any) -> None:

@@ -10,13 +10,12 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..function.users.surroundings import Shape
 from ..state.of_each import all_numbers, of_each
 from ..state.subsystem import HOOKS
-from ..value.checks import array, finite
+from ..value.checks import array
 from ..value.stage import Stage
-from ._custom_compiled import CompiledFunctions, routine_of
-from .base import Force, body_index
+from ._custom_compiled import CompiledFunctions, looked_up, routine_of
+from .base import Force
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -168,7 +167,7 @@ class Custom(Force):
         if compiled is not None:
             if implementation is not None:
                 raise TypeError("a force is an implementation or compiled functions, not both")
-            integers, shape, parameters = _looked_up(forces, compiled)
+            integers, shape, parameters = looked_up(forces, compiled)
             routine = routine_of(compiled, shape, tuple(parameters))
             super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
             self._compiled, self._shape, self.routine = compiled, shape, routine
@@ -257,26 +256,6 @@ class Custom(Force):
         if self._compiled is not None:
             return super()._power_dissipation(state)
         return float(self.implementation.calc_power_dissipation(state))
-
-
-def _looked_up(forces: Any, functions: Any) -> tuple[list[int], Shape, list[float]]:
-    """The integers, the shape and the parameters of compiled functions."""
-    if not isinstance(functions, CompiledFunctions):
-        raise TypeError(f"compiled has to be a mobod.force.CompiledFunctions(...), not {functions!r}")
-    bodies = [body_index(forces, "one of bodies", body) for body in functions.bodies]
-    mobilizers = [body_index(forces, "one of mobilizers", body) for body in functions.mobilizers]
-    matter = forces.get_system().get_matter_subsystem()
-    facts = [matter.body_list[b].facts for b in mobilizers]
-    for b, one in zip(mobilizers, facts, strict=True):
-        if one.has_quaternion:
-            raise ModelError(
-                f"{matter.body_list[b]!r} has a quaternion or three angles, as a state chooses, so that its q has no "
-                "fixed size: name it among bodies, and apply a torque"
-            )
-    if isinstance(functions.parameters, str) or np.ndim(functions.parameters) != 1:
-        raise ValueError(f"parameters have to be a sequence of numbers, got {functions.parameters!r}")
-    parameters = [finite("a parameter", x) for x in list(functions.parameters)]  # type: ignore[arg-type]
-    return bodies + mobilizers, Shape.of(len(bodies), facts, len(parameters)), parameters
 
 
 __all__ = ["Custom", "CustomImplementation"]

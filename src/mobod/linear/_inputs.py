@@ -37,7 +37,7 @@ class Inputs:
             return
         for one in given:
             if isinstance(one, tuple):
-                self._each.append(_mobility(system, state, one))
+                self._each.append(mobility_of(system, state, one))
                 self.names.append(f"{names[self._each[-1]]}.force")  # type: ignore[index]
                 continue
             setting = find(system, one)
@@ -53,11 +53,24 @@ class Inputs:
         for k, one in enumerate(self._each):
             if isinstance(one, int):
                 columns[:, k] = mobility_forces[:, one]
-        places = [k for k, one in enumerate(self._each) if not isinstance(one, int)]
-        if places:
-            settings = list(dict.fromkeys(one[0] for one in self._each if not isinstance(one, int)))
-            columns[:, places] = self._system.calc_parameter_derivatives(state, settings)
+        if self.settings:
+            columns[:, self.of_settings] = self._system.calc_parameter_derivatives(state, self.settings)
         return columns
+
+    @property
+    def settings(self) -> list[Setting]:
+        """The settings, in order."""
+        return list(dict.fromkeys(one[0] for one in self._each if not isinstance(one, int)))
+
+    @property
+    def of_settings(self) -> list[int]:
+        """Which inputs are numbers of settings."""
+        return [k for k, one in enumerate(self._each) if not isinstance(one, int)]
+
+    @property
+    def of_mobilities(self) -> list[tuple[int, int]]:
+        """Which inputs are forces on mobilities, each with its mobility."""
+        return [(k, one) for k, one in enumerate(self._each) if isinstance(one, int)]
 
     def pushed(self, state: State, k: int) -> Callable[[float], State]:
         """The state, realized to ACCELERATION, at input k larger by h, as a function of h."""
@@ -91,7 +104,7 @@ class Inputs:
         return state
 
 
-def _mobility(system: Any, state: State, pair: tuple[Any, ...]) -> int:
+def mobility_of(system: Any, state: State, pair: tuple[Any, ...]) -> int:
     """The index among u of a pair (mobod, which_u)."""
     if len(pair) != 2:
         raise ValueError(f"an input is (mobod, which_u), a setter, or 'element.parameter', got {pair!r}")
@@ -102,4 +115,4 @@ def _mobility(system: Any, state: State, pair: tuple[Any, ...]) -> int:
     return int(where.start + i)
 
 
-__all__ = ["Inputs"]
+__all__ = ["Inputs", "mobility_of"]

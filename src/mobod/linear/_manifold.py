@@ -10,7 +10,7 @@ from ..algebra.arrays import Array
 from ..motion._protocol import POSITION, VELOCITY
 from ..state.state import State
 from ..system.differences import along
-from ..system.tangents import displacements
+from ..system.tangents import displacements, of_velocity_errors
 from ..value.stage import Stage
 
 #: Parts of a matrix's largest entry, or singular value, below which rows count as dependent.
@@ -42,6 +42,9 @@ def of_speeds(state: State) -> tuple[Array, Array]:
         return np.zeros((len(known), nu)), known
     mp, mv, _ = matter.num_equations(state)
     G = matter.calc_g(state)[: mp + mv]
+    if not system.is_interpreted:
+        turned = of_velocity_errors(system, state)[matter.rows_in_use(state)[: mp + mv]]
+        return np.vstack([turned, np.zeros((len(known), nu))]), np.vstack([G, known])
 
     def errors(k: int, h: float) -> Array:
         other = moved(state, np.eye(nu)[k], h)

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
+from ..integrator import RungeKuttaMerson
+from ..simulation.step_status import StepStatus
+from ..simulation.time_stepper import TimeStepper
+from ..simulation.variational import kept_attributes, put_back, variational
 from ..state.state import State
 from ..system import tangents
+from ..system.variations import Directions
 from ..value import checks
 from ..value.stage import Stage
 from . import _manifold
+from ._inputs import mobility_of
 from .linearize import linearize
 
 if TYPE_CHECKING:
@@ -70,15 +77,15 @@ def find_periodic_orbit(
     tolerance: float = 1e-8,
     accuracy: float = 1e-10,
     max_iterations: int = 30,
+    cyclic: Sequence[tuple[Any, int]] = (),
 ) -> PeriodicOrbit:
     """Find a motion near *state* that repeats itself after about *period*, stable or not.
 
     Parameters
     ----------
     system : MultibodySystem
-        Smooth: what its events change on the way is not followed.
     state : State
-        Where to begin, at MODEL or above; it is left as it is.
+        Where to begin, at MODEL or above, and not at an event; it is left as it is.
     period : float
         Where to begin; time.
     free_period : bool
@@ -88,6 +95,8 @@ def find_periodic_orbit(
     accuracy : float
         Of the integration, relative and absolute.
     max_iterations : int
+    cyclic : sequence of (mobod, which_u)
+        Coordinates on which nothing depends, and which need not return: how far a walker has come.
 
     Returns
     -------
@@ -98,15 +107,17 @@ def find_periodic_orbit(
     ConvergenceError
         If none is found.
     ModelError
-        If motion cannot be followed that far.
-    ValueError
-        If a number is not positive.
+        If motion cannot be followed that far, it ends before, or an event only grazes.
+    ValueError, IndexError
+        If a number is not positive, or there is no such mobility.
 
     Notes
     -----
     Newton's method on the difference after a period. The derivative of the end by the beginning comes from the variational
     equations, the linear model along the motion, integrated with it under the same error control; where orbits are a family,
-    the step of least norm is taken. Explicit, of order 8 (SciPy's DOP853). Source: Seydel 2010, section 7.
+    the step of least norm is taken. Smooth motions are followed by an explicit method of order 8 (SciPy's DOP853), motions with
+    events as `simulate` follows them, with the jumps of their sensitivities; what handlers keep as attributes is put back after
+    each period. Sources: Seydel 2010, section 7; Hiskens and Pai 2000.
 
     Examples
     --------
@@ -123,24 +134,28 @@ def find_periodic_orbit(
     """
     for name, value in (("period", period), ("tolerance", tolerance), ("accuracy", accuracy)):
         checks.positive(name, value, ValueError)
+    state.check_owner(system, "find_periodic_orbit")
+    returning = np.ones(2 * state.tree.nu + len(state.z_view), bool)
+    returning[[mobility_of(system, state, pair) for pair in cyclic]] = False
     here = state.copy()
     system.realize(here, Stage.TIME)
     system.project(here, 1e-12)
+    flow = _flow_through_events if _has_events(system, here) else _flow
     off, previous = np.zeros(0), np.inf
     for _ in range(max_iterations):
         system.realize(here)
-        end, monodromy = _flow(system, here, period, accuracy)
-        off = _difference(here, end)
+        end, monodromy = flow(system, here, period, accuracy)
+        off = np.where(returning, _difference(here, end), 0.0)
         largest = float(np.abs(off).max(initial=0.0))
         if largest <= tolerance:
             return PeriodicOrbit(here, float(period), monodromy)
         if not np.isfinite(largest) or largest > 1e3 * max(previous, 1.0):
             break
         previous = min(previous, largest)
-        J = monodromy - np.eye(len(off))
+        J = (monodromy - np.eye(len(off))) * returning[:, None]
         if free_period:
             rates = np.concatenate([end.u_view[: state.tree.nu], end.u_dot_view[: state.tree.nu], end.z_dot_view])
-            J = np.hstack([J, rates[:, None]])
+            J = np.hstack([J, (returning * rates)[:, None]])
         step: Any = np.linalg.lstsq(J, -off, rcond=1e-7)[0]
         step = step * min(1.0, 0.5 / max(np.abs(step).max(), 1e-300))
         if free_period:
@@ -178,6 +193,33 @@ def _flow(system: Any, state: State, period: float, accuracy: float) -> tuple[St
         raise ModelError(f"the motion of {system.name!r} could not be followed over {period:.6g}: {found.message}")
     put(start + period, found.y[:, -1])
     return other, found.y[-n * n :, -1].reshape(n, n)
+
+
+def _has_events(system: Any, state: State) -> bool:
+    """Whether anything may happen on the way."""
+    stepper = TimeStepper(system, RungeKuttaMerson(system))
+    stepper.initialize(state)
+    return stepper.has_events
+
+
+def _flow_through_events(system: Any, state: State, period: float, accuracy: float) -> tuple[State, Array]:
+    """The same, with what events change; handlers are as before afterwards."""
+    directions = Directions(system, state, ["q", "u", "z"][: 3 if len(state.z_view) else 2])
+    run = variational(RungeKuttaMerson(system, accuracy=accuracy), state, directions)
+    kept = [(handler, kept_attributes(handler)) for handler in system.event_handlers]
+    try:
+        stepper = TimeStepper(system, run)
+        stepper.initialize(state)
+        if stepper.step_to(state.time + period) is StepStatus.END_OF_SIMULATION:
+            raise ModelError(
+                f"the motion of {system.name!r} ends at time {stepper.state.time:.9g}, before its period {period:.6g}"
+            )
+        end = stepper.state.copy()
+        found = run.at(np.array([end.time]))
+    finally:
+        for handler, values in kept:
+            put_back(handler, values)
+    return end, np.vstack([found.q[0], found.u[0], found.z[0]])
 
 
 def _flow_of_motion(system: Any, state: State) -> Array:

@@ -28,6 +28,7 @@ from ..event._watch import Watched
 from ..integrator import Integrator
 from ..integrator import _runge_kutta as rk
 from ..integrator._evaluate import Interpreted
+from ..state.fields import PARAMETERS
 from ..state.state import State
 from ..system import differences
 from ..system.variations import Directions, Variations
@@ -38,6 +39,8 @@ from .sensitivities import Sensitivities
 
 #: Steps of differences of what handlers do: contacts that are moved by the square of it still touch.
 _STEP = 1e-6
+#: Rates of a model's numbers, set by a handler, that are no rounding.
+_SET = 1e-5
 #: Of the gap's rate along the motion, the least part of the size of its terms that is not grazing.
 _GRAZING = 1e-9
 
@@ -306,20 +309,22 @@ class Variational(Integrator):
         """S after the event, from that before."""
         of, system = self.variations, self.system
         before = np.concatenate([state.q_dot_view, state.u_dot_view, state.z_dot_view])[:, None]
-        kept = [(owner, _kept(owner)) for owner, _ in calls if isinstance(owner, EventHandler)]
+        kept = [(owner, kept_attributes(owner)) for owner, _ in calls if isinstance(owner, EventHandler)]
 
         def after(other: State) -> State:
-            for _, call in calls:
-                call(other)
-                system.realize_model(other)
-                system.realize(other)
+            try:
+                for _, call in calls:
+                    call(other)
+                    system.realize_model(other)
+                    system.realize(other)
+            finally:  # each call finds the handlers as the event does
+                for owner, values in kept:
+                    put_back(owner, _copied(values))
             return other
 
         def y_after(other: State) -> Array:
-            y = np.array(after(other).y_values)
-            for owner, values in kept:
-                vars(owner).update(_copied(values))
-            return y
+            after(other)
+            return np.concatenate([other.y_values, _numbers_of(other)])
 
         def by(changes: Array, of_settings: Array, value: Any, times: Array, step: float) -> Array:
             return np.array(
@@ -331,32 +336,37 @@ class Variational(Integrator):
 
         n = S.shape[1]
         shifts, f = np.zeros(n), np.zeros_like(before)
-        try:
-            if which:
-                one = which[0]
+        if which:
+            one = which[0]
 
-                def gap(at: State) -> Any:
-                    return [one.value(at)]
+            def gap(at: State) -> Any:
+                return [one.value(at)]
 
-                nothing = np.zeros((len(self.directions), 1))
-                rate = float(by(before, nothing, gap, np.ones(1), differences.STEP).item())
-                of_gap = by(S, weights, gap, np.zeros(n), differences.STEP).reshape(n)
-                if not abs(rate) > _GRAZING:
-                    raise ModelError(
-                        f"at time {state.time:.9g} {one.name!r} only grazes: its rate is {rate:.3g}, and the time of the event "
-                        "does not depend smoothly on where the motion began"
-                    )
-                shifts = -of_gap / rate
-                other = after(state.copy())
-                system.project(other, self.constraint_tolerance)
-                system.realize(other)
-                f = np.concatenate([other.q_dot_view, other.u_dot_view, other.z_dot_view])[:, None]
-            # moved along the motion to where the event is, so that handlers see the same event, and by little
-            found = by(S + before * shifts, weights, y_after, shifts, _STEP).reshape(S.shape) - f * shifts
-        finally:
-            for owner, values in kept:
-                vars(owner).clear()
-                vars(owner).update(values)
+            nothing = np.zeros((len(self.directions), 1))
+            rate = float(by(before, nothing, gap, np.ones(1), differences.STEP).item())
+            of_gap = by(S, weights, gap, np.zeros(n), differences.STEP).reshape(n)
+            if not abs(rate) > _GRAZING:
+                raise ModelError(
+                    f"at time {state.time:.9g} {one.name!r} only grazes: its rate is {rate:.3g}, and the time of the event "
+                    "does not depend smoothly on where the motion began"
+                )
+            shifts = -of_gap / rate
+            other = after(state.copy())
+            system.project(other, self.constraint_tolerance)
+            system.realize(other)
+            f = np.concatenate([other.q_dot_view, other.u_dot_view, other.z_dot_view])[:, None]
+        # moved along the motion to where the event is, so that handlers see the same event, and by little
+        rates = by(S + before * shifts, weights, y_after, shifts, _STEP)
+        set_by_handlers = rates[of.ny :]
+        if weights.any():
+            set_by_handlers = set_by_handlers - by(0.0 * S, weights, _numbers_of, 0.0 * shifts, _STEP)
+        if kept and np.abs(set_by_handlers).max(initial=0.0) > _SET:
+            names = " and ".join(type(owner).__name__ for owner, _ in kept)
+            raise ModelError(
+                f"at time {state.time:.9g} {names} sets parameters to what depends on the state, such as where a constraint "
+                "holds; sensitivities follow q, u and z alone: let the handler leave parameters as they are, and set q and u"
+            )
+        found = rates[: of.ny].reshape(S.shape) - f * shifts
         return found
 
 
@@ -369,9 +379,20 @@ def _largest(weights: Array, error: Array, begin: Array, end: Array) -> float:
     return largest if np.isfinite(largest) else 1e300
 
 
-def _kept(owner: Any) -> dict[str, Any]:
+def _numbers_of(state: State) -> Array:
+    """All numbers of the model, as they are in a state."""
+    return np.nan_to_num(np.concatenate([state.field(name).ravel() for name in PARAMETERS]), posinf=0.0, neginf=0.0)
+
+
+def kept_attributes(owner: Any) -> dict[str, Any]:
     """What a handler keeps, its lists copied."""
     return _copied(vars(owner))
+
+
+def put_back(owner: Any, values: dict[str, Any]) -> None:
+    """Give a handler what it has kept."""
+    vars(owner).clear()
+    vars(owner).update(values)
 
 
 def _copied(values: dict[str, Any]) -> dict[str, Any]:
@@ -388,4 +409,4 @@ def variational(like: Integrator, state: State, directions: Directions, keeps_ta
     return Variational(like, Variations(like.system, state, directions), keeps_tape)
 
 
-__all__ = ["Jump", "Step", "Variational", "variational"]
+__all__ = ["Jump", "Step", "Variational", "kept_attributes", "put_back", "variational"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..state.state import State
 
 _empty = np.empty  # one lookup less in operators that take a microsecond
-_POSITIONS, _KINEMATICS, _COMPOSITE = validity.POSITIONS, validity.KINEMATICS, validity.COMPOSITE
+_POSITIONS, _ARTICULATED, _COMPOSITE = validity.POSITIONS, validity.ARTICULATED, validity.COMPOSITE
 
 
 class HasMassMatrix(JacobianDerivatives):
@@ -67,11 +67,21 @@ class HasMassMatrix(JacobianDerivatives):
         >>> matter.multiply_by_m_inv(state, [1.0, 0.0]).round(3)
         array([ 0.863, -1.654])
         """
-        block = self._articulated(state, "multiply_by_m_inv")
-        v, a = self.mobility_vector(state, "v", v), np.empty(state.tree.nu)
-        kernel = mass_matrix.multiply_by_m_inv
-        (kernel.code or kernel.code_for(block, v, a))(block, v, a)
-        if state.tree.turns and not np.isfinite(a).all() and np.isfinite(v).all():  # angles at their singular place
+        valid = state.valid
+        if not valid & _POSITIONS or state.token is not self.token:
+            self.positions(state, "multiply_by_m_inv")
+        given, memory = state.given or state.make_given()
+        try:
+            memory[:] = v  # type: ignore[assignment]
+        except (TypeError, ValueError, BufferError):
+            given[:] = self.mobility_vector(state, "v", v)
+        a, kernel = _empty(len(given)), mass_matrix.multiply_by_m_inv
+        address = 0 if valid & _ARTICULATED else _realize.advance.address()
+        status = (kernel.code or kernel.code_for(state.block, address, valid, given, a))(state.block, address, valid, given, a)
+        if status:
+            self.get_system().explain(state, status)
+        state.valid = valid | _ARTICULATED
+        if state.tree.turns and not np.isfinite(a).all() and np.isfinite(given).all():  # angles at their singular place
             self.get_system().explain(state, _realize.BAD_U_DOT)
         return a
 

@@ -6,7 +6,8 @@ realize a state, to residual and errors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -40,8 +41,10 @@ class ByParameters(NamedTuple):
     z_dot: Array
 
 
-def of_seeds(system: Any, state: State, seeds: Sequence[Sequence[Seed]]) -> ByParameters:
-    """Derivatives along these changes of the model, each a number's. Needs ACCELERATION."""
+def of_seeds(
+    system: Any, state: State, seeds: Sequence[Sequence[Seed]], observe: Callable[[Any, int], None] | None = None
+) -> ByParameters:
+    """Derivatives along these changes of the model, each a number's; *observe* as of `tangents`. Needs ACCELERATION."""
     tree, n = state.tree, len(seeds)
     found = ByParameters(*(np.zeros((rows, n)) for rows in (tree.nu, tree.counts["num_rows"], tree.nq, tree.nz)))
     constrained = tree.counts["nc"] > 0
@@ -51,24 +54,51 @@ def of_seeds(system: Any, state: State, seeds: Sequence[Sequence[Seed]]) -> ByPa
         if constrained:
             record.multiplier[:] = state.record.multiplier
         for first in range(0, n, TANGENTS):
-            columns = slice(first, min(first + TANGENTS, n))
-            here = list(enumerate(seeds[columns]))
-            for k, one in here:
-                for field, rows, places, rates in one:
-                    getattr(record, field).tangents[rows, places, k] = rates
-            status = residual_tangents.calc_residual(record, address, constrained)
-            if status:
-                system.explain(state, status)
+            here = seeds[first : first + TANGENTS]
             count = len(here)
-            found.residual[:, columns] = record.work_u.tangents[: tree.nu, 0, :count]
-            found.q_dot[:, columns] = record.q_dot.tangents[: tree.nq, 0, :count]
-            found.z_dot[:, columns] = record.z_dot.tangents[: tree.nz, 0, :count]
-            if constrained:
-                found.errors[:, columns] = record.row_work.tangents[:, 0, :count]
-            for k, one in here:
-                for field, rows, places, _ in one:
-                    getattr(record, field).tangents[rows, places, k] = 0.0
+            columns = slice(first, first + count)
+            with _sown(record, here):
+                status = residual_tangents.calc_residual(record, address, constrained)
+                if status:
+                    system.explain(state, status)
+                if observe is not None:
+                    observe(record, count)
+                found.residual[:, columns] = record.work_u.tangents[: tree.nu, 0, :count]
+                found.q_dot[:, columns] = record.q_dot.tangents[: tree.nq, 0, :count]
+                found.z_dot[:, columns] = record.z_dot.tangents[: tree.nz, 0, :count]
+                if constrained:
+                    found.errors[:, columns] = record.row_work.tangents[:, 0, :count]
     return found
 
 
-__all__ = ["ByParameters", "Seed", "of_seeds"]
+def of_errors(system: Any, state: State, seeds: Sequence[Sequence[Seed]]) -> tuple[Array, Array]:
+    """Derivatives of position and velocity errors along changes of the model, by the kernels' rows ``(rows, n)``."""
+    n = len(seeds)
+    of_positions, of_velocities = np.zeros((2, state.tree.counts["num_rows"], n))
+    address = _realize.advance.address(with_tangents=True, own_parameters=True)
+    with tangents.record_at(state, own_parameters=True) as record:
+        for first in range(0, n, TANGENTS):
+            here = seeds[first : first + TANGENTS]
+            with _sown(record, here):
+                status = residual_tangents.calc_errors(record, address)
+                if status:
+                    system.explain(state, status)
+                columns = slice(first, first + len(here))
+                of_positions[:, columns] = record.position_error.tangents[:, 0, : len(here)]
+                of_velocities[:, columns] = record.row_work.tangents[:, 0, : len(here)]
+    return of_positions, of_velocities
+
+
+@contextlib.contextmanager
+def _sown(record: Any, seeds: Sequence[Sequence[Seed]]) -> Iterator[None]:
+    """A record with the tangents of these changes, for the time of this context."""
+    for k, one in enumerate(seeds):
+        for field, rows, places, rates in one:
+            getattr(record, field).tangents[rows, places, k] = rates
+    yield
+    for k, one in enumerate(seeds):
+        for field, rows, places, _ in one:
+            getattr(record, field).tangents[rows, places, k] = 0.0
+
+
+__all__ = ["ByParameters", "Seed", "of_errors", "of_seeds"]

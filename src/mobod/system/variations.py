@@ -22,7 +22,7 @@ from ..errors import ModelError
 from ..motion._protocol import POSITION, VELOCITY
 from ..value.checks import suggest
 from ..value.stage import Stage
-from . import differences, settings, tangents
+from . import differences, parameter_tangents, settings, tangents
 from .parameter_derivatives import by_settings
 
 if TYPE_CHECKING:
@@ -282,7 +282,26 @@ class Variations:
         return S
 
     def _errors(self, state: State, S: Array, weights: Array, name: str, count: int) -> Array:
-        """Rates of constraint errors along the columns of S."""
+        """Rates of constraint errors along the columns of S: of *count* equations, in the order of multipliers."""
+        if self.system.is_interpreted:
+            return self._differences_of_errors(state, S, weights, name, count)
+        matter, nu = self.system.get_matter_subsystem(), self.nu
+        rows = matter.rows_in_use(state)[:count]
+        changes = self.tangent(state, S)
+        if name == "q_err":
+            found = matter.calc_p(state)[:count] @ changes[:nu]
+        else:
+            found = tangents.of_velocity_errors(self.system, state)[rows] @ changes[:nu]
+            found = found + matter.calc_g(state)[:count] @ changes[nu : 2 * nu]
+        by_settings = weights[self.directions.of_settings]
+        if by_settings.any():
+            seeds = [seed for setting in self.directions.settings for seed in setting.seeds(state)]
+            of_errors = parameter_tangents.of_errors(self.system, state, seeds)[name == "u_err"]
+            found = found + of_errors[rows] @ by_settings
+        return np.asarray(found, np.float64)
+
+    def _differences_of_errors(self, state: State, S: Array, weights: Array, name: str, count: int) -> Array:
+        """The same by differences, for systems with parts in Python."""
         stage = Stage.POSITION if name == "q_err" else Stage.VELOCITY
         changes = self.tangent(state, S)
         if name == "q_err":

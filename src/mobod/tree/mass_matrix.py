@@ -10,11 +10,14 @@ from typing import Any
 
 from ..algebra import spatial
 from ..algebra.memory import add_spatial, load3, load_spatial, store_spatial
-from ..algebra.record import attach
-from ..algebra.scalar import load, zero
+from ..algebra.record import attach, call_routine
+from ..algebra.scalar import any_not_finite, load, zero
 from ..compiling import compiled, generic
 from ..state.fields import Record
+from ..state.validity import ARTICULATED
 from . import acceleration, jacobian_sweeps
+from .block_elimination import NONE
+from .realize import BAD_U_DOT, DONE
 
 
 @compiled
@@ -50,6 +53,22 @@ def solve(model: Record, f: Any, a: Any) -> None:
 
 
 @compiled
-def multiply_by_m_inv(block: Any, f: Any, a: Any) -> None:
-    """a = M^-1 f."""
-    solve(attach(block), f, a)
+def multiply_by_m_inv(block: Any, address: int, valid: int, f: Any, a: Any) -> int:
+    """a = M^-1 f, after the articulated inertias, by `realize.advance` at *address*, unless these are *valid*; the status.
+
+    BAD_U_DOT where a free mobility moves no inertia, which is looked for where inertias are computed only.
+    """
+    model = attach(block)
+    if valid & ARTICULATED == 0:
+        status = call_routine(address, model, valid, ARTICULATED)
+        if status != DONE:
+            return status
+        total = zero(load(model.p_GB, 0, 0))
+        for b in range(1, model.nb):
+            if model.elimination[b] != NONE:
+                for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+                    total = total + 0.0 * load(model.d_inverse, i, 0)
+        if any_not_finite(total):
+            return BAD_U_DOT
+    solve(model, f, a)
+    return DONE

@@ -18,6 +18,16 @@ from .realize import DONE
 
 
 @compiled
+def calc_errors(block: Any, address: int) -> int:
+    """Position errors, and velocity errors into `row_work`; the status. `realize.advance` is at *address*."""
+    model = attach(block)
+    status = call_routine(address, model, 0, KINEMATICS)
+    if status == DONE:
+        constraint_operators.calc_velocity_errors(model, model.row_work)
+    return status
+
+
+@compiled
 def calc_residual(block: Any, address: int, constrained: bool) -> int:
     """Residual into `work_u` and aerr into `row_work`, of udot in `u_dot` and lambda in `multiplier`; the status.
 

@@ -27,10 +27,25 @@ FORCES = """<ForceSet name="forceset"><objects>
     <f_z_delta_z_function><Sine><amplitude>2</amplitude><omega>3</omega><phase>0.4</phase></Sine></f_z_delta_z_function>
     <rotational_damping>1 2 3</rotational_damping><translational_damping>4 5 6</translational_damping>
   </FunctionBasedBushingForce>
-</objects></ForceSet>"""
+  <ClutchedPathSpring name="clutch"><GeometryPath name="path"><PathPointSet name="points"><objects>
+      <PathPoint name="a"><socket_parent_frame>/bodyset/b0</socket_parent_frame><location>0.1 0 0.3</location></PathPoint>
+      <PathPoint name="b"><socket_parent_frame>/bodyset/b1</socket_parent_frame><location>0.3 -0.1 0</location></PathPoint>
+    </objects></PathPointSet></GeometryPath><stiffness>30</stiffness><dissipation>0.2</dissipation>
+    <relaxation_time_constant>0.3</relaxation_time_constant><initial_stretch>0.05</initial_stretch></ClutchedPathSpring>
+  <McKibbenActuator name="pneumatic"><GeometryPath name="path"><PathPointSet name="points"><objects>
+      <PathPoint name="a"><socket_parent_frame>/ground</socket_parent_frame><location>0.2 0 0.1</location></PathPoint>
+      <PathPoint name="b"><socket_parent_frame>/bodyset/b0</socket_parent_frame><location>0.2 0.3 0.4</location></PathPoint>
+      <PathPoint name="c"><socket_parent_frame>/bodyset/b1</socket_parent_frame><location>-0.2 0.6 0</location></PathPoint>
+    </objects></PathPointSet></GeometryPath><thread_length>1.3</thread_length><number_of_turns>2.5</number_of_turns>
+    <cord_length>0.4</cord_length></McKibbenActuator>
+  <MeyerFregly2016Force name="floor"><socket_station>/heel</socket_station><stiffness>900</stiffness>
+    <dissipation>0.1</dissipation><spring_resting_length>0.2</spring_resting_length><dynamic_friction>0.4</dynamic_friction>
+    <viscous_friction>0.7</viscous_friction><latch_velocity>0.3</latch_velocity></MeyerFregly2016Force>
+</objects></ForceSet><components><Station name="heel"><socket_parent_frame>/bodyset/b1</socket_parent_frame>
+  <location>0.1 -0.9 0.2</location></Station></components>"""
 
 
-def test_ligaments_formulas_along_paths_and_function_bushings(tmp_path, rng):
+def test_forces_are_opensims(tmp_path, rng):
     path, other = str(tmp_path / "bare.osim"), str(tmp_path / "forces.osim")
     opensim.Logger.setLevelString("Off")
     made = opensim.Model()
@@ -50,14 +65,88 @@ def test_ligaments_formulas_along_paths_and_function_bushings(tmp_path, rng):
     their_state, state = theirs.initSystem(), ours.default_state()
     coordinates = theirs.updCoordinateSet()
     ligament = opensim.Blankevoort1991Ligament.safeDownCast(theirs.getForceSet().get("ligament"))
-    for _ in range(10):
+    clutch, pneumatic = ours.actuators["clutch"], ours.actuators["pneumatic"]
+    assert clutch.get_stretch(state) == 0.05 and clutch.get_control(state) == 0.0
+    for control in [0.0, 1.7, *rng.uniform(-0.2, 1.0, 8)]:
         state.q, state.u = rng.uniform(-0.8, 0.8, 12), rng.uniform(-1, 1, 12)
+        state.z, pressure = [rng.uniform(0.0, 0.2)], rng.uniform(0.0, 30.0)
+        clutch.set_control(state, control)
+        pneumatic.set_control(state, pressure)
+        controls = opensim.Vector(2, 0.0)
+        for k in range(2):
+            controls.set(k, control if theirs.getActuators().get(k).getName() == "clutch" else pressure)
+        theirs.setStateVariableValue(their_state, "/forceset/clutch/stretch", clutch.get_stretch(state))
         ours.system.realize(state)
         for name, k in ours.coordinates.items():
             coordinates.get(name).setValue(their_state, float(state.q[k]), False)
             coordinates.get(name).setSpeedValue(their_state, float(state.u[k]))
+        theirs.realizeVelocity(their_state)
+        theirs.setControls(their_state, controls)
         theirs.realizeAcceleration(their_state)
         u_dot = their_state.getUDot().to_numpy()
         np.testing.assert_allclose(state.u_dot, u_dot, atol=1e-11 * np.abs(u_dot).max())
         energy = ours.data["forces"]["ligament"].calc_potential_energy_contribution(state)
         assert energy == pytest.approx(ligament.computePotentialEnergy(their_state), rel=1e-11, abs=1e-14)
+        rate = theirs.getStateVariableDerivativeValue(their_state, "/forceset/clutch/stretch")
+        assert state.z_dot[0] == pytest.approx(rate, rel=1e-11, abs=1e-13)
+
+
+WRONG = {
+    "<number_of_turns>2.5": ("<number_of_turns>0", "McKibbenActuator 'pneumatic' needs a number_of_turns other than zero"),
+    "<relaxation_time_constant>0.3": ("<relaxation_time_constant>0", "ClutchedPathSpring 'clutch' needs numbers"),
+    "<socket_station>/heel": (
+        "<socket_station>/hel",
+        "the station of MeyerFregly2016Force 'floor' is '/hel', and there is none",
+    ),
+    "<stiffness>900": ("<stiffness>0.1", "needs a stiffness above 0.1, and a latch_velocity above zero"),
+}
+
+
+@pytest.mark.parametrize("old", WRONG)
+def test_what_is_wrong_is_named(tmp_path, old):
+    new, message = WRONG[old]
+    bodies = "".join(f'<Body name="b{k}"><mass>1</mass></Body>' for k in range(2))
+    head = '<OpenSimDocument Version="40600"><Model name="m"><BodySet><objects>'
+    text = f"{head}{bodies}</objects></BodySet>{FORCES.replace(old, new)}</Model></OpenSimDocument>"
+    (tmp_path / "wrong.osim").write_text(text)
+    with pytest.raises(mb.ModelError, match=rf"wrong.osim:\d+: .*{message}"):
+        mb.load_osim(tmp_path / "wrong.osim")
+
+
+EXPONENTIAL = """<ForceSet><objects><ExponentialContactForce name="heel">
+  <contact_plane_transform>-1.4 0.1 0.2 0.1 -0.3 0.2</contact_plane_transform>
+  <exponential_shape_parameters>0.01 0.6 4</exponential_shape_parameters><normal_viscosity>0.4</normal_viscosity>
+  <max_normal_force>1000</max_normal_force><initial_mu_static>0</initial_mu_static><initial_mu_kinetic>0</initial_mu_kinetic>
+  <Station name="station"><socket_parent_frame>/bodyset/b</socket_parent_frame><location>0.1 0.2 -0.3</location></Station>
+</ExponentialContactForce></objects></ForceSet>"""
+
+
+def test_exponential_contact_is_opensims(tmp_path, rng):
+    """Without friction, which remembers in another way here."""
+    opensim.Logger.setLevelString("Off")
+    path = str(tmp_path / "contact.osim")
+    made = opensim.Model()
+    body, zero = opensim.Body("b", 1.0, opensim.Vec3(0.1, 0.2, 0), opensim.Inertia(1, 1.1, 1.2)), opensim.Vec3(0)
+    made.addBody(body)
+    made.addJoint(opensim.FreeJoint("j", made.getGround(), zero, zero, body, zero, zero))
+    made.finalizeConnections()
+    made.printToXML(path)
+    with open(path) as bare:
+        text = re.sub(r"<ForceSet name=.*?</ForceSet>", "", bare.read(), flags=re.DOTALL)
+    with open(path, "w") as file:
+        file.write(text.replace("</Model>", EXPONENTIAL + "</Model>"))
+    theirs, ours = opensim.Model(path), mb.load_osim(path)
+    their_state, state = theirs.initSystem(), ours.default_state()
+    pushed = 0
+    for _ in range(8):
+        state.q, state.u = rng.uniform(-0.4, 0.4, 6), rng.uniform(-1, 1, 6)
+        ours.system.realize(state)
+        for name, k in ours.coordinates.items():
+            theirs.getCoordinateSet().get(name).setValue(their_state, float(state.q[k]), False)
+            theirs.getCoordinateSet().get(name).setSpeedValue(their_state, float(state.u[k]))
+        theirs.realizeAcceleration(their_state)
+        u_dot = their_state.getUDot().to_numpy()
+        np.testing.assert_allclose(state.u_dot, u_dot, atol=1e-8 * np.abs(u_dot).max())
+        force = ours.data["forces"]["heel"].get_normal_force(state)
+        pushed += bool(np.linalg.norm(force) > 0.05)
+    assert pushed > 1

@@ -186,6 +186,7 @@ GEOMETRIES: dict[str, Callable[[Item, dict[str, Any]], decoration.Decoration]] =
     "Torus": _torus,
     "Brick": _brick,
     "LineGeometry": _line,
+    "Arrow": _arrow,
     "ArrowGeometry": _arrow,
     "FrameGeometry": _frame,
     "PointGeometry": _point,

@@ -15,7 +15,7 @@ from ...value import Rotation, Transform
 from .constraints import coordinate_place, tell_of_offsets
 from .contact import listed_surfaces, smooth_sphere
 from .document import Item
-from .elements import bushing, of_coordinate, paths, pulls, pushes
+from .elements import bushing, foot_ground, of_coordinate, paths, pulls, pushes
 from .functions import make_function
 from .muscles import SPRING, draw_path, keep_muscle, read_path
 
@@ -285,7 +285,59 @@ def _path_actuator(build: Builder, item: Item, name: str, disabled: bool) -> lis
     return [paths.PathActuator(build.model.forces, points, optimal, disabled_by_default=disabled, name=name)]
 
 
+def _clutched(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    points = _straight(build, item, name)
+    tags = {"stiffness": math.nan, "dissipation": math.nan, "relaxation_time_constant": 0.001, "initial_stretch": 0.0}
+    values = {tag: item.number(tag, usual) for tag, usual in tags.items()}
+    if points is None:
+        return []
+    if not (all(value >= 0.0 for value in values.values()) and values["relaxation_time_constant"] > 0.0):
+        item.refuse(f"{item.tag} {item.name!r} needs numbers, zero or more, its time constant above zero; they are {values}")
+    make = paths.ClutchedPathSpring
+    return [make(build.model.forces, points, *values.values(), **_options(disabled, name))]
+
+
+def _mckibben(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    points = _straight(build, item, name)
+    tags = {"thread_length": 200.0, "number_of_turns": 1.5, "cord_length": 0.0}
+    values = {tag: item.number(tag, usual) for tag, usual in tags.items()}
+    if points is None:
+        return []
+    if not values["number_of_turns"]:
+        item.refuse(f"{item.tag} {item.name!r} needs a number_of_turns other than zero")
+    return [paths.McKibbenActuator(build.model.forces, points, *values.values(), **_options(disabled, name))]
+
+
 # ---------------------------------------------------------------------------------------------- on bodies
+
+
+def _foot_ground(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    """The station is a component of its own."""
+    base, where = build.components.station(build.components.find(item, "station", ("Station", "Marker")))
+    tags = {
+        "stiffness": 1e4,
+        "dissipation": 1e-2,
+        "spring_resting_length": 0.0,
+        "dynamic_friction": 0.0,
+        "viscous_friction": 5.0,
+        "latch_velocity": 0.05,
+    }
+    values = {tag: item.number(tag, usual) for tag, usual in tags.items()}
+    if not (values["stiffness"] > foot_ground.LOW and values["latch_velocity"] > 0.0):
+        item.refuse(f"{item.tag} {item.name!r} needs a stiffness above {foot_ground.LOW}, and a latch_velocity above zero")
+    body = build.mobods[id(base)]
+    return [foot_ground.FootGround(build.model.forces, body, where, *values.values(), **_options(disabled, name))]
+
+
+def _external(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+    item.read_all()
+    build.model.data[name] = item.as_data()
+    build.lose(
+        item,
+        f"ExternalForce {item.name!r} is left out: a model's file does not say its data; "
+        'load_osim(path, external_loads="loads.xml") takes the file that does',
+    )
+    return []
 
 
 def _exponential_contact(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
@@ -435,16 +487,20 @@ FORCES: dict[str, Maker] = {
     "ExponentialContactForce": _exponential_contact,
     "Ligament": _ligament,
     "PathActuator": _path_actuator,
+    "ClutchedPathSpring": _clutched,
+    "McKibbenActuator": _mckibben,
     "PointActuator": _point_actuator,
     "TorqueActuator": _torque_actuator,
     "BodyActuator": _body_actuator,
     "PrescribedForce": _prescribed,
+    "MeyerFregly2016Force": _foot_ground,
+    "ExternalForce": _external,
     "HuntCrossleyForce": listed_surfaces,
     "ElasticFoundationForce": listed_surfaces,
     "SmoothSphereHalfSpaceForce": smooth_sphere,
 }
 #: Those that a program drives: `Model.actuators`.
-ACTUATORS = frozenset(kind for kind in FORCES if kind.endswith("Actuator"))
+ACTUATORS = frozenset(kind for kind in FORCES if kind.endswith("Actuator")) | {"ClutchedPathSpring"}
 #: How the names of muscles end, and muscles with other names.
 MUSCLES = ("Muscle", "Muscle_Deprecated")
-OTHER_MUSCLES = frozenset({"McKibbenActuator", "ConstantMuscleActivation"})
+OTHER_MUSCLES = frozenset({"ConstantMuscleActivation"})

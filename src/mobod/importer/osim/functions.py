@@ -21,6 +21,8 @@ def make_function(item: Item) -> Function:
         The kind is not known, or its numbers make no function; with file and line.
     """
     item.is_read = True
+    if item.tag.endswith("Curve"):
+        item.refuse(f"{item.tag} is a curve of muscles, which are not simulated; here is a function of {', '.join(FUNCTIONS)}")
     maker = FUNCTIONS.get(item.tag)
     if maker is None:
         item.refuse(f"a function of a kind that is not known, {item.tag}; known are {', '.join(FUNCTIONS)}")

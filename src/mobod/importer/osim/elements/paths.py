@@ -8,11 +8,15 @@ With l the path's length and l_dot its rate:
                 above zero, faded in by a quintic step up to a strain of 0.01. Source: Blankevoort and others 1991
     formula     T = f(stretch, l_dot)
     effort      T as a state says
+    clutch      T = a k z (1 + c l_dot), a the control within 0 and 1; z' = l_dot while it is above zero, else -z / t
+    McKibben's  T = a (3 (l - l_c)^2 - b^2) / (4 pi n^2), a the pressure, b the thread's length, n its turns, l_c the cord's
+                length. Source: Chou and Hannaford 1996
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +31,9 @@ from ....force._pools import number, numbers3
 from ....force._routine import by_address
 from ....force.base import Force, body_index
 from ....function import Function, _routine
+from ....state import parameters
+from ....value.checks import finite
+from ....value.stage import Stage
 from .of_coordinate import effort
 
 if TYPE_CHECKING:
@@ -39,6 +46,8 @@ if TYPE_CHECKING:
 #: How many numbers of its own each kind has, before the points' stations.
 OWN = 3
 _LEAST = 1e-300
+#: Controls of a clutch above which it is closed: SimTK::SignificantReal.
+_ENGAGED = float(np.finfo(float).eps ** 0.875)
 
 
 @generic
@@ -224,6 +233,110 @@ class PathActuator(Path):
         self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
+
+
+def _control() -> tuple[Callable[..., Any], ...]:
+    """The accessors of an actuator's control, zero unless a state says otherwise."""
+    what = "the control: of a clutch from 0, open, to 1; of a McKibben actuator the pressure"
+    return parameters.scalar("control", "1, or pressure", finite, what, invalidates=Stage.DYNAMICS).accessors()
+
+
+@generic
+def add_clutched(model: Any, integers: int, numbers: int, z: int) -> None:
+    """Numbers: a, k, c, then, after the stations, t and the first z."""
+    a, stretch = number(model, numbers), load(model.z, z, 0)
+    rate = rate_of(model, integers, numbers)
+    engaged = where(a < 1.0, where(a > 0.0, a, zero(a)), zero(a) + 1.0)
+    pull(model, integers, numbers, engaged * number(model, numbers + 1) * stretch * (1.0 + number(model, numbers + 2) * rate))
+    relaxing = -stretch / number(model, numbers + OWN + 3 * model.force_integers[integers])
+    store(model.z_dot, z, 0, where(a > _ENGAGED, rate, relaxing))
+
+
+class ClutchedPathSpring(Path):
+    """A spring that a clutch joins to a path: OpenSim's ClutchedPathSpring. Its stretch is a z.
+
+    Parameters
+    ----------
+    forces, points
+        What it joins, and its path.
+    stiffness, dissipation : float
+        Force/length; time/length.
+    time_constant : float
+        In which the stretch relaxes while the control is zero; above zero.
+    initial_stretch : float
+    """
+
+    routine: Routine | None = by_address(add_clutched, with_z=True)
+    num_z = 1
+    reads_z = True
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        points: Sequence[tuple[MobilizedBody, Array]],
+        stiffness: float,
+        dissipation: float,
+        time_constant: float,
+        initial_stretch: float,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        own = [*self.declared(name, control=0.0), stiffness, dissipation]
+        self._span(forces, points, own, disabled_by_default, name)
+        self.default_numbers = [*self.default_numbers, float(time_constant)]
+        self._stretch = float(initial_stretch)
+
+    get_default_control, set_default_control, get_control, set_control = _control()
+
+    def _initial_z(self) -> list[float]:
+        return [self._stretch]
+
+    def get_stretch(self, state: State) -> float:
+        """The stretch. Needs MODEL."""
+        self._check(state, "get_stretch")
+        return float(state.z_values[self.first_z])
+
+
+@generic
+def add_mckibben(model: Any, integers: int, numbers: int) -> None:
+    """Numbers: a, b, 1 / (4 pi n^2), then, after the stations, l_c."""
+    b = number(model, numbers + 1)
+    length = length_of(model, integers, numbers) - number(model, numbers + OWN + 3 * model.force_integers[integers])
+    pull(model, integers, numbers, number(model, numbers) * number(model, numbers + 2) * (3.0 * length * length - b * b))
+
+
+class McKibbenActuator(Path):
+    """A pneumatic muscle along a path, driven by its pressure: OpenSim's McKibbenActuator.
+
+    Parameters
+    ----------
+    forces, points
+        What it joins, and its path.
+    thread_length, turns : float
+        Of the thread around it.
+    cord_length : float
+        Of the path, what is no muscle.
+    """
+
+    routine: Routine | None = by_address(add_mckibben)
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        points: Sequence[tuple[MobilizedBody, Array]],
+        thread_length: float,
+        turns: float,
+        cord_length: float,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        own = [*self.declared(name, control=0.0), thread_length, 1.0 / (4.0 * math.pi * turns * turns)]
+        self._span(forces, points, own, disabled_by_default, name)
+        self.default_numbers = [*self.default_numbers, float(cord_length)]
+
+    get_default_control, set_default_control, get_control, set_control = _control()
 
 
 @generic
