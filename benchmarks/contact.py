@@ -160,12 +160,8 @@ def costs(options: argparse.Namespace) -> dict[str, dict]:
     return found
 
 
-def mujoco_spheres(places: np.ndarray):
-    """The same fall in MuJoCo; None where it is not installed."""
-    try:
-        import mujoco
-    except ImportError:
-        return None
+def xml_of_spheres(places: np.ndarray) -> str:
+    """The same fall in MuJoCo's format."""
     walls = "".join(
         f'<geom type="plane" size="0 0 1" pos="{-0.5 * SIDE * x} {-0.5 * SIDE * y} 0" zaxis="{x} {y} 0" '
         f'friction="{FRICTION} 0 0"/>'
@@ -176,11 +172,19 @@ def mujoco_spheres(places: np.ndarray):
         f'<geom type="sphere" size="{RADIUS}" mass="{MASS}" condim="3" friction="{FRICTION} 0 0"/></body>'
         for x, y, z in places
     )
-    text = (
+    return (
         f'<mujoco><option timestep="{MUJOCO_STEP}" gravity="0 0 -9.81"/><worldbody>'
         f'<geom type="plane" size="0 0 1" friction="{FRICTION} 0 0"/>{walls}{balls}</worldbody></mujoco>'
     )
-    model = mujoco.MjModel.from_xml_string(text)
+
+
+def mujoco_spheres(places: np.ndarray):
+    """The same fall in MuJoCo; None where it is not installed."""
+    try:
+        import mujoco
+    except ImportError:
+        return None
+    model = mujoco.MjModel.from_xml_string(xml_of_spheres(places))
     return mujoco, model, mujoco.MjData(model)
 
 

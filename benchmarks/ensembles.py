@@ -99,6 +99,7 @@ def steps_of(system, state, rounds: int) -> dict[str, dict[str, float]]:
     for theirs, ours in METHODS.items():
         model.opt.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{theirs.upper()}")
         best = [np.inf, np.inf]
+        ensemble.step(STEP, integrator=ours, fixed_step_size=STEP, mobility_forces=forces)  # loads what is compiled
         for _ in range(rounds):
             clock = perf_counter()
             ends, _ = rollout.rollout(model, data, start, controls, control_spec=applied)

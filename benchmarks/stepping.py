@@ -2,9 +2,11 @@
 
 Systems: ten boxes on each other, a hundred spheres that fall into a box, a humanoid of 29 joints that falls onto the floor and
 lies there, a quadruped of 12 that falls onto a height field, Unitree's G1 of `mobod.examples.g1_falls` with the dampers and
-stops of its joints. The same bodies in both engines, MuJoCo's inertias; its contacts are soft and mobod's, of the materials,
-stiff, so that the motions differ after the first impact and the end does not. Both are timed in turns, by the processor's
-time, and the least of all rounds counts.
+stops of its joints. The same bodies in all engines, MuJoCo's inertias; its contacts are soft and mobod's, of the materials,
+stiff, so that the motions differ after the first impact and the end does not. They are timed in turns, by the processor's
+time, and the least of all rounds counts. Where Drake is installed it takes part too, for the first two seconds: its SAP
+solver, at the same step, with the file that MuJoCo reads. Boxes stacked on each other are compliant there (hydroelastic: by
+points, one a pair, they fall). The G1 is left out, as its spheres are in no file, and the height field, which nothing touches.
 
 Beside the times: how deep what rests has sunk in, the largest speed at the end, and of mobod the largest residual of
 complementarity, as a part of the largest velocity of its step, with how many problems kept more than a millionth.
@@ -24,7 +26,7 @@ from mobod.examples import g1_falls
 from .contact import packed, spheres
 from .report import Target, print_table, run_as_script
 
-STEP, TIME = 0.002, 10.0
+STEP, TIME, DRAKE_TIME = 0.002, 10.0, 2.0
 STIFFNESS, DISSIPATION, FRICTION, DAMPING = 1e6, 1.0, 0.8, 0.05
 
 
@@ -226,12 +228,13 @@ def g1():
 
 
 def systems(names: list[str]):
-    """Name, (system, state), MuJoCo's model."""
+    """Name, (system, state), MuJoCo's model, and the text that Drake reads, None where it cannot."""
     import mujoco
 
-    from .contact import mujoco_spheres
+    from .contact import xml_of_spheres
 
     for name in names:
+        text = None
         if name == "10 boxes stacked":
             ours, text = boxes()
             model = mujoco.MjModel.from_xml_string(text)
@@ -239,16 +242,18 @@ def systems(names: list[str]):
             places = packed(100, 0.21, 0.3)
             system, _, state = spheres(places, box=True)
             state.u = np.zeros(len(state.u))
-            ours, model = (system, state), mujoco_spheres(places)[1]
+            text = xml_of_spheres(places)
+            ours, model = (system, state), mujoco.MjModel.from_xml_string(text)
         elif name == "humanoid onto the floor":
-            model = mujoco.MjModel.from_xml_string(xml_of(humanoid(), 0.8, "floor"))
+            text = xml_of(humanoid(), 0.8, "floor")
+            model = mujoco.MjModel.from_xml_string(text)
             ours = robot(humanoid(), 0.8, "floor", model)
         elif name == "G1 falls over":
             ours, model = g1()
         else:
             model = mujoco.MjModel.from_xml_string(xml_of(quadruped(), 0.65, "hills"))
             ours = robot(quadruped(), 0.65, "hills", model)
-        yield name, ours, model
+        yield name, ours, model, text
 
 
 NAMES = ["10 boxes stacked", "100 spheres in a box", "humanoid onto the floor", "quadruped onto hills", "G1 falls over"]
@@ -278,17 +283,49 @@ def theirs(model, time: float):
     return process_time() - start, data
 
 
+def drakes(text: str | None, time: float, compliant: bool):
+    """The same of Drake: seconds, points or patches of contact, and the largest speed; None where it is not there."""
+    try:
+        from pydrake.geometry import DefaultProximityProperties, SceneGraphConfig
+        from pydrake.multibody.parsing import Parser
+        from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, DiscreteContactApproximation
+        from pydrake.systems.analysis import Simulator
+        from pydrake.systems.framework import DiagramBuilder
+    except ImportError:
+        return None
+    if text is None:
+        return None
+    builder = DiagramBuilder()
+    plant, graph = AddMultibodyPlantSceneGraph(builder, STEP)
+    if compliant:
+        soft = DefaultProximityProperties(compliance_type="compliant", slab_thickness=0.1)
+        graph.set_config(SceneGraphConfig(default_proximity_properties=soft))
+    plant.set_discrete_contact_approximation(DiscreteContactApproximation.kSap)
+    Parser(plant).AddModelsFromString(text.replace("<mujoco>", '<mujoco model="touching">', 1), "xml")
+    plant.Finalize()
+    simulator = Simulator(builder.Build())
+    simulator.Initialize()
+    start = process_time()
+    simulator.AdvanceTo(time)
+    seconds = process_time() - start
+    context = plant.GetMyContextFromRoot(simulator.get_context())
+    found = plant.get_contact_results_output_port().Eval(context)
+    number = found.num_point_pair_contacts() + found.num_hydroelastic_contacts()
+    return seconds, number, float(np.abs(plant.GetVelocities(context)).max())
+
+
 def measure(options: argparse.Namespace) -> dict:
     """All systems in both engines."""
     time, rounds = (2.0, 1) if options.quick else (TIME, 2)
     found: dict[str, dict] = {}
-    for name, (system, state), model in systems(NAMES):
+    for name, (system, state), model, text in systems(NAMES):
         times: tuple[list[float], list[float]] = [], []
         for _ in range(rounds):
             seconds, integrator, end = ours(system, state, time)
             times[0].append(seconds)
             seconds, data = theirs(model, time)
             times[1].append(seconds)
+        drake = drakes(text, DRAKE_TIME, "boxes" in name)
         points = integrator.get_contact_points()
         found[name] = {
             "mobod, s": min(times[0]),
@@ -300,6 +337,8 @@ def measure(options: argparse.Namespace) -> dict:
             "largest speed at the end": f"{np.abs(end.u).max():.0e} / {np.abs(data.qvel).max():.0e}",
             "residual": f"{integrator.get_largest_relative_residual():.0e}",
             "not converged": integrator.get_num_unconverged(),
+            "Drake, s for 2 s": "" if drake is None else f"{drake[0]:.3g}",
+            "its contacts, largest speed": "" if drake is None else f"{drake[1]}, {drake[2]:.0e}",
         }
     return {"time": time, "systems": found}
 

@@ -1,5 +1,7 @@
 """Ensemble: many states at once are the same states one by one."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -228,3 +230,32 @@ def test_an_ensemble_realizes_the_topology_where_nobody_has(make):
     ensemble = mb.Ensemble(system, 3)
     ensemble.realize()
     assert ensemble.u_dot.shape == (3, 1) and "ACCELERATION" in repr(ensemble)
+
+
+def test_a_pickle_goes_on_as_its_ensemble_does():
+    """With parameters, of which kernels have the addresses, and what failed; at MODEL."""
+    system, state = mb.examples.double_pendulum.build()
+    ensemble = mb.Ensemble(system, 37, state=state, threads=2)
+    ensemble.q = np.linspace(-1.0, 1.0, 74).reshape(37, 2)
+    ensemble.set_each(system.matter.bodies[1].set_rotor_inertia, np.linspace(0.1, 1.0, 37))
+    ensemble.upd_u()[4] = np.nan
+    ensemble.realize()
+    other = pickle.loads(pickle.dumps(ensemble))
+    assert other.stage == mb.Stage.MODEL and np.flatnonzero(other.failed).tolist() == [4]
+    for one in (ensemble, other):
+        one.step(0.1)
+    assert np.array_equal(ensemble.q, other.q, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ((None, 3), TypeError, "of a MultibodySystem, not of None"),
+        ((..., "many"), ValueError, "n = 'many'"),
+        ((..., 2.5), ValueError, "n = 2.5"),
+    ],
+)
+def test_what_an_ensemble_is_made_of_is_checked(arguments, error, says):
+    system, _ = mb.examples.double_pendulum.build()
+    with pytest.raises(error, match=says):
+        mb.Ensemble(*[system if one is ... else one for one in arguments])

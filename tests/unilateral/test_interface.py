@@ -147,17 +147,28 @@ def test_effective_coefficients_are_the_references():
 
 
 def test_a_system_without_contacts_compiles_none_of_it():
+    """No kernel or routine of contact; of what kernels reach, only what steps ask whether there is any."""
     import subprocess
     import sys
 
-    code = (
-        "import mobod as mb\n"
-        "system, state = mb.examples.double_pendulum.build()\n"
-        "mb.simulate(system, state, 0.1)\n"
-        "from mobod.compiling.kernels import marked\n"
-        "ready = [one for one in marked if 'dispatcher' in vars(one)]\n"
-        "assert ready and not [one for one in ready if 'unilateral' in one.python.__module__], ready\n"
-    )
+    code = """
+import mobod as mb
+system, state = mb.examples.double_pendulum.build()
+mb.simulate(system, state, 0.1)
+from mobod.compiling import fingerprint
+from mobod.compiling.kernels import marked
+from mobod.compiling.routines import interpreted
+def is_contact(function):
+    return any(part in ("contact", "unilateral") for part in function.__module__.split("."))
+ready = [one.python for one in marked if "dispatcher" in vars(one)]
+assert ready and interpreted
+assert not [one for one in [*ready, *interpreted.values()] if is_contact(one)]
+reached = list(ready)
+for one in reached:
+    reached += [other for other in fingerprint._facts(one)[1] if other not in reached]
+found = {one.__name__ for one in reached if is_contact(one)}
+assert found == {"begin_bristles", "finish_bristles", "_copy", "permitted_step"}, found
+"""
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

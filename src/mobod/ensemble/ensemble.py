@@ -86,6 +86,13 @@ class Ensemble(Simulating):
         """The same as a copy: both share the system."""
         return self.__copy__()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What a pickle holds: the system, a state, and what each state has of its own. It is at MODEL when it is unpickled."""
+        variables = [part[: self._n].copy() for part in (*self._variables, self._failed)]
+        own = {name: self._own_of_each(name) for name in self._own}
+        settings = self._system, self._n, self._template, self._threads
+        return _unpickled, (type(self), settings, variables, own, self._of_subsystems, getattr(self, "__dict__", {}))
+
     def copy(self) -> Ensemble:
         """A copy with states of its own, of the same system, such as one for another thread."""
         return self.__copy__()
@@ -125,3 +132,15 @@ class Ensemble(Simulating):
 
     def __repr__(self) -> str:
         return f"<Ensemble of {self._n} states of {self._system.name!r} at {self._stage.name}>"
+
+
+def _unpickled(
+    kind: type[Ensemble], settings: Any, variables: Any, own: dict[str, Any], of_subsystems: Any, more: dict[str, Any]
+) -> Ensemble:
+    """An ensemble from its pickle: arrays are new ones, which begin at cache lines."""
+    system, n, state, threads = settings
+    ensemble = object.__new__(kind)
+    States.__init__(ensemble, system, n, state=state, threads=threads)
+    vars(ensemble).update(more) if more else None
+    ensemble._restore(variables, own, of_subsystems)
+    return ensemble

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -174,6 +174,16 @@ class OwnValues(Resetting):
     def set_outboard_frame(self, body: MobilizedBody, X_BM: Iterable[Transform]) -> None:
         """Put the frame M of the body's mobilizer elsewhere on the body in each state; see `set_each`."""
         self.set_each(body.set_outboard_frame, X_BM)
+
+    def _restore(self, variables: Sequence[Array], own: Mapping[str, Array], of_subsystems: dict[tuple[int, int], Any]) -> None:
+        """Take what a pickle has of each state: variables, what controllers remember and `failed`; parameters."""
+        for part, value in zip((*self._variables, self._failed), variables, strict=True):
+            part[: self._n] = value
+        for name, array in own.items():
+            self._own[name] = aligned_zeros(*array.shape)
+            self._own[name][...] = array
+        self._find_own()
+        self._of_subsystems = of_subsystems
 
     def _own_of_each(self, name: str) -> Array:
         """A copy of a field as each state has it."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros
 from ..errors import StageError
+from ..system.system import MultibodySystem
 from ..tree.lumped_welds import ReducedTree
 from ..tree.sampling import member_places
 from ..value.attributes import Sealed
@@ -21,7 +22,6 @@ from .work_sharing import Helpers
 if TYPE_CHECKING:
     from ..state.fields import Record
     from ..state.state import State
-    from ..system.system import MultibodySystem
 
 
 class States(Sealed):
@@ -60,8 +60,10 @@ class States(Sealed):
     __setattr__ = object.__setattr__
 
     def __init__(self, system: MultibodySystem, n: int, *, state: State | None = None, threads: int = 1) -> None:
-        if int(n) != n or n < 1:
-            raise ValueError(f"an ensemble has 1 state or more, got n = {n}")
+        if not isinstance(system, MultibodySystem):
+            raise TypeError(f"an ensemble is of a MultibodySystem, not of {system!r}")
+        if not _is_whole(n) or n < 1:
+            raise ValueError(f"an ensemble has 1 state or more, got n = {n!r}")
         if state is None:
             state = system.get_default_state() if system.system_topology_has_been_realized() else system.realize_topology()
         state.check_owner(system, "Ensemble")
@@ -189,14 +191,18 @@ class States(Sealed):
 
     @property
     def _variables(self) -> tuple[Array, ...]:
-        return self._time, self._q, self._u, self._z, self.particles
+        return self._time, self._q, self._u, self._z, self.particles, self._control_memory
 
 
 def count_of(threads: int) -> int:
     """A number of threads, checked."""
-    if int(threads) != threads or threads < 1:
-        raise ValueError(f"threads has to be 1 or more, got {threads}")
+    if not _is_whole(threads) or threads < 1:
+        raise ValueError(f"threads has to be 1 or more, got {threads!r}")
     return int(threads)
+
+
+def _is_whole(number: Any) -> bool:
+    return isinstance(number, (int, float, np.integer, np.floating)) and number == number // 1
 
 
 def read_only(array: Array) -> Array:
