@@ -87,6 +87,12 @@ def test_the_coordinates_that_made_the_markers_are_found(recorded):
     assert len(found.states) == 40
 
 
+def test_markers_in_another_unit_are_told_from_a_fit(recorded):
+    model, _, markers, _ = recorded
+    wrong = mb.Table(markers.time[:2], {name: 10.0 * markers[name][:2] for name in markers})
+    assert "are the unit and the axes of the file those of the model?" in mb.inverse_kinematics(model, wrong).summarize()
+
+
 def test_noise_is_left_in_the_residuals(recorded, rng):
     model, q, markers, _ = recorded
     noise = {name: markers[name] + 0.003 * rng.normal(size=(40, 3)) for name in markers}

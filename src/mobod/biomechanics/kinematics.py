@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 #: What a search's promise has to fall below, as a part of the goal: OpenSim's default.
 ACCURACY = 1e-5
 
+#: Residuals that are more than this part of the markers' own spread are no fit.
+FAR = 0.3
 #: Frames between two reports of progress.
 _BLOCK = 64
 
@@ -99,7 +101,21 @@ class Kinematics(Trajectory):
         lines += [f"{label:<{width}}  {rms:8.4f}  {most:8.4f}  {at:8.3f}  {seen:5.0%}" for label, rms, most, at, seen in rows]
         everything = np.sqrt(np.nanmean(np.square([self.residuals[label] for label in self.residuals]))) if rows else 0.0
         worst_at = f"{np.nanmax(self.maximum):8.4f}" if rows else f"{0.0:8.4f}"
-        return "\n".join([*lines, f"{'all':<{width}}  {everything:8.4f}  {worst_at}"])
+        lines.append(f"{'all':<{width}}  {everything:8.4f}  {worst_at}")
+        if everything > FAR * self._spread():
+            lines.append("the markers are far from the model's: are the unit and the axes of the file those of the model?")
+        return "\n".join(lines)
+
+    def _spread(self) -> float:
+        """How far from their middle the markers are that were seen: the root of the mean square, over all frames."""
+        if self.seen is None:
+            return np.inf
+        places = np.stack([self.seen[name] for name in self.seen], axis=1)
+        there = np.asarray(np.isfinite(places).all(axis=2))[:, :, None]
+        known = np.where(there, places, 0.0)
+        middle = known.sum(axis=1, keepdims=True) / np.maximum(there.sum(axis=1, keepdims=True), 1)
+        square = (np.where(there, known - middle, 0.0) ** 2).sum() / max(there.sum(), 1)
+        return float(np.sqrt(square)) or np.inf
 
     def tracks(self) -> list[Track]:
         """The model's markers, those that were seen, and lines from one to the other, for pages and pictures."""

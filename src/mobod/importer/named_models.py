@@ -172,7 +172,7 @@ def load_model(model: str, choices: Choices) -> Loaded:
 
     known = [suffix for format in FORMATS for suffix in format.suffixes]
     if extension not in (*known, ".xml"):
-        raise CommandError(f"{model}: MODEL must end in {', '.join(known)} or .py, or be a run file, .toml")
+        raise CommandError(f"{model}: MODEL must end in {', '.join(known)}, .xml or .py, or be a run file, .toml")
     settings = read_settings(path) if path.parent == EXAMPLES else {}
     if find_format(path).name == "URDF":
         return _load_robot(path, choices, settings)

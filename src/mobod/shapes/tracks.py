@@ -77,7 +77,7 @@ class Track:
         points = np.einsum("kij,kj->ki", X[:, :3, :3], self.at(row, part)) + X[:, :3, 3]
         if self.are_lines:
             points = points.reshape(-1, 2, 3)
-        return points[np.isfinite(points.reshape(len(points), -1)).all(axis=1)]
+        return points[np.isfinite(points).all(axis=tuple(range(1, points.ndim)))]
 
     def resampled(self, before: Indices, after: Indices, weights: Array) -> Track:
         """The same at other times, between rows."""

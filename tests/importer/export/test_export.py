@@ -349,3 +349,58 @@ def test_what_was_not_asked_for_at_loading_goes_to_urdf_all_the_same(tmp_path):
         assert [(c.geometry, c.origin, c.name) for c in again.links["arm"].collisions] == [
             (c.geometry, c.origin, c.name) for c in bare.links["arm"].collisions
         ]
+
+
+def test_joints_of_functions_that_are_coordinates_are_rows_of_joints(tmp_path):
+    rng = np.random.default_rng(5)
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.81, 0))
+    body = mb.body.Rigid(
+        mb.MassProperties(1.3, (0.1, -0.2, 0.1), mb.UnitInertia.brick((0.1, 0.3, 0.2)).shift_from_centroid((0.1, -0.2, 0.1)))
+    )
+    zero, one, back = mb.function.Constant(0, 0), mb.function.Linear([1, 0]), mb.function.Linear([-1, 0])
+    said = {"num_mobilities": 5, "functions": [one, back, one, one, zero, back], "axes": rng.normal(size=(6, 3))}
+    places = [[3], [0], [4], [1], [], [2]]
+    parent = matter.ground
+    for number, direction in enumerate(mb.Direction):
+        parent = mb.mobilizer.FunctionBased(
+            parent,
+            body,
+            coordinate_indices=places,
+            X_PF=pose(rng),
+            X_BM=pose(rng),
+            direction=direction,
+            name=f"b{number}",
+            **said,
+        )
+    bent = [one, mb.function.Polynomial([1, 0, 0]), zero, zero, zero, zero]
+    mb.mobilizer.FunctionBased(
+        parent, body, num_mobilities=1, functions=bent, coordinate_indices=[[0], [0], [], [], [], []], name="knee"
+    )
+    notes = save_urdf(system, tmp_path / "a.urdf")
+    assert ["knee" in note for note in notes if "no joint that is a FunctionBased" in note] == [True]
+    names = [name for name in names_of(system) if "knee" not in name]
+    other = mb.load_urdf(tmp_path / "a.urdf", gravity=(0, -9.81, 0))
+    assert set(other.coordinates) == set(names)
+    state, theirs = system.realize_topology(), other.default_state()
+    q = rng.uniform(-1, 1, len(names))
+    state.q, changed = np.append(q, 0.0), theirs.q.copy()
+    changed[[other.coordinates[name] for name in names]] = q
+    theirs.q = changed
+    system.realize(state, mb.Stage.VELOCITY)
+    other.system.realize(theirs, mb.Stage.VELOCITY)
+    rows = [other.speeds[name] for name in names]
+    assert_allclose(other.matter.calc_m(theirs)[np.ix_(rows, rows)], matter.calc_m(state)[:-1, :-1], atol=1e-12)
+
+
+def test_a_mesh_without_volume_is_written_so_that_mujoco_reads_it(tmp_path):
+    mujoco = pytest.importorskip("mujoco")
+    (tmp_path / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 4 3\n")
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    body.add_decoration(mb.decoration.MeshFile(tmp_path / "flat.obj"), mb.Transform())
+    mb.mobilizer.Pin(matter.ground, body)
+    save_mjcf(system, tmp_path / "a.xml")
+    assert mujoco.MjModel.from_xml_path(str(tmp_path / "a.xml")).nmesh == 1

@@ -23,7 +23,7 @@ from ... import constraint, force, mobilizer
 from ...algebra.arrays import Array
 from ...errors import ModelError
 from ...force.subsystem import GeneralForceSubsystem
-from ...function import Linear
+from ...function import Constant, Function, Linear
 from ...mobilizer import Direction
 from ...mobilizer.base import MobilizedBody
 from ...simulation.simulate import coordinate_names
@@ -203,10 +203,33 @@ def read_mechanism(model: Model | MultibodySystem) -> Mechanism:
 
 
 def _steps_of(mobod: MobilizedBody) -> list[Step] | None:
-    steps = STEPS.get(type(mobod))
+    steps = _steps_of_functions(mobod) if isinstance(mobod, mobilizer.FunctionBased) else STEPS.get(type(mobod))
     if steps is None or mobod.direction is Direction.FORWARD:
         return steps
     return [Step(one.turns, -one.axis, one.which) for one in reversed(steps)]
+
+
+def _steps_of_functions(mobod: mobilizer.FunctionBased) -> list[Step] | None:
+    """Where each function is zero or a coordinate of its own, as in most joints of OpenSim's: X_FM shifts, then turns."""
+    functions, arguments, axes = mobod.get_functions(), mobod.get_coordinate_indices(), mobod.get_axes()
+    steps = []
+    for k in (3, 4, 5, 0, 1, 2):
+        slope = _slope(functions[k])
+        if slope is None:
+            return None
+        if slope:
+            steps.append(Step(k < 3, slope * axes[k], arguments[k][0]))
+    return steps if sorted(one.which for one in steps) == list(range(mobod.facts.num_q)) else None
+
+
+def _slope(function: Function) -> float | None:
+    """1 or -1 of a function that is its one argument or the opposite, 0 of one that is zero; None of all others."""
+    if isinstance(function, Constant):
+        return 0.0 if function([0.0] * function.get_argument_size()) == 0.0 else None
+    if not isinstance(function, Linear) or function.get_argument_size() != 1 or function([0.0]) != 0.0:
+        return None
+    slope = float(function([1.0]))
+    return slope if slope in (1.0, -1.0, 0.0) else None
 
 
 def _unused(name: str, taken: set[str]) -> str:

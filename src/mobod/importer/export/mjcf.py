@@ -21,6 +21,8 @@ from .shapes import shape_of
 
 #: MuJoCo refuses less of what moves.
 _LEAST = 1e-14
+#: Of meshes, whose inertia does not count: MuJoCo refuses those that enclose no volume otherwise.
+_SURFACE = ' inertia="shell"'
 #: A plate without thickness has a moment that is the sum of the others, which rounding must not raise.
 _FLAT = 1e-9
 
@@ -136,7 +138,7 @@ class _Writer:
         if self.meshes:
             head.append("  <asset>")
             for (file, scale), name in self.meshes.items():
-                head.append(f'    <mesh name={quoteattr(name)} file={quoteattr(file)} scale="{scale}"/>')
+                head.append(f'    <mesh name={quoteattr(name)} file={quoteattr(file)} scale="{scale}"{_SURFACE}/>')
             head.append("  </asset>")
         tail = [*self.driven.tendon_lines(), *self.driven.actuator_lines(), *self.equalities(), *self.keyframes()]
         return "\n".join([*head, "  <worldbody>", *body, "  </worldbody>", *tail, "</mujoco>"]) + "\n"
@@ -239,7 +241,11 @@ class _Writer:
             # a leaf's; what is fixed, or carries others, MuJoCo counts together
             if mass == 0.0 and not moves:
                 return []
-            if moves:
+            if moments[0] < -_FLAT * moments[2]:
+                self.notes.append(
+                    f"{part.name!r}: no body has its inertia, which MuJoCo refuses; one with larger moments is written"
+                )
+            elif moves:
                 self.notes.append(f"{part.name!r}: MuJoCo needs a mass and an inertia of {_LEAST:g} at least: it has these")
             mass = max(mass, _LEAST)
             I = I + max(0.0, 2.0 * _LEAST - float(moments[0])) * np.eye(3)
