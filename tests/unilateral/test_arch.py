@@ -1,7 +1,8 @@
 """A semicircular arch of rigid stones stands where its joints can bear it, and falls where they cannot.
 
 Whether forces exist that hold each stone, press at each joint and stay within its friction, is a linear programme (Livesley
-1978, Int. J. Num. Meth. Eng. 12, 1853). In the limit of many stones the least thickness is 0.1075 of the radius (Milankovitch 1907).
+1978, Int. J. Num. Meth. Eng. 12, 1853). In the limit of many stones the least thickness is 0.1075 of the radius
+(Milankovitch 1907).
 """
 
 import numpy as np
