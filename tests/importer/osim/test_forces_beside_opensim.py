@@ -111,3 +111,42 @@ def test_what_is_wrong_is_named(tmp_path, old):
     (tmp_path / "wrong.osim").write_text(text)
     with pytest.raises(mb.ModelError, match=rf"wrong.osim:\d+: .*{message}"):
         mb.load_osim(tmp_path / "wrong.osim")
+
+
+EXPONENTIAL = """<ForceSet><objects><ExponentialContactForce name="heel">
+  <contact_plane_transform>-1.4 0.1 0.2 0.1 -0.3 0.2</contact_plane_transform>
+  <exponential_shape_parameters>0.01 0.6 4</exponential_shape_parameters><normal_viscosity>0.4</normal_viscosity>
+  <max_normal_force>1000</max_normal_force><initial_mu_static>0</initial_mu_static><initial_mu_kinetic>0</initial_mu_kinetic>
+  <Station name="station"><socket_parent_frame>/bodyset/b</socket_parent_frame><location>0.1 0.2 -0.3</location></Station>
+</ExponentialContactForce></objects></ForceSet>"""
+
+
+def test_exponential_contact_is_opensims(tmp_path, rng):
+    """Without friction, which remembers in another way here."""
+    opensim.Logger.setLevelString("Off")
+    path = str(tmp_path / "contact.osim")
+    made = opensim.Model()
+    body, zero = opensim.Body("b", 1.0, opensim.Vec3(0.1, 0.2, 0), opensim.Inertia(1, 1.1, 1.2)), opensim.Vec3(0)
+    made.addBody(body)
+    made.addJoint(opensim.FreeJoint("j", made.getGround(), zero, zero, body, zero, zero))
+    made.finalizeConnections()
+    made.printToXML(path)
+    with open(path) as bare:
+        text = re.sub(r"<ForceSet name=.*?</ForceSet>", "", bare.read(), flags=re.DOTALL)
+    with open(path, "w") as file:
+        file.write(text.replace("</Model>", EXPONENTIAL + "</Model>"))
+    theirs, ours = opensim.Model(path), mb.load_osim(path)
+    their_state, state = theirs.initSystem(), ours.default_state()
+    pushed = 0
+    for _ in range(8):
+        state.q, state.u = rng.uniform(-0.4, 0.4, 6), rng.uniform(-1, 1, 6)
+        ours.system.realize(state)
+        for name, k in ours.coordinates.items():
+            theirs.getCoordinateSet().get(name).setValue(their_state, float(state.q[k]), False)
+            theirs.getCoordinateSet().get(name).setSpeedValue(their_state, float(state.u[k]))
+        theirs.realizeAcceleration(their_state)
+        u_dot = their_state.getUDot().to_numpy()
+        np.testing.assert_allclose(state.u_dot, u_dot, atol=1e-8 * np.abs(u_dot).max())
+        force = ours.data["forces"]["heel"].get_normal_force(state)
+        pushed += bool(np.linalg.norm(force) > 0.05)
+    assert pushed > 1

@@ -367,3 +367,27 @@ def test_thousands_of_links_in_one_chain(write):
     state = at(model)
     assert len(state.q) == count - 1
     assert_allclose(pose(model, state, f"l{count - 1}")[:3, 3], [0, 0, 0.1 * (count - 1)])
+
+
+@pytest.mark.parametrize("kind", ["ball", "spherical"])
+def test_a_ball_joint_moves_as_in_mujoco(tmp_path, rng, kind):
+    """MuJoCo reads Bullet's type, too; its speeds are the angular velocity in the link's frame, ours in the joint's."""
+    mujoco = pytest.importorskip("mujoco")
+    path = tmp_path / "ball.urdf"
+    hinge = f'{ORIGIN}<axis xyz="0 1 0"/><limit lower="-9" upper="9"/>'
+    joints = joint("j", kind, "base", "arm", ORIGIN), joint("k", "revolute", "arm", "hand", hinge)
+    path.write_text(robot(link("base"), link("arm"), link("hand"), *joints))
+    theirs = mujoco.MjModel.from_xml_string(path.read_text().replace("ball", "spherical"))
+    data, model = mujoco.MjData(theirs), mb.load_urdf(path)
+    state = model.default_state()
+    assert list(model.coordinates) == ["j[0]", "j[1]", "j[2]", "j[3]", "k"]
+    for _ in range(4):
+        q, u = rng.normal(size=5), rng.normal(size=4)
+        q[:4] /= np.linalg.norm(q[:4])
+        state.q, state.u = q, u
+        model.system.realize(state)
+        R = np.asarray(model.bodies["arm"].get_mobilizer_transform(state).R)
+        data.qpos, data.qvel = q, [*(R.T @ u[:3]), u[3]]
+        mujoco.mj_forward(theirs, data)
+        assert_allclose([*(R @ data.qacc[:3]), data.qacc[3]], state.u_dot, rtol=1e-10, atol=1e-10)
+        assert_allclose(data.body("hand").xpos, model.bodies["hand"].get_body_origin_location(state), atol=1e-12)

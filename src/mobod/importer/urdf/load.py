@@ -412,7 +412,7 @@ class _Builder:
         part, name = self.body_of(link), self.body_name(link)
         R_PJ, p_PJ = rotation_matrix(joint.origin.rpy), np.array(joint.origin.xyz)
         kind = mobilizer.Weld if joint.name in self.welded else _MOBILIZERS[joint.type]
-        if kind is mobilizer.Weld or kind is mobilizer.Free:
+        if kind in (mobilizer.Weld, mobilizer.Free, mobilizer.Ball):  # which have no axis
             return kind(parent, part, X_PF=_transform(R_PJ, p_PJ), name=name)
         A = rotation_taking(0 if kind is mobilizer.Slider else 2, np.array(joint.axis))
         X_PF, X_BM = _transform(R_PJ @ A, p_PJ), _transform(A, np.zeros(3))
