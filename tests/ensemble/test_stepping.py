@@ -211,3 +211,18 @@ def test_a_stop_ends_a_step_of_its_state_alone_and_the_next_goes_on():
     before = ensemble.time[0]
     ensemble.step(0.1)
     assert ensemble.time[0] == before + 0.1
+
+
+def test_accelerations_have_the_efforts_that_controllers_hold(close):
+    system, _ = mb.examples.double_pendulum.build()
+    joints = [(body, 0) for body in system.matter.bodies[1:]]
+    mb.control.PD(system.forces, joints, kp=20.0, kd=2.0, sample_time=0.01)
+    ensemble = mb.Ensemble(system, 3, state=system.realize_topology())
+    ensemble.q = [[0.1, 0.2], [0.5, 0.1], [1.0, -1.0]]
+    ensemble.step(0.025)
+    ensemble.realize()
+    for i in range(3):
+        state = ensemble.get_state(i)
+        system.realize(state)
+        close(ensemble.u_dot[i], state.u_dot, 1e-12)
+        close(ensemble.get_mobility_forces()[i], ensemble.get_each(lambda one: one.record.mobility_forces[:, 0])[i], 1e-12)

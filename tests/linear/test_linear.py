@@ -288,6 +288,40 @@ def test_a_driven_orbit_of_a_damped_oscillator():
     np.testing.assert_allclose(np.abs(orbit.calc_multipliers()), np.exp(-0.5 * np.pi), rtol=1e-6)
 
 
+def test_outputs_by_name_are_exact(make, close):
+    """Those of callables are differences of the same quantities."""
+    kinds = [mb.mobilizer.Screw, mb.mobilizer.Free, mb.mobilizer.Pin, mb.mobilizer.Ellipsoid]
+    model = make.tree(4, kinds, rotors=True)
+    a, b = model.bodies[1], model.bodies[3]
+    spring = mb.force.TwoPointLinearSpring(model.forces, a, make.vector(), b, make.vector(), 20.0, 0.4, name="spring")
+    mb.force.MobilityLinearSpring(model.forces, b, 0, 3.0, 0.2)
+    model.made()
+    state, system = model.randomize(), model.system
+    place = make.vector()
+    names = ["kinetic_energy", "potential_energy", "mass_center", "mass_center_velocity", "momentum", "central_momentum"]
+    names += ["mobility_forces", "u_dot", (b, place)]
+    matter = system.matter
+    functions = [
+        system.calc_kinetic_energy,
+        system.calc_potential_energy,
+        matter.calc_system_mass_center_location_in_ground,
+        matter.calc_system_mass_center_velocity_in_ground,
+        matter.calc_system_momentum_about_ground_origin,
+        matter.calc_system_central_momentum,
+        system.get_mobility_forces,
+        lambda state: state.u_dot,
+        lambda state: b.find_station_location_in_ground(state, place),
+    ]
+    inputs = [(b, 0), spring.set_station1, f"{a.name}.mass", f"{b.name}.inboard_frame", "spring.stiffness"]
+    exact = mb.linearize(system, state, inputs, names)
+    differences = mb.linearize(system, state, inputs, functions)
+    assert exact.C.shape == (sum((1, 1, 3, 3, 6, 6)) + 2 * len(state.u) + 3, 2 * len(state.u))
+    for i in range(len(exact.C)):
+        close(exact.C[i], differences.C[i], 1e-7, max(1.0, np.abs(differences.C[i]).max()))
+        close(exact.D[i], differences.D[i], 1e-6, max(1.0, np.abs(differences.D[i]).max()))
+    assert mb.linearize(system, state, [], []).C.shape == (0, 2 * len(state.u))
+
+
 class HeelStrike(mb.event.TriggeredHandler):
     """The legs change places by an impact, once: the mechanism goes on from the new stance foot."""
 

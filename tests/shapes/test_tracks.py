@@ -17,8 +17,8 @@ def arm():
 
 
 def track_of(system, state, name):
-    (found,) = [one for one in find_tracks(system, [state]) if one.name == name]
-    return found.place(find_body_transforms(system, state))
+    X_GB = find_body_transforms(system, state)
+    return np.concatenate([one.place(X_GB) for one in find_tracks(system, [state]) if one.name == name])
 
 
 def length_of(lines):
@@ -128,3 +128,46 @@ def test_motions_of_inverse_kinematics_show_both_kinds_of_markers():
         errors = shown["marker errors"].place(X_GB, row)
         assert len(errors) == count
         assert_allclose(length_of(errors), np.nansum([motion.residuals[name][row] for name in seen]), atol=1e-12)
+
+
+@pytest.mark.parametrize("is_cylinder", [False, True])
+def test_a_tendon_that_goes_the_long_way_round_is_drawn_there(arm, is_cylinder):
+    ground = arm.matter.ground
+    wrap = Wrap(ground, 0.2, mb.Transform(), is_cylinder, (ground, (-0.7, 0.0, 0.0)))
+    path = WrappedPath(arm.forces, [([(ground, (0.3, 0.05, 0.0)), wrap, (ground, (0.3, -0.05, 0.02))], 1.0)])
+    mb.force.TransmissionSpring(arm.forces, path, stiffness=1.0)
+    state = posed(arm, 0.0, 0.0)
+    lines = track_of(arm, state, "tendons")
+    assert path.calc_length(state) > np.pi * 0.2
+    assert 0.95 < length_of(lines) / path.calc_length(state) < 1.0  # eight chords of more than half a turn
+    assert lines[..., 0].min() < -0.19
+    assert np.linalg.norm(lines[..., : 2 if is_cylinder else 3], axis=-1).min() > 0.199
+
+
+def test_a_point_that_comes_and_goes_changes_which_bodies_a_line_joins(arm):
+    middle = lambda state: (0.1, 0.0, 0.0) if state.time < 1.5 else None  # noqa: E731
+    arm.matter.add_rubber_band_line([("ground", (0, 1, 0)), (1, middle), ("lower", (0, 0, 0))])
+    states = [posed(arm, 0.3, 0.4) for _ in range(3)]
+    for time, state in enumerate(states):
+        state.time = time
+    (track,) = find_tracks(arm, states)
+    X_GB = find_body_transforms(arm, states[0])
+    for row, state in enumerate(states):
+        (alone,) = find_tracks(arm, [state])
+        assert_allclose(np.sort(track.place(X_GB, row), axis=0), np.sort(alone.place(X_GB), axis=0), atol=1e-15)
+        assert len(track.place(X_GB, row)) == (2 if row < 2 else 1)
+    assert len(track.place(X_GB, 1, 0.4)) == 2 and len(track.place(X_GB, 1, 0.6)) == 1  # the nearer row's
+
+
+def test_lines_between_fixed_stations_are_asked_for_once(arm, monkeypatch):
+    """A net of ten thousand springs would take seconds for each second of a film."""
+    spring = mb.force.TwoPointLinearSpring(arm.forces, arm.matter.ground, (1, 0, 0), arm.matter.bodies[2], (0, 0, 0), 10.0, 1.0)
+    arm.matter.add_rubber_band_line([(0, (0, 1, 0)), (1, lambda state: (state.time, 0.0, 0.0))], name="springs")
+    states, asked = [posed(arm, 0.3, 0.4) for _ in range(5)], []
+    for time, state in enumerate(states):
+        state.time = time
+    lines = type(spring).calc_lines
+    monkeypatch.setattr(type(spring), "calc_lines", lambda self, state: asked.append(state) or lines(self, state))
+    still, moving = find_tracks(arm, states)
+    assert len(asked) == 1 and still.name == moving.name == "springs"
+    assert still.stations.shape == (1, 2, 3) and moving.stations.shape == (5, 2, 3)

@@ -292,3 +292,30 @@ def test_a_file_that_changes_is_shown_anew(tmp_path, opened):
     assert_allclose(viewer.state.q, [np.radians(30.0)], atol=1e-9)
     assert viewer._system is again.system
     assert urllib.request.urlopen(viewer.url).status == 200
+
+
+def test_lines_between_bodies_can_be_hidden_and_follow_a_state():
+    from types import SimpleNamespace
+
+    from mobod.shapes.mechanism import find_body_transforms
+    from mobod.shapes.tracks import find_tracks
+    from mobod.viewer.track_nodes import TrackNodes
+
+    system, _ = swing()
+    system.matter.add_rubber_band_line([("ground", (0, 1, 0)), ("lower", (0, 0, 0))], name="cable")
+    state = system.realize_topology()
+    scene = SimpleNamespace(add_line_segments=lambda *given, **more: SimpleNamespace(points=None, visible=False))
+    nodes = TrackNodes(SimpleNamespace(scene=scene), find_tracks(system, [state]), "/t", 1.0)
+    assert nodes.names == ["cable"]
+    X_GB = find_body_transforms(system, state)
+    nodes.move(X_GB)
+    place = system.matter.bodies["lower"].get_body_origin_location(state)
+    assert nodes.nodes[0].visible
+    assert_allclose(nodes.nodes[0].points, [[(0, 1, 0), place]], atol=1e-6)
+    nodes.show("cable", False)
+    nodes.move(X_GB)
+    assert not nodes.nodes[0].visible
+    nodes.show("cable", True)
+    nodes.replace([])  # nothing of it is there now
+    nodes.move(X_GB)
+    assert not nodes.nodes[0].visible

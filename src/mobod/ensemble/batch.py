@@ -18,11 +18,11 @@ Q_DOT, Q_DOT_DOT, BODY_TRANSFORMS, BODY_VELOCITIES, BODY_ACCELERATIONS, Z_DOT = 
 def fill(model: Record, first: int, states: Any) -> None:
     """Load states *first* to *first* + 7 into the record.
 
-    *states*, an argument of all kernels of a batch, is a tuple: the states' own parameters, then time, q, u, z and the
-    particles' locations and velocities, one row a state. A row of the parameters is a field's place in the block, its
-    address for the first eight states, and the bytes to the address for the next eight.
+    *states*, an argument of all kernels of a batch, is a tuple: the states' own parameters, then time, q, u, z, the
+    particles' locations and velocities, and what controllers hold and remember, one row a state. A row of the parameters is
+    a field's place in the block, its address for the first eight states, and the bytes to the address for the next eight.
     """
-    own, time, q, u, z, particles = states
+    own, time, q, u, z, particles, memory = states
     for j in range(own.shape[0]):
         point_field(model, own[j, 0], own[j, 1] + first // 8 * own[j, 2])
     store(model.time, 0, 0, gather(time, first, 0))
@@ -35,13 +35,16 @@ def fill(model: Record, first: int, states: Any) -> None:
     for i in range(model.particle_size):
         store(model.particle_location, i, 0, gather(particles, first, i))
         store(model.particle_velocity, i, 0, gather(particles, first, model.particle_size + i))
+    for i in range(model.control_size):
+        store(model.control_memory, i, 0, gather(memory, first, i))
 
 
 # fmt: off
 @compiled
 def realize_groups(
     block: Any, address: int, wanted: int, worker: int, chunks: Any, calls: Any, accelerations: bool,
-    own: Any, time: Any, q: Any, u: Any, z: Any, particles: Any, u_dot: Any, particle_acceleration: Any, failed: Any,
+    own: Any, time: Any, q: Any, u: Any, z: Any, particles: Any, memory: Any, u_dot: Any, particle_acceleration: Any,
+    failed: Any,
 ) -> None:
     # fmt: on
     """Realize groups of eight, as long as there are chunks of them; states that are not finite are marked as failed."""
@@ -52,7 +55,8 @@ def realize_groups(
         end = end_of(chunks, begin)
         for g in range(begin, end):
             first = 8 * g
-            fill(model, first, (own, time, q, u, z, particles))  # separate arguments: a tuple costs small ensembles 4 % a call
+            # separate arguments: a tuple costs small ensembles 4 % a call
+            fill(model, first, (own, time, q, u, z, particles, memory))
             call_routine(address, model, 0, wanted | UNCHECKED | NO_RATES | NO_MOBILIZERS)
             sound = nothing_of(model.u, model.nu, nothing_of(model.q, model.nq, 0.0 * load(model.time, 0, 0)))
             sound = nothing_of(model.particle_location, model.particle_size, sound)

@@ -88,7 +88,7 @@ class Ensemble(Simulating):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What a pickle holds: the system, a state, and what each state has of its own. It is at MODEL when it is unpickled."""
-        variables = [part[: self._n].copy() for part in (*self._variables, self._control_memory, self._failed)]
+        variables = [part[: self._n].copy() for part in (*self._variables, self._failed)]
         own = {name: self._own_of_each(name) for name in self._own}
         settings = self._system, self._n, self._template, self._threads
         return _unpickled, (type(self), settings, variables, own, self._of_subsystems, getattr(self, "__dict__", {}))

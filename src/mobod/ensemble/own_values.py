@@ -177,7 +177,7 @@ class OwnValues(Resetting):
 
     def _restore(self, variables: Sequence[Array], own: Mapping[str, Array], of_subsystems: dict[tuple[int, int], Any]) -> None:
         """Take what a pickle has of each state: variables, what controllers remember and `failed`; parameters."""
-        for part, value in zip((*self._variables, self._control_memory, self._failed), variables, strict=True):
+        for part, value in zip((*self._variables, self._failed), variables, strict=True):
             part[: self._n] = value
         for name, array in own.items():
             self._own[name] = aligned_zeros(*array.shape)

@@ -202,7 +202,6 @@ class Simulating(Stepping):
         ends = np.ascontiguousarray(np.broadcast_to(times[:, -1], (self._n,)))
         data = (
             *self._variables,
-            self._control_memory,
             np.zeros((0, 0)),
             lanes.of_each,
             ends,
@@ -359,7 +358,7 @@ class _Run:
         self.reached[:, 0] = ensemble._time[:n, 0]
         self.reasons: dict[int, str] = {}
         self.terminations: dict[int, Termination] = {}
-        self._start = [part[:n].copy() for part in (*ensemble._variables, ensemble._control_memory)]
+        self._start = [part[:n].copy() for part in ensemble._variables]
         self._results = np.empty((n, self._nt, ny)) if path is None else np.empty((0, self._nt, ny))
         self._about = describe(ensemble._system, ensemble._template)
         self._file = None if path is None else FileRows(path, self._about)
@@ -393,7 +392,7 @@ class _Run:
             return
         ensemble._run_in_lanes(self, self.lanes, results, first, stop)
         for i in (np.flatnonzero(self.outcome[first:stop, runs.STATUS] == runs.TERMINATED) + first).tolist():
-            y = np.concatenate([part[i] for part in ensemble._variables[1:]])
+            y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
             self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
             self.outcome[i, runs.STATUS] = rk.REACHED
         # an event may have happened, or accelerations jump where steps became too small, which steps of one state know how to
@@ -405,14 +404,14 @@ class _Run:
         if len(again):
             # a run of constraints' would not go on to rounding as it has begun: it is projected where it begins
             fresh = again if self.lanes.plan[PROJECTOR] != 0 else again[self.outcome[again, runs.STATUS] != runs.SUSPECT]
-            for part, start in zip((*ensemble._variables, ensemble._control_memory), self._start, strict=True):
+            for part, start in zip(ensemble._variables, self._start, strict=True):
                 part[fresh] = start[fresh]
             self.outcome[fresh] = runs.NOT_RUN, *[0] * (runs.OUTCOMES - 1)
             try:
                 ensemble._run_one_by_one(self, again, results, first)
             finally:  # after Ctrl-C, what has not come to its end is where it began
                 left = again[self.outcome[again, runs.STATUS] == runs.SUSPECT]
-                for part, start in zip((*ensemble._variables, ensemble._control_memory), self._start, strict=True):
+                for part, start in zip(ensemble._variables, self._start, strict=True):
                     part[left] = start[left]
                 self.outcome[left, runs.STATUS] = runs.NOT_RUN
 

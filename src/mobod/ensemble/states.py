@@ -191,7 +191,7 @@ class States(Sealed):
 
     @property
     def _variables(self) -> tuple[Array, ...]:
-        return self._time, self._q, self._u, self._z, self.particles
+        return self._time, self._q, self._u, self._z, self.particles, self._control_memory
 
 
 def count_of(threads: int) -> int:

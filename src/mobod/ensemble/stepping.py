@@ -101,7 +101,7 @@ class Stepping(Derivatives):
         lanes, outcome = plan.lanes, plan.outcome
         lanes.refresh(self._own_changes)
         ends = self._time[:, 0] + duration
-        data = (*self._variables, self._control_memory, forces, lanes.of_each, ends, *_NO_REPORTS, outcome, plan.reached)
+        data = (*self._variables, forces, lanes.of_each, ends, *_NO_REPORTS, outcome, plan.reached)
         if lanes.adaptive:  # unless a first step is given, the whole duration is tried
             lanes.settings[rk.STEP] = plan.integrator.initial_step_size or duration
         last = self._n

@@ -53,11 +53,24 @@ class Inputs:
         for k, one in enumerate(self._each):
             if isinstance(one, int):
                 columns[:, k] = mobility_forces[:, one]
-        places = [k for k, one in enumerate(self._each) if not isinstance(one, int)]
-        if places:
-            settings = list(dict.fromkeys(one[0] for one in self._each if not isinstance(one, int)))
-            columns[:, places] = self._system.calc_parameter_derivatives(state, settings)
+        if self.settings:
+            columns[:, self.of_settings] = self._system.calc_parameter_derivatives(state, self.settings)
         return columns
+
+    @property
+    def settings(self) -> list[Setting]:
+        """The settings, in order."""
+        return list(dict.fromkeys(one[0] for one in self._each if not isinstance(one, int)))
+
+    @property
+    def of_settings(self) -> list[int]:
+        """Which inputs are numbers of settings."""
+        return [k for k, one in enumerate(self._each) if not isinstance(one, int)]
+
+    @property
+    def of_mobilities(self) -> list[tuple[int, int]]:
+        """Which inputs are forces on mobilities, each with its mobility."""
+        return [(k, one) for k, one in enumerate(self._each) if isinstance(one, int)]
 
     def pushed(self, state: State, k: int) -> Callable[[float], State]:
         """The state, realized to ACCELERATION, at input k larger by h, as a function of h."""

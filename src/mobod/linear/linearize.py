@@ -14,9 +14,12 @@ from ..simulation.simulate import auxiliary_names, speed_names
 from ..state.state import State
 from ..system import tangents
 from ..system.differences import along
+from ..system.parameter_derivatives import by_settings
 from ..value import checks
 from ..value.stage import Stage
 from . import _manifold
+from ._exact_outputs import NAMED as EXACT
+from ._exact_outputs import ExactOutputs, station
 from ._inputs import Inputs
 from .linear_system import LinearSystem
 
@@ -74,7 +77,8 @@ def linearize(
     A is the derivative of the flow, with dq = N v taken along the motion: its first rows are (N^-1 (d(N u)/dq N - NDot), 1,
     0), which is (0, 1, 0) but for quaternions and angles at u other than 0. Constraints, locks and motions are in A and B
     either way; with *independent*, dependent states are eliminated, so that A has no eigenvalues of directions off the
-    manifold. Rows of u_dot are exact. Outputs, and the rates of z, are differentiated by differences of fourth order.
+    manifold. All is exact but outputs that are measures, callables, reactions and what motions exert: these take differences of
+    fourth order, to about 1e-10, as do the rates of z of measures that integrate. In systems with parts in Python all does.
 
     Examples
     --------
@@ -95,15 +99,18 @@ def linearize(
     A[:nu, nu : 2 * nu] = np.eye(nu)
     A[nu : 2 * nu] = np.hstack([found.q, found.u, found.z])
     B[nu : 2 * nu] = pushed.calc_rates(state, found.mobility_forces)
-    if nz:
+    is_exact = not system.is_interpreted and nz == state.tree.nz and not state.tree.has_measures
+    if nz and is_exact:
+        A[2 * nu :] = tangents.of_residual(system, state, state.u_dot_view[:nu], state.record.multiplier).z_dot[:, :n]
+        B[2 * nu :, pushed.of_settings] = by_settings(system, state, pushed.settings).z_dot
+    elif nz:
         A[2 * nu :], B[2 * nu :] = _outputs_by_all(system, state, pushed, lambda other: np.array(other.z_dot_view))
     names = [*speed_names(system, state)[:nu]]
     state_names = [*(f"{name}.v" for name in names), *(f"{name}.u" for name in names), *auxiliary_names(system, state)]
     if outputs is None:
         C, D, output_names = np.eye(n), np.zeros((n, len(pushed))), state_names
     else:
-        values, output_names = _values_of(system, outputs, state)
-        C, D = _outputs_by_all(system, state, pushed, values)
+        C, D, output_names = _of_outputs(system, state, pushed, outputs, A, B, is_exact)
     if independent:
         keep, T = _independent(state, nz)
         A, B, C, state_names = A[keep] @ T, B[keep], C @ T, [state_names[i] for i in keep]
@@ -125,6 +132,42 @@ def _independent(state: State, nz: int) -> tuple[Any, Array]:
     T[nu : 2 * nu, len(of_q) : len(of_q) + len(of_u)] = Tu
     T[2 * nu :, len(of_q) + len(of_u) :] = np.eye(nz)
     return np.concatenate([of_q, nu + of_u, 2 * nu + np.arange(nz)]).astype(int), T
+
+
+def _of_outputs(
+    system: Any, state: State, inputs: Inputs, outputs: Sequence[Output], A: Array, B: Array, is_exact: bool
+) -> tuple[Array, Array, list[str]]:
+    """C, D and names of outputs, exactly where that is possible."""
+    n, nu, names, parts, exact = len(A), state.tree.nu, [], [], None
+    for i, output in enumerate(outputs):
+        values, own = _values_of(system, [output], state)
+        names += [one.replace("output_0", f"output_{i}") for one in own]
+        formula = _formula(system, output) if is_exact else None
+        if is_exact and isinstance(output, str) and output == "u_dot":
+            parts.append((A[nu : 2 * nu], B[nu : 2 * nu]))
+        elif formula is None:
+            parts.append(_outputs_by_all(system, state, inputs, values))
+        else:
+            exact = exact or ExactOutputs(system, state, inputs.settings)
+            C = exact.differentiate(formula, exact.by_state[:n])
+            D = np.zeros((len(C), len(inputs)))
+            D[:, inputs.of_settings] = exact.differentiate(formula, exact.by_settings)
+            if output == "mobility_forces":
+                for k, i in inputs.of_mobilities:
+                    D[i, k] = 1.0
+            parts.append((C, D))
+    if not parts:
+        return np.zeros((0, n)), np.zeros((0, len(inputs))), []
+    return np.vstack([C for C, _ in parts]), np.vstack([D for _, D in parts]), names
+
+
+def _formula(system: Any, output: Output) -> Any:
+    """An output as a function of fields of the record; None where it is another."""
+    if isinstance(output, str):
+        return EXACT.get(output)
+    if not isinstance(output, tuple):
+        return None
+    return station(system.get_matter_subsystem().find_body(output[0]).index, checks.vector("station", output[1], ValueError))
 
 
 def _values_of(system: Any, outputs: Sequence[Output], state: State) -> tuple[Callable[[State], Array], list[str]]:

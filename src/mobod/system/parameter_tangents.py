@@ -7,7 +7,7 @@ realize a state, to residual and errors.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -41,8 +41,10 @@ class ByParameters(NamedTuple):
     z_dot: Array
 
 
-def of_seeds(system: Any, state: State, seeds: Sequence[Sequence[Seed]]) -> ByParameters:
-    """Derivatives along these changes of the model, each a number's. Needs ACCELERATION."""
+def of_seeds(
+    system: Any, state: State, seeds: Sequence[Sequence[Seed]], observe: Callable[[Any, int], None] | None = None
+) -> ByParameters:
+    """Derivatives along these changes of the model, each a number's; *observe* as of `tangents`. Needs ACCELERATION."""
     tree, n = state.tree, len(seeds)
     found = ByParameters(*(np.zeros((rows, n)) for rows in (tree.nu, tree.counts["num_rows"], tree.nq, tree.nz)))
     constrained = tree.counts["nc"] > 0
@@ -59,6 +61,8 @@ def of_seeds(system: Any, state: State, seeds: Sequence[Sequence[Seed]]) -> ByPa
                 status = residual_tangents.calc_residual(record, address, constrained)
                 if status:
                     system.explain(state, status)
+                if observe is not None:
+                    observe(record, count)
                 found.residual[:, columns] = record.work_u.tangents[: tree.nu, 0, :count]
                 found.q_dot[:, columns] = record.q_dot.tangents[: tree.nq, 0, :count]
                 found.z_dot[:, columns] = record.z_dot.tangents[: tree.nz, 0, :count]

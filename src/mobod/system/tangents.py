@@ -116,8 +116,17 @@ class Tangents:
         return self.residual[:, self.places[name]]
 
 
-def of_residual(system: OnManifold, state: State, u_dot: Array, multipliers: Array | None) -> Tangents:
-    """Derivatives of residual and errors at *u_dot* and *multipliers*; without these, of the tree alone. Needs positions."""
+def of_residual(
+    system: OnManifold,
+    state: State,
+    u_dot: Array,
+    multipliers: Array | None,
+    observe: Callable[[Any, int], None] | None = None,
+) -> Tangents:
+    """Derivatives of residual and errors at *u_dot* and *multipliers*; without these, of the tree alone. Needs positions.
+
+    After each pass ``observe(record, count)`` sees all else, in the first *count* tangents.
+    """
     tree = state.tree
     found, N = Tangents(tree), displacements(state)
     n = found.residual.shape[1]
@@ -142,6 +151,8 @@ def of_residual(system: OnManifold, state: State, u_dot: Array, multipliers: Arr
             if status:
                 system.explain(state, status)
             found.residual[:, columns] = record.work_u.tangents[: tree.nu, 0, :count]
+            if observe is not None:
+                observe(record, count)
             found.known[:, columns] = record.known_u_dot.tangents[: tree.nu, 0, :count]
             found.q_dot[:, columns] = record.q_dot.tangents[: tree.nq, 0, :count]
             found.z_dot[:, columns] = record.z_dot.tangents[: tree.nz, 0, :count]

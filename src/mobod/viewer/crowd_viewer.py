@@ -14,14 +14,15 @@ from ..value.stage import Stage
 from .bodies import bytes_of
 from .page import Page
 from .rotations import to_quaternions
-from .server import add_floor, set_camera
+from .server import add_dark_box, add_floor, set_camera
 from .together import find_grid
 
 if TYPE_CHECKING:
     from ..state.state import State
     from ..system.system import MultibodySystem
 
-_COARSE = 0.7  # detail of each copy: there are many
+#: Detail of each copy, and of each where there are more than so many.
+_COARSE, _COARSER, _MANY = 0.7, 0.3, 200
 
 
 class CrowdViewer(Page):
@@ -57,9 +58,9 @@ class CrowdViewer(Page):
         open_browser: bool = True,
     ) -> None:
         self._ensemble = ensemble
-        self._mechanism = Mechanism.of(system, state, _COARSE)
         X_GB = self._read()[:most]
         self._count = len(X_GB)
+        self._mechanism = Mechanism.of(system, state, _COARSER if self._count > _MANY else _COARSE)
         view = find_view(self._mechanism, X_GB, np.zeros((self._count, 0, 3)))
         self._offsets = find_grid(self._count, spacing) @ view.R_DG
         placed = X_GB.copy()
@@ -69,6 +70,8 @@ class CrowdViewer(Page):
         set_camera(self._server, view)
         add_floor(self._server, view, self._mechanism, X_GB[0])
         self._batches = self._add_batches(placed)
+        self._server.gui.add_markdown(f"{self._count} states")
+        add_dark_box(self._server)
         self._begin(open_browser)
 
     def show(self) -> None:
@@ -116,7 +119,7 @@ class CrowdViewer(Page):
                 batched_colors=bytes_of(color),
                 opacity=None if opacity >= 1.0 else opacity,
                 lod="off",
-                cast_shadow=self._count <= 200,
+                cast_shadow=self._count <= _MANY,
             )
             if body:
                 made.append((body, node))

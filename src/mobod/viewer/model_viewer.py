@@ -22,7 +22,7 @@ from .body_report import describe_body, describe_constraints
 from .coordinates import Coordinate, list_coordinates
 from .overlays import Overlays, find_wraps
 from .page import Page
-from .server import add_floor, look_from_here, set_camera
+from .server import add_dark_box, add_floor, look_from_here, set_camera, set_look
 from .simulator import Pull, Simulator, Stepper
 from .track_nodes import TrackNodes
 
@@ -111,6 +111,7 @@ class Viewer(Page):
             kept = {one.name: one.read(self._state) for one in self._coordinates}
             self._server.scene.reset()
             self._server.gui.reset()
+            set_look(self._server)
             self._build(system, state, ranges, model, kept)
 
     # ------------------------------------------------------------------------------------------ building the page
@@ -178,6 +179,7 @@ class Viewer(Page):
             self._errors_box = gui.add_checkbox("constraint errors", False)
             self._errors_text = gui.add_markdown("", visible=False)
             self._errors_box.on_update(lambda _: self._guarded(self._refresh))
+            add_dark_box(self._server)
             names = [_NOTHING, *[link.name for link in self._mechanism.links[1:]]]
             self._follow = gui.add_dropdown("follow", names, initial_value=_NOTHING)
             self._follow.on_update(lambda _: self._clients_at.clear())

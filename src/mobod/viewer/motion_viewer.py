@@ -18,7 +18,7 @@ from ..value.checks import vector
 from .bodies import Bodies
 from .page import Page
 from .replay import choose_times
-from .server import add_floor, set_camera
+from .server import add_dark_box, add_floor, set_camera
 from .together import COLORS, GHOST
 from .track_nodes import TrackNodes
 
@@ -215,6 +215,7 @@ class MotionViewer(Page):
         with gui.add_folder("Show", expand_by_default=False):
             names = [_NOTHING, *[link.name for link in self._motions[0].mechanism.links[1:]]]
             self._follow = gui.add_dropdown("follow", names, initial_value=_NOTHING)
+            add_dark_box(self._server)
             path = gui.add_checkbox("path", self._paths[0].visible)
             for name in dict.fromkeys(name for motion in self._motions for name in motion.tracks.names):
                 self._add_toggle(name)

@@ -56,9 +56,24 @@ def start_server(title: str, port: int | None = None) -> ViserServer:
         raise ImportError("a live page needs viser: pip install 'mobod[view]'") from error
     with contextlib.redirect_stdout(io.StringIO()):  # it greets
         server = ViserServer(host=HOST, port=first, label=title, verbose=False)
-    server.gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
-    server.gui.main_panel.dock_right()
+    set_look(server)
     return server
+
+
+def set_look(server: ViserServer) -> None:
+    """Put the controls at the right, as wide as they need; also after they were reset."""
+    _set_theme(server, False)
+    server.gui.main_panel.dock_right()
+
+
+def add_dark_box(server: ViserServer) -> None:
+    """Add a box that makes the page dark."""
+    box = server.gui.add_checkbox("dark page", False)
+    box.on_update(lambda _: _set_theme(server, box.value))
+
+
+def _set_theme(server: ViserServer, is_dark: bool) -> None:
+    server.gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False, dark_mode=is_dark)
 
 
 def stop_server(server: ViserServer) -> None:

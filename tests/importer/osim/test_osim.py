@@ -11,6 +11,7 @@ import pytest
 from osim_cases import CASES, FRAME, LINE, axis, body, joint, model
 
 import mobod as mb
+from mobod.shapes.contact_arrows import calc_contact_arrows
 
 
 @pytest.fixture
@@ -409,6 +410,10 @@ def test_external_loads_act(load, tmp_path):
         np.array([0.5, 0.0, 0.1]) - np.asarray(loaded.bodies["b"].get_body_transform(state).p),
     )
     np.testing.assert_allclose(body_forces[1], [np.cross(arm, force), force], atol=1e-12)
+    np.testing.assert_allclose(plate.calc_push(state), [(0.5, 0.0, 0.1), force], atol=1e-12)  # what pictures show
+    motion = mb.simulate(loaded.system, state, 0.7)
+    (arrow,) = calc_contact_arrows(motion, np.array([0.6]), 1.0, 0.1)
+    np.testing.assert_allclose(arrow, [[(0.5, 0.0, 0.1), np.add((0.5, 0.0, 0.1), 0.1 * force)]], atol=1e-9)
     (tmp_path / "loads.xml").write_text(LOADS.format(body="nobody"))
     with pytest.raises(mb.ModelError, match=r"loads.xml.*'plate' names the body 'nobody'"):
         load(one_pin(), external_loads=tmp_path / "loads.xml")
