@@ -68,7 +68,7 @@ def index_page():
     """All tasks, each with a table of its names."""
     lines = ["API by task", "===========", ""]
     for task in read_tasks():
-        lines += [f":doc:`{task['title']} <{slug(task['title'])}>`", "", f"    {plain(task['says'])}", ""]
+        lines += [f":doc:`{task['title']} <{slug(task['title'])}>`", f"    {plain(task['says'])}", ""]
         lines += ["    " + ", ".join(reference(name) for name in task["names"]), ""]
     lines += [".. toctree::", "   :hidden:", ""] + [f"   {slug(task['title'])}" for task in read_tasks()]
     return "\n".join(lines) + "\n"

@@ -47,9 +47,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"mobod {release}"
 html_static_path = ["_static"]
 html_css_files = ["mobod.css"]
-html_sidebars = {
-    page: [] for page in ("index", "gallery", "benchmarks", "faq", "changelog", "examples/*")
-}  # pages that stand alone
+# pages that stand alone
+html_sidebars = {page: [] for page in ("index", "gallery", "benchmarks", "faq", "changelog", "examples/*")}
 html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,

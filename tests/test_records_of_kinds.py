@@ -16,7 +16,7 @@ from kinds.mobilizers import MOBILIZERS
 from pages import text_of
 
 #: What users derive from, or give their own code to, has tests of its own.
-USERS_OWN = {"Custom", "FunctionBased", "ForEach", "Ground", "ParticlePairs"}
+USERS_OWN = {"Custom", "FunctionBased", "ForEach", "Ground", "ParticleField", "ParticlePairs"}
 RECORDS = {"mobilizer": MOBILIZERS, "force": FORCES, "constraint": CONSTRAINTS, "function": FUNCTIONS}
 #: The page with a row, or a sentence, for each kind of a family.
 PAGES = {

@@ -17,8 +17,8 @@ def arm():
 
 
 def track_of(system, state, name):
-    (found,) = [one for one in find_tracks(system, [state]) if one.name == name]
-    return found.place(find_body_transforms(system, state))
+    X_GB = find_body_transforms(system, state)
+    return np.concatenate([one.place(X_GB) for one in find_tracks(system, [state]) if one.name == name])
 
 
 def length_of(lines):
@@ -157,3 +157,17 @@ def test_a_point_that_comes_and_goes_changes_which_bodies_a_line_joins(arm):
         assert_allclose(np.sort(track.place(X_GB, row), axis=0), np.sort(alone.place(X_GB), axis=0), atol=1e-15)
         assert len(track.place(X_GB, row)) == (2 if row < 2 else 1)
     assert len(track.place(X_GB, 1, 0.4)) == 2 and len(track.place(X_GB, 1, 0.6)) == 1  # the nearer row's
+
+
+def test_lines_between_fixed_stations_are_asked_for_once(arm, monkeypatch):
+    """A net of ten thousand springs would take seconds for each second of a film."""
+    spring = mb.force.TwoPointLinearSpring(arm.forces, arm.matter.ground, (1, 0, 0), arm.matter.bodies[2], (0, 0, 0), 10.0, 1.0)
+    arm.matter.add_rubber_band_line([(0, (0, 1, 0)), (1, lambda state: (state.time, 0.0, 0.0))], name="springs")
+    states, asked = [posed(arm, 0.3, 0.4) for _ in range(5)], []
+    for time, state in enumerate(states):
+        state.time = time
+    lines = type(spring).calc_lines
+    monkeypatch.setattr(type(spring), "calc_lines", lambda self, state: asked.append(state) or lines(self, state))
+    still, moving = find_tracks(arm, states)
+    assert len(asked) == 1 and still.name == moving.name == "springs"
+    assert still.stations.shape == (1, 2, 3) and moving.stations.shape == (5, 2, 3)

@@ -255,13 +255,23 @@ def test_inverse_dynamics_of_an_ensemble(make, close):
         ensemble.calc_inverse_dynamics(u_dot[:, 1:])
 
 
-@pytest.mark.parametrize("kinds", ["constant columns", "all columns"])
+def test_welded_bodies_that_carry_others(make, close, derivative):
+    """They are lumped with what carries them, and pass on what they carry."""
+    model = make.tree(6, [mb.mobilizer.Pin, mb.mobilizer.Weld], chain=True)
+    model.made()
+    state = model.randomize()
+    assert len(state.u) == 3
+    assert_forward(state, close, derivative)
+
+
+@pytest.mark.parametrize("kinds", ["constant columns", "many columns", "all columns"])
 def test_derivatives_of_an_ensemble_are_those_of_its_states(make, close, kinds):
-    K = mb.mobilizer
-    kinds = [K.Pin, K.Free, K.Slider, K.Ball, K.Planar] if kinds == "constant columns" else [K.Pin, K.Universal, K.Gimbal]
-    model = make.tree(6, kinds, direction=mb.Direction.FORWARD)
+    K, many = mb.mobilizer, kinds == "many columns"  # more than are multiplied side by side
+    kinds = [K.Pin, K.Universal, K.Gimbal] if kinds == "all columns" else [K.Pin, K.Free, K.Slider, K.Ball, K.Planar]
+    model = make.tree(8 if many else 6, kinds, direction=mb.Direction.FORWARD)
     mb.force.MobilityLinearDamper(model.forces, model.bodies[-1], 0, 0.7)
     model.made()
+    assert not many or len(model.state.u) > 16
     n, system = 9, model.system
     ensemble = mb.Ensemble(system, n, state=model.state)
     states = [model.randomize(state=model.state.copy()) for _ in range(n)]

@@ -135,6 +135,21 @@ def test_the_vector_of_gravity(close):
     close(found @ [1.0, 2.0, -1.0], sixth_order(at), 1e-9)
 
 
+def test_bad_names():
+    system, state = mb.examples.double_pendulum.build()
+    system.realize(state)
+    for given, error, says in (
+        (["upper"], ValueError, "not 'upper'"),
+        (["uper.mass"], ValueError, "no element 'uper' for 'uper.mass'; did you mean upper"),
+        (["upper.mas"], ValueError, "it has mass, com, inertia, inboard_frame"),
+        ([3], TypeError, "not 3"),
+        ("upper.mass", TypeError, r"such as \['upper.mass'\]"),
+    ):
+        with pytest.raises(error, match=says):
+            system.calc_parameter_derivatives(state, given)
+    assert system.calc_parameter_derivatives(state, []).shape == (2, 0)
+
+
 def test_weight_that_a_force_holds(make, close):
     """Gravity compensation depends on masses: no regressor knows that."""
     model = make.tree(3, [mb.mobilizer.Pin, mb.mobilizer.Universal, mb.mobilizer.Slider])

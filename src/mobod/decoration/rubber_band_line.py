@@ -45,6 +45,11 @@ class RubberBandLine:
     def __repr__(self) -> str:
         return f"<RubberBandLine {self.name!r} through {len(self.points)} points>"
 
+    @property
+    def moves(self) -> bool:
+        """Whether a point of it moves on its body, or comes and goes."""
+        return any(callable(station) for _, station in self.points)
+
     def calc_lines(self, state: State) -> list[Line]:
         """Its straight parts at a state at POSITION."""
         placed: list[End] = []

@@ -29,6 +29,7 @@ from .mobility_linear_stop import MobilityLinearStop
 from .mobility_orientation_spring import MobilityOrientationSpring
 from .mobility_polynomial_damper import MobilityPolynomialDamper
 from .mobility_polynomial_spring import MobilityPolynomialSpring
+from .particle_field import ParticleField
 from .particle_pairs import ParticlePairs
 from .smooth_sphere_half_space import SmoothSphereHalfSpace
 from .thermostat import Thermostat
@@ -101,6 +102,7 @@ __all__ = [
     "MobilityOrientationSpring",
     "MobilityPolynomialDamper",
     "MobilityPolynomialSpring",
+    "ParticleField",
     "ParticlePairs",
     "SmoothSphereHalfSpace",
     "Thermostat",

@@ -13,6 +13,7 @@ from ..algebra.arrays import Array, Indices
 from ..decoration.rubber_band_line import Line
 from ..force.actuator import Actuator
 from ..force.base import Force
+from ..force.transmission import WrappedPath
 from ..force.transmission_spring import TransmissionSpring
 from ..value.stage import Stage
 from .mechanism import find_matter
@@ -93,24 +94,30 @@ def find_tracks(system: MultibodySystem, states: Iterable[State]) -> list[Track]
     """Find the lines of a system's forces, and those added to its matter, at states, which are realized to POSITION."""
     matter = find_matter(system)
     forces = [one for one in system.all_forces() if type(one).calc_lines is not Force.calc_lines]
-    sources: list[tuple[Kind, Callable[[State], list[Line]]]] = [(_kind_of(one), _lines_of(one)) for one in forces]
-    sources += [((line.name, line.color, line.line_width), line.calc_lines) for line in matter.rubber_band_lines]
+    sources = [_Source(_kind_of(one), _lines_of(one), _moves(one)) for one in forces]
+    for line in matter.rubber_band_lines:
+        sources.append(_Source((line.name, line.color, line.line_width), line.calc_lines, line.moves))
     if not sources:
         return []
+    sources.sort(key=lambda one: (repr(one.kind), one.moves))
+    still: list[list[Line]] | None = None
     rows: list[list[list[Line]]] = []
     for state in states:
         system.realize(state, Stage.POSITION)
-        rows.append([calc(state) for _, calc in sources])
+        if still is None:  # lines between fixed stations are asked for once, however many times there are
+            still = [one.calc(state) for one in sources if not one.moves]
+        rows.append([one.calc(state) for one in sources if one.moves])
     found = []
-    order = sorted(range(len(sources)), key=lambda k: repr(sources[k][0]))
-    for kind, some in groupby(order, key=lambda k: sources[k][0]):
-        parts = [_join([row[k] for row in rows]) for k in some]
-        parts = [part for part in parts if len(part[0])]
-        if parts:
-            bodies = np.concatenate([bodies for bodies, _ in parts])
-            stations = np.concatenate([stations for _, stations in parts], axis=1)
-            name, color, width = kind
-            found.append(Track(name, color, bodies, _shortened(stations), True, width))
+    for moves, table in ((False, [still or []]), (True, rows)):
+        some = [one for one in sources if one.moves is moves]
+        for kind, group in groupby(range(len(some)), key=lambda k: some[k].kind):
+            parts = [_join([row[k] for row in table]) for k in group]
+            parts = [part for part in parts if len(part[0])]
+            if parts:
+                bodies = np.concatenate([bodies for bodies, _ in parts])
+                stations = np.concatenate([stations for _, stations in parts], axis=1)
+                name, color, width = kind
+                found.append(Track(name, color, bodies, _shortened(stations), True, width))
     return found
 
 
@@ -140,6 +147,20 @@ def of_markers(markers: Mapping[str, tuple[Any, Array]]) -> list[Track]:
     bodies = np.array([body.index for body, _ in markers.values()], dtype=np.intp)
     stations = np.array([station for _, station in markers.values()], dtype=np.float64)
     return [Track("markers", MARKER, bodies, stations[None], labels=tuple(markers))]
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Something that has lines."""
+
+    kind: Kind
+    calc: Callable[[State], list[Line]]
+    moves: bool
+
+
+def _moves(force: Force) -> bool:
+    """Whether the ends of its lines move on their bodies: of paths that bend around surfaces."""
+    return isinstance(force, Actuator | TransmissionSpring) and isinstance(force.get_transmission(), WrappedPath)
 
 
 def _lines_of(force: Force) -> Callable[[State], list[Line]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _empty, _new_tuple = np.empty, tuple.__new__
 _ACCELERATION = int(Stage.ACCELERATION)
-_VELOCITY = int(Stage.VELOCITY)
+_VELOCITY, _missing_force = int(Stage.VELOCITY), inverse_dynamics.calc_missing_force
 _KINEMATICS, _NEEDED = validity.KINEMATICS, inverse_dynamics.NEEDED | validity.KEPT_FORCES
 
 
@@ -97,11 +97,11 @@ class Differentiable(OnManifold):
         """
         if state.token is not self.topology_token:
             state.check_owner(self, "calc_inverse_dynamics")
-        room = state.given or state.make_given()
+        given, memory = state.given or state.make_given()
         try:
-            room[1][:] = u_dot  # type: ignore[assignment]
+            memory[:] = u_dot  # type: ignore[assignment]
         except (TypeError, ValueError, BufferError):
-            room[0][:] = self.get_matter_subsystem().mobility_vector(state, "u_dot", u_dot)
+            given[:] = self.get_matter_subsystem().mobility_vector(state, "u_dot", u_dot)
         if q is not None or u is not None:
             state.assign(q, u)
             if self.is_interpreted or not self.plain_address or state.stage_number < INSTANCE:
@@ -114,9 +114,9 @@ class Differentiable(OnManifold):
             state = state.copy()
             self.realize(state, Stage.DYNAMICS)
             valid = whole = state.valid
-        missing, kernel = _empty(len(room[0])), inverse_dynamics.calc_missing_force
-        given = state.block, self._address or _realize.advance.address(), valid, room[0], missing
-        status = (kernel.code or kernel.code_for(*given))(*given)
+        missing, address = _empty(len(given)), self._address or _realize.advance.address()
+        code = _missing_force.code or _missing_force.code_for(state.block, address, valid, given, missing)
+        status = code(state.block, address, valid, given, missing)
         if status:
             self.explain(state, status)
         state.valid = whole
@@ -356,6 +356,8 @@ class Differentiable(OnManifold):
         (2, 4)
         """
         self.get_matter_subsystem().accelerations(state, "calc_parameter_derivatives")
+        if isinstance(parameters, str):
+            raise TypeError(f"parameters is a list, such as [{parameters!r}], not a name alone")
         return parameter_derivatives.by_settings(self, state, [settings.find(self, what) for what in parameters]).u_dot
 
 

@@ -92,9 +92,10 @@ def find(system: Any, what: Any) -> Setting:
     if isinstance(what, str):
         element_name, _, parameter = what.rpartition(".")
         elements = _elements(system)
+        if not element_name:
+            raise ValueError(f"a setting is 'element.parameter', such as 'spring.stiffness', not {what!r}")
         if element_name not in elements:
-            known = f"the model has {suggest(element_name, list(elements))}" if elements else "the model has none"
-            raise ValueError(f"no element {element_name!r} for {what!r}, which is 'element.parameter'; {known}")
+            raise ValueError(f"no element {element_name!r} for {what!r}; {suggest(element_name, list(elements))}")
         return _of(elements[element_name], parameter)
     element, name = getattr(what, "__self__", None), getattr(what, "__name__", "")
     if element is None or not name.startswith("set_"):

@@ -116,7 +116,7 @@ def _initial(system: Any, state: State, one: Any, places: dict[str, slice]) -> s
         if "." not in one:
             raise ValueError(
                 f"{one!r} is neither 'q', 'u' nor 'z', which stand for initial values, nor 'element.parameter'; "
-                f"of the bodies there is {suggest(one, [body.name for body in system.get_matter_subsystem().body_list[1:]])}"
+                f"{suggest(one, [body.name for body in system.get_matter_subsystem().body_list[1:]])}"
             )
         return None
     body = system.get_matter_subsystem().find_body(name)

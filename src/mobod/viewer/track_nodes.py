@@ -45,8 +45,10 @@ class TrackNodes:
 
     def replace(self, tracks: Sequence[Track]) -> None:
         """Show others of the same names: those of another state."""
-        now = {one.name: one for one in tracks}
-        self.tracks = [now.get(one.name, _nothing_of(one)) for one in self.tracks]
+        now: dict[str, list[Track]] = {}
+        for one in tracks:
+            now.setdefault(one.name, []).append(one)
+        self.tracks = [now[one.name].pop(0) if now.get(one.name) else _nothing_of(one) for one in self.tracks]
 
     def move(self, X_GB: Array, row: int = 0, part: float = 0.0) -> None:
         """Show them at poses (nb, 4, 4), between a row of theirs and the next."""
