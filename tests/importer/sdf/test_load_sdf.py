@@ -350,6 +350,20 @@ def test_a_model_is_included_by_its_bare_name_and_a_light_is_left_out(library, t
     assert any("<include> of a <light> is ignored" in line for line in one.report), one.report
 
 
+def test_what_surfaces_and_looks_have_besides_is_reported(load):
+    box = "<geometry><box><size>1 1 1</size></box></geometry>"
+    shown = f"<visual name='v'>{box}<cast_shadows>true</cast_shadows><material><specular>1 1 1 1</specular></material></visual>"
+    touch = f"<collision name='c'>{box}<surface><friction><ode><mu>0.7</mu></ode></friction></surface></collision>"
+    report = load(model(link("a", inside=shown + touch + "<self_collide>true</self_collide>"))).report
+    for what in (
+        "<cast_shadows> in <visual>",
+        "<specular> in <material>",
+        "<surface> in <collision>",
+        "<self_collide> in <link>",
+    ):
+        assert any(f"{what} is ignored" in line for line in report), report
+
+
 # Loops
 
 

@@ -51,6 +51,17 @@ def test_damping_takes_the_speed_of_its_joint(load):
     assert "friction of 1 joint: kept as data, not simulated" in model.report
 
 
+def test_a_negative_effort_counts_as_none(tmp_path):
+    stiffness = []
+    for effort in ("0", "-7"):
+        path = tmp_path / f"arm{effort}.urdf"
+        path.write_text(
+            ROBOT.format(wrist="revolute", limit='lower="-2" upper="2"').replace('effort="40"', f'effort="{effort}"')
+        )
+        stiffness.append(mb.load_urdf(path).stops["shoulder"].get_default_stiffness())
+    assert stiffness[0] == stiffness[1] > 0.0
+
+
 def test_a_stop_gives_way_a_little_to_the_effort(load):
     model = load(joint_limits=True)
     assert set(model.stops) == {"shoulder", "slide", "wrist"}

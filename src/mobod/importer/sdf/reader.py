@@ -351,7 +351,7 @@ class _Reader:
         name = self.read_name(element)
         known = {"pose", "inertial", "visual", "collision", "gravity", "self_collide", "kinematic", "enable_wind"}
         self.drop_others(element, known | {"must_be_base_link", "velocity_decay"})
-        for tag in ("kinematic", "enable_wind", "must_be_base_link"):
+        for tag in ("self_collide", "kinematic", "enable_wind", "must_be_base_link"):
             if self.boolean(element, tag):
                 self.drop(next(element.find_all(tag)), f"<{tag}> in <link>")
         for decay in element.find_all("velocity_decay"):
@@ -437,6 +437,9 @@ class _Reader:
             self.drop(element, f"<{element.tag}> without a shape that is known")
             return None
         rgba = self.read_color(element) if element.tag == "visual" else None
+        self.drop_others(element, {"pose", "origin", "geometry", "material", "transparency"})
+        for material in element.find_all("material"):
+            self.drop_others(material, {"diffuse"})
         return Shape(element.attributes.get("name", "").strip(), geometry, pose, rgba, self.place(element))
 
     def read_geometry(self, container: Element, whose: str) -> Geometry | None:

@@ -2,7 +2,7 @@
 
 A limit in a file is a bound; how hard the stop at it is, no file says. Unless it is told otherwise a stop gives way by
 0.02 rad, or 2 mm, to the joint's greatest effort: hard enough not to be seen, and soft enough for steps of a millisecond.
-Where the file has no effort, the weight of all that hangs on the joint stands for it, at an arm of half a metre.
+Where the file has no effort above zero, the weight of all that hangs on the joint stands for it, at an arm of half a metre.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def add_stops(
         if not low < high:
             notes.append(f"line {joint.line}: joint {name!r} has limits that leave nothing between them, and has no stop")
             continue
-        effort = joint.limit.effort or weights[name] * (ARM if joint.type == "revolute" else 1.0)
+        given = joint.limit.effort
+        effort = given if given is not None and given > 0.0 else weights[name] * (ARM if joint.type == "revolute" else 1.0)
         k = effort / YIELD[joint.type] if stiffness is None else stiffness
         stops[name] = MobilityLinearStop(forces, body, 0, k, dissipation, low, high, name=f"stop of {name}")
     return stops, notes

@@ -343,6 +343,7 @@ class _Reader:
             *(v for link in root.find_all("link") for v in link.find_all("visual")),
         ):
             for material in owner.find_all("material"):
+                self.drop_others(material, {"color"})
                 rgba = self.own_color(material)
                 if rgba is not None:
                     colors.setdefault(material.attributes.get("name", "").strip(), rgba)
