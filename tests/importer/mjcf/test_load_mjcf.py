@@ -422,6 +422,42 @@ def test_what_is_left_out_is_reported(tmp_path):
     assert "t" in model.stops
 
 
+def test_dry_friction_of_tendons(tmp_path, rng):
+    """On one joint it is the joint's own; on two it pulls them by their coefficients, with the same force at the same speed."""
+    arms = body('<joint name="j"/>') + body('<joint name="k"/>'), body('<joint name="j" frictionloss=".5"/>') + body("")
+    tendon = (
+        '<tendon><fixed name="t" frictionloss=".5"><joint joint="j" coef="{}"/><joint joint="k" coef="{}"/></fixed></tendon>'
+    )
+    plain, one, two, own = (
+        mb.load_mjcf(file(tmp_path, world(arms[which]) + inside))
+        for which, inside in ((0, ""), (0, tendon.format(1, 0)), (0, tendon.format(2, -1)), (1, ""))
+    )
+    assert list(two.frictions) == ["t"] and any("frictionloss of 1 tendon" in line for line in two.report)
+    path = file(tmp_path, world(arms[0]) + tendon.format(1, 0))
+    refused = mb.load_mjcf(path, joint_friction=False)
+    assert not refused.frictions and any("frictionloss of 1 tendon 't': not simulated" in line for line in refused.report)
+
+    def accelerations(model, q, u, z):
+        state = model.default_state()
+        state.q, state.u = q[: len(state.q)], u[: len(state.u)]
+        if len(state.z):
+            state.z = [z]
+        model.system.realize(state)
+        return state
+
+    for _ in range(5):
+        q, u, z = rng.normal(size=2), rng.normal(scale=0.1, size=2), rng.uniform(-1.2, 1.2)
+        free, single, joint = (accelerations(model, q, u, z) for model in (plain, one, own))
+        assert_allclose(single.u_dot[0], joint.u_dot[0], rtol=1e-12)
+        assert_allclose(single.z_dot, joint.z_dot, rtol=1e-12)
+        assert single.u_dot[1] == pytest.approx(free.u_dot[1], rel=1e-12)
+        force = plain.matter.calc_m(free)[0, 0] * (single.u_dot[0] - free.u_dot[0])  # of the speed u[0]
+        like = accelerations(two, q, [0.5 * (u[0] + u[1]), u[1]], z)  # 2 u_j - u_k is that speed
+        alike = accelerations(plain, q, [0.5 * (u[0] + u[1]), u[1]], z)
+        pulls = plain.matter.calc_m(alike) @ (like.u_dot - alike.u_dot)
+        assert_allclose(pulls, [2.0 * force, -force], rtol=1e-9, atol=1e-12)
+
+
 def test_missing_files_never_stop_a_load_unless_strict(tmp_path):
     assets = """<asset><mesh name="m" file="none.stl"/><mesh file="nothing.obj"/><hfield name="h" file="no.png" size="1 1 1 1"/>
     <texture name="t" type="2d" file="no.png"/><material name="x" texture="t" rgba="1 0 0 1"/></asset>"""

@@ -139,7 +139,7 @@ def load_mjcf(
         source.note("frictionloss of joints: not simulated, as was asked")
     limits.add_stops(source, tree, model, bool(joint_limits), stiffness, dissipation)
     tendons = Tendons(source, tree, sites, model)
-    tendons.add_forces(bool(joint_limits), stiffness)
+    tendons.add_forces(bool(joint_limits), stiffness, bool(joint_friction))
     actuators = Actuators(source, tree, sites, tendons, model)
     data["mujoco"] = Conversion(model, tree.joints, actuators.activations, m.nq, m.nv)
     add_constraints(source, tree, sites, model)

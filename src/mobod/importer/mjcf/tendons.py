@@ -17,6 +17,7 @@ from .geoms import geom_frame
 from .limits import stiffness_of
 from .sites import Placed
 from .source import Source, listed, plural
+from .tendon_friction import TendonFriction
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -62,8 +63,8 @@ class Tendons:
         place = None if side < 0 else (self.sites[side][0], self.sites[side][1].p)
         return transmission.Wrap(body, float(m.geom_size[g, 0]), X, is_cylinder, place)
 
-    def add_forces(self, limits: bool, stiffness: float | None) -> None:
-        """Springs and dampers; limits as springs beyond them, where they are asked for; the rest is reported."""
+    def add_forces(self, limits: bool, stiffness: float | None, friction: bool) -> None:
+        """Springs and dampers; limits as springs beyond them and friction, where asked for; the rest is reported."""
         source, model, m = self.source, self.model, self.source.m
         springs, dampers = not source.disabled("SPRING"), not source.disabled("DAMPER")
         left: dict[str, list[str]] = {}
@@ -100,10 +101,18 @@ class Tendons:
                     )
                 else:
                     left.setdefault("limits", []).append(name)
-            if m.tendon_frictionloss[t]:
-                left.setdefault("frictionloss", []).append(name)
+            if m.tendon_frictionloss[t] > 0.0 and not source.disabled("FRICTIONLOSS"):
+                if friction:
+                    loss = float(m.tendon_frictionloss[t])
+                    model.frictions[name] = TendonFriction(model.forces, self.by_name[name], loss, name=f"{name} friction")
+                else:
+                    left.setdefault("frictionloss", []).append(name)
             if armature:
                 left.setdefault("armature", []).append(name)
+        rubbing = sum(isinstance(one, TendonFriction) for one in model.frictions.values())
+        if rubbing:
+            many = plural(rubbing, "tendon")
+            source.note(f"frictionloss of {many}: dry friction that sticks by bristles, where MuJoCo has constraints")
         stops_made = int(np.count_nonzero(m.tendon_limited)) - len(left.get("limits", ()))
         if stops_made:
             source.note(f"limits of {plural(stops_made, 'tendon')}: compliant stops, where MuJoCo has constraints")
