@@ -152,3 +152,18 @@ def test_quick_calls_one_after_the_other_miss_nothing():
         assert np.array_equal(one.u, three.u)
         if k % 50 == 7:
             time.sleep(2.0 * work_sharing.AWAKE)
+
+
+def test_a_worker_is_one_thread_however_late_it_comes():
+    """Else two threads would be at work with the arrays of one: one that is late for a job, and one in the next."""
+    helpers, threads = Helpers(), {}
+
+    def work(worker, begin, end):
+        threads.setdefault(worker, set()).add(threading.get_ident())
+        if worker:
+            time.sleep(1e-5 * (begin % 7))
+
+    for k in range(200):
+        helpers.share_all(by_chunks(work), 8, 2 + k % 4)
+    assert threads[0] == {threading.get_ident()} and all(len(ids) == 1 for ids in threads.values())
+    assert max(threads) <= 4

@@ -43,7 +43,7 @@ class Helpers:
     """
 
     def __init__(self) -> None:
-        self._process, self._count = -1, 0
+        self._process = -1
         self._forget()
         #: Of each kind of work: what an item takes alone and with help, s, and how often it was done.
         self._paces: dict[Hashable, _Paces] = {}
@@ -79,26 +79,28 @@ class Helpers:
         if paces.alone * items < WORTH:  # or nothing is known yet
             return False
         better = paces.helped < paces.alone
-        again = (
-            paces.count % AGAIN < TRIALS or paces.count & (paces.count - 1) == 0
-        )  # the first calls compile, and make threads
+        # the first calls compile, and make threads
+        again = paces.count % AGAIN < TRIALS or paces.count & (paces.count - 1) == 0
         return better != again
 
     def _forget(self) -> None:
-        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        #: Of each helper its own, so that worker number k is one thread: late for one job, it is not yet in the next.
+        self._jobs: list[SimpleQueue[_Job | None]] = []
         self._calls = new_calls()
 
     def _call(self, job: _Job, helpers: int) -> None:
         if self._process != os.getpid():  # threads do not survive a fork
             self._forget()
-            self._process, self._count = os.getpid(), 0
-        while self._count < helpers:
+            self._process = os.getpid()
+        while len(self._jobs) < helpers:
             self._calls[TRIES] = AWAKE * _tries_a_second()
-            threading.Thread(target=_help, args=(self._jobs, self._calls), name="mobod-helper", daemon=True).start()
-            self._count += 1
-            weakref.finalize(self, self._jobs.put, None)
-        for _ in range(helpers):
-            self._jobs.put(job)
+            jobs: SimpleQueue[_Job | None] = SimpleQueue()
+            self._jobs.append(jobs)
+            what = len(self._jobs), jobs, self._calls
+            threading.Thread(target=_help, args=what, name="mobod-helper", daemon=True).start()
+            weakref.finalize(self, jobs.put, None)
+        for jobs in self._jobs[:helpers]:
+            jobs.put(job)
 
 
 def by_chunks(work: Callable[[int, int, int], object]) -> Work:
@@ -139,10 +141,10 @@ class _Paces:
         self.count += 1
 
 
-def _help(jobs: SimpleQueue[_Job | None], calls: Counters) -> None:
+def _help(worker: int, jobs: SimpleQueue[_Job | None], calls: Counters) -> None:
     """The loop of a helper thread, until it is told to end."""
     while (job := jobs.get()) is not None:
-        job.join(calls)
+        job.join(worker, calls)
         del job  # and with it what it refers to, while waiting for the next
 
 
@@ -151,16 +153,15 @@ class _Job:
 
     def __init__(self, work: Work, chunks: Counters) -> None:
         self._work, self._chunks = work, chunks
-        self._gate, self._workers, self._closed = threading.Lock(), 0, False
+        self._gate, self._inside, self._closed = threading.Lock(), 0, False
         self._left: SimpleQueue[BaseException | None] = SimpleQueue()
 
-    def join(self, calls: Counters) -> None:
+    def join(self, worker: int, calls: Counters) -> None:
         """Help, unless it is too late, and say when that is over."""
         with self._gate:
             if self._closed:
                 return
-            self._workers += 1
-            worker = self._workers
+            self._inside += 1
         error: BaseException | None = None
         try:
             self._work(worker, self._chunks, calls)
@@ -183,7 +184,7 @@ class _Job:
             chunks[NEXT] = chunks[ITEMS]  # nobody takes more
         with self._gate:
             self._closed = True
-            others = self._workers
+            others = self._inside
         while others:  # until no helper writes any more, even after Ctrl-C
             try:
                 error = self._left.get() or error
