@@ -229,6 +229,7 @@ WAYS = {
     "cylinder": [("WrapCylinder", "all", "hybrid")],
     "half_cylinder": [("WrapCylinder", "-y", "hybrid")],
     "other_half": [("WrapCylinder", "x", "hybrid")],
+    **{f"side{k}": [("WrapCylinder", side, "hybrid")] for k, side in enumerate(("+x", "-x", "+y", "-x", "+x"))},
     "sphere": [("WrapSphere", "all", "hybrid")],
     "half_sphere": [("WrapSphere", "y", "hybrid")],
     "ellipsoid": [("WrapEllipsoid", "all", "hybrid")],
@@ -300,6 +301,30 @@ def test_paths_wrap_as_opensims_before_and_after_scaling(tmp_path):
             assert scaled["optimal_fiber_length"] == pytest.approx(own.getOptimalFiberLength(), rel=tolerance), (name, knee)
             assert scaled["tendon_slack_length"] == pytest.approx(own.getTendonSlackLength(), rel=tolerance), (name, knee)
     assert bent == set(WAYS)
+
+
+ROD = """<ConstraintSet><objects><ConstantDistanceConstraint name="rod"><socket_body_1>/ground</socket_body_1>
+<socket_body_2>/bodyset/shank</socket_body_2><location_body_1>0.3 0.2 0</location_body_1>
+<location_body_2>0 -0.3 0</location_body_2><constant_distance>0.4</constant_distance></ConstantDistanceConstraint>
+</objects></ConstraintSet>"""
+
+
+def test_a_model_with_a_constraint_is_measured_where_that_holds(tmp_path):
+    osim = pytest.importorskip("opensim")
+    osim.Logger.setLevelString("Off")
+    path, factors = tmp_path / "leg.osim", osim.ScaleSet()
+    path.write_text(wrapped(np.random.default_rng(SEED)).replace("</Model>", ROD + "</Model>"))
+    for name, given in FACTORS.items():
+        one = osim.Scale()
+        one.setSegmentName(name)
+        one.setScaleFactors(osim.Vec3(*given))
+        one.setApply(True)
+        factors.cloneAndAppend(one)
+    theirs = osim.Model(str(path))
+    theirs.scale(theirs.initSystem(), factors, True, -1.0)
+    for name, muscle in mb.load_osim(path, scale_factors=FACTORS, keep_masses=True).muscles.items():
+        own = theirs.getMuscles().get(name).getOptimalFiberLength()
+        assert muscle.parameters["optimal_fiber_length"] == pytest.approx(own, rel=1e-5), name
 
 
 def test_a_surface_that_paths_do_not_wrap_over_is_said(tmp_path, rng, monkeypatch, capsys):
