@@ -334,6 +334,9 @@ def test_a_surface_that_paths_do_not_wrap_over_is_said(tmp_path, rng, monkeypatc
     Path("leg.osim").write_text(text)
     report = mb.load_osim("leg.osim", scale_factors={"thigh": 1.2}).report
     assert any("are left out of the measure: sphere, half_sphere, two, three." in one for one in report), report
+    Path("wrong.osim").write_text(text.replace("<quadrant>x<", "<quadrant>w<"))
+    with pytest.raises(mb.ModelError, match=r"the quadrant of a WrapObject is all, or one of x, .*; not 'w'"):
+        mb.load_osim("wrong.osim", scale_factors={"thigh": 1.2})
     mb.write_trc("still.trc", subject("leg.osim")[1])
     Path("more.xml").write_text("<OpenSimDocument><MarkerSet><objects/></MarkerSet></OpenSimDocument>")
     Path("scale.xml").write_text(SETUP)

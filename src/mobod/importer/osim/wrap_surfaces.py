@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...algebra.arrays import Array
+from ...errors import ModelError
 
 AXIS = np.array([0.0, 0.0, 1.0])  # of cylinders
+SIDES = ("x", "+x", "-x", "y", "+y", "-y", "z", "+z", "-z")
 #: Longest straight piece, in metres, that neighbouring wraps see of the spiral on a cylinder.
 PIECE = 0.002
 #: Tangents at the ends of a spiral, and how often they are sought.
@@ -45,6 +47,8 @@ def side_of(quadrant: str) -> tuple[int, int]:
     word = quadrant.strip().lower()
     if word in ("", "all", "unassigned"):
         return 0, 0
+    if word not in SIDES:
+        raise ModelError(f"the quadrant of a WrapObject is all, or one of {', '.join(SIDES)}; not {quadrant!r}")
     return "xyz".index(word[-1]), -1 if word[0] == "-" else 1
 
 
