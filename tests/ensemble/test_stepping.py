@@ -217,7 +217,9 @@ def test_accelerations_have_the_efforts_that_controllers_hold(close):
     system, _ = mb.examples.double_pendulum.build()
     joints = [(body, 0) for body in system.matter.bodies[1:]]
     mb.control.PD(system.forces, joints, kp=20.0, kd=2.0, sample_time=0.01)
-    ensemble = mb.Ensemble(system, 3, state=system.realize_topology())
+    state = system.realize_topology()
+    state.q = [np.nan, 0.0]  # which none of the states has
+    ensemble = mb.Ensemble(system, 3, state=state)
     ensemble.q = [[0.1, 0.2], [0.5, 0.1], [1.0, -1.0]]
     ensemble.step(0.025)
     ensemble.realize()

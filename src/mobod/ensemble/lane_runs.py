@@ -213,7 +213,7 @@ class Worker:
         self.seen = aligned_zeros(4 * len(plan.watched), 1, LANES)
         self.single = plan.single.copy()
         if plan.single.tree.counts["num_controllers"]:
-            self.single.system.realize(self.single)
+            self.single.system.realize(self.single, Stage.INSTANCE)
         self._run: Any = None
         self._first: tuple[Any, ...] = (record.block, plan.plan, plan.table, plan.settings, plan.weights)
         self._first += (
