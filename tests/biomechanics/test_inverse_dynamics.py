@@ -109,6 +109,7 @@ def test_default_states_are_one_s_own_and_of_the_present_topology():
     again = model.default_state()
     assert np.array_equal(again.q, q) and again.stage is mb.Stage.MODEL
     model.bodies["shank"].set_default_q([0.25])
+    model.system.realize_topology()  # by somebody else
     assert model.default_state().q[model.coordinates["knee"]] == 0.25
     assert pickle.loads(pickle.dumps(model)).default_state().q[model.coordinates["knee"]] == 0.25
 

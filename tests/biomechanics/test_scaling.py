@@ -229,6 +229,7 @@ WAYS = {
     "cylinder": [("WrapCylinder", "all", "hybrid")],
     "half_cylinder": [("WrapCylinder", "-y", "hybrid")],
     "other_half": [("WrapCylinder", "x", "hybrid")],
+    **{f"side{k}": [("WrapCylinder", side, "hybrid")] for k, side in enumerate(("+x", "-x", "+y", "-x", "+x"))},
     "sphere": [("WrapSphere", "all", "hybrid")],
     "half_sphere": [("WrapSphere", "y", "hybrid")],
     "ellipsoid": [("WrapEllipsoid", "all", "hybrid")],
@@ -302,6 +303,30 @@ def test_paths_wrap_as_opensims_before_and_after_scaling(tmp_path):
     assert bent == set(WAYS)
 
 
+ROD = """<ConstraintSet><objects><ConstantDistanceConstraint name="rod"><socket_body_1>/ground</socket_body_1>
+<socket_body_2>/bodyset/shank</socket_body_2><location_body_1>0.3 0.2 0</location_body_1>
+<location_body_2>0 -0.3 0</location_body_2><constant_distance>0.4</constant_distance></ConstantDistanceConstraint>
+</objects></ConstraintSet>"""
+
+
+def test_a_model_with_a_constraint_is_measured_where_that_holds(tmp_path):
+    osim = pytest.importorskip("opensim")
+    osim.Logger.setLevelString("Off")
+    path, factors = tmp_path / "leg.osim", osim.ScaleSet()
+    path.write_text(wrapped(np.random.default_rng(SEED)).replace("</Model>", ROD + "</Model>"))
+    for name, given in FACTORS.items():
+        one = osim.Scale()
+        one.setSegmentName(name)
+        one.setScaleFactors(osim.Vec3(*given))
+        one.setApply(True)
+        factors.cloneAndAppend(one)
+    theirs = osim.Model(str(path))
+    theirs.scale(theirs.initSystem(), factors, True, -1.0)
+    for name, muscle in mb.load_osim(path, scale_factors=FACTORS, keep_masses=True).muscles.items():
+        own = theirs.getMuscles().get(name).getOptimalFiberLength()
+        assert muscle.parameters["optimal_fiber_length"] == pytest.approx(own, rel=1e-5), name
+
+
 def test_a_surface_that_paths_do_not_wrap_over_is_said(tmp_path, rng, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     torus = "<inner_radius>0.01</inner_radius><outer_radius>0.06</outer_radius>"
@@ -309,6 +334,9 @@ def test_a_surface_that_paths_do_not_wrap_over_is_said(tmp_path, rng, monkeypatc
     Path("leg.osim").write_text(text)
     report = mb.load_osim("leg.osim", scale_factors={"thigh": 1.2}).report
     assert any("are left out of the measure: sphere, half_sphere, two, three." in one for one in report), report
+    Path("wrong.osim").write_text(text.replace("<quadrant>x<", "<quadrant>w<"))
+    with pytest.raises(mb.ModelError, match=r"the quadrant of a WrapObject is all, or one of x, .*; not 'w'"):
+        mb.load_osim("wrong.osim", scale_factors={"thigh": 1.2})
     mb.write_trc("still.trc", subject("leg.osim")[1])
     Path("more.xml").write_text("<OpenSimDocument><MarkerSet><objects/></MarkerSet></OpenSimDocument>")
     Path("scale.xml").write_text(SETUP)

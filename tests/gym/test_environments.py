@@ -194,8 +194,10 @@ def test_what_a_task_must_not_be():
     assert np.array_equal(envs.ensemble.q, before)
 
 
-def test_the_examples_of_the_tutorial_run_and_teach_a_policy(capsys):
+def test_the_examples_of_the_tutorial_run_and_teach_a_policy(capsys, tmp_path, monkeypatch):
     pytest.importorskip("cma")
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
     names = run("environment.md")
     assert names["history"][-1].max() > 300.0
     assert "mean return" in capsys.readouterr().out

@@ -19,7 +19,7 @@ from ..compiling import compiled
 
 @compiled
 def evaluate(time: Any, rows: Any, at: Any, ratio: Any, bend: Any, found: Any) -> None:
-    """The splines through the columns of *rows* ``(nt, m)`` at *time*, at the times *at*.
+    """The splines through the columns of *rows* ``(nt, m)`` at *time*, at the times *at*, ascending.
 
     *ratio* ``(nt,)`` and *bend* ``(nt, m)`` are space; *found* ``(n, m)`` gets the result.
     """
@@ -40,8 +40,6 @@ def evaluate(time: Any, rows: Any, at: Any, ratio: Any, bend: Any, found: Any) -
             bend[i, k] -= ratio[i] * bend[i + 1, k]
     i = 0
     for j in range(len(at)):
-        while i > 0 and at[j] < time[i]:
-            i -= 1
         while i < n - 2 and at[j] >= time[i + 1]:
             i += 1
         t, h = at[j] - time[i], time[i + 1] - time[i]
@@ -52,7 +50,7 @@ def evaluate(time: Any, rows: Any, at: Any, ratio: Any, bend: Any, found: Any) -
 
 
 def natural_cubic(time: Array, rows: Array, at: Array) -> Array:
-    """The natural cubic splines through the columns of *rows* ``(nt, m)`` at *time*, at the times *at* ``(n,)``: ``(n, m)``."""
+    """The natural cubic splines through the columns of *rows* ``(nt, m)`` at *time*, at ascending times *at*: ``(n, m)``."""
     time, rows, at = (np.array(one, np.float64, order="C") for one in (time, rows, at))  # ones that may be written: one type
     found = np.empty((len(at), rows.shape[1]))
     evaluate(time, rows, at, np.empty(len(time)), np.empty_like(rows), found)

@@ -192,8 +192,9 @@ def _factor(model: Model, seen: Table | None, one: Measurement, k: int) -> float
         for name in pair:
             for what, known in (("the model", [*model.markers]), ("the recording", seen.labels)):
                 if name not in known:
+                    remedy = "" if known else "; model.markers[name] = (body, place) adds one"
                     raise ValueError(
-                        f"the measurement {one.name or k} needs the marker {name!r} in {what}; {suggest(name, known)}"
+                        f"the measurement {one.name or k} needs the marker {name!r} in {what}; {suggest(name, known)}{remedy}"
                     )
         places = [body.find_station_location_in_ground(state, p) for body, p in (model.markers[name] for name in pair)]
         apart = float(np.linalg.norm(places[0] - places[1]))

@@ -202,7 +202,7 @@ class HasBodies(ParticleSubsystem):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
-        >>> system.matter.add_rubber_band_line([("ground", (0, 1, 0)), ("lower", (0, 0, 0))], color="brown", name="cable")
+        >>> system.matter.add_rubber_band_line([("ground", (0, 1, 0)), ("lower", (0, 0, 0))], color="orange", name="cable")
         <RubberBandLine 'cable' through 2 points>
         """
         placed = [(self.find_body(body), station) for body, station in points]

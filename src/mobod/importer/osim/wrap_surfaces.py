@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...algebra.arrays import Array
+from ...errors import ModelError
 
 AXIS = np.array([0.0, 0.0, 1.0])  # of cylinders
+SIDES = ("x", "+x", "-x", "y", "+y", "-y", "z", "+z", "-z")
 #: Longest straight piece, in metres, that neighbouring wraps see of the spiral on a cylinder.
 PIECE = 0.002
 #: Tangents at the ends of a spiral, and how often they are sought.
@@ -45,6 +47,8 @@ def side_of(quadrant: str) -> tuple[int, int]:
     word = quadrant.strip().lower()
     if word in ("", "all", "unassigned"):
         return 0, 0
+    if word not in SIDES:
+        raise ModelError(f"the quadrant of a WrapObject is all, or one of {', '.join(SIDES)}; not {quadrant!r}")
     return "xyz".index(word[-1]), -1 if word[0] == "-" else 1
 
 
@@ -67,16 +71,15 @@ def over_cylinder(a: Array, b: Array, radius: float, length: float, side: tuple[
         return Wrap(Contact.NONE)
     foot_a, foot_b = np.array([0.0, 0.0, a[2]]), np.array([0.0, 0.0, b[2]])
     of_a, of_b = _tangents(a, radius), _tangents(b, radius)
-    longer = far = False
+    longer = False
     if sign:
         wider = _angle(of_a[0] - foot_a, of_b[1] - foot_b) > _angle(of_a[1] - foot_a, of_b[0] - foot_b)
         second = _second_of_a(of_a, of_b, side, wider)
-        far = wider != second
         first, last = (of_a[1], of_b[0]) if second else (of_a[0], of_b[1])
         longer = float(((first - foot_a) + (last - foot_b)) @ ((first - a) + (last - b))) < 0.0
     else:
         first, last = _closest_pair(of_a, of_b, foot_a, foot_b)
-    first, last = _slid(a, b, first, last, radius, far)
+    first, last = _slid(a, b, first, last)
     if abs(first[2]) > 0.5 * length and abs(last[2]) > 0.5 * length:
         return Wrap(Contact.NONE)
     first, last, along = _spiral(a, b, first, last, radius, longer, alone)
@@ -94,17 +97,11 @@ def _second_of_a(of_a: Sequence[Array], of_b: Sequence[Array], side: tuple[int, 
     return not wider
 
 
-def _slid(a: Array, b: Array, first: Array, last: Array, radius: float, far: bool) -> tuple[Array, Array]:
-    """The points of touch, slid along z into the plane of both ends and the edge that the path goes over."""
+def _slid(a: Array, b: Array, first: Array, last: Array) -> tuple[Array, Array]:
+    """The points of touch, slid along z into the plane of both ends and the point of the axis that is as far between them."""
     t = _from_axis(a) / (_from_axis(a) + _from_axis(b))
-    middle = a + t * (b - a)
-    center = np.array([0.0, 0.0, middle[2]])
-    out = unit(np.cross(AXIS, unit(np.cross(unit(a - center), unit(b - center)))))
-    near, away = center + radius * out, center - radius * out
-    if not float(((middle - near) ** 2).sum()) < float(((middle - away) ** 2).sum()):
-        near, away = away, near
-    apex = away if far else near
-    normal = unit(np.cross(unit(a - apex), unit(b - apex)))
+    center = (a[2] + t * (b[2] - a[2])) * AXIS
+    normal = unit(np.cross(unit(a - center), unit(b - center)))
     if abs(20.0 * normal[2]) < PARALLEL:
         return first, last
     found = []

@@ -120,11 +120,11 @@ def _over(surface: WrapObject, a: Array, b: Array, method: str, alone: bool) -> 
     """One segment, its ends in the frame of the surface; *alone* where the path has no other surface."""
     side, sizes = side_of(surface.quadrant), surface.dimensions
     if surface.kind == "WrapCylinder":
-        return over_cylinder(a, b, sizes["radius"], sizes["length"], side, alone)
+        return over_cylinder(a, b, sizes.get("radius", 1.0), sizes.get("length", 1.0), side, alone)
     if surface.kind == "WrapSphere":
-        return over_sphere(a, b, sizes["radius"], side)
+        return over_sphere(a, b, sizes.get("radius", 0.05), side)
     if surface.kind == "WrapEllipsoid":
-        return over_ellipsoid(a, b, np.asarray(sizes["dimensions"]), side, method)
+        return over_ellipsoid(a, b, np.asarray(sizes.get("dimensions", (0.05, 0.05, 0.05))), side, method)
     return Wrap(Contact.NONE)
 
 
