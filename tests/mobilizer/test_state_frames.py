@@ -45,7 +45,7 @@ def test_a_frame_moved_in_a_state_gives_what_a_system_built_so_gives(which, rng)
 
 
 def test_derivatives_do_not_remember_the_frame_of_another_state(rng):
-    system, first, second = two_bodies(mb.Transform((0, 0.5, 0)), mb.Transform())
+    system, _, second = two_bodies(mb.Transform((0, 0.5, 0)), mb.Transform())
     mb.constraint.Rod(system.matter.ground, (1, 0, 0), second, (0.1, 0.2, 0.3), 1.2)
     state = system.realize_topology()
     state.u = rng.normal(size=5)
