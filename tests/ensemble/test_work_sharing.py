@@ -4,6 +4,7 @@ import copy
 import gc
 import os
 import pickle
+import signal
 import sys
 import threading
 import time
@@ -13,7 +14,7 @@ import pytest
 
 import mobod as mb
 from mobod.ensemble import work_sharing
-from mobod.ensemble.work_sharing import Helpers, by_chunks
+from mobod.ensemble.work_sharing import STOPPED, Helpers, by_chunks
 
 
 def helpers_alive():
@@ -167,3 +168,38 @@ def test_a_worker_is_one_thread_however_late_it_comes():
         helpers.share_all(by_chunks(work), 8, 2 + k % 4)
     assert threads[0] == {threading.get_ident()} and all(len(ids) == 1 for ids in threads.values())
     assert max(threads) <= 4
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+def test_ctrl_c_ends_long_work_of_a_helper_when_the_caller_has_done_its_own():
+    helpers, together, main = Helpers(), threading.Barrier(2, timeout=10.0), threading.main_thread().ident
+
+    def work(worker, chunks, calls):
+        together.wait()
+        if worker:
+            signal.pthread_kill(main, signal.SIGINT)
+            for _ in range(1000):
+                if chunks[STOPPED]:
+                    return
+                time.sleep(0.01)
+
+    begin = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        helpers.share_all(work, 2, 2)
+        time.sleep(1.0)
+    assert time.perf_counter() - begin < 5.0
+
+
+def test_where_no_thread_can_be_made_the_caller_does_the_work(monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    helpers, done = Helpers(), np.zeros(64, int)
+
+    def work(worker, begin, end):
+        done[begin:end] += 1
+
+    for _ in range(2):
+        helpers.share("work", by_chunks(work), 64, 2)
+    assert (done == 2).all() and not helpers._jobs

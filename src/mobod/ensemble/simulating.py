@@ -33,6 +33,7 @@ from .functions import observe as run_observer
 from .lane_runs import LaneRuns
 from .one_by_one import run_one
 from .stepping import Stepping, make_integrator, note_cost
+from .work_sharing import STOPPED
 
 if TYPE_CHECKING:
     import os
@@ -210,45 +211,33 @@ class Simulating(Stepping):
             run.outcome,
             run.reached,
         )
-        main = threading.get_ident()
-        interrupted: list[bool] = []
 
         def work(number: int, chunks: Any, calls: Any) -> None:
             worker, attempts, status = lanes.workers[number], 64, runs.UNFINISHED
             worker.begin(first)
-            try:
-                while status != runs.FINISHED and not interrupted:
-                    clock = _clock.perf_counter()
-                    status = worker.go(attempts, (number, chunks, calls), data)
-                    if _clock.perf_counter() - clock < 0.5 * _CALL:
-                        attempts = min(2 * attempts, 1 << 24)
-                    if threading.get_ident() == main:
-                        run.show()
-            except BaseException:
-                interrupted.append(True)
-                raise
+            while status != runs.FINISHED and not chunks[STOPPED]:
+                clock = _clock.perf_counter()
+                status = worker.go(attempts, (number, chunks, calls), data)
+                if _clock.perf_counter() - clock < 0.5 * _CALL:
+                    attempts = min(2 * attempts, 1 << 24)
+                if number == 0:
+                    run.show()
 
         self._helpers.share_all(work, stop - first, self._threads, LANES)
 
     def _run_one_by_one(self, run: _Run, which: npt.NDArray[np.int64], results: Array, first: int) -> None:
         """Run some states each for itself."""
-        numbers, main = iter(which.tolist()), threading.get_ident()
-        lock = threading.Lock()
-        interrupted: list[bool] = []
+        numbers, lock = iter(which.tolist()), threading.Lock()
 
-        def work(*_: Any) -> None:
-            while not interrupted:
+        def work(number: int, chunks: Any, _: Any) -> None:
+            while not chunks[STOPPED]:
                 with lock:
                     i = next(numbers, None)
                 if i is None:
                     return
-                try:
-                    self._run_alone(run, i, results[i - first])
-                    if threading.get_ident() == main:
-                        run.show()
-                except BaseException:
-                    interrupted.append(True)
-                    raise
+                self._run_alone(run, i, results[i - first])
+                if number == 0:
+                    run.show()
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of one state of many

@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .chunks import DONE, ITEMS, NEXT, SIZE, TRIES, new_calls, new_chunks, wait
+from .chunks import CALLS, DONE, ITEMS, NEXT, SIZE, TRIES, new_calls, new_chunks, wait
 
 Counters = npt.NDArray[np.int64]
+#: One more place in the counters of chunks: not 0 once a thread has failed, or Ctrl-C has come. Long work looks there.
+STOPPED = 34
 #: ``work(worker, chunks, calls)`` does chunks as worker number *worker*, as long as there are any: 0 is the caller. Kernels
 #: take them by the functions of `chunks`; `by_chunks` is for those that do not.
 Work = Callable[[int, Counters, Counters], object]
@@ -95,9 +97,12 @@ class Helpers:
         while len(self._jobs) < helpers:
             self._calls[TRIES] = AWAKE * _tries_a_second()
             jobs: SimpleQueue[_Job | None] = SimpleQueue()
+            what = len(self._jobs) + 1, jobs, self._calls
+            try:
+                threading.Thread(target=_help, args=what, name="mobod-helper", daemon=True).start()
+            except RuntimeError:  # as many as there can be, or the interpreter ends: those who are there do the work
+                break
             self._jobs.append(jobs)
-            what = len(self._jobs), jobs, self._calls
-            threading.Thread(target=_help, args=what, name="mobod-helper", daemon=True).start()
             weakref.finalize(self, jobs.put, None)
         for jobs in self._jobs[:helpers]:
             jobs.put(job)
@@ -167,6 +172,7 @@ class _Job:
             self._work(worker, self._chunks, calls)
         except BaseException as raised:
             error = raised
+            self._chunks[STOPPED] = 1
         self._left.put(error)
 
     def lead(self, calls: Counters) -> None:
@@ -181,7 +187,8 @@ class _Job:
                 return
         except BaseException as raised:
             error = raised
-            chunks[NEXT] = chunks[ITEMS]  # nobody takes more
+            chunks[STOPPED], chunks[NEXT] = 1, chunks[ITEMS]  # nobody takes more
+        calls[CALLS] += 1  # who has done his part leaves at once
         with self._gate:
             self._closed = True
             others = self._inside
@@ -191,15 +198,18 @@ class _Job:
                 others -= 1
             except BaseException as raised:
                 error = raised
+                chunks[STOPPED] = 1
         if error is not None:
             raise error
 
 
 @functools.cache
 def _tries_a_second() -> float:
-    """How often `wait` looks at its counter."""
-    counters, tries = np.zeros(1, np.int64), 2000
+    """How often `wait` looks at its counter: the most of a few times, for others may take the processor meanwhile."""
+    counters, tries, least = np.zeros(1, np.int64), 2000, np.inf
     wait(counters, 0, 1, 1)
-    begin = time.perf_counter()
-    wait(counters, 0, 1, tries)
-    return tries / (time.perf_counter() - begin)
+    for _ in range(5):
+        begin = time.perf_counter()
+        wait(counters, 0, 1, tries)
+        least = min(least, time.perf_counter() - begin)
+    return tries / least
