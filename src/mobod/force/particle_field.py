@@ -96,7 +96,8 @@ class ParticleField(Force):
 
     def _made(self, own: Sequence[float]) -> Routine:
         """The routine of its functions, which are tried out and frozen."""
-        frozen = {name: users.freeze(f, name, _ARGUMENTS[name]) for name, f in self._functions.items() if f is not None}
+        given = {name: f for name, f in self._functions.items() if name == "force" or f is not None}
+        frozen = {name: users.freeze(f, name, _ARGUMENTS[name]) for name, f in given.items()}
         rng = np.random.default_rng(0)
         for name, f in frozen.items():
             shape = (3,) if name == "force" else ()

@@ -375,8 +375,8 @@ ADDRESSES = (
     *("sampler", "controller"),
     "contact_routines",
 )
-#: Rows that kernels leave at zero where `massless` holds.
-OF_MASS = ("com_G", "inertia_G", "centrifugal")
+#: Of which fields kernels leave rows, or columns, at zero where a flag holds.
+LEFT_AT_ZERO = {"massless": ("com_G", "inertia_G", "centrifugal"), "plain_outboard": ("p_BM_G", "H")}
 #: Continuous variables of a state that modelling choices do not touch.
 OUTSIDE_MATTER = ("time", "particle_location", "particle_velocity")
 #: Memory of measures, contacts and controllers, likewise.

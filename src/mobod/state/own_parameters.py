@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..value.stage import VELOCITY
-from .fields import INSTANCE_FIELDS, OF_MASS
+from .fields import INSTANCE_FIELDS, LEFT_AT_ZERO
 from .invalidation import KEPT_BY_Z
 from .requirements import PartOfMatter
 from .weights import Weights
@@ -44,6 +44,10 @@ class OwnParameters(Weights):
         """Replace the state's own Instance fields by these; the stage falls to MODEL."""
         for name in self.own_fields.keys() - own.keys():
             self.record.share(name, self.tree.fields[name])
+        for flag, left in LEFT_AT_ZERO.items():
+            if flag in self.own_fields:  # rows may hold numbers that kernels leave as they are from now on
+                for name in left:
+                    getattr(self.record, name)[:] = 0.0
         self.own_fields = {name: array.copy() for name, array in own.items()}
         self.attach_own(self.tree, self.record)
         self.invalidate_instance()
@@ -52,7 +56,7 @@ class OwnParameters(Weights):
         """Set a flag that lets kernels skip work for body b; entries that they then do not write have to be zero already."""
         self.own_field(flag)[b] = holds
         if holds and flag == "massless":
-            for name in OF_MASS:
+            for name in LEFT_AT_ZERO[flag]:
                 getattr(self.record, name)[b] = 0.0
 
     def settle_motion(self, mobod: PartOfMatter, asked: bool = False) -> None:

@@ -72,7 +72,7 @@ class Realizing(Explaining):
             If the state is another system's, or older than a change of this one.
         ModelError
             If q, u or time is not finite, a mobility moves no inertia, or a particle's mass is not positive. The state is
-            then as it was.
+            then as it was, with *q* and *u* assigned.
 
         Examples
         --------

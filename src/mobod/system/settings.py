@@ -227,7 +227,7 @@ def _of_field(body: Any, field: str, title: str, rows: Callable[[State], slice],
         if field == "rotor_inertia":
             state.leave_out("rotorless", body.index, False)
             state.settle_motion(body)
-        elif field == "mass":
+        else:  # rows of massless bodies are passed over, whatever their inertia
             state.leave_out("massless", body.index, False)
 
     def seeds(state: State) -> list[list[Seed]]:

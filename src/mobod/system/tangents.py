@@ -13,7 +13,7 @@ from ..algebra.arrays import Array
 from ..algebra.record import TANGENTS
 from ..mobilizer import _rates
 from ..state import validity
-from ..state.fields import INSTANCE_FIELDS, PARAMETERS, REMEMBERED, SHORTCUTS
+from ..state.fields import INSTANCE_FIELDS, LEFT_AT_ZERO, PARAMETERS, REMEMBERED, SHORTCUTS
 from ..tree import constraint_operators, rates, residual_tangents
 from ..tree import realize as _realize
 from ..tree.prescribed_mobilities import FROM_MOTION
@@ -46,6 +46,10 @@ def record_at(state: State, **kind: bool) -> Iterator[Any]:
             record.share(name, np.zeros_like(getattr(source, name)))
     for name in own | others:  # the others are those of the state that it was used for before
         record.share(name, getattr(source, name))
+    for flag, left in LEFT_AT_ZERO.items():
+        if flag in others:  # that state may have had numbers in rows that kernels leave as they are for this one
+            for name in left:
+                getattr(record, name)[:] = 0.0
     for name in ("time", "q", "u", "z", "particle_location", "particle_velocity", *REMEMBERED):
         target = getattr(record, name)
         target[:] = getattr(source, name)[: len(target.values)]
