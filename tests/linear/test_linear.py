@@ -266,6 +266,14 @@ def test_an_orbit_of_a_pendulum_has_its_period():
     np.testing.assert_allclose(orbit.calc_multipliers(), [1, 1], atol=1e-3)
     with pytest.raises(ValueError, match="period"):
         mb.find_periodic_orbit(system, state, -1.0)
+    with pytest.raises(ValueError, match="max_iterations has to be 1 or more"):
+        mb.find_periodic_orbit(system, state, 2.0, max_iterations=0)
+    for cyclic in [(pole, 0), ["a"]]:
+        with pytest.raises(ValueError, match="an entry of cyclic is"):
+            mb.find_periodic_orbit(system, state, 2.0, cyclic=cyclic)
+    matter.add_particles(1.0, np.zeros((1, 3)))
+    with pytest.raises(mb.ModelError, match="does not follow particles"):
+        mb.find_periodic_orbit(system, system.realize_topology(), 2.0)
 
 
 def test_a_driven_orbit_of_a_damped_oscillator():

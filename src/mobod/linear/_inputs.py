@@ -104,10 +104,13 @@ class Inputs:
         return state
 
 
-def mobility_of(system: Any, state: State, pair: tuple[Any, ...]) -> int:
-    """The index among u of a pair (mobod, which_u)."""
-    if len(pair) != 2:
-        raise ValueError(f"an input is (mobod, which_u), a setter, or 'element.parameter', got {pair!r}")
+INPUT = "an input is (mobod, which_u), a setter, or 'element.parameter'"
+
+
+def mobility_of(system: Any, state: State, pair: Any, what: str = INPUT) -> int:
+    """The index among u of a pair (mobod, which_u); *what* the caller takes is said where it is none."""
+    if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+        raise ValueError(f"{what}, got {pair!r}")
     body = system.get_matter_subsystem().find_body(pair[0])
     where, i = body.u_slice(state), checks.integer("which_u", pair[1])
     if not 0 <= i < where.stop - where.start:

@@ -107,9 +107,9 @@ def find_periodic_orbit(
     ConvergenceError
         If none is found.
     ModelError
-        If motion cannot be followed that far, it ends before, or an event only grazes.
+        If motion cannot be followed that far, it ends before, an event only grazes, or the system has particles.
     ValueError, IndexError
-        If a number is not positive, or there is no such mobility.
+        If a number is not positive, *cyclic* holds no pairs, or there is no such mobility.
 
     Notes
     -----
@@ -134,9 +134,15 @@ def find_periodic_orbit(
     """
     for name, value in (("period", period), ("tolerance", tolerance), ("accuracy", accuracy)):
         checks.positive(name, value, ValueError)
+    checks.integer("max_iterations", max_iterations, 1)
     state.check_owner(system, "find_periodic_orbit")
+    if state.tree.num_particles:
+        raise ModelError(
+            f"find_periodic_orbit does not follow particles, of which {system.name!r} has {state.tree.num_particles}; "
+            "make them bodies on Translation mobilizers"
+        )
     returning = np.ones(2 * state.tree.nu + len(state.z_view), bool)
-    returning[[mobility_of(system, state, pair) for pair in cyclic]] = False
+    returning[[mobility_of(system, state, pair, "an entry of cyclic is (mobod, which_u)") for pair in cyclic]] = False
     here = state.copy()
     system.realize(here, Stage.TIME)
     system.project(here, 1e-12)
