@@ -92,6 +92,7 @@ ELSEWHERE = {
     "inverse_dynamics_derivatives.calc_accelerations_derivatives",
     "inertial_regressor.calc_regressor",
     "residual_tangents.calc_residual",
+    "residual_tangents.calc_errors",
 }
 #: Those that work on all columns at once, whose scratch is one array by two names.
 EXPLICIT = {"explicit_mass_matrix.calc_m", "inverse_mass_matrix.calc_m_inv"}
