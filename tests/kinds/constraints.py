@@ -414,6 +414,14 @@ class Pair:
         self.system.realize(state)
         return state
 
+    def randomize_independent(self):
+        """A random state far from where constraints depend on each other, near which differences have no digits left."""
+        while True:
+            state = self.randomize()
+            G = self.matter.calc_g(state)
+            if np.linalg.cond(G @ self.matter.calc_m_inv(state) @ G.T) < 1e3:
+                return state
+
     def assemble(self, state=None):
         """From random q and u to where the constraint holds; another draw where that is out of reach."""
         state = self.state if state is None else state

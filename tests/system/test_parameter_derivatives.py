@@ -29,6 +29,15 @@ def displaced(X, v, h):
     return mb.Transform(X.R @ turned(v[:3], h), np.asarray(X.p) + h * v[3:])
 
 
+def make_rounder(state, bodies):
+    """Away from rods and plates, from where half of all changes make an inertia that no body has."""
+    for body, m in [(body, body.get_body_mass_properties(state)) for body in bodies]:
+        inertia = np.asarray(m.inertia)
+        inertia = mb.Inertia(inertia + 0.05 * np.trace(inertia) * np.eye(3))
+        body.set_body_mass_properties(state, mb.MassProperties(m.mass, m.com, inertia))
+    state.system.realize(state)
+
+
 class Changes:
     """A random change of every number of elements, and of bodies: names, weights, and a function that makes it."""
 
@@ -39,6 +48,7 @@ class Changes:
                 if isinstance(element, mb.force.Gravity) and name == "gravity_vector":
                     continue  # the same as direction and magnitude; see below
                 self._of_element(rng, element, name, getattr(element, f"get_{name}")(state))
+        make_rounder(state, bodies)
         for body in bodies:
             self._of_body(rng, state, body)
 
@@ -113,7 +123,7 @@ def test_mobilizers_with_forces_and_their_frames(make, close):
 @pytest.mark.parametrize("name", ["Weld", "PointOnLine"])
 def test_constraints_and_frames(name, make, close):
     pair = Pair(make, name)
-    state = pair.randomize()
+    state = pair.randomize_independent()
     Changes(make.rng, state, [pair.constraint], pair.matter.bodies[1:]).assert_derivatives(state, close)
 
 
@@ -188,5 +198,5 @@ def test_all_forces(make, close):
 @pytest.mark.parametrize("name", OF_BODIES)
 def test_all_constraints(name, make, close):
     pair = Pair(make, name)
-    state = pair.randomize()
+    state = pair.randomize_independent()
     Changes(make.rng, state, [pair.constraint], pair.matter.bodies[1:]).assert_derivatives(state, close)
