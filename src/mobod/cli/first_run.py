@@ -34,7 +34,7 @@ def _common(integrator: type[Integrator] | None) -> list[Job]:
     from ..tree import momentum
 
     block, out = np.zeros(1, np.int64), np.zeros((1, 1))
-    sums = momentum.calc_mass_properties, momentum.calc_momentum, momentum.calc_kinetic_energy
+    sums = momentum.calc_mass_properties, momentum.calc_momentum, momentum.calc_kinetic_energy, momentum.calc_energy
     return [*(integrator or RungeKuttaMerson).entry_points(), *(Job(kernel, (block, out)) for kernel in sums)]
 
 

@@ -18,7 +18,7 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,12 +90,24 @@ def compile_ahead(jobs: Iterable[Job], most: int = MOST_WORKERS) -> None:
         return
     missing.sort(key=lambda job: -fingerprint.size(job.what.python))  # the largest first, to balance the load
     _ask_workers(missing, count)
-    with notice.Progress(len(missing), str(store.cache_folder())) as progress:
+    with notice.Progress(len(missing), str(store.cache_folder())) as progress, _no_collecting():
         for job in missing:
             progress.at(job.name)
             # errors of a kernel are raised where it is needed
             with contextlib.suppress(Exception), store.not_waiting():
                 job.do()
+
+
+@contextlib.contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Without the collection of garbage that else follows each kernel: nearly all that Numba has made lives on."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def get_ready() -> None:

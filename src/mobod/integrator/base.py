@@ -305,6 +305,7 @@ class Integrator(Sealed):
         jobs += [Job(realize, (block, 0, 0, 0)), Job(rk.interpolate, (block, rows, 0.0, 0.0, 0.0))]
         if compiled:
             jobs.append(Job(rk.start, (block, rows, row, integers, row)))
+            jobs.append(Job(rk.project_report, (block, row, integers)))
             jobs.append(Job(cls.kernel, (block, rows, rows, row, integers, row, rows, row)))
         return jobs
 
