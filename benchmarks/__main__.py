@@ -1,4 +1,4 @@
-"""Every benchmark in one run: ``python -m benchmarks [--quick] [--json FILE]``.
+"""Every benchmark, or those named, in one run: ``python -m benchmarks [--quick] [--json FILE] [NAME ...]``.
 
 Prints each one's tables, then all ratios and the promises that were met or missed. The status is 1
 if two engines disagree about the accelerations, and never because a time was missed.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 from . import (
     biomechanics,
@@ -78,26 +79,31 @@ def ratio_rows(models: dict) -> list[list[object]]:
 def main() -> int:
     """Run everything and write one file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="under a minute, for CI")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)}; all unless named")
+    parser.add_argument("--quick", action="store_true", help="shorter, and less exact")
     parser.add_argument("--json", metavar="FILE", type=Path, help="also write the results here")
     options = parser.parse_args()
+    if unknown := [name for name in options.names if name not in BENCHMARKS]:
+        parser.error(f"no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
     options.models = None
     print_environment()
-    document: dict[str, object] = {"environment": environment(), "quick": options.quick}
+    document: dict[str, Any] = {"environment": environment(), "quick": options.quick}
     targets: list[Target] = []
     disagreements: list[str] = []
-    for name, benchmark in BENCHMARKS.items():
+    for name in options.names or BENCHMARKS:
+        benchmark = BENCHMARKS[name]
         print(f"## {(benchmark.__doc__ or name).splitlines()[0]}\n", flush=True)
         results = benchmark.measure(options)
         targets += benchmark.show(results)
         disagreements += results.get("disagreements", [])
         document[name] = results
-    columns = ["model"]
-    for where in ("from Python", "loop", "Ensemble"):
-        columns += [f"{where}: {peer}" for peer in PEERS]
-    rows = ratio_rows(document["forward_dynamics"]["models"])
-    title = "How many times as fast as each peer (its compiled loop for an Ensemble)"
-    print_table(title, columns, rows)
+    if "forward_dynamics" in document:
+        columns = ["model"]
+        for where in ("from Python", "loop", "Ensemble"):
+            columns += [f"{where}: {peer}" for peer in PEERS]
+        rows = ratio_rows(document["forward_dynamics"]["models"])
+        title = "How many times as fast as each peer (its compiled loop for an Ensemble)"
+        print_table(title, columns, rows)
     print_targets(targets)
     document["targets"] = target_list(targets)
     if options.json:

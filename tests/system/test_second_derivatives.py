@@ -52,7 +52,7 @@ def test_all_mobilizers_with_locks(make, close, angles):
     assert_second(state, make.rng, close, 1e-6)
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive  # compiles each force for dual numbers of dual numbers
 def test_all_forces(make, close):
     model = tree(make)
     made = elements(model)

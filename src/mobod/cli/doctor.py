@@ -34,8 +34,9 @@ def add_doctor(commands: Any) -> None:
 
 
 def _doctor() -> None:
-    from ..compiling import seconds_spent
+    from ..compiling import get_ready, seconds_spent
 
+    get_ready()
     for name, what in _facts():
         print(f"{name:<{_WIDTH}}{what}")
     failed = 0
@@ -124,7 +125,9 @@ def _test_motion() -> str:
     """A double pendulum ends where SciPy's integration of Lagrange's equations does, and keeps its energy."""
     from .. import examples
     from ..simulation.simulate import simulate
+    from .first_run import compile_for
 
+    compile_for("double_pendulum", None)
     system, state = examples.double_pendulum.build()
     motion = simulate(system, state, TIME, accuracy=1e-9)
     off = max(abs(q - right) for q, right in zip(motion.q[-1], END, strict=True))
