@@ -2,8 +2,11 @@
 
 import doctest
 import importlib
+import os
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,12 +18,29 @@ README = Path(__file__).parent.parent / "README.md"
 MODULES = [info.name for info in pkgutil.walk_packages(mobod.__path__, "mobod.") if not info.name.endswith("__main__")]
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_examples_in_docstrings_give_what_they_show(name):
+#: Run in a process of its own: the wrappers of ezc3d and opensim, made by one tool, disturb each other's lists of text.
+ALONE = "mobod.motion_data.c3d"
+
+
+def count_failures(name):
+    """How many of a module's examples do not give what they show."""
     module = importlib.import_module(name)
     whose = {"__name__": "__main__"}  # the classes of an example are its user's
-    failed, _ = doctest.testmod(module, extraglobs=whose, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    assert failed == 0
+    return doctest.testmod(module, extraglobs=whose, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)[0]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_give_what_they_show(name):
+    if name == ALONE:
+        pytest.importorskip("ezc3d")
+        run_it = "import sys, test_documents as t; sys.exit(t.count_failures(t.ALONE))"
+        path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+        done = subprocess.run(
+            [sys.executable, "-c", run_it], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    else:
+        assert count_failures(name) == 0
 
 
 def test_there_are_examples():
