@@ -70,19 +70,25 @@ def masses(model):
     return {name: body.get_default_mass_properties().mass for name, body in model.bodies.items() if body.index}
 
 
-@pytest.mark.parametrize("keep", [False, True])
-@pytest.mark.parametrize("mass", [None, 15.0])
-def test_a_scaled_model_is_opensims(path, keep, mass, rng):
-    osim = pytest.importorskip("opensim")
-    osim.Logger.setLevelString("Off")
-    theirs = osim.Model(str(path))
-    state, factors = theirs.initSystem(), osim.ScaleSet()
+def opensims_factors(osim):
+    """FACTORS as OpenSim takes them."""
+    factors = osim.ScaleSet()
     for name, given in FACTORS.items():
         one = osim.Scale()
         one.setSegmentName(name)
         one.setScaleFactors(osim.Vec3(*given))
         one.setApply(True)
         factors.cloneAndAppend(one)
+    return factors
+
+
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("mass", [None, 15.0])
+def test_a_scaled_model_is_opensims(path, keep, mass, rng):
+    osim = pytest.importorskip("opensim")
+    osim.Logger.setLevelString("Off")
+    theirs = osim.Model(str(path))
+    state, factors = theirs.initSystem(), opensims_factors(osim)
     theirs.scale(state, factors, keep, -1.0 if mass is None else mass)
     state = theirs.initSystem()
     ours = mb.load_osim(path, scale_factors=FACTORS, mass=mass, keep_masses=keep)
@@ -279,13 +285,7 @@ def test_paths_wrap_as_opensims_before_and_after_scaling(tmp_path):
     osim = pytest.importorskip("opensim")
     osim.Logger.setLevelString("Off")
     text, path = wrapped(np.random.default_rng(SEED)), tmp_path / "leg.osim"
-    factors, bent = osim.ScaleSet(), set()
-    for name, given in FACTORS.items():
-        one = osim.Scale()
-        one.setSegmentName(name)
-        one.setScaleFactors(osim.Vec3(*given))
-        one.setApply(True)
-        factors.cloneAndAppend(one)
+    factors, bent = opensims_factors(osim), set()
     for knee in (-1.2, -0.6, -0.3, 0.2, 0.7, 1.5):
         path.write_text(text.replace("<default_value>-0.3<", f"<default_value>{knee}<"))
         theirs = osim.Model(str(path))
@@ -312,14 +312,8 @@ ROD = """<ConstraintSet><objects><ConstantDistanceConstraint name="rod"><socket_
 def test_a_model_with_a_constraint_is_measured_where_that_holds(tmp_path):
     osim = pytest.importorskip("opensim")
     osim.Logger.setLevelString("Off")
-    path, factors = tmp_path / "leg.osim", osim.ScaleSet()
+    path, factors = tmp_path / "leg.osim", opensims_factors(osim)
     path.write_text(wrapped(np.random.default_rng(SEED)).replace("</Model>", ROD + "</Model>"))
-    for name, given in FACTORS.items():
-        one = osim.Scale()
-        one.setSegmentName(name)
-        one.setScaleFactors(osim.Vec3(*given))
-        one.setApply(True)
-        factors.cloneAndAppend(one)
     theirs = osim.Model(str(path))
     theirs.scale(theirs.initSystem(), factors, True, -1.0)
     for name, muscle in mb.load_osim(path, scale_factors=FACTORS, keep_masses=True).muscles.items():

@@ -83,16 +83,24 @@ def test_a_torus_touches_where_its_circle_is_nearest(name, rng):
         starts = grid[np.argsort([far(t) for t in grid])[:6]]
         options = {"xatol": 1e-9}
         with np.errstate(invalid="ignore"):
-            best = min(minimize_scalar(far, bounds=(t - 0.06, t + 0.06), method="bounded", options=options).fun for t in starts)
-        depth = TORUS.tube_radius - best
+            each = [minimize_scalar(far, bounds=(t - 0.06, t + 0.06), method="bounded", options=options) for t in starts]
+        least = min(each, key=lambda one: one.fun)
+        depth = TORUS.tube_radius - least.fun
         if depth < 1e-6:
             assert len(points) == 0 or depth > -1e-6
             continue
         touching += 1
         found = points["depth"].max()
-        if name in ("hull", "table") and 1e-6 < depth - found < 1e-3:
-            in_one += 1  # two minima nearer to each other than a thirtieth of the circle are taken for one
-            continue
+        if name in ("hull", "table") and depth - found > 1e-6:
+            # two minima nearer to each other than a thirtieth of the circle are taken for one: which has to be one of them
+            in_one += 1
+            around = least.x + np.linspace(-np.pi / 15, np.pi / 15, 401)
+            f = np.array([far(t) for t in around])
+            lowest = 1 + np.flatnonzero((f[1:-1] <= f[:-2]) & (f[1:-1] <= f[2:]))
+            minima = [
+                minimize_scalar(far, bounds=around[[i - 1, i + 1]], method="bounded", options=options).fun for i in lowest
+            ]
+            depth = TORUS.tube_radius - min(minima, key=lambda f: abs(TORUS.tube_radius - f - found))
         # coal's distance of a center deep inside a curved body can be more than the least
         assert abs(found - depth) < 1e-6 or (name in ("cylinder", "ellipsoid") and found < depth)
     assert touching > 5 and in_one <= 1

@@ -80,8 +80,7 @@ def test_a_prescribed_motion_is_that_of_each_stages_time():
     assert np.allclose(swarm.q[0], end.q, rtol=0, atol=1e-12) and np.allclose(swarm.u[0], end.u, rtol=0, atol=1e-11)
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("name", ["panda", "stewart"])
+@pytest.mark.parametrize("name", [pytest.param("panda", marks=EXHAUSTIVE), pytest.param("stewart", marks=LONG)])
 def test_robots_by_the_processor(name):
     """Springs, dampers and stops of a robot; a closed loop with its projections."""
     compare(name, "processor")

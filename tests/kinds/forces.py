@@ -613,3 +613,17 @@ def elements(model):
         for record in records
         if i < len(record.elements)
     ]
+
+
+def realized_with_all(make):
+    """A random tree with every element, each begun as its record says: the tree, its elements, and a realized state."""
+    model = tree(make)
+    made = elements(model)
+    model.made()
+    state = model.randomize(Stage.MODEL)
+    for force in made:
+        if FORCES[type(force)].begin:
+            FORCES[type(force)].begin(force, state, make.rng)
+    state.z = make.rng.normal(size=len(state.z))
+    model.system.realize(state)
+    return model, made, state

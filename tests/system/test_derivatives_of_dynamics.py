@@ -12,7 +12,7 @@ import pytest
 
 import mobod as mb
 from kinds.constraints import OF_BODIES, Pair, Tree
-from kinds.forces import FORCES, elements, tree
+from kinds.forces import elements, realized_with_all, tree
 from mobod import Stage
 
 DIFFERENCE = 1e-7
@@ -91,15 +91,7 @@ def test_every_kind_of_mobilizer_under_gravity(make, close, derivative, angles):
 
 def test_every_kind_of_force(make, close, derivative):
     """All in one tree: by dual numbers."""
-    model = tree(make)
-    made = elements(model)
-    model.made()
-    state = model.randomize(Stage.MODEL)
-    for force in made:
-        if FORCES[type(force)].begin:
-            FORCES[type(force)].begin(force, state, make.rng)
-    state.z = make.rng.normal(size=len(state.z))
-    model.system.realize(state)
+    _, _, state = realized_with_all(make)
     assert_forward(state, close, derivative)
     assert_inverse(state, make.rng, close, derivative)
 

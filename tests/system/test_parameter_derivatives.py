@@ -8,8 +8,7 @@ import pytest
 
 import mobod as mb
 from kinds.constraints import OF_BODIES, Pair
-from kinds.forces import FORCES, elements, tree
-from mobod import Stage
+from kinds.forces import realized_with_all
 
 SIX = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]
 
@@ -178,15 +177,7 @@ def test_all_mobilizers(make, close):
 
 @pytest.mark.long
 def test_all_forces(make, close):
-    model = tree(make)
-    made = elements(model)
-    model.made()
-    state = model.randomize(Stage.MODEL)
-    for force in made:
-        if FORCES[type(force)].begin:
-            FORCES[type(force)].begin(force, state, make.rng)
-    state.z = make.rng.normal(size=len(state.z))
-    model.system.realize(state)
+    model, made, state = realized_with_all(make)
     for force in [*made, model.gravity]:
         changes = Changes(make.rng, state, [force])
         if changes.names:

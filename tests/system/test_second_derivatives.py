@@ -5,7 +5,7 @@ import pytest
 
 import mobod as mb
 from kinds.constraints import OF_BODIES, Pair
-from kinds.forces import FORCES, elements, tree
+from kinds.forces import realized_with_all
 from mobod import Stage
 
 
@@ -52,17 +52,9 @@ def test_all_mobilizers_with_locks(make, close, angles):
     assert_second(state, make.rng, close, 1e-6)
 
 
-@pytest.mark.exhaustive  # compiles each force for dual numbers of dual numbers
+@pytest.mark.long
 def test_all_forces(make, close):
-    model = tree(make)
-    made = elements(model)
-    model.made()
-    state = model.randomize(Stage.MODEL)
-    for force in made:
-        if FORCES[type(force)].begin:
-            FORCES[type(force)].begin(force, state, make.rng)
-    state.z = make.rng.normal(size=len(state.z))
-    model.system.realize(state)
+    _, _, state = realized_with_all(make)
     assert_second(state, make.rng, close, 1e-6, 1e-4)
 
 
