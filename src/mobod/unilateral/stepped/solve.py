@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...compiling import generic
-from . import block_cholesky as sparse
+from . import block_factor as sparse
 from . import space as names
 from .rows import add_impulse, clear_masses, find_masses, find_rows, mass_times, velocity_of
 
@@ -42,7 +42,9 @@ ENOUGH, WORST = 1e-6, 1e-3
 MOST, MOST_NEWTON = 80, 40
 #: Proximal steps after which a begins again with none.
 PATIENCE = 20
-#: Newton's method ends where the gradient is this part of the momentum, or that of the residual there was.
+#: Of Newton's method on Coulomb's law: most steps, and the part of W by which velocities become impulses that tell what sticks.
+MOST_COULOMB, CLASSIFYING = 12, 0.03
+#: Of a proximal step, Newton's method ends where the gradient is this part of the momentum, or that of the residual there was.
 _CLOSE, _PART = 1e-9, 0.03
 
 
@@ -132,8 +134,7 @@ def _fulfil_momentum(space: Any) -> None:
     for i in range(vectors.shape[1]):
         vectors[names.SCRATCH, i] = vectors[names.MOMENTUM, i]
     for node in range(space.counts[names.NODES]):
-        sparse.inward(space, space.factor_of_mass, space.tree_of_node[node], vectors[names.SCRATCH])
-        sparse.outward(space, space.factor_of_mass, space.tree_of_node[node], vectors[names.SCRATCH])
+        sparse.solve_tree(space, space.factor_of_mass, space.tree_of_node[node], vectors[names.SCRATCH])
     for i in range(vectors.shape[1]):
         vectors[names.NEW, i] = vectors[names.FREE, i] + vectors[names.SCRATCH, i]
     _set_velocities(space, vectors[names.NEW], names.V)
@@ -225,20 +226,35 @@ def _leave_depth(space: Any) -> None:
 
 
 @generic
-def _assemble(space: Any) -> None:
-    """M + J^T (dP/dy Q^-1) J."""
-    values, mass, points, pairs, first_entry = space.values, space.mass, space.points, space.pairs, space.first_entry
+def _assemble(space: Any, both: bool) -> None:
+    """M + J^T S J, S the slopes of all points; where *both* are needed, as they are not symmetric, with what is mirrored."""
+    x, y, mass, points, pairs, first_entry = (
+        space.values,
+        space.mirrored,
+        space.mass,
+        space.points,
+        space.pairs,
+        space.first_entry,
+    )
     blocks = first_entry[space.inboard.shape[0]]
     for i in range(blocks):
-        values[i] = mass[i]
+        x[i] = mass[i]
     for i in range(blocks, space.counts[names.VALUES]):
-        values[i] = 0.0
+        x[i] = 0.0
+    if both:
+        for i in range(blocks):
+            y[i] = mass[i]
+        for i in range(blocks, space.counts[names.VALUES]):
+            y[i] = 0.0
     columns, depth, J, s = space.columns, space.depth, space.coefficients, names.SLOPE
     for i in range(space.counts[names.POINTS]):
         nn, na, nb = points[i, s], points[i, s + 1], points[i, s + 2]
         aa, ab, bb = points[i, s + 3], points[i, s + 4], points[i, s + 5]
         if nn == 0.0 and aa == 0.0 and bb == 0.0:
             continue
+        an, bn = na, nb
+        if both:
+            an, bn = points[i, s + 6], points[i, s + 7]
         t1, t2 = pairs[i, names.TREE_1], pairs[i, names.TREE_2]
         begin, middle, end = pairs[i, names.BEGIN], pairs[i, names.MIDDLE], pairs[i, names.END]
         on_two_branches = t1 == t2 and begin < middle and middle < end
@@ -253,34 +269,69 @@ def _assemble(space: Any) -> None:
             else:
                 block = sparse.place_of(space, one, two)
         for c in range(begin, end):
-            x = nn * J[0, c] + na * J[1, c] + nb * J[2, c]
-            y = na * J[0, c] + aa * J[1, c] + ab * J[2, c]
-            z = nb * J[0, c] + ab * J[1, c] + bb * J[2, c]
+            # column c by S, from the left and from the right
+            left = (
+                nn * J[0, c] + an * J[1, c] + bn * J[2, c],
+                na * J[0, c] + aa * J[1, c] + ab * J[2, c],
+                nb * J[0, c] + ab * J[1, c] + bb * J[2, c],
+            )
+            right = left
+            if both:
+                right = (
+                    nn * J[0, c] + na * J[1, c] + nb * J[2, c],
+                    an * J[0, c] + aa * J[1, c] + ab * J[2, c],
+                    bn * J[0, c] + ab * J[1, c] + bb * J[2, c],
+                )
             start = middle
             if c < middle:
                 start = begin
             row = first_entry[columns[c]]
             if depth[columns[c]] == c - start and not on_two_branches:  # all that is above it
-                for d in range(c + 1 - start):
-                    values[row + d] += x * J[0, start + d] + y * J[1, start + d] + z * J[2, start + d]
+                _add_row(J, x, row, left, start, c + 1)
+                if both:
+                    _add_row(J, y, row, right, start, c)
             else:
                 for d in range(start, c + 1):
-                    value = x * J[0, d] + y * J[1, d] + z * J[2, d]
-                    if columns[d] <= columns[c]:
-                        values[row + depth[columns[d]]] += value
+                    place, above = row + depth[columns[d]], columns[d] <= columns[c]
+                    if not above:
+                        place = first_entry[columns[d]] + depth[columns[c]]
+                    by_left, by_right = _times(J, left, d), _times(J, right, d)
+                    if above:
+                        x[place] += by_left
                     else:
-                        values[first_entry[columns[d]] + depth[columns[c]]] += value
+                        x[place] += by_right
+                    if both and above:
+                        y[place] += by_right
+                    elif both:
+                        y[place] += by_left
             if c >= middle and middle > begin:
                 own = columns[c] - space.first_speed[t2]
                 base = space.first_speed[t1]
                 if by_first:
                     rows = space.first_speed[t2 + 1] - space.first_speed[t2]
                     for d in range(begin, middle):
-                        values[block + (columns[d] - base) * rows + own] += x * J[0, d] + y * J[1, d] + z * J[2, d]
+                        place = block + (columns[d] - base) * rows + own
+                        x[place] += _times(J, right, d)
+                        if both:
+                            y[place] += _times(J, left, d)
                 else:
                     rows = space.first_speed[t1 + 1] - base
                     for d in range(begin, middle):
-                        values[block + own * rows + columns[d] - base] += x * J[0, d] + y * J[1, d] + z * J[2, d]
+                        place = block + own * rows + columns[d] - base
+                        x[place] += _times(J, left, d)
+                        if both:
+                            y[place] += _times(J, right, d)
+
+
+@generic
+def _times(J: Any, v: Any, d: int) -> float:
+    return v[0] * J[0, d] + v[1] * J[1, d] + v[2] * J[2, d]
+
+
+@generic
+def _add_row(J: Any, x: Any, row: int, v: Any, start: int, end: int) -> None:
+    for d in range(end - start):
+        x[row + d] += _times(J, v, start + d)
 
 
 @generic
@@ -320,6 +371,17 @@ def _length_of_step(space: Any, linear: float, square: float) -> float:
 
 
 @generic
+def _solve_linear(space: Any, both: bool) -> None:
+    """The row STEP becomes the solution with the slopes of all points, symmetric or *both*."""
+    x, y = space.values, space.values
+    if both:
+        y = space.mirrored
+    _assemble(space, both)
+    sparse.factor(space, x, y, both)
+    sparse.solve_factored(space, x, y, space.vectors[names.STEP])
+
+
+@generic
 def _newton(space: Any, close: float) -> None:
     """One proximal step from the speeds in row NEW."""
     vectors, points, nu = space.vectors, space.points, space.vectors.shape[1]
@@ -339,9 +401,7 @@ def _newton(space: Any, close: float) -> None:
         if not error > close * close * size:
             return
         space.counts[names.NEWTON] += 1
-        _assemble(space)
-        sparse.factor(space)
-        sparse.solve_factored(space, step)
+        _solve_linear(space, False)
         _set_velocities(space, step, names.CHANGE)
         mass_times(space, step, vectors[names.PUSHED])
         linear = square = 0.0
@@ -358,6 +418,135 @@ def _newton(space: Any, close: float) -> None:
 
 
 @generic
+def _linearize(points: Any, i: int, part: float) -> bool:
+    """Coulomb's law of a point about its impulse and velocity: slopes, and CHANGE by which the impulse changes at none of v.
+
+    Whether slopes are not symmetric.
+    """
+    g, v, s, d, scale = names.IMPULSE, names.V, names.SLOPE, names.CHANGE, points[i, names.SCALE]
+    C, r, c = points[i, names.COMPLIANCE], part * scale, CLASSIFYING * scale
+    mu, gn, ga, gb = points[i, names.FRICTION], points[i, g], points[i, g + 1], points[i, g + 2]
+    w = points[i, v] + C * gn - points[i, names.TARGET]
+    for k in range(8):
+        points[i, s + k] = 0.0
+    if gn - w / scale <= 0.0:  # parts
+        points[i, d], points[i, d + 1], points[i, d + 2] = -gn, -ga, -gb
+        return False
+    q = C + r
+    points[i, s] = 1.0 / q
+    change = -w / q
+    points[i, d] = change
+    bound = mu * max(0.0, gn + change)
+    va, vb = points[i, v + 1], points[i, v + 2]
+    ya, yb = ga - va / c, gb - vb / c
+    size = (ya * ya + yb * yb) ** 0.5
+    if bound > 0.0 and size <= bound:  # sticks
+        points[i, d + 1], points[i, d + 2] = -va / r, -vb / r
+        points[i, s + 3] = points[i, s + 5] = 1.0 / r
+        return False
+    if size == 0.0:
+        points[i, d + 1], points[i, d + 2] = -ga, -gb
+        return False
+    ta, tb = ya / size, yb / size
+    if bound == 0.0:  # comes to touch: friction is what belongs to the impulse that is to be found
+        points[i, d + 1], points[i, d + 2] = mu * (gn + change) * ta - ga, mu * (gn + change) * tb - gb
+        points[i, s + 6], points[i, s + 7] = mu * ta / q, mu * tb / q
+        return mu > 0.0
+    # slides: |y| gamma = bound y, with e = bound / |y| and F the symmetric part of (gamma t) / bound, gamma no longer than that
+    long, e = (ga * ga + gb * gb) ** 0.5, bound / size
+    fit = 1.0 / max(bound, long)
+    fa, fb = fit * ga, fit * gb
+    maa, mbb, mab = e * (1.0 - fa * ta), e * (1.0 - fb * tb), -0.5 * e * (fa * tb + fb * ta)
+    # (1 - m) (gamma1 - gamma) = e y - gamma + mu t (gamma1_n - gamma_n) - m (v1 - v) / c, m = e (1 - F)
+    baa, bbb = 1.0 - maa, 1.0 - mbb
+    over = 1.0 / (baa * bbb - mab * mab)
+    iaa, ibb, iab = bbb * over, baa * over, mab * over
+    xa, xb = e * ya - ga + mu * change * ta, e * yb - gb + mu * change * tb
+    points[i, d + 1], points[i, d + 2] = iaa * xa + iab * xb, iab * xa + ibb * xb
+    points[i, s + 3] = (iaa * maa + iab * mab) / c
+    points[i, s + 4] = (iaa * mab + iab * mbb) / c
+    points[i, s + 5] = (iab * mab + ibb * mbb) / c
+    points[i, s + 6], points[i, s + 7] = (iaa * ta + iab * tb) * mu / q, (iab * ta + ibb * tb) * mu / q
+    return True
+
+
+@generic
+def _put_in_cones(space: Any) -> None:
+    """Normal impulses no less than zero, friction no more than mu of these."""
+    points, g = space.points, names.IMPULSE
+    for i in range(space.counts[names.POINTS]):
+        n = max(0.0, points[i, g])
+        size, bound = (points[i, g + 1] ** 2 + points[i, g + 2] ** 2) ** 0.5, points[i, names.FRICTION] * n
+        points[i, g] = n
+        if size > bound:
+            points[i, g + 1] *= bound / size
+            points[i, g + 2] *= bound / size
+
+
+@generic
+def _coulomb(space: Any, residual: float, enough: float) -> float:
+    """Newton's method on Coulomb's law itself, from impulses that fulfil momentum: the residual, and speeds in row NEW."""
+    points, vectors, counts = space.points, space.vectors, space.counts
+    step, part, before = vectors[names.STEP], HARD, 1e300
+    g, v, d, s = names.IMPULSE, names.V, names.CHANGE, names.SLOPE
+    for _ in range(MOST_COULOMB):
+        if residual > SLOW * before:
+            part = max(HARDEST, 0.1 * part)
+        before = residual
+        both = False
+        for i in range(counts[names.POINTS]):
+            both = _linearize(points, i, part) or both
+        for i in range(step.shape[0]):
+            step[i] = 0.0
+        for i in range(counts[names.POINTS]):
+            add_impulse(space, i, points[i, d], points[i, d + 1], points[i, d + 2], step)
+        counts[names.NEWTON] += 1
+        _solve_linear(space, both)
+        for i in range(counts[names.POINTS]):
+            n, a, b = velocity_of(space, i, step)
+            an, bn = 0.0, 0.0
+            if both:
+                an, bn = points[i, s + 6], points[i, s + 7]
+            points[i, g] += points[i, d] - points[i, s] * n
+            points[i, g + 1] += points[i, d + 1] - an * n - points[i, s + 3] * a - points[i, s + 4] * b
+            points[i, g + 2] += points[i, d + 2] - bn * n - points[i, s + 4] * a - points[i, s + 5] * b
+            points[i, v] += n
+            points[i, v + 1] += a
+            points[i, v + 2] += b
+        residual = residual_of(space)
+        if not residual < 1e300:
+            break
+        if residual <= enough:
+            _put_in_cones(space)
+            _fulfil_momentum(space)
+            residual = residual_of(space)
+            if residual <= enough:
+                break
+    return residual
+
+
+@generic
+def _coulomb_or_back(space: Any, residual: float, enough: float) -> float:
+    """`_coulomb`, or, where that has not found the solution, impulses and speeds as they were."""
+    points, g, c = space.points, names.IMPULSE, names.CENTER
+    for i in range(space.counts[names.POINTS]):
+        for j in range(3):
+            points[i, c + j] = points[i, g + j]
+    found = _coulomb(space, residual, enough)
+    for i in range(space.counts[names.POINTS]):
+        if found <= enough:
+            a, b = points[i, names.V + 1], points[i, names.V + 2]
+            points[i, names.SHIFT] = points[i, names.FRICTION] * (a * a + b * b) ** 0.5
+        else:
+            for j in range(3):
+                points[i, g + j] = points[i, c + j]
+    if found <= enough:
+        return found
+    _fulfil_momentum(space)
+    return residual
+
+
+@generic
 def weigh(model: Any, space: Any) -> None:
     """The mass matrices that are needed, and their factors."""
     clear_masses(space)
@@ -366,7 +555,7 @@ def weigh(model: Any, space: Any) -> None:
         if space.weighed[t] == 1:
             for i in range(space.first_entry[space.first_speed[t]], space.first_entry[space.first_speed[t + 1]]):
                 space.factor_of_mass[i] = space.mass[i]
-            sparse.factor_tree(space, space.factor_of_mass, t)
+            sparse.factor_tree(space, space.factor_of_mass, space.factor_of_mass, False, t)
 
 
 @generic
@@ -375,8 +564,7 @@ def push_free(space: Any) -> None:
     push = space.vectors[names.PUSH]
     for t in range(space.weighed.shape[0]):
         if space.weighed[t] == 1:
-            sparse.inward(space, space.factor_of_mass, t, push)
-            sparse.outward(space, space.factor_of_mass, t, push)
+            sparse.solve_tree(space, space.factor_of_mass, t, push)
             for i in range(space.first_speed[t], space.first_speed[t + 1]):
                 space.vectors[names.FREE, i] += push[i]
 
@@ -421,6 +609,8 @@ def solve(space: Any) -> bool:
     counts[names.PROBLEMS] += 1
     _fulfil_momentum(space)
     residual = residual_of(space)
+    if residual > ENOUGH * largest:
+        residual = _coulomb_or_back(space, residual, ENOUGH * largest)
     part, before = SOFTEST, 1e300
     for number in range(MOST):
         if residual <= ENOUGH * largest or not residual < 1e300:

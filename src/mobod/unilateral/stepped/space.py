@@ -48,11 +48,11 @@ POINT, FRAME = 0, 3
 DEPTH, FRICTION, COMPLIANCE, TARGET, SHIFT, RATIO = range(12, 18)
 # ... the size of W, the proximal method's r, v and its change along a step (3 each)
 SCALE, R, IMPULSE, CENTER, V, CHANGE = 18, 19, 20, 23, 26, 29
-# ... the derivative of the impulse by -v: nn, na, nb, aa, ab, bb
+# ... the derivative of the impulse by -v: nn, na, nb, aa, ab, bb, and an, bn where it is not symmetric
 SLOPE = 32
 # ... a of the proximal step before, and mu |v_t| that came of it
-SHIFT_BEFORE, FOUND_BEFORE = 38, 39
-WIDTH = 40
+SHIFT_BEFORE, FOUND_BEFORE = 40, 41
+WIDTH = 42
 
 # rows of `vectors`, in the order of trees: u + h udot without contact; u; M (v - that); the gradient, then Newton's step;
 # M times this; the diagonal of M; scratch; the speeds found; what joints add to the diagonal of M, and to momentum
@@ -109,6 +109,7 @@ class Space(NamedTuple):
     row: Any
     first_value: Any
     values: Any
+    mirrored: Any
 
 
 def make_space(
@@ -173,6 +174,7 @@ def make_space(
         np.zeros(_ROOM, np.int64),
         np.zeros(_ROOM, np.int64),
         np.zeros(masses + _ROOM),
+        np.zeros(masses + _ROOM),
     )
 
 
@@ -228,5 +230,6 @@ def enlarged(space: Space) -> Space:
         space = space._replace(row=np.zeros(n, np.int64), first_value=np.zeros(n, np.int64))
         counts[HAS_PATTERN] = 0
     if counts[NEED_VALUES] > len(space.values):
-        space = space._replace(values=np.zeros(int(1.5 * counts[NEED_VALUES])))
+        n = int(1.5 * counts[NEED_VALUES])
+        space = space._replace(values=np.zeros(n), mirrored=np.zeros(n))
     return space

@@ -1,9 +1,12 @@
-"""The factor of a symmetric positive matrix of blocks, one for each tree that touches something.
+"""The factors of a matrix of blocks with a symmetric pattern, one for each tree that touches something.
 
 The order of elimination is that of least degree, larger trees before smaller ones, found anew when the pattern has changed.
-Within a tree the speeds farthest out are eliminated first: a block of the diagonal becomes L^T L, with rows of L along
-paths (`space`). Sources: George and Liu 1989, The evolution of the minimum degree ordering algorithm; Featherstone 2005 (the
-factor of a tree); Liu 1990, The role of elimination trees (what a coupling between two branches puts above what).
+Within a tree the speeds farthest out are eliminated first, along the paths of `space`. With pivots d and L and U unit triangles
+the matrix is L^T d U, of which ``values`` has d U in its rows, 1 / d on the diagonal, and ``mirrored`` L^T d as if it were
+transposed: where the matrix is symmetric these are the same, and one array serves as both. Without choice of pivots, as the
+symmetric part is nearly always positive. Sources: George and Liu 1989, The evolution of the minimum degree ordering algorithm;
+Featherstone 2005 (the factor of a tree); Liu 1990, The role of elimination trees (what a coupling between two branches puts
+above what).
 
 ``node_of_tree`` and ``tree_of_node`` number trees by their place in the order. Beside its block of the diagonal, column k of
 the factor has in ``values`` the blocks of the rows ``row[e]`` at ``first_value[e]``, e from ``first_row[k]`` to
@@ -166,25 +169,42 @@ def place_of(space: Any, row: int, column: int) -> int:
 
 
 @generic
-def factor_tree(space: Any, x: Any, t: int) -> None:
-    """The rows of a tree in x become those of L, with the inverse of the diagonal on the diagonal."""
+def factor_tree(space: Any, x: Any, y: Any, both: bool, t: int) -> None:
+    """The rows of a tree in x, and its columns in y where *both* are to be, become those of the factors."""
     first_entry, column = space.first_entry, space.column
     for k in range(space.first_speed[t + 1] - 1, space.first_speed[t] - 1, -1):
         row = first_entry[k]
         n = first_entry[k + 1] - row - 1
-        inverse = 1.0 / max(x[row + n], 1e-300) ** 0.5
+        pivot = x[row + n]
+        if not both:
+            pivot = max(pivot, 1e-300)
+        inverse = 1.0 / pivot
         x[row + n] = inverse
         for d in range(n):
-            x[row + d] *= inverse
-        for d in range(n):
-            value, other = x[row + d], first_entry[column[row + d]]
+            value, other = y[row + d] * inverse, first_entry[column[row + d]]
             for e in range(d + 1):
                 x[other + e] -= value * x[row + e]
+            if both:
+                value = x[row + d] * inverse
+                for e in range(d):
+                    y[other + e] -= value * y[row + e]
+
+
+@generic
+def inward(space: Any, x: Any, y: Any, t: int, right: Any) -> None:
+    """Of the speeds of a tree, right becomes d L^-T d^-1 right, from the last one on."""
+    first_entry, column = space.first_entry, space.column
+    for k in range(space.first_speed[t + 1] - 1, space.first_speed[t] - 1, -1):
+        row = first_entry[k]
+        n = first_entry[k + 1] - row - 1
+        total = right[k] * x[row + n]
+        for d in range(n):
+            right[column[row + d]] -= y[row + d] * total
 
 
 @generic
 def outward(space: Any, x: Any, t: int, right: Any) -> None:
-    """Of the speeds of a tree, right becomes L^-1 right, from Ground on."""
+    """Of the speeds of a tree, right becomes U^-1 d^-1 right, from Ground on."""
     first_entry, column = space.first_entry, space.column
     for k in range(space.first_speed[t], space.first_speed[t + 1]):
         row = first_entry[k]
@@ -196,104 +216,114 @@ def outward(space: Any, x: Any, t: int, right: Any) -> None:
 
 
 @generic
-def inward(space: Any, x: Any, t: int, right: Any) -> None:
-    """Of the speeds of a tree, right becomes L^-T right, from the last one on."""
-    first_entry, column = space.first_entry, space.column
-    for k in range(space.first_speed[t + 1] - 1, space.first_speed[t] - 1, -1):
-        row = first_entry[k]
-        n = first_entry[k + 1] - row - 1
-        total = right[k] * x[row + n]
-        right[k] = total
-        for d in range(n):
-            right[column[row + d]] -= x[row + d] * total
+def solve_tree(space: Any, x: Any, t: int, right: Any) -> None:
+    """Of the speeds of a tree with symmetric rows x, right becomes the solution."""
+    inward(space, x, x, t, right)
+    outward(space, x, t, right)
 
 
 @generic
-def factor(space: Any) -> None:
-    """The values become those of L."""
-    values = space.values
+def factor(space: Any, x: Any, y: Any, both: bool) -> None:
+    """The values in x, and in y where *both* are to be, become those of the factors."""
     for k in range(space.counts[names.NODES]):
         t, n = space.tree_of_node[k], size_of(space, k)
-        factor_tree(space, values, t)
+        factor_tree(space, x, y, both, t)
         begin, end = space.first_row[k], space.first_row[k + 1]
         for e in range(begin, end):
-            _eliminate_from(space, t, space.first_value[e], size_of(space, space.row[e]))
+            _eliminate_from(space, x, y, both, t, space.first_value[e], size_of(space, space.row[e]))
         for e in range(begin, end):
             i, block = space.row[e], space.first_value[e]
             rows = size_of(space, i)
             for d in range(begin, e):
-                j = space.row[d]
-                _subtract(values, place_of(space, i, j), space.first_value[d], size_of(space, j), block, rows, n)
-            _subtract_own(space, space.tree_of_node[i], block, rows, n)
+                j, other = space.row[d], space.first_value[d]
+                out, columns = place_of(space, i, j), size_of(space, j)
+                _subtract(space, t, y, out, x, other, columns, y, block, rows, n)
+                if both:
+                    _subtract(space, t, x, out, y, other, columns, x, block, rows, n)
+            _subtract_own(space, t, x, y, both, space.tree_of_node[i], block, rows, n)
 
 
 @generic
-def _eliminate_from(space: Any, t: int, block: int, rows: int) -> None:
-    """A block A of other rows by the speeds of a tree becomes A L^-1."""
-    values, first_entry, column, first = space.values, space.first_entry, space.column, space.first_speed[t]
+def _eliminate_from(space: Any, x: Any, y: Any, both: bool, t: int, block: int, rows: int) -> None:
+    """Rows and columns of other trees lose what the speeds of a tree, as they are eliminated, take from its inboard ones."""
+    first_entry, column, first = space.first_entry, space.column, space.first_speed[t]
     for k in range(space.first_speed[t + 1] - 1, first - 1, -1):
         row = first_entry[k]
         n = first_entry[k + 1] - row - 1
-        own, inverse = block + (k - first) * rows, values[row + n]
-        for r in range(rows):
-            values[own + r] *= inverse
+        own, inverse = block + (k - first) * rows, x[row + n]
         for d in range(n):
-            value, other = values[row + d], block + (column[row + d] - first) * rows
+            other = block + (column[row + d] - first) * rows
+            value = x[row + d] * inverse
             for r in range(rows):
-                values[other + r] -= value * values[own + r]
+                y[other + r] -= value * y[own + r]
+            if both:
+                value = y[row + d] * inverse
+                for r in range(rows):
+                    x[other + r] -= value * x[own + r]
 
 
 @generic
-def _subtract(values: Any, out: int, a: int, columns: int, b: int, rows: int, n: int) -> None:
-    """The block at *out*, of *rows* by *columns*, loses B A^T, each of n columns."""
+def _inverse_pivot(space: Any, x: Any, k: int) -> float:
+    return x[space.first_entry[k + 1] - 1]
+
+
+@generic
+def _subtract(space: Any, t: int, z: Any, out: int, x: Any, a: int, columns: int, y: Any, b: int, rows: int, n: int) -> None:
+    """The block of z at *out*, of *rows* by *columns*, loses B d^-1 A^T, each of the n columns of a tree."""
+    values, first = space.values, space.first_speed[t]
     if n == 6 and rows == 6:  # free bodies
         for c in range(columns):
-            y = out + 6 * c
-            y0, y1, y2, y3, y4, y5 = values[y], values[y + 1], values[y + 2], values[y + 3], values[y + 4], values[y + 5]
+            o = out + 6 * c
+            z0, z1, z2, z3, z4, z5 = z[o], z[o + 1], z[o + 2], z[o + 3], z[o + 4], z[o + 5]
             for k in range(6):
-                x, z = values[a + k * columns + c], b + 6 * k
-                y0 -= x * values[z]
-                y1 -= x * values[z + 1]
-                y2 -= x * values[z + 2]
-                y3 -= x * values[z + 3]
-                y4 -= x * values[z + 4]
-                y5 -= x * values[z + 5]
-            values[y], values[y + 1], values[y + 2], values[y + 3], values[y + 4], values[y + 5] = y0, y1, y2, y3, y4, y5
+                value, at = x[a + k * columns + c] * _inverse_pivot(space, values, first + k), b + 6 * k
+                z0 -= value * y[at]
+                z1 -= value * y[at + 1]
+                z2 -= value * y[at + 2]
+                z3 -= value * y[at + 3]
+                z4 -= value * y[at + 4]
+                z5 -= value * y[at + 5]
+            z[o], z[o + 1], z[o + 2], z[o + 3], z[o + 4], z[o + 5] = z0, z1, z2, z3, z4, z5
         return
     for k in range(n):
+        inverse = _inverse_pivot(space, values, first + k)
         for c in range(columns):
-            x = values[a + k * columns + c]
+            value = x[a + k * columns + c] * inverse
             for r in range(rows):
-                values[out + c * rows + r] -= x * values[b + k * rows + r]
+                z[out + c * rows + r] -= value * y[b + k * rows + r]
 
 
 @generic
-def _subtract_own(space: Any, t: int, block: int, rows: int, n: int) -> None:
-    """The block of the diagonal of a tree, whose speeds are on one path, loses A A^T, A of n columns."""
-    values, first, first_entry = space.values, space.first_speed[t], space.first_entry
+def _subtract_own(space: Any, t: int, x: Any, y: Any, both: bool, other: int, block: int, rows: int, n: int) -> None:
+    """Another tree, whose speeds are on one path, loses what it gets from the n columns of an eliminated one."""
+    first, inner, first_entry = space.first_speed[other], space.first_speed[t], space.first_entry
     for k in range(n):
-        a = block + k * rows
+        a, inverse = block + k * rows, _inverse_pivot(space, x, inner + k)
         for r in range(rows):
-            x, row = values[a + r], first_entry[first + r]
+            row, value = first_entry[first + r], y[a + r] * inverse
             for c in range(r + 1):
-                values[row + c] -= x * values[a + c]
+                x[row + c] -= value * x[a + c]
+            if both:
+                value = x[a + r] * inverse
+                for c in range(r):
+                    y[row + c] -= value * y[a + c]
 
 
 @generic
-def solve_factored(space: Any, x: Any) -> None:
-    """x becomes the solution, in the order of trees."""
-    values, nodes = space.values, space.counts[names.NODES]
+def solve_factored(space: Any, x: Any, y: Any, right: Any) -> None:
+    """right becomes the solution, in the order of trees."""
+    nodes = space.counts[names.NODES]
     for k in range(nodes):
         n, t = size_of(space, k), space.tree_of_node[k]
         first = space.first_speed[t]
-        inward(space, values, t, x)
+        inward(space, x, y, t, right)
         for e in range(space.first_row[k], space.first_row[k + 1]):
             block, i = space.first_value[e], space.row[e]
             other, rows = space.first_speed[space.tree_of_node[i]], size_of(space, i)
             for c in range(n):
-                y = x[first + c]
+                value = right[first + c] * _inverse_pivot(space, x, first + c)
                 for r in range(rows):
-                    x[other + r] -= values[block + c * rows + r] * y
+                    right[other + r] -= y[block + c * rows + r] * value
     for k in range(nodes - 1, -1, -1):
         n, t = size_of(space, k), space.tree_of_node[k]
         first = space.first_speed[t]
@@ -303,9 +333,9 @@ def solve_factored(space: Any, x: Any) -> None:
             for c in range(n):
                 total = 0.0
                 for r in range(rows):
-                    total += values[block + c * rows + r] * x[other + r]
-                x[first + c] -= total
-        outward(space, values, t, x)
+                    total += x[block + c * rows + r] * right[other + r]
+                right[first + c] -= total
+        outward(space, x, t, right)
 
 
-__all__ = ["factor", "factor_tree", "find_pattern", "inward", "outward", "place_of", "size_of", "solve_factored"]
+__all__ = ["factor", "factor_tree", "find_pattern", "place_of", "size_of", "solve_factored", "solve_tree"]
