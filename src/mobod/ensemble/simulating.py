@@ -79,9 +79,9 @@ class Simulating(Stepping):
     ) -> EnsembleTrajectory:
         """Simulate all states from where they are, each for as long as *time*, and return their motions.
 
-        Every state has its own step sizes, events and end; explicit Runge-Kutta and semi-explicit methods step eight states
-        at once on each thread, and a state that has ended makes room for the next. Others, and systems with events, unilateral
-        contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` compiles them.
+        Every state has its own step sizes, events and end; explicit Runge-Kutta, semi-explicit and Verlet's methods step eight
+        states at once on each thread, and a state that has ended makes room for the next. Others, and systems with events,
+        unilateral contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` compiles them.
 
         Parameters
         ----------
@@ -288,6 +288,7 @@ _COUNTED = (
     "error_test_failures",
     "realization_failures",
     "projection_failures",
+    "convergence_test_failures",
 )
 
 
