@@ -29,7 +29,7 @@ from ._implicit import jacobian_at, rates_at
 from ._runge_kutta import ATTEMPTS, EVALUATIONS, FINAL_TIME, FORCED, LIMITER, PERMITTED_STEP, PREVIOUS_TIME, RATE, STEP, TIME, Y
 
 MOST_ORDER = 5
-# rows of `memory`: differences, the order's two more included; y and psi as predicted, d, its last change, y, the sizes that
+# rows of `memory` after the first eight, which are the differences, two more than the order; y and psi as predicted, d, its last change, y, the sizes that
 # errors are compared with, rates, others that are moved, pivots; then the Jacobian, and after it the matrix's factors
 DIFFERENCES, PREDICTED, PSI, CORRECTION, CHANGE, NOW, SCALE, RATES, MOVED, PIVOTS, JACOBIAN = (
     0,

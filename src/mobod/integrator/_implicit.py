@@ -1,4 +1,4 @@
-"""For implicit methods: the rates of y, and their derivatives by y; for solvers that step from Python in one compiled call each.
+"""For implicit methods: the rates of y, and their derivatives by y; for solvers that step from Python in a call each.
 
     J_ij = (f_i(y + d e_j) - f_i(y)) / d,    d = sqrt(eps) max(|y_j|, 1 / w_j),  w the weights
 

@@ -2,8 +2,8 @@
 
     sum_k a_k y_{n-k} = h b f(t_n, y_n)
 
-solved by Newton's iteration with J = df/dy, which `_implicit` gives. `_bdf_steps` has the compiled loop. Sources: Hairer and Wanner 1996, V.1; Hindmarsh and others
-2005 (CVODE); Shampine and Reichelt 1997 (SciPy's).
+solved by Newton's iteration with J = df/dy, which `_implicit` gives; `_bdf_steps` has the compiled loop. Sources: Hairer and
+Wanner 1996, V.1; Hindmarsh and others 2005 (CVODE); Shampine and Reichelt 1997 (the compiled loop, and SciPy's).
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ class BDF(Integrator):
 
     The other solvers step from Python, which takes some hundred microseconds a step, the rates and their derivatives in one
     compiled call each. CVODE does not let its own values be changed: it goes on from them, which does no harm to quaternions,
-    and is restarted when they are ten times the accuracy off the constraint manifold. It reports neither failed attempts nor the
-    next step size: statistics count the attempts seen from outside, and the predicted step is the last one.
+    and is restarted when they are ten times the accuracy off the constraint manifold. It reports neither failed attempts nor
+    the next step size: statistics count the attempts seen from outside, and the predicted step is the last one.
 
     The solvers bound the root mean square of all errors. Unless `set_use_infinity_norm` chooses that norm, they are given a
     tolerance that bounds the largest. The state is normalized and projected after each step.
