@@ -29,9 +29,9 @@ from ._implicit import jacobian_at, rates_at
 from ._runge_kutta import ATTEMPTS, EVALUATIONS, FINAL_TIME, FORCED, LIMITER, PERMITTED_STEP, PREVIOUS_TIME, RATE, STEP, TIME, Y
 
 MOST_ORDER = 5
-# rows of `memory` after the first eight, which are the differences, two more than the order: y and psi as predicted, d, its last
-# change, y, the sizes that errors are compared with, rates, others that are moved, pivots; then the Jacobian, and after it the
-# matrix's factors
+# rows of `memory` after the first eight, which are the differences, two more than the order: y and psi as predicted, d, its
+# last change, y, the sizes that errors are compared with, rates, others that are moved, pivots; then the Jacobian, and after it
+# the matrix's factors
 PREDICTED, PSI, CORRECTION, CHANGE, NOW, SCALE, RATES, MOVED, PIVOTS, JACOBIAN = range(8, 18)
 # places in `control` after those of `_runge_kutta`: the order, 0 where nothing is known of the past; steps of equal size; that
 # size; whether the Jacobian is of this step, and whether the matrix is factorized, 1 or 0; tolerance; where a fixed step ends
