@@ -8,6 +8,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..value.attributes import keywords_of, refuse_keyword
+
 T = TypeVar("T", bound=type)
 
 
@@ -16,29 +18,32 @@ class Users:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        #: The thread that assigned last, and the threads that have since replaced what another had assigned.
+        #: The thread that assigned last, and the threads that have since replaced what another had assigned, if any have.
         self._last: weakref.ref[threading.Thread] | None = None
         self._replaced: weakref.WeakKeyDictionary[threading.Thread, weakref.ref[threading.Thread]] = weakref.WeakKeyDictionary()
+        self._any_replaced = False
 
-    def __enter__(self) -> None:
+    def begin(self, changes: bool) -> None:
+        """The present thread begins a call, one that changes the states or not; at its end it calls `end`."""
         if not self._lock.acquire(blocking=False):
             raise RuntimeError(f"another thread is at work with this ensemble; {_ONE_EACH}")
-        by = self._replaced.pop(threading.current_thread(), None)
-        other = None if by is None else by()
-        if other is not None and other.is_alive():  # a thread that has ended cannot go on with its values
-            self._lock.release()
-            raise RuntimeError(f"another thread has changed this ensemble since this one did; {_ONE_EACH}")
+        if self._any_replaced:  # asking the dictionary takes a microsecond
+            by = self._replaced.pop(threading.current_thread(), None)
+            self._any_replaced = len(self._replaced) > 0
+            other = None if by is None else by()
+            if other is not None and other.is_alive():  # a thread that has ended cannot go on with its values
+                self._lock.release()
+                raise RuntimeError(f"another thread has changed this ensemble since this one did; {_ONE_EACH}")
+        if changes:
+            me, last = threading.current_thread(), None if self._last is None else self._last()
+            if last is not me:
+                self._last = weakref.ref(me)
+                if last is not None:
+                    self._replaced[last], self._any_replaced = self._last, True
 
-    def __exit__(self, *error: object) -> None:
+    def end(self) -> None:
+        """A call is over."""
         self._lock.release()
-
-    def assigns(self) -> None:
-        """The present thread changes the states."""
-        me, last = threading.current_thread(), None if self._last is None else self._last()
-        if last is not me:
-            self._last = weakref.ref(me)
-            if last is not None:
-                self._replaced[last] = self._last
 
 
 _ONE_EACH = "give each its own: ensemble.copy()"
@@ -48,13 +53,18 @@ _CHANGE = frozenset("assemble project reset set_each simulate step upd_q upd_u u
 
 def _by_one_thread(method: Callable[..., Any], changes: bool) -> Callable[..., Any]:
     """A method of an ensemble, for one thread at a time."""
+    known = keywords_of(method)
 
     @functools.wraps(method)
     def by_one_thread(self: Any, *args: Any, **keywords: Any) -> Any:
-        with self.threads_at_work:
-            if changes:
-                self.threads_at_work.assigns()
+        if keywords and not known.issuperset(keywords):
+            refuse_keyword(f"Ensemble.{method.__name__}", keywords, known - {"self"})
+        users = self.threads_at_work
+        users.begin(changes)
+        try:
             return method(self, *args, **keywords)
+        finally:
+            users.end()
 
     return by_one_thread
 

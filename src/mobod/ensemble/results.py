@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,10 +36,10 @@ class Results(Running):
                 address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
                 wanted, data = validity.NEEDED[stage], (self._own_places, *self._variables)
 
-                def work(record: Record, begin: int, end: int) -> None:
-                    batch.collect(record, address, wanted, begin, end, what, data, found)
+                def work(record: Record, share: tuple[Any, ...]) -> None:
+                    batch.collect(record, address, wanted, share, what, data, found)
 
-                self._share_out(("collect", what), work, self._threads, self._whole_workers, self._whole_record)
+                self._share_out(("collect", what), work)
             self._results[what] = found
         return read_only(found[: self._n])
 
@@ -90,6 +90,17 @@ class Results(Running):
         if not self._z.shape[1]:
             return np.zeros((self._n, 0))
         return self._collected("z_dot", Stage.DYNAMICS, batch.Z_DOT, self._z.shape[1])
+
+    @property
+    def y(self) -> Array:
+        """All variables, q, then u, then z ``(n, nq + nu + nz)``: a copy."""
+        return np.concatenate([part[: self._n] for part in (self._q, self._u, self._z)], axis=1)
+
+    @property
+    def y_dot(self) -> Array:
+        """Rates of all variables ``(n, nq + nu + nz)``: q_dot, u_dot, z_dot. Needs ACCELERATION."""
+        self._need("y_dot", Stage.ACCELERATION)
+        return np.concatenate([self.q_dot, self.u_dot, self.z_dot], axis=1)
 
     @property
     def body_transforms(self) -> Array:

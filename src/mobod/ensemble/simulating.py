@@ -27,13 +27,15 @@ from ..value.files import as_path, check_writable
 from ..value.stage import Stage
 from . import batch_runs as runs
 from .batch_steps import PROJECTOR
-from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Failure, Termination, counted
+from .chunks import STOPPED
+from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counted
+from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction
 from .functions import observe as run_observer
 from .lane_runs import LaneRuns
 from .one_by_one import run_one
 from .stepping import Stepping, make_integrator, note_cost
-from .work_sharing import STOPPED
+from .work_sharing import Task
 
 if TYPE_CHECKING:
     import os
@@ -47,13 +49,6 @@ _BUFFER = 1 << 26
 #: So many failures are explained by running the state once more alone, which finds what was at fault.
 _EXPLAINED = 8
 _ENDED = "terminate became positive"
-_SAYS = {
-    rk.STEP_TOO_SMALL: "a step however small misses the accuracy: the system is too stiff, or accelerations jump",
-    rk.NOT_FINITE: "accelerations are not finite, however short the step",
-    rk.NOT_SAMPLED: "the law of a controller has raised an exception, or given an effort that is not finite",
-    rk.NOT_PROJECTED: "the state cannot be brought to its constraints, however short the step",
-    runs.NOT_RUN: "it was not run: the run was interrupted",
-}
 
 
 class Simulating(Stepping):
@@ -78,9 +73,9 @@ class Simulating(Stepping):
     ) -> EnsembleTrajectory:
         """Simulate all states from where they are, each for as long as *time*, and return their motions.
 
-        Every state has its own step sizes, events and end; explicit Runge-Kutta and semi-explicit methods step eight states
-        at once on each thread, and a state that has ended makes room for the next. Others, and systems with events, unilateral
-        contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` compiles them.
+        Every state has its own step sizes, events and end; explicit Runge-Kutta, semi-explicit and Verlet's methods step eight
+        states at once on each thread, and a state that has ended makes room for the next. Others, and systems with events,
+        unilateral contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` compiles them.
 
         Parameters
         ----------
@@ -223,7 +218,7 @@ class Simulating(Stepping):
                 if number == 0:
                     run.show()
 
-        self._helpers.share_all(work, stop - first, self._threads, LANES)
+        self._helpers.share_all(Task(work, stop - first, LANES), self._threads)
 
     def _run_one_by_one(self, run: _Run, which: npt.NDArray[np.int64], results: Array, first: int) -> None:
         """Run some states each for itself."""
@@ -246,7 +241,7 @@ class Simulating(Stepping):
                 self._system.add_event_handler(ends)
             try:
                 in_python = self._system.is_interpreted or run.controller is not None or ends is not None
-                self._helpers.share_all(work, len(which), 1 if in_python else self._threads)
+                self._helpers.share_all(Task(work, len(which)), 1 if in_python else self._threads)
             finally:
                 if ends is not None:
                     self._system.remove_event_handler(ends)
@@ -287,6 +282,7 @@ _COUNTED = (
     "error_test_failures",
     "realization_failures",
     "projection_failures",
+    "convergence_test_failures",
 )
 
 
@@ -453,13 +449,16 @@ class _Run:
         """When and why states have failed."""
         status = self.outcome[:, runs.STATUS]
         return {
-            int(i): Failure(float(self.reached[i, 0]), self.reasons.get(int(i), _SAYS[int(status[i])]))
+            int(i): Failure(float(self.reached[i, 0]), self.reasons.get(int(i), OF_STATUS[int(status[i])]))
             for i in np.flatnonzero(status != rk.REACHED)
         }
 
     def finished(self) -> EnsembleTrajectory:
         """What there is."""
-        self._ensemble._failed[: self._n, 0] = self.outcome[:, runs.STATUS] != rk.REACHED
+        status = self.outcome[:, runs.STATUS]
+        self._ensemble._failed[: self._n, 0] = status != rk.REACHED
+        self._ensemble._reasons = Reasons(status, np.zeros((self._n, 0)))
+        self._ensemble._reasons.of_states = self.reasons
         statistics: dict[str, Any] = counted(self.outcome)
         statistics |= {
             "last_step_size": self.reached[:, 1].copy(),

@@ -20,9 +20,10 @@ from ..value.checks import number, numbers, positive
 from ..value.stage import Stage
 from . import batch_runs as runs
 from .derivatives import Derivatives
+from .failures import Reasons
 from .lane_runs import LaneRuns, why_one_by_one
 from .one_by_one import KeptSteppers, run_one
-from .work_sharing import by_chunks
+from .work_sharing import Paces, Task, by_chunks
 
 if TYPE_CHECKING:
     from ..system.system import MultibodySystem
@@ -36,7 +37,7 @@ _ATTEMPTS = 4096
 class Stepping(Derivatives):
     """The part of `Ensemble` that steps."""
 
-    __slots__ = ("_step_plan",)
+    __slots__ = ("_kept_lanes", "_step_plan")
 
     def step(
         self,
@@ -112,11 +113,12 @@ class Stepping(Derivatives):
             while one.go(_ATTEMPTS, (number, chunks, calls), data) != runs.FINISHED:
                 pass
 
-        self._helpers.share(plan.kind, work, last, self._threads, LANES)
+        self._helpers.share(Task(work, last, LANES, plan.paces), self._threads)
         status = outcome[:last, runs.STATUS]
         self._failed[:last, 0] = status
         if np.count_nonzero(status):
             self._failed[:last, 0] = status != rk.REACHED
+            self._reasons = Reasons(status, np.zeros((last, 0)) if mobility_forces is None else forces)
             # accelerations may jump there, which steps of one state know how to pass
             stuck = np.flatnonzero(status == rk.STEP_TOO_SMALL) if lanes.adaptive else _NONE
             self._step_one_by_one(plan, ends, forces, stuck)
@@ -141,8 +143,18 @@ class Stepping(Derivatives):
         own_laws = self._own and self._template.tree.counts["num_controllers"]  # laws look at the parameters that all share
         if own_laws or why_one_by_one(self._template, integrator, watches) is not None:
             return None
-        gravity_alone = self._reduced.ground_acceleration is not None
-        lanes = LaneRuns(self._template, self._own, gravity_alone, integrator, holds, controller, terminator)
+        # making them takes a millisecond: those of the last run will do if that was of the same kind
+        key = type(integrator), integrator.counts.tobytes(), integrator.fixed_step_size is None, holds
+        kept: tuple[Any, ...] = getattr(self, "_kept_lanes", (None, None, None))
+        plain = watches and controller is None and terminator is None and not self._system.event_handlers
+        if plain and kept[0] == key and kept[1] is self._own_places:
+            lanes: LaneRuns = kept[2]
+            lanes.take_settings(integrator)
+        else:
+            gravity_alone = self._reduced.ground_acceleration is not None
+            lanes = LaneRuns(self._template, self._own, gravity_alone, integrator, holds, controller, terminator)
+        if plain:
+            self._kept_lanes = key, self._own_places, lanes
         lanes.refresh(self._own_changes)
         lanes.make_workers(min(self._threads, self._groups), self._whole_record if lanes.whole else self._reduced.new_record)
         return lanes
@@ -167,6 +179,8 @@ class Stepping(Derivatives):
             done = run_one(self._system, state, np.array([state.time, ends[i]]), settings, forces[i] if len(forces) else None)
             self._put_back(i, done.state)
             self._failed[i] = done.failure is not None
+            if self._reasons is not None and done.failure is not None:
+                self._reasons.of_states[i] = done.failure
 
     def _step_kept(self, plan: _StepPlan, duration: float, forces: Array) -> None:
         """Step all states each for itself, with steppers that are kept."""
@@ -174,16 +188,20 @@ class Stepping(Derivatives):
         if plan.kept is None or any(a is not b for a, b in zip(plan.stamp, stamp, strict=True)):
             plan.kept, plan.stamp = KeptSteppers(self._system, plan.integrator), stamp
         kept = plan.kept
+        reasons = Reasons(np.full(self._n, rk.NOT_FINITE), forces if len(forces) else np.zeros((self._n, 0)))
 
         def work(_: int, begin: int, end: int) -> None:
             for i in range(begin, end):
                 row = self._time[i, 0], self._q[i], self._u[i], self._z[i], self.particles[i], self._control_memory[i]
-                state, failed = kept.step(i, row, self._state, duration, forces[i] if len(forces) else None)
+                state, why = kept.step(i, row, self._state, duration, forces[i] if len(forces) else None)
                 self._put_back(i, state)
-                self._failed[i] = failed
+                self._failed[i] = why is not None
+                if why is not None:
+                    reasons.of_states[i] = why
 
         in_python = self._system.is_interpreted or self._system.needs_states or len(forces)
-        self._helpers.share_all(by_chunks(work), self._n, 1 if in_python else self._threads)
+        self._helpers.share_all(Task(by_chunks(work), self._n), 1 if in_python else self._threads)
+        self._reasons = reasons
 
     def _put_back(self, i: int, state: Any) -> None:
         """Let state *i* be where a run of it has ended."""
@@ -206,7 +224,7 @@ class _StepPlan:
         self, key: tuple[Any, ...], own_places: Any, integrator: Integrator, lanes: LaneRuns | None, padded: int
     ) -> None:
         self.key, self.own_places, self.integrator, self.lanes = key, own_places, integrator, lanes
-        self.kind = ("step", id(self))
+        self.paces = Paces()
         self.kept: KeptSteppers | None = None
         self.stamp: tuple[Any, ...] = ()
         self.outcome, self.reached = np.zeros((padded, runs.OUTCOMES), np.int64), np.zeros((padded, 2))
