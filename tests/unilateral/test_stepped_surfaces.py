@@ -127,7 +127,7 @@ def test_ten_boxes_stand_and_bear_their_weight(rigid):
     before = end.u.copy()
     end, integrator = step(system, end, 3.002)
     rates = (end.u - before).reshape(10, 6)[:, 5] / 0.002
-    assert rates == pytest.approx(np.zeros(10), abs=1e-5)
+    assert rates == pytest.approx(np.zeros(10), abs=1e-4)  # a millionth of gravity at each contact below
     points = integrator.get_contact_points()
     for k in range(10):
         below = points[(points["body2"] == k + 1) & (points["body1"] == k)]
@@ -142,6 +142,34 @@ def test_a_heavy_box_on_a_light_one():
     assert end.q.reshape(2, 7)[:, 6] == pytest.approx([0.1, 0.3], abs=1e-3)
     points = integrator.get_contact_points()
     assert points["force"][points["body1"] == 0].sum(axis=0) == pytest.approx([0, 0, 1001 * G], rel=1e-6, abs=1e-3)
+
+
+@pytest.mark.parametrize("rigid", [False, True], ids=["compliant", "rigid"])
+@pytest.mark.filterwarnings("ignore:surfaces start deep")
+@pytest.mark.parametrize(("mu", "wide"), [(0.0, 1.0), (0.5, 1e3), (2.0, 1.0)])
+def test_a_heap_thrown_at_random_takes_few_steps_of_newtons_method(rigid, mu, wide):
+    """Boxes, capsules and balls in each other, of masses up to *wide* apart: every problem converges, and obeys the law."""
+    rng = np.random.default_rng(7)
+    things = []
+    for k in range(12):
+        shape = (CUBE, mb.contact.Sphere(0.09), mb.contact.Capsule(0.05, 0.1))[k % 3]
+        mass = wide ** rng.uniform(-0.5, 0.5)
+        place = (0.2 * (k % 2), 0.2 * (k // 2 % 2), 0.15 + 0.21 * (k // 4)) + 0.01 * rng.normal(size=3)
+        things.append((shape, mass, 3 * (0.006 * mass,), tuple(place)))
+    system, state, _ = surfaces(things, rigid=rigid, mu=mu)
+    state.u = 0.5 * rng.normal(size=len(state.u))
+    _, integrator = step(system, state, 0.4)
+    assert integrator.get_num_unconverged() == integrator.get_num_convergence_test_failures() == 0
+    assert integrator.get_largest_relative_residual() <= 1e-6
+    assert integrator.get_num_newton_steps() < 12 * integrator.get_num_problems()
+    points = integrator.get_contact_points()
+    along = np.einsum("ni,ni->n", points["force"], points["normal"])
+    friction = np.linalg.norm(points["force"] - along[:, None] * points["normal"], axis=1)
+    assert along.min() >= 0.0 and np.all(friction <= mu * along * (1 + 1e-12) + 1e-12)
+    slip = np.linalg.norm(points["slip"], axis=1)
+    slides = (slip > 1e-3) & (along > 1e-3)
+    power = np.einsum("ni,ni->n", points["force"], points["slip"])
+    assert power[slides] == pytest.approx(-mu * along[slides] * slip[slides], rel=1e-2, abs=1e-9)
 
 
 @pytest.mark.parametrize("rigid", [False, True], ids=["compliant", "rigid"])

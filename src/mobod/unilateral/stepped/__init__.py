@@ -5,7 +5,7 @@
 | `space` | the arrays that a run works in |
 | `points` | what touches, with the coefficients of its law |
 | `rows` | the velocities of points by the speeds of two trees, and the trees' mass matrices |
-| `block_cholesky` | a sparse factor, with a block each tree |
+| `block_factor` | a sparse factor, with a block each tree |
 | `solve` | the impulses |
 """
 

@@ -11,13 +11,20 @@ least of
     (u - u*)^T M (u - u*) / 2 + sum of gamma^T Q gamma / 2     gamma = P(Q^-1 (r gamma_k - (v + (a - t) e_n)))
 
 with Q = diag(r + C, r, r), P the nearest point of K by Q, and r a small part of W. Newton's method with a line search finds it:
-its matrix M + J^T (dP/dy Q^-1) J is positive, and as sparse as the trees and what touches between them (`block_cholesky`).
+its matrix M + J^T (dP/dy Q^-1) J is positive, and as sparse as the trees and what touches between them (`block_factor`).
 Where gamma stays as it was, so does r's part: nothing is regularized in the end, and what sticks does not creep. a follows
-from one step to the next, farther by what it does to its own point's slip. Steps begin with the impulses of the last one, so
-that what rests takes no step at all. Impulses and speeds that are returned fulfil momentum to rounding.
+from one step to the next, farther by what it does to its own point's slip.
 
-Sources: Castro, Permenter and Han 2022, An unconstrained convex formulation of compliant contact (the function, Newton's
-method); Rockafellar 1976 (the proximal method); Acary and Cadoux 2013 (a from one problem to the next).
+That takes many steps, so before it, and again after every few, Newton's method is tried on Coulomb's law itself, a with it:
+few steps find the solution of nearly all problems. Its equations are those of sticking, sliding and parting, whichever a point
+is nearer to, and its matrix is not symmetric where points slide. The law is not convex, so the method may go astray; then the
+convex problem goes on from the impulses that there were. Problems begin with the impulses of the last step, so that what
+rests takes no step at all. Impulses and speeds that are returned fulfil momentum to rounding.
+
+Sources: Hueber, Stadler and Wohlmuth 2008, A primal-dual active set algorithm for three-dimensional contact problems with
+Coulomb friction (Newton's method on the law, and its slopes where impulses are outside of the cone); Castro, Permenter and
+Han 2022, An unconstrained convex formulation of compliant contact (the function, Newton's method); Rockafellar 1976 (the
+proximal method); Acary and Cadoux 2013 (a from one problem to the next).
 """
 
 from __future__ import annotations
@@ -42,8 +49,11 @@ ENOUGH, WORST = 1e-6, 1e-3
 MOST, MOST_NEWTON = 80, 40
 #: Proximal steps after which a begins again with none.
 PATIENCE = 20
-#: Of Newton's method on Coulomb's law: most steps, and the part of W by which velocities become impulses that tell what sticks.
-MOST_COULOMB, CLASSIFYING = 12, 0.03
+#: Of Newton's method on Coulomb's law: most steps; the part of W by which velocities become impulses that tell what sticks;
+#: and proximal steps before it is tried again.
+MOST_COULOMB, CLASSIFYING, AGAIN = 25, 0.03, 4
+#: What a point does: the numbers that `_linearize` returns.
+_PARTS, _STICKS, _SLIDES = range(3)
 #: Of a proximal step, Newton's method ends where the gradient is this part of the momentum, or that of the residual there was.
 _CLOSE, _PART = 1e-9, 0.03
 
@@ -418,10 +428,10 @@ def _newton(space: Any, close: float) -> None:
 
 
 @generic
-def _linearize(points: Any, i: int, part: float) -> bool:
+def _linearize(points: Any, i: int, part: float) -> int:
     """Coulomb's law of a point about its impulse and velocity: slopes, and CHANGE by which the impulse changes at none of v.
 
-    Whether slopes are not symmetric.
+    What the point does; where it slides, slopes are not symmetric.
     """
     g, v, s, d, scale = names.IMPULSE, names.V, names.SLOPE, names.CHANGE, points[i, names.SCALE]
     C, r, c = points[i, names.COMPLIANCE], part * scale, CLASSIFYING * scale
@@ -429,30 +439,31 @@ def _linearize(points: Any, i: int, part: float) -> bool:
     w = points[i, v] + C * gn - points[i, names.TARGET]
     for k in range(8):
         points[i, s + k] = 0.0
-    if gn - w / scale <= 0.0:  # parts
+    if gn - w / scale <= 0.0:
         points[i, d], points[i, d + 1], points[i, d + 2] = -gn, -ga, -gb
-        return False
+        return _PARTS
     q = C + r
     points[i, s] = 1.0 / q
     change = -w / q
     points[i, d] = change
-    bound = mu * max(0.0, gn + change)
+    bound = mu * max(0.0, gn)
     va, vb = points[i, v + 1], points[i, v + 2]
     ya, yb = ga - va / c, gb - vb / c
     size = (ya * ya + yb * yb) ** 0.5
-    if bound > 0.0 and size <= bound:  # sticks
+    # what only comes to touch sticks where friction would stop it in the time in which the normal impulse does
+    if (bound > 0.0 and size <= bound) or (bound == 0.0 and c * size < -mu * w):
         points[i, d + 1], points[i, d + 2] = -va / r, -vb / r
         points[i, s + 3] = points[i, s + 5] = 1.0 / r
-        return False
+        return _STICKS
     if size == 0.0:
         points[i, d + 1], points[i, d + 2] = -ga, -gb
-        return False
+        return _PARTS
     ta, tb = ya / size, yb / size
-    if bound == 0.0:  # comes to touch: friction is what belongs to the impulse that is to be found
+    if bound == 0.0:  # friction is what belongs to the normal impulse that is to be found
         points[i, d + 1], points[i, d + 2] = mu * (gn + change) * ta - ga, mu * (gn + change) * tb - gb
         points[i, s + 6], points[i, s + 7] = mu * ta / q, mu * tb / q
-        return mu > 0.0
-    # slides: |y| gamma = bound y, with e = bound / |y| and F the symmetric part of (gamma t) / bound, gamma no longer than that
+        return _SLIDES
+    # |y| gamma = bound y, with e = bound / |y| and F the symmetric part of (gamma t) / bound, gamma no longer than that
     long, e = (ga * ga + gb * gb) ** 0.5, bound / size
     fit = 1.0 / max(bound, long)
     fa, fb = fit * ga, fit * gb
@@ -467,7 +478,7 @@ def _linearize(points: Any, i: int, part: float) -> bool:
     points[i, s + 4] = (iaa * mab + iab * mbb) / c
     points[i, s + 5] = (iab * mab + ibb * mbb) / c
     points[i, s + 6], points[i, s + 7] = (iaa * ta + iab * tb) * mu / q, (iab * ta + ibb * tb) * mu / q
-    return True
+    return _SLIDES
 
 
 @generic
@@ -484,36 +495,67 @@ def _put_in_cones(space: Any) -> None:
 
 
 @generic
+def _linearize_all(space: Any, part: float) -> Any:
+    """The law of all points: whether slopes are not symmetric, and whether every point does as it did before."""
+    points, both, same = space.points, False, True
+    for i in range(space.counts[names.POINTS]):
+        does = _linearize(points, i, part)
+        both = both or does == _SLIDES
+        same = same and points[i, names.DOES] == does
+        points[i, names.DOES] = does
+    return both, same
+
+
+@generic
+def _find_changes(space: Any, both: bool) -> None:
+    """CHANGE and SLOPE become the changes of impulse and of velocity that Newton's step, in row STEP, brings."""
+    points, d, s = space.points, names.CHANGE, names.SLOPE
+    for i in range(space.counts[names.POINTS]):
+        n, a, b = velocity_of(space, i, space.vectors[names.STEP])
+        an, bn = 0.0, 0.0
+        if both:
+            an, bn = points[i, s + 6], points[i, s + 7]
+        points[i, d] -= points[i, s] * n
+        points[i, d + 1] -= an * n + points[i, s + 3] * a + points[i, s + 4] * b
+        points[i, d + 2] -= bn * n + points[i, s + 4] * a + points[i, s + 5] * b
+        points[i, s], points[i, s + 1], points[i, s + 2] = n, a, b
+
+
+@generic
+def _go(space: Any, length: float) -> float:
+    """Impulses and velocities move along Newton's step; the residual there."""
+    points = space.points
+    for i in range(space.counts[names.POINTS]):
+        for j in range(3):
+            points[i, names.IMPULSE + j] += length * points[i, names.CHANGE + j]
+            points[i, names.V + j] += length * points[i, names.SLOPE + j]
+    return residual_of(space)
+
+
+@generic
 def _coulomb(space: Any, residual: float, enough: float) -> float:
     """Newton's method on Coulomb's law itself, from impulses that fulfil momentum: the residual, and speeds in row NEW."""
-    points, vectors, counts = space.points, space.vectors, space.counts
-    step, part, before = vectors[names.STEP], HARD, 1e300
-    g, v, d, s = names.IMPULSE, names.V, names.CHANGE, names.SLOPE
+    points, counts, step = space.points, space.counts, space.vectors[names.STEP]
+    part, before, same, d = HARD, 1e300, False, names.CHANGE
+    for i in range(counts[names.POINTS]):
+        points[i, names.DOES] = -1.0
     for _ in range(MOST_COULOMB):
-        if residual > SLOW * before:
+        if same and residual > SLOW * before:  # while points change what they do, a smaller r only throws impulses farther
             part = max(HARDEST, 0.1 * part)
         before = residual
-        both = False
-        for i in range(counts[names.POINTS]):
-            both = _linearize(points, i, part) or both
+        both, same = _linearize_all(space, part)
         for i in range(step.shape[0]):
             step[i] = 0.0
         for i in range(counts[names.POINTS]):
             add_impulse(space, i, points[i, d], points[i, d + 1], points[i, d + 2], step)
         counts[names.NEWTON] += 1
         _solve_linear(space, both)
-        for i in range(counts[names.POINTS]):
-            n, a, b = velocity_of(space, i, step)
-            an, bn = 0.0, 0.0
-            if both:
-                an, bn = points[i, s + 6], points[i, s + 7]
-            points[i, g] += points[i, d] - points[i, s] * n
-            points[i, g + 1] += points[i, d + 1] - an * n - points[i, s + 3] * a - points[i, s + 4] * b
-            points[i, g + 2] += points[i, d + 2] - bn * n - points[i, s + 4] * a - points[i, s + 5] * b
-            points[i, v] += n
-            points[i, v + 1] += a
-            points[i, v + 2] += b
-        residual = residual_of(space)
+        _find_changes(space, both)
+        residual = _go(space, 1.0)
+        if residual > before:  # half of it, if that is better
+            whole, residual = residual, _go(space, -0.5)
+            if residual > whole:
+                residual = _go(space, 0.5)
         if not residual < 1e300:
             break
         if residual <= enough:
@@ -609,12 +651,14 @@ def solve(space: Any) -> bool:
     counts[names.PROBLEMS] += 1
     _fulfil_momentum(space)
     residual = residual_of(space)
-    if residual > ENOUGH * largest:
-        residual = _coulomb_or_back(space, residual, ENOUGH * largest)
     part, before = SOFTEST, 1e300
     for number in range(MOST):
         if residual <= ENOUGH * largest or not residual < 1e300:
             break
+        if number % AGAIN == 0:
+            residual = _coulomb_or_back(space, residual, ENOUGH * largest)
+            if residual <= ENOUGH * largest:
+                break
         counts[names.OUTER] += 1
         if residual > SLOW * before:
             part = max(HARDEST, 0.1 * part)

@@ -52,7 +52,9 @@ SCALE, R, IMPULSE, CENTER, V, CHANGE = 18, 19, 20, 23, 26, 29
 SLOPE = 32
 # ... a of the proximal step before, and mu |v_t| that came of it
 SHIFT_BEFORE, FOUND_BEFORE = 40, 41
-WIDTH = 42
+# ... what it does in Newton's method on Coulomb's law
+DOES = 42
+WIDTH = 43
 
 # rows of `vectors`, in the order of trees: u + h udot without contact; u; M (v - that); the gradient, then Newton's step;
 # M times this; the diagonal of M; scratch; the speeds found; what joints add to the diagonal of M, and to momentum
