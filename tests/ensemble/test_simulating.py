@@ -207,7 +207,7 @@ def test_parts_in_python_are_simulated_state_by_state(close):
 
 
 def test_implicit_methods_take_one_state_at_a_time():
-    """In compiled code: to the bit the motions of each state alone, whatever their order, parameters, and neighbours that fail."""
+    """To the bit the motions of each state alone, whatever their order, parameters, and neighbours that fail."""
     ensemble, system, state, rng = spread("double_pendulum", 9, 23, threads=2)
     gravity = np.linspace(5.0, 15.0, 9)
     ensemble.set_each(system.all_forces()[0].set_magnitude, gravity)

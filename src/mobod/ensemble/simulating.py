@@ -74,8 +74,7 @@ class Simulating(Stepping):
 
         Every state has its own step sizes, events and end; explicit Runge-Kutta, semi-explicit and Verlet's methods step eight
         states at once on each thread, `BDF` one, and a state that has ended makes room for the next. Others, and systems with
-        events, unilateral contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` compiles
-        them.
+        events, unilateral contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` is.
 
         Parameters
         ----------
