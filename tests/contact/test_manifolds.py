@@ -91,7 +91,7 @@ def test_the_point_of_parallel_edges_is_on_both():
         (contact.Brick((0.1, 0.1, 0.3)), contact.Brick((0.5, 0.5, 2.0)), np.sqrt(0.02) + np.sqrt(0.5)),
     ):
         rows = Scene(first, second).put(mb.Transform(edge_up), mb.Transform(edge_up, (reach - 1e-5, 0.0, 0.4)))
-        assert_allclose(rows["depth"].max(), 1e-5, rtol=1e-6)
+        assert 0.7e-5 < rows["depth"].max() < 1.0001e-5
         assert (np.abs(rows["point"][:, 2]) < 0.3 + 1e-9).all()
 
 

@@ -1,4 +1,4 @@
-"""Any two convex shapes: the direction of least overlap by GJK and EPA, refined, and the points where they touch.
+"""Any two convex shapes: the direction of least overlap by GJK and EPA, of bricks by their axes; the points where they touch.
 
 Where a face of one decides, the contact has the points at which it bears a face or an edge of the other, cut along its own
 edges, see `_clip`; elsewhere it has one point. The law is HERTZ where both surfaces are smooth: the relative curvature of two
@@ -25,8 +25,9 @@ from ..access import (
     second_surface,
     three_of,
 )
-from ..shape import CYLINDER
+from ..shape import BRICK, CYLINDER
 from . import _curvature
+from ._axes import are_bricks, least_axis
 from ._clip import bearing
 from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, frame_of, size_of
 from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
@@ -52,7 +53,11 @@ def general_convex(model: Any, pair: int, unused: int) -> int:
     margin = A[6] + B[6]
     a, b = size_of(model, A, s, lane), size_of(model, B, t, lane)
     size = a + b + margin
-    found, n, i, j = search(model, A, B, R, p, margin, size, min(a, b) + margin)
+    if A[0] == BRICK and B[0] == BRICK and are_bricks(A, B):
+        found, n = least_axis(A, B, R, p)
+        i, j = 0, 0
+    else:
+        found, n, i, j = search(model, A, B, R, p, margin, size, min(a, b) + margin)
     if found == APART:
         return 0
     what, f, g, n, overlap = refine(model, A, B, R, p, n, i, j, size)
@@ -117,7 +122,7 @@ def points(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb:
 
 @generic
 def _within(model: Any, s: int, core: Any, n: Any, point: Any, lane: int) -> Any:
-    """The point of a surface's box that is nearest to a point, which is as a rule that point; of a capsule of its side, or end."""
+    """The point of a surface's box, of a capsule's side or end, that is nearest to a point: as a rule that point."""
     R, p = orientation(model, s, lane), origin(model, s, lane)
     c, h = three_of(model, s, BOX, lane), three_of(model, s, BOX + 3, lane)
     if core[6] > 0.0 and core[5] > 0.0:
