@@ -1,7 +1,7 @@
 """Ensemble: one model, many states, realized eight at a time on each thread.
 
-It is made of parts: `states`, `resetting`, `own_values`, `running`, `results`, `manifold`, `operators`, `sums`,
-`of_parts`, `derivatives`, `stepping`, `simulating`.
+It is made of parts: `states`, `resetting`, `own_values`, `running`, `results`, `manifold`, `operators`, `stations`,
+`sums`, `of_parts`, `derivatives`, `stepping`, `simulating`.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Ensemble(Simulating):
         return CrowdViewer(self, self._system, one, spacing=apart, title=title, port=port, open_browser=open_browser)
 
     def __repr__(self) -> str:
-        return f"<Ensemble of {self._n} states of {self._system.name!r} at {self._stage.name}>"
+        return f"<Ensemble of {self._n} states of {self._system.name!r} at {self.stage.name}>"
 
 
 def _unpickled(

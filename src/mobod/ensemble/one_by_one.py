@@ -16,7 +16,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import MobodError
 from ..simulation.quantities import Recording
-from ..simulation.run import IntegratorSettings, Run, integrator_settings
+from ..simulation.run import IntegratorSettings, Run, integrator_settings, make_integrator
 from ..simulation.table import Rows
 from ..simulation.time_stepper import TimeStepper
 
@@ -68,9 +68,7 @@ def run_one(
 
     What stops it, errors of users' own parts included, is told in the result.
     """
-    integrator = settings.kind(system, **settings.keywords)
-    for name, value in settings.choices.items():
-        setattr(integrator, name, value)
+    integrator = make_integrator(system, settings)
     integrator.held = held
     stepper, rows, failure = TimeStepper(system, integrator), Rows(len(times)), None
     stepper.may_be_saved = False
@@ -115,8 +113,10 @@ class KeptSteppers:
         """Let all begin anew: parameters have changed."""
         self._kept = {}
 
-    def step(self, i: int, row: Row, make: Callable[[int], State], duration: float, held: Array | None) -> tuple[State, bool]:
-        """Step state *i* by *duration* from the variables of *row*; the state there, and whether it could not go on.
+    def step(
+        self, i: int, row: Row, make: Callable[[int], State], duration: float, held: Array | None
+    ) -> tuple[State, str | None]:
+        """Step state *i* by *duration* from the variables of *row*; the state there, and why it could not go on, if so.
 
         The stepper of the last call goes on, with q, u and z that have been assigned since; one whose time, or what controllers
         remember, is another begins anew with the state that *make* makes, as does one whose run has ended or failed.
@@ -127,19 +127,17 @@ class KeptSteppers:
                 stepper = self._new(held)
                 stepper.initialize(make(i))
             stepper.step(duration)
-        except MobodError:
-            return _state_of(stepper) or make(i), True
+        except MobodError as error:
+            return _state_of(stepper) or make(i), str(error)
         except Exception as error:  # of a user's own part
             warnings.warn(f"state {i} of the ensemble: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=6)
-            return _state_of(stepper) or make(i), True
+            return _state_of(stepper) or make(i), f"{type(error).__name__}: {error}"
         if stepper.termination is None:
             self._kept[i] = stepper
-        return stepper.state, False
+        return stepper.state, None
 
     def _new(self, held: Array | None) -> TimeStepper:
-        integrator = self._settings.kind(self._system, **self._settings.keywords)
-        for name, value in self._settings.choices.items():
-            setattr(integrator, name, value)
+        integrator = make_integrator(self._system, self._settings)
         integrator.held = None if held is None else held.copy()
         stepper = TimeStepper(self._system, integrator)
         stepper.may_be_saved = False
