@@ -58,7 +58,7 @@ class Running(OwnValues):
             return
         wanted = validity.NEEDED[Stage(stage)]
         accelerations = stage >= Stage.ACCELERATION
-        if self._system.needs_states:
+        if self._system.is_interpreted:
             self._realize_one_by_one(Stage(stage))
         elif wanted:
             address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
@@ -99,8 +99,10 @@ class Running(OwnValues):
     def _whole_record(self) -> Record:
         """A record of the tree without lumped welds, for results of single bodies."""
         own = bool(self._own)
-        record = self._template.tree.new_record(in_lanes=True, own_parameters=own)
-        for name, array in self._template.own_fields.items():
+        state = self._template
+        more_z = len(state.z_values) - state.tree.nz  # of measures that integrate
+        record = state.tree.new_record(in_lanes=True, own_parameters=own, more=(0, 0, more_z))
+        for name, array in state.own_fields.items():
             record.share(name, in_each_lane(array) if own and name in PARAMETERS else array)
         return record
 

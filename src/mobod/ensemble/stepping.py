@@ -22,6 +22,7 @@ from . import batch_runs as runs
 from .derivatives import Derivatives
 from .lane_runs import LaneRuns, why_one_by_one
 from .one_by_one import KeptSteppers, run_one
+from .states import memory_of
 from .work_sharing import by_chunks
 
 if TYPE_CHECKING:
@@ -138,8 +139,7 @@ class Stepping(Derivatives):
         self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None, watches: bool = False
     ) -> LaneRuns | None:
         """What threads need to run in lanes; None where states are run one by one."""
-        own_laws = self._own and self._template.tree.counts["num_controllers"]  # laws look at the parameters that all share
-        if own_laws or why_one_by_one(self._template, integrator, watches) is not None:
+        if why_one_by_one(self._template, integrator, watches) is not None:
             return None
         gravity_alone = self._reduced.ground_acceleration is not None
         lanes = LaneRuns(self._template, self._own, gravity_alone, integrator, holds, controller, terminator)
@@ -177,19 +177,19 @@ class Stepping(Derivatives):
 
         def work(_: int, begin: int, end: int) -> None:
             for i in range(begin, end):
-                row = self._time[i, 0], self._q[i], self._u[i], self._z[i], self.particles[i], self._control_memory[i]
+                row = self._time[i, 0], self._q[i], self._u[i], self._z[i], self.particles[i], self._memory[i]
                 state, failed = kept.step(i, row, self._state, duration, forces[i] if len(forces) else None)
                 self._put_back(i, state)
                 self._failed[i] = failed
 
-        in_python = self._system.is_interpreted or self._system.needs_states or len(forces)
+        in_python = self._system.is_interpreted or len(forces)
         self._helpers.share_all(by_chunks(work), self._n, 1 if in_python else self._threads)
 
     def _put_back(self, i: int, state: Any) -> None:
         """Let state *i* be where a run of it has ended."""
         self._time[i, 0], self._q[i], self._u[i], self._z[i] = state.time, state.q, state.u, state.z
         record = state.record
-        self._control_memory[i] = record.control_memory[:, 0]
+        self._memory[i] = memory_of(record)
         self.particles[i] = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
 
 

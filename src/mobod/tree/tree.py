@@ -372,10 +372,11 @@ class Tree:
         self.remembers = self.remembers or memory_size > 0
         self.addresses = {}
 
-    def routines_by_field(self, numbers_only: bool) -> dict[str, list[tuple[int, Any]]]:
+    def routines_by_field(self, numbers_only: bool, steps: bool) -> dict[str, list[tuple[int, Any]]]:
         """The routines that this tree needs, each with its row of a field of addresses, field by field.
 
-        *numbers_only* says that the record holds one state without tangents: the only one whose steps are remembered.
+        *numbers_only* says that the record holds one state without tangents; *steps* that it has no tangents, so that steps
+        are taken with it, which are remembered.
         """
         fields = self.fields
         rare = np.flatnonzero(np.isin(fields["rates"], (_rates.EULER, _rates.MATRIX)))
@@ -405,14 +406,14 @@ class Tree:
             "function_routine": self._function_routines,
             "constrain": shared,
             "measures": [(0, measures.measures)] if self.has_measures else [],
-            "measure_calls": self._measure_routines[: None if numbers_only else self._num_rate_routines],
+            "measure_calls": self._measure_routines[: None if steps else self._num_rate_routines],
         }
 
     def _addresses_for(self, *scalar: bool) -> dict[str, npt.NDArray[np.int64]]:
         """The fields of addresses for a record's scalar. Compiles or loads the routines that this tree needs."""
         if scalar not in self.addresses:
             found = {}
-            routines = self.routines_by_field(not any(scalar))
+            routines = self.routines_by_field(not any(scalar), not (scalar[1] or scalar[3]))
             if scalar[1] and any(scalar[2:]):  # residuals only
                 for_rows = [one for one in routines["constrain"] if one[0] not in (SOLVE_ROWS, EFFECTS_OF_BLOCK)]
                 routines |= {"dynamics_sweep": [], "constrain": for_rows, "measures": [], "measure_calls": []}
