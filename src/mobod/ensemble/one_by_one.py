@@ -64,15 +64,17 @@ def run_one(
     times: Array,
     settings: IntegratorSettings,
     held: Array | Callable[[State], Array] | None = None,
+    goes_on: bool = False,
 ) -> OneRun:
     """Take *state* through reports at *times*, with mobility forces, held or computed, beside those of the elements.
 
+    With *goes_on* it is where a step in a lane has ended, and is not brought to its constraints once more.
     What stops it, errors of users' own parts included, is told in the result.
     """
     integrator = settings.kind(system, **settings.keywords)
     for name, value in settings.choices.items():
         setattr(integrator, name, value)
-    integrator.held = held
+    integrator.held, integrator.goes_on = held, goes_on
     stepper, rows, failure = TimeStepper(system, integrator), Rows(len(times)), None
     stepper.may_be_saved = False
     try:

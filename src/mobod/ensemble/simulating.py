@@ -26,7 +26,6 @@ from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.stage import Stage
 from . import batch_runs as runs
-from .batch_steps import PROJECTOR
 from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Failure, Termination, counted
 from .functions import EndWhere, RunFunction
 from .functions import observe as run_observer
@@ -257,7 +256,8 @@ class Simulating(Stepping):
         state = self._state(i)
         before = run.outcome[i].copy()
         made = int(before[runs.ROWS])
-        if before[runs.STATUS] == runs.SUSPECT and run.integrator.fixed_step_size is None:
+        goes_on = bool(before[runs.STATUS] == runs.SUSPECT)
+        if goes_on and run.integrator.fixed_step_size is None:
             settings.keywords["initial_step_size"] = float(run.reached[i, 1])
         if not made and run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
             rows[0], rows[1:] = state.y_values, np.nan
@@ -265,7 +265,7 @@ class Simulating(Stepping):
             run.terminations[i] = Termination(state.time, _ENDED, state.y_values.copy())
             return
         force = None if run.controller is None else run.controller.force
-        done = run_one(self._system, state, run.times[min(i, len(run.times) - 1), made:], settings, force)
+        done = run_one(self._system, state, run.times[min(i, len(run.times) - 1), made:], settings, force, goes_on)
         k = len(done.time) - (done.termination is not None)
         rows[made : made + k], rows[made + k :] = done.y[:k], np.nan
         self._put_back(i, done.state)
@@ -391,8 +391,7 @@ class _Run:
         stuck, others = np.flatnonzero(alone), np.flatnonzero((status != rk.REACHED) & ~alone)[:_EXPLAINED]
         again = np.concatenate([stuck, others]) + first
         if len(again):
-            # a run of constraints' would not go on to rounding as it has begun: it is projected where it begins
-            fresh = again if self.lanes.plan[PROJECTOR] != 0 else again[self.outcome[again, runs.STATUS] != runs.SUSPECT]
+            fresh = again[self.outcome[again, runs.STATUS] != runs.SUSPECT]
             for part, start in zip(ensemble._variables, self._start, strict=True):
                 part[fresh] = start[fresh]
             self.outcome[fresh] = runs.NOT_RUN, *[0] * (runs.OUTCOMES - 1)
