@@ -12,9 +12,19 @@ PLANES = [("half-space", name) for name in [*SHAPES, "torus"]]
 ALL = {"torus": TORUS, "half-space": HALF_SPACE, **SHAPES}
 
 
+@pytest.mark.long
+def test_tangents_of_faces_that_bear_each_other(rng):
+    """One pair of the search among convex shapes, whose routine is that of all others: that it is compiled for Duals at all."""
+    check_tangents("brick", "brick", rng)
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("first, second", [*CONVEX, *OTHERS, *PLANES], ids=lambda name: name)
 def test_tangents_are_differences(first, second, rng):
+    check_tangents(first, second, rng)
+
+
+def check_tangents(first, second, rng):
     scene, h, compared = Scene(ALL[first], ALL[second]), 1e-6, 0
     for _ in range(40):
         poses = random_pose(rng), random_pose(rng)

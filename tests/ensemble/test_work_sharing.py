@@ -14,11 +14,16 @@ import pytest
 
 import mobod as mb
 from mobod.ensemble import work_sharing
-from mobod.ensemble.work_sharing import STOPPED, Helpers, by_chunks
+from mobod.ensemble.chunks import STOPPED
+from mobod.ensemble.work_sharing import Helpers, Task, by_chunks
 
 
 def helpers_alive():
     return sum(thread.name == "mobod-helper" for thread in threading.enumerate())
+
+
+def share(helpers, work, items, threads):
+    helpers.share(Task(work, items, paces=helpers.paces_of("work")), threads)
 
 
 def settles(wanted):
@@ -51,7 +56,7 @@ def test_every_item_is_done_once_by_workers_of_their_own(items, threads):
         inside.remove(worker)
 
     for _ in range(5):
-        helpers.share("work", by_chunks(work), items, threads)
+        share(helpers, by_chunks(work), items, threads)
     assert (done == 5).all()
 
 
@@ -73,7 +78,7 @@ def test_little_work_stays_on_one_thread(monkeypatch):
     monkeypatch.setattr(work_sharing, "WORTH", 10.0)
     helpers, workers = Helpers(), set()
     for _ in range(3):
-        helpers.share("work", by_chunks(lambda worker, begin, end: workers.add((worker, begin, end))), 64, 8)
+        share(helpers, by_chunks(lambda worker, begin, end: workers.add((worker, begin, end))), 64, 8)
     assert workers == {(0, 0, 64)} and helpers_alive() == 0
 
 
@@ -86,9 +91,9 @@ def test_help_that_does_not_help_is_called_seldom(monkeypatch):
         calls.append((begin, end))
         time.sleep(1e-4 if (begin, end) == (0, 64) else 1e-3)
 
-    for _ in range(60):
-        helpers.share("work", by_chunks(work), 64, 2)
-    assert calls.count((0, 64)) >= 50
+    for _ in range(300):
+        share(helpers, by_chunks(work), 64, 2)
+    assert calls.count((0, 64)) >= 280
 
 
 @pytest.mark.parametrize("whose", ["caller's", "helper's"])
@@ -102,13 +107,13 @@ def test_an_error_of_any_thread_comes_out_and_leaves_the_helpers_fit(whose):
                 raise ValueError("of mine")
 
     with pytest.raises(ValueError, match="of mine"):
-        helpers.share("work", by_chunks(fail), 8, 2)
+        share(helpers, by_chunks(fail), 8, 2)
     done = np.zeros(8, int)
 
     def work(worker, begin, end):
         done[begin:end] += 1
 
-    helpers.share("work", by_chunks(work), 8, 2)
+    share(helpers, by_chunks(work), 8, 2)
     assert (done == 1).all() and helpers_alive() == 1
 
 
@@ -120,19 +125,19 @@ def test_a_forked_process_makes_its_own():
     def work(worker, begin, end):
         done[begin:end] += 1
 
-    helpers.share("work", by_chunks(work), 64, 2)
+    share(helpers, by_chunks(work), 64, 2)
     child = os.fork()
     if child == 0:
-        helpers.share("work", by_chunks(work), 64, 2)
+        share(helpers, by_chunks(work), 64, 2)
         os._exit(0 if (done == 2).all() and helpers_alive() == 1 else 1)
     assert os.waitpid(child, 0)[1] == 0
 
 
 def test_copies_have_helpers_of_their_own():
     helpers = Helpers()
-    helpers.share("work", by_chunks(lambda worker, begin, end: None), 64, 2)
+    share(helpers, by_chunks(lambda worker, begin, end: None), 64, 2)
     for other in (copy.deepcopy(helpers), pickle.loads(pickle.dumps(helpers))):
-        other.share("work", by_chunks(lambda worker, begin, end: None), 64, 2)
+        share(other, by_chunks(lambda worker, begin, end: None), 64, 2)
     assert settles(2) or helpers_alive() <= 3
 
 
@@ -155,6 +160,26 @@ def test_quick_calls_one_after_the_other_miss_nothing():
             time.sleep(2.0 * work_sharing.AWAKE)
 
 
+@pytest.mark.parametrize("threads", [2, 4])
+def test_the_same_task_again_and_again_sees_what_was_written_meanwhile(threads):
+    """Helpers that are awake in its kernel go on without a word; some have just left, and some come late."""
+    system, state = mb.examples.double_pendulum.build()
+    one, more = (mb.Ensemble(system, 203, state=state, threads=n) for n in (1, threads))
+    rng = np.random.default_rng(6)
+    for k in range(400):
+        q = rng.uniform(-3.0, 3.0, (203, 2))
+        for ensemble in (one, more):
+            ensemble.upd_q()[:] = q
+            ensemble.realize()
+        assert np.array_equal(one.u_dot, more.u_dot), k
+        if k % 20 == 7:  # around the time at which they fall asleep
+            time.sleep(rng.uniform(0.5, 1.5) * work_sharing.AWAKE)
+        if k % 100 == 50:  # and with a record of another kind
+            inertias = rng.uniform(0.0, 1.0, 203)
+            for ensemble in (one, more):
+                ensemble.set_each(system.matter.bodies["lower"].set_rotor_inertia, inertias)
+
+
 def test_a_worker_is_one_thread_however_late_it_comes():
     """Else two threads would be at work with the arrays of one: one that is late for a job, and one in the next."""
     helpers, threads = Helpers(), {}
@@ -165,7 +190,7 @@ def test_a_worker_is_one_thread_however_late_it_comes():
             time.sleep(1e-5 * (begin % 7))
 
     for k in range(200):
-        helpers.share_all(by_chunks(work), 8, 2 + k % 4)
+        helpers.share_all(Task(by_chunks(work), 8), 2 + k % 4)
     assert threads[0] == {threading.get_ident()} and all(len(ids) == 1 for ids in threads.values())
     assert max(threads) <= 4
 
@@ -185,7 +210,7 @@ def test_ctrl_c_ends_long_work_of_a_helper_when_the_caller_has_done_its_own():
 
     begin = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
-        helpers.share_all(work, 2, 2)
+        helpers.share_all(Task(work, 2), 2)
         time.sleep(1.0)
     assert time.perf_counter() - begin < 5.0
 
@@ -201,5 +226,5 @@ def test_where_no_thread_can_be_made_the_caller_does_the_work(monkeypatch):
         done[begin:end] += 1
 
     for _ in range(2):
-        helpers.share("work", by_chunks(work), 64, 2)
+        share(helpers, by_chunks(work), 64, 2)
     assert (done == 2).all() and not helpers._jobs

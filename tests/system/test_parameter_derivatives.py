@@ -159,10 +159,14 @@ def test_bad_names():
     assert system.calc_parameter_derivatives(state, []).shape == (2, 0)
 
 
-def test_weight_that_a_force_holds(make, close):
-    """Gravity compensation depends on masses: no regressor knows that."""
+@pytest.mark.parametrize("field", [False, True])
+def test_weight_that_a_force_holds(field, make, close):
+    """Gravity compensation depends on masses, and so does a field that is no `Gravity`: no regressor knows that."""
     model = make.tree(3, [mb.mobilizer.Pin, mb.mobilizer.Universal, mb.mobilizer.Slider])
-    mb.force.GravityCompensation(model.forces, {model.bodies[2]: 0.7}, (0, -9.8, 0.2))
+    if field:
+        mb.force.UniformGravity(model.forces, model.matter, (1.0, -5.0, 0.2))
+    else:
+        mb.force.GravityCompensation(model.forces, {model.bodies[2]: 0.7}, (0, -9.8, 0.2))
     model.made()
     state = model.randomize()
     Changes(make.rng, state, [], model.bodies[1:]).assert_derivatives(state, close)

@@ -9,7 +9,7 @@ from ..state.fields import Record
 from ..state.validity import NO_MOBILIZERS, NO_RATES, UNCHECKED
 from ..tree.realize import nothing_of
 from .batch_memory import fill_memory
-from .chunks import ITEMS, begin_work, end_of, finish, stay_awake, take
+from .chunks import shared
 
 #: Results that `collect` can copy.
 Q_DOT, Q_DOT_DOT, BODY_TRANSFORMS, BODY_VELOCITIES, BODY_ACCELERATIONS, Z_DOT = range(6)
@@ -47,40 +47,33 @@ def realize_groups(
     failed: Any,
 ) -> None:
     # fmt: on
-    """Realize groups of eight, as long as there are chunks of them; states that are not finite are marked as failed."""
-    call = begin_work(worker, calls)
+    """Realize groups of eight, as `shared` among threads; states that are not finite are marked as failed."""
     model = attach(block)
-    begin = take(chunks)
-    while begin < chunks[ITEMS]:
-        end = end_of(chunks, begin)
-        for g in range(begin, end):
-            first = 8 * g
-            # separate arguments: a tuple costs small ensembles 4 % a call
-            fill(model, first, (own, time, q, u, z, particles, memory))
-            call_routine(address, model, 0, wanted | UNCHECKED | NO_RATES | NO_MOBILIZERS)
-            sound = nothing_of(model.u, model.nu, nothing_of(model.q, model.nq, 0.0 * load(model.time, 0, 0)))
-            sound = nothing_of(model.particle_location, model.particle_size, sound)
-            sound = nothing_of(model.particle_velocity, model.particle_size, sound)
-            if accelerations:
-                for i in range(model.nu):
-                    a = load(model.u_dot, i, 0)
-                    scatter(u_dot, first, i, a)
-                    sound = sound + 0.0 * a
-                for i in range(model.particle_size):
-                    a = load(model.particle_acceleration, i, 0)
-                    scatter(particle_acceleration, first, i, a)
-                    sound = sound + 0.0 * a
-            scatter(failed, first, 0, where(sound == 0.0, zero(sound), one(sound)))
-        finish(chunks, end - begin)
-        begin = take(chunks)
-    stay_awake(worker, calls, call)
+    for g in shared((worker, chunks, calls)):
+        first = 8 * g
+        # separate arguments: a tuple costs small ensembles 4 % a call
+        fill(model, first, (own, time, q, u, z, particles, memory))
+        call_routine(address, model, 0, wanted | UNCHECKED | NO_RATES | NO_MOBILIZERS)
+        sound = nothing_of(model.u, model.nu, nothing_of(model.q, model.nq, 0.0 * load(model.time, 0, 0)))
+        sound = nothing_of(model.particle_location, model.particle_size, sound)
+        sound = nothing_of(model.particle_velocity, model.particle_size, sound)
+        if accelerations:
+            for i in range(model.nu):
+                a = load(model.u_dot, i, 0)
+                scatter(u_dot, first, i, a)
+                sound = sound + 0.0 * a
+            for i in range(model.particle_size):
+                a = load(model.particle_acceleration, i, 0)
+                scatter(particle_acceleration, first, i, a)
+                sound = sound + 0.0 * a
+        scatter(failed, first, 0, where(sound == 0.0, zero(sound), one(sound)))
 
 
 @compiled
-def collect(block: Any, address: int, wanted: int, begin: int, end: int, what: int, states: Any, out: Any) -> None:
-    """Realize groups *begin* to *end* and copy one kind of result, flat, one row a state."""
+def collect(block: Any, address: int, wanted: int, share: Any, what: int, states: Any, out: Any) -> None:
+    """Realize groups and copy one kind of result, flat, one row a state."""
     model = attach(block)
-    for g in range(begin, end):
+    for g in shared(share):
         first = 8 * g
         fill(model, first, states)
         call_routine(address, model, 0, wanted | UNCHECKED)

@@ -12,16 +12,17 @@ from ..state.validity import NO_RATES, POSITIONS, UNCHECKED
 from ..tree import constraints
 from ..tree.project import ERROR, LEAST, TOLERANCE
 from .batch import fill
+from .chunks import shared
 
 #: Results that `collect` can copy, in the kernels' order of equations.
 POSITION_ERRORS, VELOCITY_ERRORS, MULTIPLIERS = range(3)
 
 
 @compiled
-def collect(block: Any, address: int, wanted: int, begin: int, end: int, what: int, states: Any, out: Any) -> None:
-    """Realize groups *begin* to *end* and copy one kind of result of the enabled constraints, one row a state."""
+def collect(block: Any, address: int, wanted: int, share: Any, what: int, states: Any, out: Any) -> None:
+    """Realize groups and copy one kind of result of the enabled constraints, one row a state."""
     model = attach(block)
-    for g in range(begin, end):
+    for g in shared(share):
         first = 8 * g
         fill(model, first, states)
         call_routine(address, model, 0, wanted | UNCHECKED | NO_RATES)
@@ -45,21 +46,20 @@ def project(
     address: int,
     prescriber: int,
     projector: int,
-    begin: int,
-    end: int,
+    share: Any,
     states: Any,
     tolerances: Any,
     new_q: Any,
     new_u: Any,
     failed: Any,
 ) -> None:
-    """Prescribe and project q and u of groups *begin* to *end*, state by state; *failed* is 1 where that failed.
+    """Prescribe and project q and u of groups, state by state; *failed* is 1 where that failed.
 
     The addresses are those of `realize.advance`; `prescribe.prescribe`, 0 where nothing is prescribed; and `project.project`, 0
     where there are no equations.
     """
     model = attach(block)
-    for g in range(begin, end):
+    for g in shared(share):
         first = 8 * g
         fill(model, first, states)
         store(model.projection, TOLERANCE, 0, gather(tolerances, first, 0))

@@ -8,6 +8,7 @@ from ..compiling import compiled, generic
 from ..state.validity import ARTICULATED, EVERYTHING, KINEMATICS
 from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_dynamics_derivatives, inverse_mass_matrix
 from .batch_operators import put, realize, take
+from .chunks import shared
 
 #: Up to so many mobilities eight states' matrices fit into the cache, and are multiplied side by side.
 SMALL = 16
@@ -65,14 +66,14 @@ def _products_of_each(n: int, first: int, found: Any, matrices: Any, rows: Any, 
 # fmt: off
 @compiled
 def calc_forward_dynamics_derivatives(
-    block: Any, address: int, begin: int, end: int, states: Any, slopes: Any,
+    block: Any, address: int, share: Any, states: Any, slopes: Any,
     bodies: Any, speeds: Any, columns: Any, matrices: Any, rows: Any, work: Any, found: Any, out: Any,
 ) -> None:
     # fmt: on
     """Derivatives of udot by q and u, then M^-1, one below the other."""
     model = attach(block)
     n = model.nu
-    for g in range(begin, end):
+    for g in shared(share):
         realize(model, address, EVERYTHING, 8 * g, states)
         inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, found[2 * n :])
         inverse_dynamics_derivatives.sweep(
@@ -84,14 +85,14 @@ def calc_forward_dynamics_derivatives(
 # fmt: off
 @compiled
 def calc_inverse_dynamics_derivatives(
-    block: Any, address: int, begin: int, end: int, states: Any, slopes: Any,
+    block: Any, address: int, share: Any, states: Any, slopes: Any,
     udot: Any, udot8: Any, A: Any, bodies: Any, speeds: Any, columns: Any, work: Any, found: Any, out: Any,
 ) -> None:
     # fmt: on
     """Derivatives of what is missing for udot, by q and u, then M, one below the other."""
     model = attach(block)
     n = model.nu
-    for g in range(begin, end):
+    for g in shared(share):
         realize(model, address, KINEMATICS, 8 * g, states)
         take(udot, 8 * g, udot8)
         inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot8, A)

@@ -12,6 +12,7 @@ from ..state.fields import Record
 from ..state.validity import ARTICULATED, FORCES, NO_RATES, POSITIONS, UNCHECKED, VELOCITIES
 from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix, jacobian, mass_matrix
 from .batch import fill
+from .chunks import shared
 
 
 @generic
@@ -40,30 +41,30 @@ def put(rows: Any, first: int, target: Any) -> None:
 
 
 @compiled
-def calc_m(block: Any, address: int, begin: int, end: int, states: Any, work: Any, M: Any, out: Any) -> None:
-    """M of groups *begin* to *end*."""
+def calc_m(block: Any, address: int, share: Any, states: Any, work: Any, M: Any, out: Any) -> None:
+    """M of those groups that it gets of all that threads share."""
     model = attach(block)
-    for g in range(begin, end):
+    for g in shared(share):
         realize(model, address, POSITIONS, 8 * g, states)
         explicit_mass_matrix.calc_m(model, False, work, work, M)
         put(M, 8 * g, out)
 
 
 @compiled
-def calc_m_inv(block: Any, address: int, begin: int, end: int, states: Any, work: Any, M: Any, out: Any) -> None:
+def calc_m_inv(block: Any, address: int, share: Any, states: Any, work: Any, M: Any, out: Any) -> None:
     """M^-1."""
     model = attach(block)
-    for g in range(begin, end):
+    for g in shared(share):
         realize(model, address, POSITIONS | ARTICULATED, 8 * g, states)
         inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M)
         put(M, 8 * g, out)
 
 
 @compiled
-def multiply_by_m(block: Any, address: int, begin: int, end: int, states: Any, a: Any, a8: Any, f8: Any, f: Any) -> None:
+def multiply_by_m(block: Any, address: int, share: Any, states: Any, a: Any, a8: Any, f8: Any, f: Any) -> None:
     """f = M a."""
     model = attach(block)
-    for g in range(begin, end):
+    for g in shared(share):
         realize(model, address, POSITIONS, 8 * g, states)
         take(a, 8 * g, a8)
         mass_matrix.multiply_by_m(model, a8, f8)
@@ -71,10 +72,10 @@ def multiply_by_m(block: Any, address: int, begin: int, end: int, states: Any, a
 
 
 @compiled
-def multiply_by_m_inv(block: Any, address: int, begin: int, end: int, states: Any, f: Any, f8: Any, a8: Any, a: Any) -> None:
+def multiply_by_m_inv(block: Any, address: int, share: Any, states: Any, f: Any, f8: Any, a8: Any, a: Any) -> None:
     """a = M^-1 f."""
     model = attach(block)
-    for g in range(begin, end):
+    for g in shared(share):
         realize(model, address, POSITIONS | ARTICULATED, 8 * g, states)
         take(f, 8 * g, f8)
         mass_matrix.solve(model, f8, a8)
@@ -85,8 +86,7 @@ def multiply_by_m_inv(block: Any, address: int, begin: int, end: int, states: An
 def calc_residual_force(
     block: Any,
     address: int,
-    begin: int,
-    end: int,
+    share: Any,
     states: Any,
     f: Any,
     F: Any,
@@ -99,7 +99,7 @@ def calc_residual_force(
 ) -> None:
     """residual = M udot + J^T (F0 - F) - f."""
     model = attach(block)
-    for g in range(begin, end):
+    for g in shared(share):
         realize(model, address, POSITIONS | VELOCITIES, 8 * g, states)
         take(f, 8 * g, f8)
         take(F, 8 * g, F8)
@@ -110,11 +110,11 @@ def calc_residual_force(
 
 @compiled
 def calc_inverse_dynamics(
-    block: Any, address: int, begin: int, end: int, states: Any, udot: Any, udot8: Any, missing8: Any, missing: Any
+    block: Any, address: int, share: Any, states: Any, udot: Any, udot8: Any, missing8: Any, missing: Any
 ) -> None:
     """What is missing for udot, with the forces of all elements."""
     model = attach(block)
-    for g in range(begin, end):
+    for g in shared(share):
         realize(model, address, POSITIONS | VELOCITIES | FORCES, 8 * g, states)
         take(udot, 8 * g, udot8)
         inverse_dynamics.calc_missing_force(model, address, inverse_dynamics.NEEDED, udot8, missing8)
@@ -123,11 +123,11 @@ def calc_inverse_dynamics(
 
 @compiled
 def multiply_by_frame_jacobian(
-    block: Any, address: int, begin: int, end: int, states: Any, bodies: Any, stations: Any, v: Any, v8: Any, V8: Any, V: Any
+    block: Any, address: int, share: Any, states: Any, bodies: Any, stations: Any, v: Any, v8: Any, V8: Any, V: Any
 ) -> None:
     """V[t] = (w; v_S) of each task for speeds v; stations are in lanes, all alike."""
     model = attach(block)
-    for g in range(begin, end):
+    for g in shared(share):
         realize(model, address, POSITIONS, 8 * g, states)
         take(v, 8 * g, v8)
         jacobian.multiply_by_frame_jacobian(model, bodies, stations, v8, V8)
@@ -136,11 +136,11 @@ def multiply_by_frame_jacobian(
 
 @compiled
 def calc_frame_jacobian(
-    block: Any, address: int, begin: int, end: int, states: Any, bodies: Any, stations: Any, rows: int, J8: Any, J: Any
+    block: Any, address: int, share: Any, states: Any, bodies: Any, stations: Any, rows: int, J8: Any, J: Any
 ) -> None:
     """The Jacobian of each task, *rows* a task; J8 has to be zero at first."""
     model = attach(block)
-    for g in range(begin, end):
+    for g in shared(share):
         realize(model, address, POSITIONS, 8 * g, states)
         jacobian.calc_frame_jacobian(model, bodies, stations, rows, J8)
         put(J8, 8 * g, J)
@@ -148,11 +148,11 @@ def calc_frame_jacobian(
 
 @compiled
 def calc_bias_for_frame_jacobian(
-    block: Any, address: int, begin: int, end: int, states: Any, bodies: Any, stations: Any, bias8: Any, bias: Any
+    block: Any, address: int, share: Any, states: Any, bodies: Any, stations: Any, bias8: Any, bias: Any
 ) -> None:
     """Jdot u of each task."""
     model = attach(block)
-    for g in range(begin, end):
+    for g in shared(share):
         realize(model, address, POSITIONS | VELOCITIES, 8 * g, states)
         jacobian.calc_bias_for_frame_jacobian(model, bodies, stations, bias8)
         put(bias8, 8 * g, bias)

@@ -33,6 +33,7 @@ from ..tree import sampling
 from . import batch_steps as steps
 from .batch_memory import begin_measures, begin_steps, finish_steps, put_memory, take_memory
 from .batch_steps import (
+    APART,
     AT,
     AT_HIGH,
     AT_LOW,
@@ -45,6 +46,7 @@ from .batch_steps import (
     FRESH,
     HALT,
     HIGH,
+    ITERATIONS,
     LIMITER,
     LOW,
     NORM,
@@ -68,13 +70,15 @@ from .chunks import take as next_chunk
 
 # rows of `lanes`, integers of each lane: its state, -1 for none; its next report; then what is counted of the run, as in
 # `COUNTED`; and what the last attempt's failure was
-STATE, REPORT, STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REALIZATION_FAILURES, PROJECTION_FAILURES, FAILURE = range(9)
-LANE_ROWS = 9
+STATE, REPORT, STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REALIZATION_FAILURES, PROJECTION_FAILURES = range(8)
+CONVERGENCE_FAILURES, FAILURE = range(8, 10)
+LANE_ROWS = 10
 #: Columns of `outcome`: how the run ended, one of the statuses of `integrator._runge_kutta`; reports made, and what else was
 #: counted, in the order of the lanes' rows.
 STATUS, ROWS = 0, 1
 NUM_STEPS, NUM_ATTEMPTS, NUM_EVALUATIONS, NUM_ERROR_FAILURES, NUM_REALIZATION_FAILURES, NUM_PROJECTION_FAILURES = range(2, 8)
-OUTCOMES = 8
+NUM_CONVERGENCE_FAILURES = 8
+OUTCOMES = 9
 #: A state that has not been run to its end, and one whose run was ended by a function.
 NOT_RUN, TERMINATED = -1, 100
 #: A state in whose next step a witness may change sign: it is to be run alone from where that begins.
@@ -456,7 +460,9 @@ def refuse(lane: int, plan: Any, settings: Any, control: Any, lanes: Any) -> int
             return rk.NOT_FINITE
         return rk.NOT_PROJECTED if failure == PROJECTION_FAILURES else rk.STEP_TOO_SMALL
     shrink = 0.1
-    if failure == ERROR_FAILURES and error < 1e299:
+    if failure == CONVERGENCE_FAILURES:
+        shrink = 0.5
+    elif failure == ERROR_FAILURES and error < 1e299:
         shrink = max(0.1, min(0.9, 0.8 * (settings[ACCURACY] / error) ** (1.0 / plan[ERROR_ORDER])))
     control[STEP, 0, lane] = max(control[MIN_STEP, 0, lane], shrink * h)
     control[LAST_ERROR, 0, lane] = 0.0
@@ -615,7 +621,7 @@ def run(
                 h = 0.0
             control[SIZE, 0, lane] = h
         begin_steps(model)
-        sound = steps.attempt(model, plan, held, work, table, load(control, TIME, 0), load(control, SIZE, 0))
+        sound = steps.attempt(model, plan, settings, held, work, table, weights, control)
         for i in range(model.ny):
             sound = sound + 0.0 * load(model.y, i, 0)
         if plan[FIXED] != 0:
@@ -630,10 +636,13 @@ def run(
             if lanes[STATE, lane] < 0:
                 continue
             lanes[ATTEMPTS, lane] += 1
-            lanes[EVALUATIONS, lane] += evaluations
+            lanes[EVALUATIONS, lane] += evaluations + int(control[ITERATIONS, 0, lane])
             lanes[FAILURE, lane] = ERROR_FAILURES
             if not control[SOUND, 0, lane] == 0.0:
                 lanes[FAILURE, lane] = REALIZATION_FAILURES
+                control[NORM, 0, lane] = 1e300
+            elif control[APART, 0, lane] > 0.0:
+                lanes[FAILURE, lane] = CONVERGENCE_FAILURES
                 control[NORM, 0, lane] = 1e300
             elif control[NORM, 0, lane] <= settings[ACCURACY]:
                 marks[TAKEN, 0, lane] = 1.0
@@ -681,7 +690,7 @@ def run(
                 if is_suspect(lane, watched, seen, control[SIZE, 0, lane]):
                     marks[TAKEN, 0, lane] = 0.0
                     lanes[ATTEMPTS, lane] -= 1
-                    lanes[EVALUATIONS, lane] -= evaluations
+                    lanes[EVALUATIONS, lane] -= evaluations + int(control[ITERATIONS, 0, lane])
                     retire(model, lane, SUSPECT, False, control, lanes, work, given, out)
                 else:
                     accept(lane, plan, settings, control, lanes)
@@ -699,7 +708,7 @@ def run(
 
 @generic
 def attempts_evaluations(plan: Any, table: Any) -> int:
-    """Evaluations of an attempt."""
+    """Evaluations of an attempt, beside one an iteration."""
     if plan[steps.METHOD] == steps.RUNGE_KUTTA:
         return table.shape[1] - 2
-    return 1 if plan[steps.METHOD] == steps.SEMI_EXPLICIT_EULER2 else 0
+    return 0 if plan[steps.METHOD] == steps.SEMI_EXPLICIT_EULER else 1

@@ -15,21 +15,23 @@ from ..compiling import generic
 from ..constraint._protocol import PROJECT_Q, PROJECT_U
 from ..integrator import _runge_kutta as rk
 from ..integrator._runge_kutta import FIRST_STAGE, RATE, RATE_PREVIOUS, Y_PREVIOUS, Y
+from ..integrator.verlet import MOST_ITERATIONS, NEARER
 from ..mobilizer import _rates
 from ..motion._protocol import SET_Q, SET_U
-from ..state.validity import FORCES, KINEMATICS, NO_MOBILIZERS, NO_RATES, POSITIONS, UNCHECKED
+from ..state.validity import ARTICULATED, FORCES, KINEMATICS, NO_MOBILIZERS, NO_RATES, POSITIONS, UNCHECKED
 from ..tree.project import ERROR, LEAST, TOLERANCE
 from ..tree.realize import nothing_of
 
 # rows of `control` after those of `integrator._runge_kutta`: the attempt's size, the time of a report, the attempt's error, NaN
 # where it failed, when the run ends, when what terminates it becomes positive, the value of that at the step's beginning and
 # last, the bracket of the time at which it is zero with the values there, weighted, and which side was moved last; when the
-# next controller is to be sampled; where surfaces may touch, the strain and the surprise of that module
+# next controller is to be sampled; of the attempt of a method that iterates how often it did, and 1 where that went on;
+# where surfaces may touch, the strain and the surprise of that module
 SIZE, AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE = range(
     rk.CONTROL_SIZE, rk.CONTROL_SIZE + 14
 )
-STRAIN, SURPRISE = range(rk.CONTROL_SIZE + 14, rk.CONTROL_SIZE + 16)
-CONTROL_ROWS = rk.CONTROL_SIZE + 16
+ITERATIONS, APART, STRAIN, SURPRISE = range(rk.CONTROL_SIZE + 14, rk.CONTROL_SIZE + 18)
+CONTROL_ROWS = rk.CONTROL_SIZE + 18
 # rows of `marks`: lanes that begin, that end a step, that report
 FRESH, TAKEN, DUE = range(3)
 MARK_ROWS = 3
@@ -40,7 +42,7 @@ PROJECT_REPORTS, FIXED, PLAIN_RATES, QUATERNIONS, TERMINATOR, SINGLE_ROUTINE, SI
 LIMITER, FORESEEN = 17, 18
 PLAN_SIZE = 19
 # what METHOD is
-RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2 = range(3)
+RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2, VERLET = range(4)
 
 _OPTIONS = UNCHECKED | NO_RATES | NO_MOBILIZERS
 
@@ -73,18 +75,32 @@ def add_forces(model: Any, plan: Any, held: Any) -> None:
 @generic
 def evaluate(model: Any, plan: Any, held: Any) -> None:
     """Set prescribed q and u, and compute the rates of y."""
-    wanted, valid = plan[WANTED], 0
+    valid = 0
     if plan[PRESCRIBER] != 0:
         call_routine(plan[PRESCRIBER], model, SET_Q, 0)
         call_routine(plan[ROUTINE], model, 0, POSITIONS | UNCHECKED)
         call_routine(plan[PRESCRIBER], model, SET_U, 0)
         valid = POSITIONS
+    evaluate_rest(model, plan, held, valid)
+
+
+@generic
+def evaluate_speeds(model: Any, plan: Any, held: Any) -> None:
+    """`evaluate`, where time and the matter's q and the particles' locations are as they were at the last."""
+    if plan[PRESCRIBER] != 0:
+        call_routine(plan[PRESCRIBER], model, SET_U, 0)
+    evaluate_rest(model, plan, held, POSITIONS | ARTICULATED)
+
+
+@generic
+def evaluate_rest(model: Any, plan: Any, held: Any, valid: int) -> None:
+    """Compute the rates of y, where some results are *valid* already."""
     if plan[HOLDS] != 0 or plan[CONTROLLER] != 0:
         before = KINEMATICS | FORCES
-        call_routine(plan[ROUTINE], model, valid, wanted & (before | _OPTIONS))
+        call_routine(plan[ROUTINE], model, valid, plan[WANTED] & (before | _OPTIONS))
         add_forces(model, plan, held)
-        valid = before
-    call_routine(plan[ROUTINE], model, valid, wanted)
+        valid = valid | before
+    call_routine(plan[ROUTINE], model, valid, plan[WANTED])
 
 
 @generic
@@ -223,15 +239,108 @@ def semi_explicit_euler2(model: Any, plan: Any, held: Any, work: Any, time: Any,
 
 
 @generic
-def attempt(model: Any, plan: Any, held: Any, work: Any, table: Any, time: Any, h: Any) -> Any:
-    """One attempt of the method: y at its end, the errors' row, and NaN where it failed."""
+def any_of(control: Any, row: int) -> bool:
+    """Whether a lane's number in a row is above zero."""
+    found = False
+    for lane in range(8):
+        found = found or control[row, 0, lane] > 0.0
+    return found
+
+
+@generic
+def predict(model: Any, work: Any, time: Any, h: Any) -> None:
+    """Verlet's q and the particles' locations at the end of the step, and Euler's values of all else."""
+    store(model.time, 0, 0, time + h)
+    last, n = work.shape[0] - 1, model.particle_size
+    first = model.ny - 2 * n
+    for i in range(model.ny):
+        store(model.y, i, 0, load(work, Y, i) + h * load(work, RATE, i))
+    for i in range(model.nq):
+        store(model.q, i, 0, load(model.q, i, 0) + 0.5 * h * h * load(work, last, i))
+    for i in range(first, first + n):
+        store(model.y, i, 0, load(model.y, i, 0) + 0.5 * h * h * load(work, RATE, i + n))
+
+
+@generic
+def correct(model: Any, work: Any, weights: Any, h: Any, going: Any) -> Any:
+    """Speeds and z by the trapezoidal rule, of lanes that iterate; the size of the change, weighted as errors are."""
+    n, worst = model.particle_size, zero(h)
+    first = model.ny - 2 * n
+    for i in range(model.nq, model.ny):
+        if (i < first or i >= first + n) and weights[i] > 0.0:
+            before, rates = load(model.y, i, 0), load(work, RATE, i) + load(model.y_dot, i, 0)
+            now = load(work, Y, i) + 0.5 * h * rates
+            size = weights[i] * size_of(now - before) / larger(1.0 + zero(now), weights[i] * size_of(now))
+            store(model.y, i, 0, where(going > 0.0, now, before))
+            worst = where(size <= worst, worst, size)
+    return worst
+
+
+@generic
+def set_error_of_verlet(model: Any, work: Any, h: Any, previous: Any) -> None:
+    """Verlet's error of each variable; *previous* is the size of the last step, or 0."""
+    errors, last, n = work.shape[0] - 3, work.shape[0] - 1, model.particle_size
+    first, begun = model.ny - 2 * n, previous > 0.0
+    longer = where(begun, previous, one(previous))
+    for i in range(model.ny):
+        rate = load(work, RATE, i)
+        difference = 0.5 * h * (load(model.y_dot, i, 0) - rate)
+        if i < model.nq:
+            error = difference - 0.5 * h * h * load(work, last, i)
+        elif i >= first and i < first + n:
+            error = difference - 0.5 * h * h * load(work, RATE, i + n)
+        else:
+            before = (rate - load(work, RATE_PREVIOUS, i)) / longer
+            error = where(begun, h * h * (2.0 * difference - h * before) / (6.0 * (h + longer)), difference)
+        store(work, errors, i, error)
+
+
+@generic
+def verlet(model: Any, plan: Any, settings: Any, held: Any, work: Any, weights: Any, control: Any, time: Any, h: Any) -> Any:
+    """One attempt of `integrator.verlet`; NaN where it failed. A lane that has converged keeps what it has.
+
+    ITERATIONS says how often each lane has iterated, APART is 1 where that does not converge.
+    """
+    predict(model, work, time, h)
+    evaluate(model, plan, held)
+    sound = soundness(model)
+    tolerance, before = min(1e-4, 0.1 * settings[rk.ACCURACY]), 1e300 + zero(h)
+    count = apart = zero(h)
+    going = where(sound == 0.0, where(h > 0.0, one(h), zero(h)), zero(h))
+    for k in range(MOST_ITERATIONS):
+        store(control, APART, 0, going)
+        if not any_of(control, APART):
+            break
+        change = correct(model, work, weights, h, going)
+        evaluate_speeds(model, plan, held)
+        sound = sound + soundness(model)
+        count = count + going
+        far = where(change <= tolerance, zero(h), going)
+        if k >= 2:
+            stuck = where(change <= NEARER * before, zero(h), far)
+            apart, far = apart + stuck, far - stuck
+        going = where(sound == 0.0, far, zero(h))
+        before = change
+    store(control, APART, 0, apart + going)
+    store(control, ITERATIONS, 0, count)
+    if plan[FIXED] == 0:
+        set_error_of_verlet(model, work, h, time - load(control, rk.PREVIOUS_TIME, 0))
+    return sound
+
+
+@generic
+def attempt(model: Any, plan: Any, settings: Any, held: Any, work: Any, table: Any, weights: Any, control: Any) -> Any:
+    """One attempt of the method from TIME, of the size SIZE: y at its end, the errors' row, and NaN where it failed."""
+    time, h = load(control, rk.TIME, 0), load(control, SIZE, 0)
     sound = zero(h)
     if plan[METHOD] == RUNGE_KUTTA:
         sound = runge_kutta(model, plan, held, work, table, time, h)
     elif plan[METHOD] == SEMI_EXPLICIT_EULER:
         euler(model, plan, work, Y, RATE, time, h)
-    else:
+    elif plan[METHOD] == SEMI_EXPLICIT_EULER2:
         sound = semi_explicit_euler2(model, plan, held, work, time, h)
+    else:
+        sound = verlet(model, plan, settings, held, work, weights, control, time, h)
     return sound
 
 

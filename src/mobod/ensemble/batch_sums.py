@@ -9,6 +9,7 @@ from ..force import _dispatch as forces
 from ..state.fields import Record
 from ..tree import constraint_operators, jacobian_sweeps, momentum, reaction
 from .batch_operators import realize
+from .chunks import shared
 
 #: One number each;
 KINETIC_ENERGY, POTENTIAL_ENERGY, POWER_DISSIPATION = range(3)
@@ -70,10 +71,10 @@ def _put(rows: Any, count: int, columns: int, first: int, at: int, out: Any) -> 
 
 
 @compiled
-def collect(block: Any, address: int, finder: int, wanted: int, begin: int, end: int, what: int, states: Any, out: Any) -> None:
-    """Realize groups *begin* to *end* and compute one of these, flat, one row a state; *finder* is the address of `find`."""
+def collect(block: Any, address: int, finder: int, wanted: int, share: Any, what: int, states: Any, out: Any) -> None:
+    """Realize groups and compute one of these, flat, one row a state; *finder* is the address of `find`."""
     model = attach(block)
-    for g in range(begin, end):
+    for g in shared(share):
         first = 8 * g
         realize(model, address, wanted, first, states)
         if what != BODY_FORCES and what != MOBILITY_FORCES:

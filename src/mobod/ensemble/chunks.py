@@ -13,12 +13,14 @@ import numpy.typing as npt
 from ..algebra import counter
 from ..compiling import compiled, generic
 
-# places: items that were taken, items that are done; how many there are, and how many a chunk. What several threads write is in
-# cache lines of its own
-NEXT, DONE, ITEMS, SIZE = 0, 16, 32, 33
-_PLACES = 48
-# of another array: how often helpers were called, and how long those stay awake who have worked
-CALLS, TRIES = 0, 16
+# places: items that were taken, items that are done; how many there are, how many a chunk, not 0 once a thread has failed or
+# Ctrl-C has come, which long work looks at, and the task's number; how many helpers are in its kernel, at work or awake. What
+# several threads write is in cache lines of its own
+NEXT, DONE, ITEMS, SIZE, STOPPED, TASK, INSIDE = 0, 16, 32, 33, 34, 35, 48
+_PLACES = 64
+# of another array: how often helpers were called, for how many tries those stay awake who have worked, and for which task the
+# last call was, 0 for none of theirs
+CALLS, TRIES, CALLED = 0, 16, 17
 
 
 def new_calls() -> npt.NDArray[np.int64]:
@@ -26,10 +28,10 @@ def new_calls() -> npt.NDArray[np.int64]:
     return np.zeros(32, np.int64)
 
 
-def new_chunks(items: int, size: int) -> npt.NDArray[np.int64]:
+def new_chunks(items: int, size: int, task: int = 0) -> npt.NDArray[np.int64]:
     """The counters of so many items, in chunks of this size."""
     counters = np.zeros(_PLACES, np.int64)
-    counters[ITEMS], counters[SIZE] = items, max(1, size)
+    counters[ITEMS], counters[SIZE], counters[TASK] = items, max(1, size), task
     return counters
 
 
@@ -67,6 +69,31 @@ def stay_awake(worker: int, calls: Any, call: int) -> None:
             if counter.value(calls, CALLS) != call:
                 break
             counter.pause()
+
+
+@generic
+def shared(share: Any) -> Any:
+    """Yield the items that this thread gets of all; a helper that hears of a task's next call goes on with that.
+
+    *share* is the thread's number as a worker, the counters of chunks, and those of calls.
+    """
+    worker, chunks, calls = share
+    if worker != 0:
+        counter.add(chunks, INSIDE, 1)
+    call, again = begin_work(worker, calls), True
+    while again:
+        begin = take(chunks)
+        while begin < chunks[ITEMS]:
+            end = end_of(chunks, begin)
+            for item in range(begin, end):  # noqa: UP028  (Numba has no `yield from`)
+                yield item
+            finish(chunks, end - begin)
+            begin = take(chunks)
+        stay_awake(worker, calls, call)
+        last, call = call, counter.value(calls, CALLS)  # read before it is asked what was called: one more is seen at once
+        again = worker != 0 and call != last and counter.value(calls, CALLED) == chunks[TASK]
+    if worker != 0:
+        counter.add(chunks, INSIDE, -1)
 
 
 @compiled

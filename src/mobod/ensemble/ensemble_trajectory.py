@@ -46,9 +46,10 @@ class Termination(NamedTuple):
 
 def counted(outcome: npt.NDArray[Any]) -> dict[str, Any]:
     """What was counted of each state, by name, from rows of `batch_runs.run`."""
-    failures = "error_test_failures", "realization_failures", "projection_failures"
+    failures = "error_test_failures", "realization_failures", "projection_failures", "convergence_test_failures"
     names = ("steps_taken", "steps_attempted", "evaluations", *failures)
-    return dict(zip(names, outcome[:, runs.NUM_STEPS :].T.astype(np.int64), strict=True))
+    # recordings of earlier versions lack the last
+    return dict(zip(names, np.asarray(outcome[:, runs.NUM_STEPS :].T, np.int64), strict=False))
 
 
 class CopyOf:
@@ -102,8 +103,8 @@ class EnsembleTrajectory(Sealed):
         How many reports of each there are.
     statistics : dict
         How it was computed: arrays ``(n,)`` of ``steps_taken``, ``steps_attempted``, ``evaluations``,
-        ``error_test_failures``, ``realization_failures``, ``projection_failures``, ``last_step_size``; the integrator's name
-        and the ``wall_time`` of all.
+        ``error_test_failures``, ``realization_failures``, ``projection_failures``, ``convergence_test_failures``,
+        ``last_step_size``; the integrator's name and the ``wall_time`` of all.
     coordinate_names, speed_names, auxiliary_names : tuple of str
         One a column.
 

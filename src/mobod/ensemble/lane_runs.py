@@ -13,7 +13,7 @@ from ..algebra.record import LANES, aligned_zeros
 from ..event._watch import is_compiled
 from ..event.when import When
 from ..force.contact.step_limit import limit_step
-from ..integrator import Integrator, SemiExplicitEuler, SemiExplicitEuler2
+from ..integrator import Integrator, SemiExplicitEuler, SemiExplicitEuler2, Verlet
 from ..integrator import _runge_kutta as rk
 from ..integrator._weights import error_weights
 from ..measure import Integrate
@@ -43,6 +43,7 @@ METHODS = {
     rk.advance: steps.RUNGE_KUTTA,
     SemiExplicitEuler.kernel: steps.SEMI_EXPLICIT_EULER,
     SemiExplicitEuler2.kernel: steps.SEMI_EXPLICIT_EULER2,
+    Verlet.kernel: steps.VERLET,
 }
 
 
@@ -126,7 +127,9 @@ class LaneRuns:
         plan[steps.ROUTINE] = advance.address(**in_lanes)
         plan[steps.PRESCRIBER] = prescribe.address(**in_lanes) if state.has_known else 0
         plan[steps.PROJECTOR] = project.address(**in_lanes) if constrained else 0
-        plan[steps.WANTED] = wanted if state.has_known else wanted | NO_MOBILIZERS
+        iterates = METHODS[type(integrator).kernel] == steps.VERLET
+        # where speeds change and positions stay, mobilizers' poses are read once more
+        plan[steps.WANTED] = wanted if state.has_known or iterates else wanted | NO_MOBILIZERS
         plan[steps.HOLDS] = holds
         plan[steps.CONTROLLER] = controller.address(**in_lanes) if controller is not None else 0
         plan[steps.TERMINATOR] = terminator.address(**in_lanes) if terminator is not None else 0
@@ -138,7 +141,9 @@ class LaneRuns:
             plan[steps.FORESEEN] = integrator.counts[rk.FORESEEN]
         plan[steps.METHOD] = METHODS[type(integrator).kernel]
         plan[steps.ERROR_ORDER] = integrator.counts[rk.ERROR_ORDER]
-        plan[steps.ENDS_AT_STAGE] = plan[steps.METHOD] == steps.RUNGE_KUTTA and integrator.counts[rk.ENDS_AT_STAGE]
+        plan[steps.ENDS_AT_STAGE] = iterates or (
+            plan[steps.METHOD] == steps.RUNGE_KUTTA and integrator.counts[rk.ENDS_AT_STAGE]
+        )
         plan[steps.MEAN_NORM] = integrator.counts[rk.MEAN_NORM]
         plan[steps.QUATERNIONS] = bool(tree.fields["has_quaternion"].any())
         projects = integrator.counts[rk.PROJECT_REPORTS] and (constrained or plan[steps.QUATERNIONS])

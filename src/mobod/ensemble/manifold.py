@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -106,10 +106,10 @@ class OnManifold(Results):
                 address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
                 data = self._own_places, *self._variables
 
-                def work(record: Record, begin: int, end: int) -> None:
-                    batch_constraints.collect(record, address, validity.NEEDED[stage], begin, end, what, data, found)
+                def work(record: Record, share: tuple[Any, ...]) -> None:
+                    batch_constraints.collect(record, address, validity.NEEDED[stage], share, what, data, found)
 
-                self._share_out(("errors", what), work, self._threads, self._whole_workers, self._whole_record)
+                self._share_out(("errors", what), work)
             self._results[place] = found
         return read_only(found[: self._n][:, rows])
 
@@ -238,8 +238,8 @@ class OnManifold(Results):
         projector = _project.project.address(**lanes) if template.num_matter_errors("u_err") else 0
         tolerances, data = np.full((self._groups * LANES, 1), accuracy), (self._own_places, *self._variables)
 
-        def work(record: Record, begin: int, end: int) -> None:
+        def work(record: Record, share: tuple[Any, ...]) -> None:
             addresses = address, prescriber, projector
-            batch_constraints.project(record, *addresses, begin, end, data, tolerances, q, u, failed)
+            batch_constraints.project(record, *addresses, share, data, tolerances, q, u, failed)
 
-        self._share_out("project", work, self._threads, self._whole_workers, self._whole_record)
+        self._share_out("project", work)

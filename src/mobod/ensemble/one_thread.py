@@ -16,29 +16,32 @@ class Users:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        #: The thread that assigned last, and the threads that have since replaced what another had assigned.
+        #: The thread that assigned last, and the threads that have since replaced what another had assigned, if any have.
         self._last: weakref.ref[threading.Thread] | None = None
         self._replaced: weakref.WeakKeyDictionary[threading.Thread, weakref.ref[threading.Thread]] = weakref.WeakKeyDictionary()
+        self._any_replaced = False
 
-    def __enter__(self) -> None:
+    def begin(self, changes: bool) -> None:
+        """The present thread begins a call, one that changes the states or not; at its end it calls `end`."""
         if not self._lock.acquire(blocking=False):
             raise RuntimeError(f"another thread is at work with this ensemble; {_ONE_EACH}")
-        by = self._replaced.pop(threading.current_thread(), None)
-        other = None if by is None else by()
-        if other is not None and other.is_alive():  # a thread that has ended cannot go on with its values
-            self._lock.release()
-            raise RuntimeError(f"another thread has changed this ensemble since this one did; {_ONE_EACH}")
+        if self._any_replaced:  # asking the dictionary takes a microsecond
+            by = self._replaced.pop(threading.current_thread(), None)
+            self._any_replaced = len(self._replaced) > 0
+            other = None if by is None else by()
+            if other is not None and other.is_alive():  # a thread that has ended cannot go on with its values
+                self._lock.release()
+                raise RuntimeError(f"another thread has changed this ensemble since this one did; {_ONE_EACH}")
+        if changes:
+            me, last = threading.current_thread(), None if self._last is None else self._last()
+            if last is not me:
+                self._last = weakref.ref(me)
+                if last is not None:
+                    self._replaced[last], self._any_replaced = self._last, True
 
-    def __exit__(self, *error: object) -> None:
+    def end(self) -> None:
+        """A call is over."""
         self._lock.release()
-
-    def assigns(self) -> None:
-        """The present thread changes the states."""
-        me, last = threading.current_thread(), None if self._last is None else self._last()
-        if last is not me:
-            self._last = weakref.ref(me)
-            if last is not None:
-                self._replaced[last] = self._last
 
 
 _ONE_EACH = "give each its own: ensemble.copy()"
@@ -51,10 +54,12 @@ def _by_one_thread(method: Callable[..., Any], changes: bool) -> Callable[..., A
 
     @functools.wraps(method)
     def by_one_thread(self: Any, *args: Any, **keywords: Any) -> Any:
-        with self.threads_at_work:
-            if changes:
-                self.threads_at_work.assigns()
+        users = self.threads_at_work
+        users.begin(changes)
+        try:
             return method(self, *args, **keywords)
+        finally:
+            users.end()
 
     return by_one_thread
 

@@ -82,11 +82,11 @@ class Operators(OnManifold):
         address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
         states = self._own_places, *self._variables
 
-        def work(record: Record, begin: int, end: int) -> None:
+        def work(record: Record, share: tuple[Any, ...]) -> None:
             lanes = [np.zeros((*shape, LANES)) for shape in (*shapes, *scratch, field)]
-            kernel(record, address, begin, end, states, *before, *arguments, *lanes, found)
+            kernel(record, address, share, states, *before, *arguments, *lanes, found)
 
-        self._share_out(asked, work, self._threads, self._whole_workers, self._whole_record)
+        self._share_out(asked, work)
         return found[: self._n].reshape(self._n, *out)
 
     def _rows(self, what: str, value: npt.ArrayLike | None, shape: tuple[int, ...]) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,10 +36,10 @@ class Results(Running):
                 address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
                 wanted, data = validity.NEEDED[stage], (self._own_places, *self._variables)
 
-                def work(record: Record, begin: int, end: int) -> None:
-                    batch.collect(record, address, wanted, begin, end, what, data, found)
+                def work(record: Record, share: tuple[Any, ...]) -> None:
+                    batch.collect(record, address, wanted, share, what, data, found)
 
-                self._share_out(("collect", what), work, self._threads, self._whole_workers, self._whole_record)
+                self._share_out(("collect", what), work)
             self._results[what] = found
         return read_only(found[: self._n])
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError, StageError
 from ..state import validity
 from ..state.fields import PARAMETERS
@@ -17,10 +18,50 @@ from ..value.stage import Stage
 from . import batch
 from .own_values import OwnValues
 from .states import count_of
-from .work_sharing import by_chunks
+from .work_sharing import Task
 
 if TYPE_CHECKING:
     from ..state.fields import Record
+
+
+class _Realizing(Task):
+    """Realizing through a stage: again and again with the same arrays.
+
+    Parameters
+    ----------
+    made_of : array
+        The table of the states' own parameters; with another one it is of no use.
+    records, new_record
+        One a thread, and what makes one.
+    sweeps : tuple
+        The address of the sweeps, and what they are asked for.
+    accelerations : bool
+        Whether these are kept.
+    data : tuple of arrays
+        The variables, then the results.
+    """
+
+    def __init__(
+        self,
+        made_of: npt.NDArray[np.int64],
+        records: list[Record],
+        new_record: Callable[[], Record],
+        sweeps: tuple[int, int],
+        accelerations: bool,
+        data: tuple[Any, ...],
+    ) -> None:
+        self.made_of, self.records, self.new_record = made_of, records, new_record
+        code: Callable[..., Any] | None = None
+        given = accelerations, made_of, *data
+
+        def work(worker: int, chunks: Any, calls: Any) -> None:
+            nonlocal code
+            block = records[worker].block
+            if code is None:
+                code = batch.realize_groups.code_for(block, *sweeps, worker, chunks, calls, *given)
+            code(block, *sweeps, worker, chunks, calls, *given)
+
+        super().__init__(work, len(data[0]) // LANES)
 
 
 class Running(OwnValues):
@@ -56,39 +97,38 @@ class Running(OwnValues):
         self._template.check_owner(self._system, "Ensemble.realize")
         if self._stage >= stage:
             return
-        wanted = validity.NEEDED[Stage(stage)]
-        accelerations = stage >= Stage.ACCELERATION
+        number = self._threads if threads is None else count_of(threads)
+        stage = stage if type(stage) is Stage else Stage(stage)
         if self._system.is_interpreted:
-            self._realize_one_by_one(Stage(stage))
-        elif wanted:
-            address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
-            results = self._u_dot, self._particle_accelerations, self._failed
-            data = self._own_places, *self._variables, *results
-            if self._reduced.ground_acceleration is not None and not self._own:
-                wanted &= ~validity.FORCES
+            self._realize_one_by_one(stage)
+        elif stage > Stage.INSTANCE:
+            task = self._tasks_of_realizing.get(stage)
+            if task is None or task.made_of is not self._own_places:
+                task = self._task_of_realizing(stage)
+            self._records(number, task.records, task.new_record)
+            self._helpers.share(task, number)
+        self._stage = stage
 
-            number = self._threads if threads is None else count_of(threads)
-            records = self._records(number, self._workers, self._whole_record if self._own else self._reduced.new_record)
+    def _task_of_realizing(self, stage: Stage) -> _Realizing:
+        """What is shared among threads to realize; it is kept until states get parameters of their own."""
+        address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
+        wanted = validity.NEEDED[stage]
+        if self._reduced.ground_acceleration is not None and not self._own:
+            wanted &= ~validity.FORCES
+        new_record = self._whole_record if self._own else self._reduced.new_record
+        data = *self._variables, self._u_dot, self._particle_accelerations, self._failed
+        task = _Realizing(self._own_places, self._workers, new_record, (address, wanted), stage >= Stage.ACCELERATION, data)
+        self._tasks_of_realizing[stage] = task
+        return task
 
-            def work(worker: int, chunks: Any, calls: Any) -> None:
-                batch.realize_groups(records[worker], address, wanted, worker, chunks, calls, accelerations, *data)
+    def _share_out(self, kind: Hashable, work: Callable[[Record, tuple[Any, ...]], None]) -> None:
+        """Let threads share all groups: ``work(record, share)``, each with a record of its own."""
+        records = self._records(self._threads, self._whole_workers, self._whole_record)
 
-            self._helpers.share(("realize", wanted), work, self._groups, number)
-        self._stage = Stage(stage)
+        def with_record(worker: int, *counters: Any) -> None:
+            work(records[worker], (worker, *counters))
 
-    def _share_out(
-        self,
-        kind: Hashable,
-        work: Callable[[Record, int, int], None],
-        threads: int,
-        records: list[Record],
-        new_record: Callable[[], Record],
-    ) -> None:
-        """Give each thread groups to work on, and one of *records*."""
-        self._records(threads, records, new_record)
-        self._helpers.share(
-            kind, by_chunks(lambda worker, begin, end: work(records[worker], begin, end)), self._groups, threads
-        )
+        self._helpers.share(Task(with_record, self._groups, paces=self._helpers.paces_of(kind)), self._threads)
 
     def _records(self, threads: int, records: list[Record], new_record: Callable[[], Record]) -> list[Record]:
         """These records, one a thread: new ones are added as needed."""

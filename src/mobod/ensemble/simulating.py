@@ -26,13 +26,14 @@ from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.stage import Stage
 from . import batch_runs as runs
+from .chunks import STOPPED
 from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Failure, Termination, counted
 from .functions import EndWhere, RunFunction
 from .functions import observe as run_observer
 from .lane_runs import LaneRuns
 from .one_by_one import run_one
 from .stepping import Stepping, make_integrator, note_cost
-from .work_sharing import STOPPED
+from .work_sharing import Task
 
 if TYPE_CHECKING:
     import os
@@ -77,9 +78,9 @@ class Simulating(Stepping):
     ) -> EnsembleTrajectory:
         """Simulate all states from where they are, each for as long as *time*, and return their motions.
 
-        Every state has its own step sizes, events and end; explicit Runge-Kutta and semi-explicit methods step eight states
-        at once on each thread, and a state that has ended makes room for the next. Others, and systems with events, unilateral
-        contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` compiles them.
+        Every state has its own step sizes, events and end; explicit Runge-Kutta, semi-explicit and Verlet's methods step eight
+        states at once on each thread, and a state that has ended makes room for the next. Others, and systems with events,
+        unilateral contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` compiles them.
 
         Parameters
         ----------
@@ -222,7 +223,7 @@ class Simulating(Stepping):
                 if number == 0:
                     run.show()
 
-        self._helpers.share_all(work, stop - first, self._threads, LANES)
+        self._helpers.share_all(Task(work, stop - first, LANES), self._threads)
 
     def _run_one_by_one(self, run: _Run, which: npt.NDArray[np.int64], results: Array, first: int) -> None:
         """Run some states each for itself."""
@@ -245,7 +246,7 @@ class Simulating(Stepping):
                 self._system.add_event_handler(ends)
             try:
                 in_python = self._system.is_interpreted or run.controller is not None or ends is not None
-                self._helpers.share_all(work, len(which), 1 if in_python else self._threads)
+                self._helpers.share_all(Task(work, len(which)), 1 if in_python else self._threads)
             finally:
                 if ends is not None:
                     self._system.remove_event_handler(ends)
@@ -287,6 +288,7 @@ _COUNTED = (
     "error_test_failures",
     "realization_failures",
     "projection_failures",
+    "convergence_test_failures",
 )
 
 

@@ -45,6 +45,7 @@ class States(Sealed):
         "_results",
         "_stage",
         "_system",
+        "_tasks_of_realizing",
         "_template",
         "_threads",
         "_time",
@@ -99,6 +100,8 @@ class States(Sealed):
         #: One record a thread: of the reduced tree, and of the whole one.
         self._workers: list[Record] = []
         self._whole_workers: list[Record] = []
+        #: What threads share to realize through a stage.
+        self._tasks_of_realizing: dict[int, Any] = {}
         self._stage = Stage.MODEL
         self._results: dict[int, Array] = {}
         self.threads_at_work = Users()

@@ -23,7 +23,7 @@ from .derivatives import Derivatives
 from .lane_runs import LaneRuns, why_one_by_one
 from .one_by_one import KeptSteppers, run_one
 from .states import memory_of
-from .work_sharing import by_chunks
+from .work_sharing import Paces, Task, by_chunks
 
 if TYPE_CHECKING:
     from ..system.system import MultibodySystem
@@ -37,7 +37,7 @@ _ATTEMPTS = 4096
 class Stepping(Derivatives):
     """The part of `Ensemble` that steps."""
 
-    __slots__ = ("_step_plan",)
+    __slots__ = ("_kept_lanes", "_step_plan")
 
     def step(
         self,
@@ -113,7 +113,7 @@ class Stepping(Derivatives):
             while one.go(_ATTEMPTS, (number, chunks, calls), data) != runs.FINISHED:
                 pass
 
-        self._helpers.share(plan.kind, work, last, self._threads, LANES)
+        self._helpers.share(Task(work, last, LANES, plan.paces), self._threads)
         status = outcome[:last, runs.STATUS]
         self._failed[:last, 0] = status
         if np.count_nonzero(status):
@@ -141,8 +141,18 @@ class Stepping(Derivatives):
         """What threads need to run in lanes; None where states are run one by one."""
         if why_one_by_one(self._template, integrator, watches) is not None:
             return None
-        gravity_alone = self._reduced.ground_acceleration is not None
-        lanes = LaneRuns(self._template, self._own, gravity_alone, integrator, holds, controller, terminator)
+        # making them takes a millisecond: those of the last run will do if that was of the same kind
+        key = type(integrator), integrator.counts.tobytes(), integrator.fixed_step_size is None, holds
+        kept: tuple[Any, ...] = getattr(self, "_kept_lanes", (None, None, None))
+        plain = watches and controller is None and terminator is None and not self._system.event_handlers
+        if plain and kept[0] == key and kept[1] is self._own_places:
+            lanes: LaneRuns = kept[2]
+            lanes.take_settings(integrator)
+        else:
+            gravity_alone = self._reduced.ground_acceleration is not None
+            lanes = LaneRuns(self._template, self._own, gravity_alone, integrator, holds, controller, terminator)
+        if plain:
+            self._kept_lanes = key, self._own_places, lanes
         lanes.refresh(self._own_changes)
         lanes.make_workers(min(self._threads, self._groups), self._whole_record if lanes.whole else self._reduced.new_record)
         return lanes
@@ -183,7 +193,7 @@ class Stepping(Derivatives):
                 self._failed[i] = failed
 
         in_python = self._system.is_interpreted or len(forces)
-        self._helpers.share_all(by_chunks(work), self._n, 1 if in_python else self._threads)
+        self._helpers.share_all(Task(by_chunks(work), self._n), 1 if in_python else self._threads)
 
     def _put_back(self, i: int, state: Any) -> None:
         """Let state *i* be where a run of it has ended."""
@@ -206,7 +216,7 @@ class _StepPlan:
         self, key: tuple[Any, ...], own_places: Any, integrator: Integrator, lanes: LaneRuns | None, padded: int
     ) -> None:
         self.key, self.own_places, self.integrator, self.lanes = key, own_places, integrator, lanes
-        self.kind = ("step", id(self))
+        self.paces = Paces()
         self.kept: KeptSteppers | None = None
         self.stamp: tuple[Any, ...] = ()
         self.outcome, self.reached = np.zeros((padded, runs.OUTCOMES), np.int64), np.zeros((padded, 2))

@@ -39,10 +39,10 @@ class Sums(Operators):
         addresses = _realize.advance.address(**lanes), sums.find.address(**lanes)
         wanted, data = validity.NEEDED[stage], (self._own_places, *self._variables)
 
-        def work(record: Record, begin: int, end: int) -> None:
-            sums.collect(record, *addresses, wanted, begin, end, what, data, found)
+        def work(record: Record, share: tuple[Any, ...]) -> None:
+            sums.collect(record, *addresses, wanted, share, what, data, found)
 
-        self._share_out(asked, work, self._threads, self._whole_workers, self._whole_record)
+        self._share_out(asked, work)
         return found[: self._n].reshape(self._n, *shape)
 
     def _realized(self, i: int, stage: Stage) -> State:

@@ -1,13 +1,15 @@
 """Work shared among threads: the caller's own, and helpers that stay for the next call.
 
-Waking a thread takes 20 to 60 us, making one more. So helpers are kept; one that has just worked waits for the next call awake
-for a while; and none is called for little work. The caller begins at once, and each free thread takes the next chunk: a helper
-that comes late, or never, costs nothing.
+Waking a thread takes 20 to 60 us, making one more, and what a helper does in Python 5 us. So helpers are kept; one that has
+just worked waits for the next call awake for a while, and goes on without a word where that is of the same task; and none is
+called for little work. The caller begins at once, and each free thread takes the next chunk: a helper that comes late, or
+never, costs nothing.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import threading
 import time
@@ -19,70 +21,133 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .chunks import CALLS, DONE, ITEMS, NEXT, SIZE, TRIES, new_calls, new_chunks, wait
+from .chunks import CALLED, CALLS, DONE, INSIDE, ITEMS, NEXT, SIZE, STOPPED, TRIES, new_calls, new_chunks, wait
 
 Counters = npt.NDArray[np.int64]
-#: One more place in the counters of chunks: not 0 once a thread has failed, or Ctrl-C has come. Long work looks there.
-STOPPED = 34
 #: ``work(worker, chunks, calls)`` does chunks as worker number *worker*, as long as there are any: 0 is the caller. Kernels
 #: take them by the functions of `chunks`; `by_chunks` is for those that do not.
 Work = Callable[[int, Counters, Counters], object]
 
 #: Less than this is not worth a helper; s. Measured: two threads that are awake break even at 10 us, others at 50 us.
-WORTH = 30e-6
-#: After so many calls the slower way is measured again, for so many: the load changes, and helpers have to be awake.
-AGAIN, TRIALS = 256, 4
+WORTH = 15e-6
+#: After so many calls the slower way is measured again, for so many: the load changes, and helpers have to be awake. More often
+#: at first: the first calls compile, and make threads.
+AGAIN, SOON, TRIALS = 256, 16, 4
 #: Chunks a thread, so that the last to finish is not waited for long.
 CHUNKS = 8
 #: So long a thread waits awake, s.
 AWAKE = 150e-6
 
 
+class Paces:
+    """Recent times per item of one kind of work, alone and with help, s; and how often it was done."""
+
+    def __init__(self) -> None:
+        self.alone = self.helped = 0.0
+        self.count = 0
+
+    def learn(self, with_help: bool, pace: float) -> None:
+        """Take a better value at once, and a worse one little by little: a thread may have been kept waiting by others."""
+        before = self.helped if with_help else self.alone
+        if before != 0.0 and pace > before:
+            pace = before + 0.2 * min(pace - before, before)
+        if with_help:
+            self.helped = pace
+        else:
+            self.alone = pace
+        self.count += 1
+
+
+class Task:
+    """Work that is shared, once or again and again: with the same arrays, whatever has been written into these meanwhile.
+
+    Parameters
+    ----------
+    work : callable
+        See `Work`. Which thread does what is left to chance: it must not depend on it.
+    items : int
+        How many there are.
+    multiple : int
+        Chunks are of a multiple of so many.
+    paces : Paces, optional
+        Of the same kind of work, by which it is known whether helpers pay.
+    """
+
+    def __init__(self, work: Work, items: int, multiple: int = 1, paces: Paces | None = None) -> None:
+        self.work, self.items, self.multiple = work, items, multiple
+        self.paces = Paces() if paces is None else paces
+        self.number = next(_numbers)
+        self.alone = new_chunks(items, items)
+        self.team: object = None
+        self.job: _Job
+
+
 class Helpers:
     """Threads that help with a caller's work: made when they are first called, and gone with this object.
 
-    A process that is forked makes its own. Which thread does what is left to chance: *work* must not depend on it.
+    A process that is forked makes its own.
     """
 
     def __init__(self) -> None:
         self._process = -1
         self._forget()
-        #: Of each kind of work: what an item takes alone and with help, s, and how often it was done.
-        self._paces: dict[Hashable, _Paces] = {}
+        self._paces: dict[Hashable, Paces] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:  # threads can be neither copied nor pickled
         return Helpers, ()
 
-    def share(self, kind: Hashable, work: Work, items: int, threads: int, multiple: int = 1) -> None:
-        """Do all of *work*, in chunks of a *multiple*; timings of work of the same *kind* decide whether helpers are called."""
-        threads = min(threads, -(-items // multiple))
+    def paces_of(self, kind: Hashable) -> Paces:
+        """What is known of a kind of work: of a few kinds, which are kept."""
+        return self._paces.setdefault(kind, Paces())
+
+    def share(self, task: Task, threads: int) -> None:
+        """Do all of a task; timings decide whether helpers are called."""
+        threads = min(threads, -(-task.items // task.multiple))
         if threads == 1:
-            work(0, new_chunks(items, items), self._calls)
+            self._do_alone(task)
             return
-        paces = self._paces.setdefault(kind, _Paces())
+        paces, items = task.paces, task.items
         with_help = self._pays(paces, items)
         begin = time.perf_counter()
         if with_help:
-            self.share_all(work, items, threads, multiple)
+            self.share_all(task, threads)
         else:
-            work(0, new_chunks(items, items), self._calls)
+            self._do_alone(task)
         paces.learn(with_help, (time.perf_counter() - begin) / items)
 
-    def share_all(self, work: Work, items: int, threads: int, multiple: int = 1) -> None:
-        """Do all of *work*, on so many threads."""
-        threads = min(threads, -(-items // multiple))
-        size = -(-items // (CHUNKS * threads * multiple)) * multiple
-        job = _Job(work, new_chunks(items, size if threads > 1 else items))
-        self._call(job, threads - 1)
-        job.lead(self._calls)
+    def _do_alone(self, task: Task) -> None:
+        task.alone[NEXT] = task.alone[DONE] = 0
+        self._calls[CALLED] = 0
+        task.work(0, task.alone, self._calls)
 
-    def _pays(self, paces: _Paces, items: int) -> bool:
+    def share_all(self, task: Task, threads: int) -> None:
+        """Do all of a task, on so many threads."""
+        threads = min(threads, -(-task.items // task.multiple))
+        if threads == 1:
+            self._do_alone(task)
+            return
+        if self._process != os.getpid():  # threads do not survive a fork
+            self._forget()
+            self._process = os.getpid()
+        if task.team is not self._jobs:
+            task.team, task.job = self._jobs, _Job(task.work, new_chunks(task.items, task.items, task.number))
+        job = task.job
+        job.open(-(-task.items // (CHUNKS * threads * task.multiple)) * task.multiple)
+        if job.chunks[INSIDE] < threads - 1:
+            self._call(job, threads - 1)
+        self._calls[CALLED] = task.number
+        try:
+            job.lead(self._calls)
+        except BaseException:
+            task.team = None  # the next call begins with counters of its own
+            raise
+
+    def _pays(self, paces: Paces, items: int) -> bool:
         """Whether calling helpers pays, by the timings so far."""
         if paces.alone * items < WORTH:  # or nothing is known yet
             return False
         better = paces.helped < paces.alone
-        # the first calls compile, and make threads
-        again = paces.count % AGAIN < TRIALS or paces.count & (paces.count - 1) == 0
+        again = paces.count % (SOON if paces.count < 4 * SOON else AGAIN) < TRIALS
         return better != again
 
     def _forget(self) -> None:
@@ -91,9 +156,6 @@ class Helpers:
         self._calls = new_calls()
 
     def _call(self, job: _Job, helpers: int) -> None:
-        if self._process != os.getpid():  # threads do not survive a fork
-            self._forget()
-            self._process = os.getpid()
         while len(self._jobs) < helpers:
             self._calls[TRIES] = AWAKE * _tries_a_second()
             jobs: SimpleQueue[_Job | None] = SimpleQueue()
@@ -106,6 +168,10 @@ class Helpers:
             weakref.finalize(self, jobs.put, None)
         for jobs in self._jobs[:helpers]:
             jobs.put(job)
+
+
+#: Of tasks; 0 is none.
+_numbers = itertools.count(1)
 
 
 def by_chunks(work: Callable[[int, int, int], object]) -> Work:
@@ -128,24 +194,6 @@ def by_chunks(work: Callable[[int, int, int], object]) -> Work:
     return do
 
 
-class _Paces:
-    """Recent times per item of one kind of work."""
-
-    def __init__(self) -> None:
-        self.alone = self.helped = 0.0
-        self.count = 0
-
-    def learn(self, with_help: bool, pace: float) -> None:
-        """Take a better value at once, and a worse one little by little: a thread may have been kept waiting by others."""
-        before = self.helped if with_help else self.alone
-        pace = pace if pace < before or before == 0.0 else before + 0.2 * (pace - before)
-        if with_help:
-            self.helped = pace
-        else:
-            self.alone = pace
-        self.count += 1
-
-
 def _help(worker: int, jobs: SimpleQueue[_Job | None], calls: Counters) -> None:
     """The loop of a helper thread, until it is told to end."""
     while (job := jobs.get()) is not None:
@@ -154,51 +202,68 @@ def _help(worker: int, jobs: SimpleQueue[_Job | None], calls: Counters) -> None:
 
 
 class _Job:
-    """Work that is shared: done by the caller and those helpers who come in time."""
+    """A task as threads see it: done by the caller and those helpers who come in time."""
 
     def __init__(self, work: Work, chunks: Counters) -> None:
-        self._work, self._chunks = work, chunks
-        self._gate, self._inside, self._closed = threading.Lock(), 0, False
-        self._left: SimpleQueue[BaseException | None] = SimpleQueue()
+        self._work, self.chunks = work, chunks
+        self._gate = threading.Condition(threading.Lock())
+        self._is_open, self._inside, self._opened = False, 0, 0
+        self._error: BaseException | None = None
+
+    def open(self, size: int) -> None:
+        """Let there be all to do again, in chunks of this size. Who is still inside may begin at once."""
+        chunks = self.chunks
+        chunks[SIZE], chunks[STOPPED], chunks[DONE] = size, 0, 0
+        chunks[NEXT] = 0
+        self._opened += 1
+        self._is_open = True
 
     def join(self, worker: int, calls: Counters) -> None:
-        """Help, unless it is too late, and say when that is over."""
+        """Help, unless it is too late."""
         with self._gate:
-            if self._closed:
+            if not self._is_open:
                 return
             self._inside += 1
         error: BaseException | None = None
         try:
-            self._work(worker, self._chunks, calls)
+            opened = -1
+            while self._is_open and opened != self._opened:  # it may have been opened while this helper was on its way out
+                opened = self._opened
+                self._work(worker, self.chunks, calls)
         except BaseException as raised:
             error = raised
-            self._chunks[STOPPED] = 1
-        self._left.put(error)
+            self.chunks[STOPPED] = 1
+        with self._gate:
+            self._error = error or self._error
+            self._inside -= 1
+            self._gate.notify_all()
 
     def lead(self, calls: Counters) -> None:
         """Work along until all is done."""
         error: BaseException | None = None
-        chunks = self._chunks
+        chunks = self.chunks
         try:
             self._work(0, chunks, calls)
-            items = int(chunks[ITEMS])
-            if wait(chunks, DONE, items, int(calls[TRIES])):
-                self._closed = True
+            given = chunks, DONE, int(chunks[ITEMS]), int(calls[TRIES])
+            if (wait.code or wait.code_for(*given))(*given):
+                self._is_open = False
                 return
         except BaseException as raised:
             error = raised
             chunks[STOPPED], chunks[NEXT] = 1, chunks[ITEMS]  # nobody takes more
+        calls[CALLED] = 0
         calls[CALLS] += 1  # who has done his part leaves at once
-        with self._gate:
-            self._closed = True
-            others = self._inside
-        while others:  # until no helper writes any more, even after Ctrl-C
+        self._is_open = False
+        while True:  # until no helper writes any more, even after Ctrl-C
             try:
-                error = self._left.get() or error
-                others -= 1
+                with self._gate:
+                    while self._inside:
+                        self._gate.wait()
+                break
             except BaseException as raised:
                 error = raised
                 chunks[STOPPED] = 1
+        error, self._error = self._error or error, None
         if error is not None:
             raise error
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..force.gravity_compensation import GravityCompensation
 from ..force.thermostat import Thermostat
+from ..force.uniform_gravity import UniformGravity
 from ..value.stage import Stage
 from . import tangents
 from .differences import along, note
@@ -24,8 +25,8 @@ from .settings import Setting
 if TYPE_CHECKING:
     from ..state.state import State
 
-#: Forces, beside gravity, that depend on the bodies' masses.
-_WEIGHING = (GravityCompensation, Thermostat)
+#: Forces that depend on the bodies' masses, beside `Gravity`, which the regressor has.
+_WEIGHING = (GravityCompensation, Thermostat, UniformGravity)
 
 
 class RatesByParameters(NamedTuple):

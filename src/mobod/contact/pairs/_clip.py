@@ -215,7 +215,7 @@ def bearing(
         if n < 3:
             return 0
         if area < whole:
-            whole = area
+            whole = area + 0.0 * whole  # with tangents, where polygons have them
         area, around = area_of(model, n, here, lane)
         if area <= 0.0:
             return 0
