@@ -55,22 +55,22 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False) 
     system = state.system
     settings = integrator
     if system.is_interpreted:
-        return "parts of the system are in Python"
+        return "parts of this system are in Python"
     if type(settings).kernel not in METHODS or type(settings).try_step is not Integrator.try_step:
-        return f"{type(settings).__name__} steps one state at a time"
+        return f"{type(settings).__name__} steps one state of this system at a time"
     watched = watches and all(
         isinstance(one, When) and is_compiled(one) and one.witness.has_rate for one in system.event_handlers
     )
     events = system.event_handlers and not watched
     if events or system.event_reporters or system.has_time_advanced_events():
-        return "the system has events"
+        return "this system has events that are not found in lanes"
     if system.get_matter_subsystem().unilateral_contacts:
-        return "the system has unilateral contacts"
+        return "this system has unilateral contacts"
     if any(one.begins_with_a_measure(state) for one in acting_measures(system, Integrate)):
-        return "measures integrate from where other measures begin"
+        return "measures of this system integrate from where others begin"
     settings._apply()  # noqa: SLF001
     plain = settings.allow_interpolation and settings.counts[rk.PROJECTION] & 1 and settings.internal_step_limit is None
-    return None if plain else "the integrator's settings are of one state at a time"
+    return None if plain else "this integrator's settings are for one state of this system at a time"
 
 
 def acting_measures(system: MultibodySystem, kind: type[_Measure]) -> list[_Measure]:

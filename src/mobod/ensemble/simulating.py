@@ -18,6 +18,8 @@ from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..integrator import Integrator
 from ..integrator import _runge_kutta as rk
+from ..measure.base import Measure
+from ..measure.memory import Memory
 from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
 from ..simulation.quantities import QUANTITY, Recording
 from ..simulation.run import integrator_settings
@@ -32,7 +34,7 @@ from .functions import EndWhere, RunFunction
 from .functions import observe as run_observer
 from .lane_runs import LaneRuns
 from .one_by_one import run_one
-from .stepping import Stepping, make_integrator, note_cost
+from .stepping import Stepping, make_integrator
 from .work_sharing import Task
 
 if TYPE_CHECKING:
@@ -106,7 +108,7 @@ class Simulating(Stepping):
             ``terminate(t, q, u)`` returns a number; a state's run ends where this becomes positive: see ``terminations``.
         record : mapping or sequence, optional
             Quantities by name, as of `mobod.simulate`: found in ``quantities``. They are computed by Python from the rows,
-            some 20 us each; ``"contacts"``, of which there is any number, is not among them.
+            some 20 us each; ``"contacts"``, of which there is any number, and measures that remember are not among them.
         record_to : str or path, optional
             An HDF5 file, ``.h5`` (needs h5py), into which the motions go as they come, so that memory holds few of them.
         progress : bool or callable, optional
@@ -144,15 +146,15 @@ class Simulating(Stepping):
         """
         self._template.check_owner(self._system, "Ensemble.simulate")
         made = make_integrator(self._system, integrator, accuracy, fixed_step_size)
-        note_cost(self._system)
+        self._note_cost(made, True)
         times = self._report_times(time, report_interval, made, record_to)
         template = self._state(0)
         control = None if controller is None else RunFunction("controller", controller, template)
         ends = None if terminate is None else RunFunction("terminate", terminate, template)
         if observe is not None and not callable(observe):
             raise TypeError(f"observe is a function of (t, q, u), not {observe!r}")
-        if record is not None and Recording(self._system, template, record).tables:
-            raise ValueError("record of an ensemble cannot have 'contacts', of which there is any number a time")
+        if record is not None:
+            _check_recorded(Recording(self._system, template, record), record)
         run = _Run(self, made, times, _file(record_to), progress, (control, ends))
         try:
             run.go()
@@ -227,6 +229,7 @@ class Simulating(Stepping):
 
     def _run_one_by_one(self, run: _Run, which: npt.NDArray[np.int64], results: Array, first: int) -> None:
         """Run some states each for itself."""
+        run.in_lanes[which] = False
         numbers, lock = iter(which.tolist()), threading.Lock()
 
         def work(number: int, chunks: Any, _: Any) -> None:
@@ -311,6 +314,25 @@ def _quantities(motions: EnsembleTrajectory, record: Any) -> dict[str, Array]:
     return found
 
 
+def _check_recorded(recording: Recording, record: Any) -> None:
+    """Refuse to record what rows of variables do not tell."""
+    if recording.tables:
+        raise ValueError("record of an ensemble cannot have 'contacts', of which there is any number a time")
+    asked = record.values() if isinstance(record, Mapping) else record if isinstance(record, Iterable) else [record]
+    for one in asked:
+        if isinstance(one, Measure) and _remembers(one):
+            raise ValueError(
+                f"record of an ensemble cannot have {one!r}, which remembers more than rows have; ask for it where the runs end, "
+                "by ensemble.realize() and ensemble.get_measures(measure)"
+            )
+
+
+def _remembers(measure: Measure) -> bool:
+    """Whether a measure's value depends on what has been."""
+    itself = isinstance(measure, Memory) and measure.takes_part()
+    return itself or any(_remembers(one) for one in measure.operands())
+
+
 def _file(record_to: Any) -> Path | None:
     """The file of a run, once it is sure that it can be written."""
     if record_to is None:
@@ -343,6 +365,7 @@ class _Run:
         routines = [one and one.routine for one in functions]
         in_python = any(one is not None and one.routine is None for one in functions)
         self.lanes = None if in_python else ensemble._lane_runs(integrator, False, *routines, watches=True)
+        self.in_lanes = np.full(n, self.lanes is not None)
         self.outcome = np.zeros((n, runs.OUTCOMES), np.int64)
         self.outcome[:, runs.STATUS] = runs.NOT_RUN
         self.reached = np.zeros((n, 2))
@@ -464,6 +487,7 @@ class _Run:
         statistics: dict[str, Any] = counted(self.outcome)
         statistics |= {
             "last_step_size": self.reached[:, 1].copy(),
+            "in_lanes": self.in_lanes,
             "integrator": type(self.integrator).__name__,
             "wall_time": _clock.perf_counter() - self._began,
         }

@@ -127,13 +127,29 @@ class Stepping(Derivatives):
         plan: _StepPlan | None = getattr(self, "_step_plan", None)
         key = (integrator, accuracy, fixed, holds)
         if plan is None or plan.key != key or plan.own_places is not self._own_places:
-            note_cost(self._system)
             made = make_integrator(self._system, integrator, accuracy, fixed)
+            self._note_cost(made, False)
             lanes = self._lane_runs(made, holds)
             plan = self._step_plan = _StepPlan(key, self._own_places, made, lanes, len(self._q))
         elif isinstance(integrator, Integrator) and plan.lanes is not None:
             plan.lanes.take_settings(integrator)
         return plan
+
+    def _note_cost(self, integrator: Integrator, watches: bool) -> None:
+        """Say once of a system, and of each reason, that many states are simulated one by one."""
+        reason = why_one_by_one(self._template, integrator, watches)
+        said = _said.setdefault(self._system, set())
+        if reason is None or self._n == 1 or reason in said:
+            return
+        said.add(reason)
+        in_python = self._system.is_interpreted
+        cost = (
+            "on one thread, some hundred times slower than in lanes; written as compiled functions they are as fast as the "
+            "package's own"
+            if in_python
+            else "each as by mobod.simulate, several times slower than in lanes"
+        )
+        warnings.warn(f"{reason}: its states are simulated one by one, {cost}", RuntimeWarning, stacklevel=5 - watches)
 
     def _lane_runs(
         self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None, watches: bool = False
@@ -222,21 +238,8 @@ class _StepPlan:
         self.outcome, self.reached = np.zeros((padded, runs.OUTCOMES), np.int64), np.zeros((padded, 2))
 
 
-#: Systems of which it was said what their parts in Python cost.
-_noted: weakref.WeakSet[Any] = weakref.WeakSet()
-
-
-def note_cost(system: MultibodySystem) -> None:
-    """Say once of a system with parts in Python that its states are simulated one by one."""
-    if not system.is_interpreted or system in _noted:
-        return
-    _noted.add(system)
-    warnings.warn(
-        "parts of this system are in Python: its states are simulated one by one, on one thread, some hundred times slower "
-        "than in lanes; written as compiled functions they are as fast as the package's own",
-        RuntimeWarning,
-        stacklevel=5,
-    )
+#: Why states are simulated one by one, as was said of systems.
+_said: weakref.WeakKeyDictionary[MultibodySystem, set[str]] = weakref.WeakKeyDictionary()
 
 
 def make_integrator(system: MultibodySystem, kind: Any, accuracy: Any, fixed: Any) -> Integrator:
