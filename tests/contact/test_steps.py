@@ -218,7 +218,7 @@ def solvers():
     """Those that are installed."""
     import importlib.util
 
-    return ["scipy", *(["cvode"] if importlib.util.find_spec("sksundae") else [])]
+    return ["compiled", *(["cvode"] if importlib.util.find_spec("sksundae") else [])]
 
 
 @pytest.mark.parametrize("solver", solvers())

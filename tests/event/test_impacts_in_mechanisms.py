@@ -79,8 +79,8 @@ def test_a_gap_that_constraints_hold_shut_says_so():
 
 
 METHODS = [
-    (mb.integrator.BDF, {"solver": "scipy", "accuracy": 1e-4}),
-    (mb.integrator.BDF, {"solver": "scipy", "accuracy": 1e-3}),
+    (mb.integrator.BDF, {"accuracy": 1e-4}),
+    (mb.integrator.BDF, {"accuracy": 1e-3}),
     (mb.integrator.SemiExplicitEuler, {"fixed_step_size": 0.01}),
     (mb.integrator.ExplicitEuler, {"fixed_step_size": 0.01}),
     (mb.integrator.ExplicitEuler, {"accuracy": 1e-3}),

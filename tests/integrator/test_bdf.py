@@ -1,4 +1,4 @@
-"""BDF with both of its solvers: smooth and stiff models, its steps beside RungeKuttaMerson's, what it counts, how it ends."""
+"""BDF with each of its solvers: smooth and stiff models, its steps beside RungeKuttaMerson's, what it counts, how it ends."""
 
 import importlib.util
 
@@ -11,7 +11,7 @@ import mobod as mb
 from mobod.integrator import BDF, RungeKuttaMerson
 
 without_cvode = importlib.util.find_spec("sksundae") is None
-SOLVERS = [pytest.param("cvode", marks=pytest.mark.skipif(without_cvode, reason="needs scikit-sundae")), "scipy"]
+SOLVERS = ["compiled", pytest.param("cvode", marks=pytest.mark.skipif(without_cvode, reason="needs scikit-sundae")), "scipy"]
 each = pytest.mark.parametrize("solver", SOLVERS)
 
 
@@ -204,14 +204,14 @@ def test_bounds_of_the_steps(solver):
 
 def test_a_solver_that_there_is_not():
     system, _ = pendulum()
-    with pytest.raises(ValueError, match="'cvode', 'scipy', got 'euler'"):
+    with pytest.raises(ValueError, match="'compiled', 'cvode', 'scipy', got 'euler'"):
         BDF(system, solver="euler")
 
 
-def test_without_scikit_sundae_it_steps_by_scipy(monkeypatch):
+def test_cvode_needs_scikit_sundae(monkeypatch):
     monkeypatch.setattr(mb.integrator.bdf, "_has_cvode", lambda: False)
     system, state = pendulum()
-    assert end(system, state, 0.1).integrator.get_solver_name() == "scipy"
+    assert end(system, state, 0.1).integrator.get_solver_name() == "compiled"
     with pytest.raises(ImportError, match=r"mobod\[stiff\]"):
         BDF(system, solver="cvode")
 

@@ -177,12 +177,92 @@ def test_an_integral_and_losses_at_several_times():
     np.testing.assert_allclose(several.gradient, sum(one.gradient for one in single), atol=1e-5)
 
 
+@pytest.mark.parametrize("method", ["BDF", "Verlet"])
+def test_other_methods_follow_the_motion(method):
+    """As exact as the motion that they follow; through an impact, too."""
+    system, state = bouncing(0.2)
+    kind = getattr(mb.integrator, method)
+    wanted = ["q", "drag.damping"]
+    _, expected = differences(system, state, wanted, 0.6, y_of)
+    integrator = kind(system, accuracy=1e-5)
+    run = mb.simulate(system, state, 0.6, integrator=integrator, report_interval=0.6, sensitivities=wanted)
+    found = np.vstack([run.sensitivities.of_q[-1], run.sensitivities.u[-1]])
+    np.testing.assert_allclose(found, expected, atol=2e-4 * np.abs(expected).max())
+    gradient = mb.calc_gradient(system, state, 0.6, loss, wanted, integrator=kind(system, accuracy=1e-5))
+    np.testing.assert_allclose(gradient.gradient, 2.0 * run.q[-1] @ found[:1] + found[1], rtol=1e-5)
+
+
+def law(q, u, memory):
+    efforts = np.empty(2)
+    for i in range(2):
+        memory[i] += 0.3 * (0.4 - q[i])
+        efforts[i] = 10.0 * (0.4 - q[i]) * q[i] - u[i] + memory[i]
+    return efforts
+
+
+def test_controllers_are_part_of_the_motion():
+    """Their samples, and what they remember: against differences of runs."""
+    system, _ = mb.examples.double_pendulum.build()
+    mb.control.Custom(system.forces, law, sample_time=0.04, memory=[0.1, 0.0], limits=(-9, 9))
+    state = system.realize_topology()
+    state.q, state.u = (0.3, 0.4), (0.2, -0.1)
+    assert_sensitivities(system, state, ["lower.q", "upper.u", "upper.mass"], 0.15, 1e-7, 1e-6)
+
+
+def test_particles_and_what_they_share_with_bodies():
+    """A thermostat of a body and two particles, under gravity."""
+    system = mb.MultibodySystem("particles")
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    matter.add_particles([1.0, 2.0], [[0, 0, 0], [1, 0, 0]], [[1.0, 0.2, 0], [0, 0.5, -0.3]])
+    mb.force.Gravity(forces, matter, (0, -9.8, 0), name="gravity")
+    mb.force.Thermostat(forces, matter, 0.7, 3.0, 0.4, 0, name="bath")
+    arm = mb.body.Rigid(mb.MassProperties(1.3, (0, 0.1, 0.2), mb.Inertia(0.5, 0.6, 0.7)))
+    mb.mobilizer.Pin(matter.ground, arm, X_BM=mb.Transform((0, 1, 0)), name="arm")
+    state = system.realize_topology()
+    state.u = [1.0]
+    wanted = ["q", "particle_velocities", "gravity.magnitude", "bath.bath_temperature"]
+    run = mb.simulate(system, state, 0.3, accuracy=1e-8, report_interval=0.3, sensitivities=wanted)
+    found = run.sensitivities
+    assert found.names[1] == "particle_velocities[0].x" and found.particle_locations.shape == (2, 2, 3, 9)
+
+    def end(k, h):
+        other = state.copy()
+        y = np.array(state.y)
+        if k == 0:
+            y[0] += h
+        elif k < 7:
+            y[len(y) - 6 + k - 1] += h
+        other.y = y
+        if k == 7:
+            forces.get_force(0).set_magnitude(other, 9.8 + h)
+        if k == 8:
+            forces.get_force(1).set_bath_temperature(other, 3.0 + h)
+        return np.array(mb.simulate(system, other, 0.3, accuracy=FINE, report_interval=0.3).particle_locations[-1])
+
+    for k in (0, 1, 5, 7, 8):
+        expected = (end(k, 1e-3) - end(k, -1e-3)) / 2e-3
+        np.testing.assert_allclose(found.particle_locations[-1, :, :, k], expected, atol=1e-7)
+    gradient = mb.calc_gradient(system, state, 0.3, lambda s: float(matter.get_particle_location(s, 1)[1]), wanted)
+    np.testing.assert_allclose(gradient.gradient, found.particle_locations[-1, 1, 1], atol=1e-6)
+
+
+def test_friction_that_remembers_is_refused():
+    system, state = bouncing()
+    mb.CompliantContactSubsystem(system, friction="bristle")
+    for body, shape in ((system.matter.ground, mb.contact.HalfSpace()), (system.matter.bodies["ball"], mb.contact.Sphere(0.1))):
+        body.add_contact_surface(mb.contact.Surface(shape, mb.contact.Material(1e4, static_friction=0.5)))
+    state = system.realize_topology()
+    with pytest.raises(mb.ModelError, match="bristles of friction"):
+        mb.simulate(system, state, 0.1, sensitivities=["q"])
+
+
 def test_what_cannot_be_is_refused():
     system, state = bouncing()
     for arguments, error, text in (
         ({"sensitivities": "q"}, TypeError, "give a list"),
         ({"sensitivities": ["ball.speed"]}, ValueError, "has no parameter 'speed'"),
-        ({"sensitivities": ["q"], "integrator": "BDF"}, ValueError, "BDF has no sensitivities"),
+        ({"sensitivities": ["q"], "integrator": "TimeStepping"}, ValueError, "TimeStepping solves for impulses"),
+        ({"sensitivities": ["particle_locations"]}, ValueError, "where there are particles"),
         ({"sensitivities": ["q"], "estimate_error": True}, ValueError, "leave out estimate_error"),
     ):
         with pytest.raises(error, match=text):

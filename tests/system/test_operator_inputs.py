@@ -53,6 +53,101 @@ def test_no_form_of_an_array_has_a_kernel_compiled_anew(name, form, model):
     assert len(kernel.dispatcher.signatures) == compiled
 
 
+class Own(np.ndarray):
+    pass
+
+
+OTHER_FORMS = {
+    "list": list,
+    "integers": lambda v: v,
+    "numbers of another width": lambda v: v.astype(np.float32),
+    "of the other byte order": lambda v: v.astype(">f8"),
+    "unaligned": unaligned,
+    "every other one": lambda v: np.repeat(v, 2)[::2],
+    "backwards": lambda v: v[::-1].copy()[::-1],
+    "a class of its own": lambda v: v.view(Own),
+    "an equal dtype": lambda v: v.astype(np.dtype("f8", metadata={"unit": "rad"})),
+    "read-only": read_only,
+    "numbers of Python": lambda v: tuple(v.tolist()),
+}
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+def test_kernels_that_look_at_arrays_themselves_take_only_plain_ones(form, close):
+    """q, u and u_dot in any form are as though assigned; whole numbers, so that integers are equal to them."""
+    system, state = mb.examples.double_pendulum.build()
+    plain = state.copy()
+    q, u, u_dot = np.array([1.0, 2.0]), np.array([-3.0, 4.0]), np.array([5.0, -6.0])
+    plain.q, plain.u = q, u
+    system.realize(plain)
+    of = OTHER_FORMS[form]
+    numbers = (lambda v: v.astype(np.int64)) if form == "integers" else of
+    for calls in range(2):  # of a state that has not been realized, and of one that has
+        system.realize(state, q=numbers(q), u=numbers(u))
+        assert np.array_equal(state.q, q) and np.array_equal(state.u_dot, plain.u_dot), calls
+        state.q = state.u = 0.0, 0.0
+        expected = system.calc_inverse_dynamics(plain, u_dot)
+        assert np.array_equal(system.calc_inverse_dynamics(state, numbers(u_dot), q=numbers(q), u=numbers(u)), expected)
+        assert np.array_equal(system.calc_inverse_dynamics(state, numbers(u_dot)), expected)
+        state.q = state.u = 0.0, 0.0
+        found = system.calc_forward_dynamics_derivatives(state, q=numbers(q), u=numbers(u))
+        assert np.array_equal(found.q, system.calc_forward_dynamics_derivatives(plain).q)
+
+
+@pytest.mark.parametrize("wrong", [1.0, "no", object(), np.zeros(3), np.zeros((2, 1)), np.zeros(()), np.zeros(2, complex)])
+def test_what_is_no_vector_of_the_state_s_length_leaves_the_state(wrong):
+    system, state = mb.examples.double_pendulum.build()
+    good = np.array([0.3, 0.4])
+    system.realize(state, q=good, u=good)
+    before = np.array(state.u_dot)
+    for call in (
+        lambda: system.calc_inverse_dynamics(state, wrong),
+        lambda: system.calc_inverse_dynamics(state, wrong, q=2.0 * good, u=good),
+        lambda: system.realize(state, q=wrong, u=2.0 * good),
+        lambda: system.realize(state, q=2.0 * good, u=wrong),
+        lambda: system.calc_inverse_dynamics(state, good, q=2.0 * good, u=wrong),
+        lambda: system.calc_forward_dynamics_derivatives(state, q=wrong, u=2.0 * good),
+    ):
+        with pytest.raises((TypeError, ValueError), match=r"u_dot|state\.[qu]"):
+            call()
+        assert state.stage == Stage.ACCELERATION and np.array_equal(state.u_dot, before) and np.array_equal(state.q, good)
+
+
+def test_a_state_that_was_saved_and_the_state_s_own_arrays(close):
+    """Arrays that come out of a file describe their numbers by an object of their own."""
+    import pickle
+
+    system, state = mb.examples.double_pendulum.build()
+    other = pickle.loads(pickle.dumps(state))
+    q, u = pickle.loads(pickle.dumps((np.array([0.3, 0.4]), np.array([1.0, 2.0]))))
+    system.realize(state, q=q, u=u)
+    other.system.realize(other, q=q, u=u)
+    assert np.array_equal(other.u_dot, state.u_dot)
+    system.realize(other_state := state.copy(), q=state.q, u=state.u)
+    assert np.array_equal(other_state.u_dot, state.u_dot)
+    system.realize(state, q=state.q_values, u=state.u_values)
+    assert np.array_equal(other_state.u_dot, state.u_dot)
+    found = system.calc_inverse_dynamics(state, u, q=state.q, u=state.u)
+    assert np.array_equal(found, other.system.calc_inverse_dynamics(other, u))
+
+
+def test_part_of_a_system_in_python_takes_q_and_u_step_by_step():
+    """A subsystem's hook is called though earlier states of the system were realized by a kernel alone."""
+    system, state = mb.examples.double_pendulum.build()
+    system.realize(state, q=np.array([0.3, 0.4]), u=np.zeros(2))
+    calls = []
+
+    class Watch(mb.Subsystem):
+        def realize_position(self, state):
+            calls.append(np.array(state.q))
+
+    Watch(system, "watch")
+    state = system.realize_topology()
+    system.realize(state, q=np.array([0.1, 0.2]), u=np.zeros(2))
+    system.calc_inverse_dynamics(state, np.zeros(2), q=np.array([0.5, 0.6]), u=np.zeros(2))
+    assert [q.tolist() for q in calls] == [[0.1, 0.2], [0.5, 0.6]]
+
+
 @pytest.mark.parametrize("form", [read_only, unaligned])
 def test_no_form_of_stations_has_a_jacobian_compiled_anew(form, model):
     stations = model.rng.normal(size=(2, 3))

@@ -464,7 +464,7 @@ def test_no_particles_are_some_and_what_is_no_number_is_named(scene):
 
 def test_an_implicit_method_says_that_particles_are_too_many(rng):
     scene = Scene(rng, n=20_000)
-    bdf = mb.integrator.BDF(scene.system, solver="scipy")
+    bdf = mb.integrator.BDF(scene.system)
     stepper = mb.TimeStepper(scene.system, bdf)
     with pytest.raises(mb.ModelError, match=r"120002, 120000 of them of 20000 particles, .* Take RungeKuttaMerson"):
         stepper.initialize(scene.state(Stage.MODEL))

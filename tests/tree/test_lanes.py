@@ -82,6 +82,7 @@ EVERYTHING = validity.EVERYTHING
 ELSEWHERE = {
     "realize.realize",
     "realize.realize_checked",
+    "realize.realize_at",
     "realize.repeat",
     "batch.realize_groups",
     "batch.collect",

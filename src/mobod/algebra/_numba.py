@@ -13,8 +13,8 @@ from . import record
 def _add_to_numba() -> engine.Extension:
     from numba.core import types
 
-    # of what depends on `compiled_counter` the fingerprint has the names: few kernels do
-    from . import compiled_angles, compiled_counter, compiled_dual, compiled_record, lanes  # noqa: F401
+    # of what depends on `compiled_counter` and `compiled_given` the fingerprint has the names: few kernels do
+    from . import compiled_angles, compiled_counter, compiled_dual, compiled_given, compiled_record, lanes  # noqa: F401
 
     modules = compiled_angles, compiled_dual, compiled_record, lanes
     return engine.Extension(modules, {"state": types.float64, "lanes": lanes.lanes, "duals": compiled_dual.dual8}, _layout)

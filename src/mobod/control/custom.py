@@ -327,6 +327,11 @@ class Custom(Force):
         return super().entry()._replace(law=law, memory=memory, work=packing.work)
 
 
+def controllers_of(system: Any) -> list[Any]:
+    """The force elements that are controllers, in the order of the record."""
+    return sorted((force for force in system.all_forces() if isinstance(force, Custom)), key=lambda force: force.element)
+
+
 def _pairs(forces: GeneralForceSubsystem, mobilities: Iterable[tuple[Any, int]] | None) -> list[int]:
     """Bodies and numbers of mobilities, one after the other."""
     if mobilities is None:

@@ -117,7 +117,7 @@ def calc_inverse_dynamics(
     for g in shared(share):
         realize(model, address, POSITIONS | VELOCITIES | FORCES, 8 * g, states)
         take(udot, 8 * g, udot8)
-        inverse_dynamics.calc_missing_force(model, address, inverse_dynamics.NEEDED, udot8, missing8)
+        inverse_dynamics.find_missing_force(model, udot8, missing8)
         put(missing8, 8 * g, missing)
 
 

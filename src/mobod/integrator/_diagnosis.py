@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..control.custom import controllers_of
 from ..errors import ConvergenceError, ModelError
 from ..force.contact.element import ContactElement
 from ..force.contact.step_limit import FIRST, SECOND
 from ..value.stage import Stage
-from ._evaluate import controllers_of
 
 if TYPE_CHECKING:
     from ..state.state import State

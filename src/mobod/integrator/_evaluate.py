@@ -12,6 +12,7 @@ from ..algebra import quaternion
 from ..algebra.record import attach, call_routine
 from ..compiling import compiled, compiled_form_of
 from ..constraint._protocol import PROJECT_Q, PROJECT_U
+from ..control.custom import controllers_of
 from ..errors import ConvergenceError, ModelError
 from ..force import _dispatch as forces
 from ..force.contact import step_limit
@@ -174,11 +175,6 @@ def sample_controllers(system: MultibodySystem, state: State, time: float) -> in
         if sampling.due_of(state.block, c) <= time:
             status |= force.sample(state)
     return status
-
-
-def controllers_of(system: MultibodySystem) -> list[Any]:
-    """The force elements that are controllers, in the order of the record."""
-    return sorted((force for force in system.all_forces() if hasattr(force, "sample")), key=lambda force: force.element)
 
 
 def evaluate(model: Any, address: int, prescriber: int) -> int:

@@ -1,4 +1,4 @@
-"""For solvers that step from Python: the rates of y, and their derivatives by y, each in one compiled call.
+"""For implicit methods: the rates of y, and their derivatives by y; for solvers that step from Python in a call each.
 
     J_ij = (f_i(y + d e_j) - f_i(y)) / d,    d = sqrt(eps) max(|y_j|, 1 / w_j),  w the weights
 
@@ -13,7 +13,7 @@ from typing import Any
 from ..algebra.record import attach
 from ..algebra.scalar import load
 from ..compiling import compiled, generic
-from ._evaluate import evaluate
+from ._evaluate import evaluate, evaluate_speeds
 from ._runge_kutta import EVALUATIONS, PRESCRIBER, ROUTINE, set_y
 
 ROOT_OF_ROUNDING = 2.0**-26
@@ -54,19 +54,44 @@ def find_rates(block: Any, counts: Any, time: float, y: Any, out: Any) -> int:
 
 
 @compiled
-def find_jacobian(block: Any, counts: Any, time: float, y: Any, weights: Any, moved: Any, rates: Any, out: Any) -> int:
-    """The derivatives of the rates at *y*, and these; 0 where all are finite. *y* is changed on the way, *moved* is scratch."""
+def is_speed(block: Any, j: int) -> bool:
+    """Whether positions do not depend on variable *j*."""
     model = attach(block)
+    first = model.ny - 2 * model.particle_size
+    return j >= model.nq and (j < first or j >= first + model.particle_size)
+
+
+@generic
+def jacobian_at(model: Any, counts: Any, time: float, y: Any, weights: Any, moved: Any, rates: Any, out: Any) -> int:
+    """The derivatives of the rates at *y*, and these; 0 where all are finite. *y* is changed on the way, *moved* is scratch.
+
+    Columns of speeds come first, as positions are then those of *y*.
+    """
     status = rates_at(model, counts, time, y, rates)
-    for j in range(y.shape[0]):
-        if status != 0:
-            return status
-        kept = y[j]
-        if weights[j] > 0.0:
-            y[j] = kept + ROOT_OF_ROUNDING * max(abs(kept), 1.0 / weights[j])
-            status = rates_at(model, counts, time, y, moved)
-            set_column(model, out, j, moved, rates, y[j] - kept)
-            y[j] = kept
-        else:
-            set_column(model, out, j, rates, rates, 1.0)
+    for speeds in (True, False):
+        for j in range(y.shape[0]):
+            if status != 0:
+                return status
+            if is_speed(model, j) != speeds:
+                continue
+            kept = y[j]
+            if weights[j] > 0.0:
+                y[j] = kept + ROOT_OF_ROUNDING * max(abs(kept), 1.0 / weights[j])
+                set_y(model, time, y)
+                if speeds:
+                    status = evaluate_speeds(model, counts[ROUTINE], counts[PRESCRIBER])
+                else:
+                    status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
+                counts[EVALUATIONS] += 1
+                get_rates(model, moved)
+                set_column(model, out, j, moved, rates, y[j] - kept)
+                y[j] = kept
+            else:
+                set_column(model, out, j, rates, rates, 1.0)
     return status
+
+
+@compiled
+def find_jacobian(block: Any, counts: Any, time: float, y: Any, weights: Any, moved: Any, rates: Any, out: Any) -> int:
+    """`jacobian_at`, called from Python."""
+    return jacobian_at(attach(block), counts, time, y, weights, moved, rates, out)

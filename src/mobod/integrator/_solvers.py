@@ -10,6 +10,7 @@ import contextlib
 import copy
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -146,22 +147,25 @@ class _Output:
         return len(text) if self._dropped or (dropped and text == "\n") else self.stream.write(text)
 
 
+#: One thread at a time puts another in the place of the stream.
+_ALONE = threading.RLock()
 _COMPLAINT = re.compile(r"\n\[\w+, Error: -?\d+\] ")
 
 
 @contextlib.contextmanager
 def _without_complaints() -> Iterator[None]:
-    stream = sys.stdout
-    if stream is None:
-        yield
-        return
-    quiet: Any = _Output(stream)
-    sys.stdout = quiet
-    try:
-        yield
-    finally:
-        if sys.stdout is quiet:
-            sys.stdout = stream
+    with _ALONE:
+        stream = sys.stdout
+        if stream is None:
+            yield
+            return
+        quiet: Any = _Output(stream)
+        sys.stdout = quiet
+        try:
+            yield
+        finally:
+            if sys.stdout is quiet:
+                sys.stdout = stream
 
 
 class Scipy:

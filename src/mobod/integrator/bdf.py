@@ -1,9 +1,9 @@
-"""BDF: backward differentiation formulas of orders 1 to 5, implicit, for stiff systems; by CVODE, or else by SciPy's solver.
+"""BDF: backward differentiation formulas of orders 1 to 5, implicit, for stiff systems; compiled, or by CVODE or SciPy.
 
     sum_k a_k y_{n-k} = h b f(t_n, y_n)
 
-solved by Newton's iteration with J = df/dy, which `_implicit` gives. Sources: Hairer and Wanner 1996, V.1; Hindmarsh and others
-2005 (CVODE); Shampine and Reichelt 1997 (SciPy's).
+solved by Newton's iteration with J = df/dy, which `_implicit` gives; `_bdf_steps` has the compiled loop. Sources: Hairer and
+Wanner 1996, V.1; Hindmarsh and others 2005 (CVODE); Shampine and Reichelt 1997 (the compiled loop, and SciPy's).
 """
 
 from __future__ import annotations
@@ -15,22 +15,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..compiling import Job
 from ..errors import ModelError
 from ..tree.measures import begin_step
 from ..value.stage import Stage
+from . import _bdf_steps as bdf
 from . import _implicit
 from . import _runge_kutta as rk
 from ._solvers import Cvode, Problem, Scipy
 from .base import Integrator
 
 if TYPE_CHECKING:
+    from ..state.state import State
     from ..system.system import MultibodySystem
 
+_COMPILED = "compiled"
 _SOLVERS: dict[str, type[Cvode] | type[Scipy]] = {"cvode": Cvode, "scipy": Scipy}
 #: Largest deviation of a quaternion's norm inside a solver that cannot be corrected; nothing depends on the norm.
 _LARGEST_DRIFT = 0.01
 #: Largest distance of such a solver from the constraint manifold, times the accuracy, before it is restarted on it.
 _FAR = 10.0
+
+#: Below this rounding is taken for error.
+_LEAST_TOLERANCE = 1e-13
 
 #: Most variables: their dense Jacobian, of which several are kept, takes 0.8 GB.
 _MOST = 10_000
@@ -51,8 +58,8 @@ class BDF(Integrator):
     ----------
     system : MultibodySystem
     solver : str, optional
-        ``"cvode"``, of SUNDIALS, which needs the package scikit-sundae (``pip install mobod[stiff]``), or ``"scipy"``.
-        The first where it is installed, unless given.
+        ``"compiled"``, the package's own, unless given; ``"cvode"``, of SUNDIALS, which needs the package scikit-sundae
+        (``pip install mobod[stiff]``), or ``"scipy"``.
     **settings
         Those of `Integrator`. With *fixed_step_size* steps end at multiples of that size, and are shorter where the accuracy
         requires it: an implicit method of variable order is of no use without error control.
@@ -68,16 +75,16 @@ class BDF(Integrator):
 
     Notes
     -----
-    Steps are taken from Python, the rates and their derivatives in one compiled call each. A step costs some hundred
-    microseconds beside them: for systems that are not stiff `RungeKuttaMerson` is faster.
+    Steps are compiled, with Newton's iteration and its matrix; the algorithm is that of SciPy's solver (Shampine and Reichelt
+    1997). Where all explicit methods need short steps it is faster; for systems that are not stiff `RungeKuttaMerson` is.
+
+    The other solvers step from Python, which takes some hundred microseconds a step, the rates and their derivatives in one
+    compiled call each. CVODE does not let its own values be changed: it goes on from them, which does no harm to quaternions,
+    and is restarted when they are ten times the accuracy off the constraint manifold. It reports neither failed attempts nor
+    the next step size: statistics count the attempts seen from outside, and the predicted step is the last one.
 
     The solvers bound the root mean square of all errors. Unless `set_use_infinity_norm` chooses that norm, they are given a
-    tolerance that bounds the largest.
-
-    The state is normalized and projected after each step. CVODE does not let its own values be changed: it goes on from them,
-    which does no harm to quaternions, and is restarted when they are ten times the accuracy off the constraint manifold. It
-    reports neither failed attempts nor the next step size: statistics count the attempts seen from outside, and the predicted
-    step is the last one.
+    tolerance that bounds the largest. The state is normalized and projected after each step.
 
     Examples
     --------
@@ -90,16 +97,23 @@ class BDF(Integrator):
     (0.1, 5)
     """
 
+    INNER = frozenset({"memory", "solver"})
+
     order = 5
     error_order = 1
+    kernel = bdf.advance
 
     def __init__(self, system: MultibodySystem, *, solver: str | None = None, **settings: Any) -> None:
         super().__init__(system, **settings)
-        if solver not in (None, *_SOLVERS):
-            raise ValueError(f"solver has to be one of {', '.join(map(repr, _SOLVERS))}, got {solver!r}")
+        solvers = _COMPILED, *_SOLVERS
+        if solver not in (None, *solvers):
+            raise ValueError(f"solver has to be one of {', '.join(map(repr, solvers))}, got {solver!r}")
         if solver == "cvode" and not _has_cvode():
-            raise ImportError("CVODE needs scikit-sundae: pip install scikit-sundae (or mobod[stiff]); or take solver='scipy'")
-        self._kind = solver or ("cvode" if _has_cvode() else "scipy")
+            raise ImportError(
+                "CVODE needs scikit-sundae: pip install scikit-sundae (or mobod[stiff]); or take solver='compiled'"
+            )
+        self.solver = solver or _COMPILED
+        self.control = np.zeros(bdf.CONTROL_SIZE)
         self._solver: Cvode | Scipy | None = None
         self._problem: Problem | None = None
         #: The history that SciPy's solver starts from, when the run was read from a file.
@@ -117,12 +131,19 @@ class BDF(Integrator):
         return 1
 
     def get_solver_name(self) -> str:
-        """``"cvode"`` or ``"scipy"``."""
-        return self._kind
+        """``"compiled"``, ``"cvode"`` or ``"scipy"``."""
+        return self.solver
+
+    @property
+    def _is_compiled(self) -> bool:
+        return self.solver == _COMPILED
 
     def _apply(self) -> None:
         super()._apply()
-        self._solver = self._past = None  # made anew, with these settings, for the next step
+        # what is known of the past does not hold with other settings
+        self._solver = self._past = None
+        self.control[bdf.ORDER] = 0.0
+        self.control[bdf.TOLERANCE] = self._tolerance_of_mean()
 
     def _begin(self) -> None:
         state = self._state
@@ -135,8 +156,36 @@ class BDF(Integrator):
                 f"{8e-9 * ny**2:.3g} GB; it is meant for {_MOST} at most. Take RungeKuttaMerson, or Verlet"
             )
         self._solver, self._past, self._stop = None, None, -np.inf
-        self._y, self._rates, self._moved, self._jacobian = np.zeros(ny), np.zeros(ny), np.zeros(ny), np.zeros((ny, ny))
+        if self._is_compiled:
+            self.memory = np.zeros((bdf.JACOBIAN + 2 * ny, ny))
+        else:
+            self._y, self._rates, self._moved, self._jacobian = np.zeros(ny), np.zeros(ny), np.zeros(ny), np.zeros((ny, ny))
+        self.control[bdf.STOP] = -np.inf
         super()._begin()
+
+    def _tolerance_of_mean(self) -> float:
+        """The tolerance of the root mean square of errors; below the accuracy where it is to bound the largest.
+
+        err <= tolerance (|y| + 1 / w) is twice err <= accuracy max(|y|, 1 / w), and a mean hides the largest.
+        """
+        ny = 0 if self._state is None else len(self._state.y_values)
+        tolerance = 0.5 * self.accuracy / np.sqrt(max(1, ny)) if self._infinity_norm else self.accuracy
+        return max(float(tolerance), _LEAST_TOLERANCE)
+
+    def arguments(self) -> tuple[Any, ...]:
+        """What the kernel that steps takes after the block."""
+        return self.work, self.memory, self.control, self.counts
+
+    def _jobs(self, state: State) -> list[Job]:
+        return [job for job in super()._jobs(state) if self._is_compiled or job.what is not type(self).kernel]
+
+    def _is_simple(self) -> bool:
+        return self._is_compiled
+
+    def take_up(self, longest: float = np.inf) -> None:
+        """As of other integrators; what is known of the past does not hold for the state as it is now."""
+        self.control[bdf.ORDER] = 0.0
+        super().take_up(longest)
 
     # ------------------------------------------------------------------------------------------ stepping
 
@@ -175,9 +224,7 @@ class BDF(Integrator):
         """A solver at the last step's end."""
         control = self.control
         weights = self.work[len(self.work) - 4]
-        tolerance = self.accuracy
-        if self._infinity_norm:  # err <= rtol |y| + atol is twice err <= accuracy max(|y|, 1 / w), and a mean hides the largest
-            tolerance /= 2.0 * np.sqrt(max(1, len(weights)))
+        tolerance = self._tolerance_of_mean()
         with np.errstate(divide="ignore"):
             absolute = np.where(weights > 0.0, tolerance / weights, 1e100)
         forced = self.counts[rk.FORCED] != 0
@@ -186,10 +233,12 @@ class BDF(Integrator):
         largest = max(smallest, min(control[rk.MAX_STEP], control[rk.FIXED_STEP] or np.inf))
         self._problem = Problem(self._find_rates, self._find_jacobian, tolerance, absolute, first, smallest, largest)
         self._problem.begin(time)
-        return _SOLVERS[self._kind](self._problem, time, self.work[rk.Y].copy(), stop)
+        return _SOLVERS[self.solver](self._problem, time, self.work[rk.Y].copy(), stop)
 
     def try_step(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
-        """Take one step with the implicit solver, and say how it ended."""
+        """`advance` once; by a solver that steps from Python, one step."""
+        if self._is_compiled:
+            return super().try_step(times, results, energies, kernel, more)
         return self.step_and_report(self._step, times, results, energies)
 
     def _step(self, report: float) -> int:
@@ -318,10 +367,15 @@ class BDF(Integrator):
         state, control = self._state, self.control
         assert state is not None
         self._revive()
-        if self._solver is None or not control[rk.PREVIOUS_TIME] < time < control[rk.TIME]:
+        known = self._solver is not None or (self._is_compiled and control[bdf.ORDER] > 0.0)
+        if not (known and control[rk.PREVIOUS_TIME] < time < control[rk.TIME]):
             super().leave_at(time, stage)
             return
-        state.y_values[:] = self._solver.at(time)
+        if self._solver is None:
+            state.invalidate_q()
+            bdf.interpolate(state.block, self.memory, control, time)
+        else:
+            state.y_values[:] = self._solver.at(time)
         self._settle(time, True, stage)
 
 

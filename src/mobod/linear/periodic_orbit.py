@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..control.custom import controllers_of
 from ..errors import ConvergenceError, ModelError
 from ..integrator import RungeKuttaMerson
 from ..simulation.step_status import StepStatus
@@ -17,6 +18,7 @@ from ..simulation.variational import kept_attributes, put_back, variational
 from ..state.state import State
 from ..system import tangents
 from ..system.variations import Directions
+from ..tree import sampling
 from ..value import checks
 from ..value.stage import Stage
 from . import _manifold
@@ -202,10 +204,17 @@ def _flow(system: Any, state: State, period: float, accuracy: float) -> tuple[St
 
 
 def _has_events(system: Any, state: State) -> bool:
-    """Whether anything may happen on the way."""
+    """Whether anything may happen on the way; samples of controllers count."""
     stepper = TimeStepper(system, RungeKuttaMerson(system))
     stepper.initialize(state)
-    return stepper.has_events
+    controllers = controllers_of(system)
+    for one in controllers:
+        if len(one.entry().memory) > sampling.EFFORTS + one.get_num_efforts():
+            raise ModelError(
+                f"{one.name!r} remembers from sample to sample, which is no part of a periodic orbit's state; take a law "
+                "without memory, or a measure.Integrate in its place"
+            )
+    return stepper.has_events or bool(controllers)
 
 
 def _flow_through_events(system: Any, state: State, period: float, accuracy: float) -> tuple[State, Array]:

@@ -374,7 +374,7 @@ class Measure(Sealed):
 
     def _check_no_circle(self) -> None:
         """Refuse a measure whose value is computed from itself at the same state."""
-        for found in _walk(self):
+        for found in walk(self):
             if found is self:
                 raise ValueError(
                     f"the value of {self!r} would be computed from itself; put a Delay or an Integrate between, which give "
@@ -444,7 +444,7 @@ def check_shape(shape: Any, what: str) -> Shape:
     return tuple(int(n) for n in found)
 
 
-def _walk(measure: Measure) -> Iterator[Measure]:
+def walk(measure: Measure) -> Iterator[Measure]:
     """The measures that a value is computed from, at any depth; each once."""
     seen: set[int] = set()
     waiting = list(measure.operands())

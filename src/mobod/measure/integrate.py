@@ -17,7 +17,7 @@ from ..function.base import UNLIMITED
 from ..value.stage import Stage
 from . import _store
 from ._routine import by_address
-from .base import Measure, NotCompiled, Shape, check_measure, check_shape, fewest, same_shape
+from .base import Measure, NotCompiled, Shape, check_measure, check_shape, fewest, same_shape, walk
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -191,6 +191,11 @@ class Integrate(Measure):
         if needed is program.limit:  # else it belongs to the other run
             source = program.constant(0.0, n) if derivative is None else program.value_of(derivative)
             program.integrate(self, source)
+
+    def reads(self, kind: type[Measure]) -> bool:
+        """Whether a measure of a kind is among those that its rate is computed from."""
+        derivative = self.derivative
+        return derivative is not None and any(isinstance(one, kind) for one in (derivative, *walk(derivative)))
 
     def allocate(self, state: State) -> None:
         subsystem = self._need_subsystem()

@@ -24,9 +24,10 @@ from ..state.state import State
 from ..system.variations import Directions
 from ..value import checks
 from ..value.stage import Stage
+from ._carrying import Carrying, Jump, Step
 from .step_status import StepStatus
 from .time_stepper import TimeStepper
-from .variational import Jump, Step, Variational, variational
+from .variational import Variational, variational
 
 if TYPE_CHECKING:
     from ..system.system import MultibodySystem
@@ -75,13 +76,14 @@ def calc_gradient(
     loss : callable
         Of a state at ACCELERATION; a number. It may depend on parameters of the state, too.
     parameters : sequence
-        ``"q"``, ``"u"``, ``"z"`` for all initial displacements, speeds and auxiliary variables, ``"body.q"``, ``"body.u"`` for
-        those of one mobilizer, and parameters by ``"element.parameter"`` or their setter, as `simulate` takes them.
+        ``"q"``, ``"u"``, ``"z"``, ``"particle_locations"``, ``"particle_velocities"`` for all initial displacements, speeds,
+        auxiliary variables, and those of particles, ``"body.q"``, ``"body.u"`` for those of one mobilizer, and parameters by
+        ``"element.parameter"`` or their setter, as `simulate` takes them.
     times : (n,) array_like, optional
         At which the loss is taken and summed, ``state.time`` tells which it is; the end alone unless given. For a loss that
         is an integral, add a `measure.Integrate` and take its value at the end.
     integrator : Integrator or class, optional
-        A Runge-Kutta method; `RungeKuttaMerson` unless given.
+        Any but `TimeStepping`; `RungeKuttaMerson` unless given.
     accuracy : float, optional
         Largest local error of a step; 1e-6 unless given.
 
@@ -93,7 +95,7 @@ def calc_gradient(
     Raises
     ------
     ValueError, TypeError
-        If an argument makes no sense, or the integrator is no Runge-Kutta method.
+        If an argument makes no sense, or the integrator is `TimeStepping`.
     ConvergenceError
         If the motion cannot be followed.
     ModelError
@@ -105,7 +107,9 @@ def calc_gradient(
 
     Notes
     -----
-    The discrete adjoint of the steps taken: its cost hardly grows with the number of parameters. Events are passed by their
+    The discrete adjoint of the steps taken: its cost hardly grows with the number of parameters. Of methods that are no
+    explicit Runge-Kutta methods, such as `BDF`, the derivatives over each step are found by all variables as it is taken, and
+    go back from there. Events are passed by their
     jump terms, handlers being called with states moved a little; the loss is differentiated by differences of fourth order.
     Source: Hager 2000; Sandu 2006.
 
@@ -158,10 +162,10 @@ def _number(value: Any, state: State) -> float:
     return float(found)
 
 
-def _derivatives(run: Variational, state: State, loss: Callable[[State], float]) -> tuple[Array, Array]:
+def _derivatives(run: Carrying, state: State, loss: Callable[[State], float]) -> tuple[Array, Array]:
     """Derivatives of the loss at a state, by y ``(ny,)`` and by the settings ``(n,)``."""
     of, n = run.variations, len(run.directions)
-    every = np.eye(2 * of.nu + of.nz)
+    every = np.eye(of.num_changes)
 
     def value(other: State) -> float:
         return _number(loss(other), other)
@@ -174,7 +178,7 @@ def _derivatives(run: Variational, state: State, loss: Callable[[State], float])
     return np.concatenate([by[: of.nu] @ back, by[of.nu :]]), by_settings
 
 
-def _backward(run: Variational, start: State, looks: list[tuple[int, Array, Array]]) -> Array:
+def _backward(run: Carrying, start: State, looks: list[tuple[int, Array, Array]]) -> Array:
     """Back over the tape, the loss's derivatives being added where it was taken: the gradient."""
     of, tape = run.variations, run.tape or []
     adjoint, gradient = np.zeros(of.ny), np.zeros(len(run.directions))
@@ -196,7 +200,7 @@ def _backward(run: Variational, start: State, looks: list[tuple[int, Array, Arra
     return gradient + more + of.raw(start, run.directions.of_start).T @ adjoint
 
 
-def _unproject(run: Variational, state: State, adjoint: Array) -> tuple[Array, Array]:
+def _unproject(run: Carrying, state: State, adjoint: Array) -> tuple[Array, Array]:
     """The adjoint before the projection that ended at a state, and what parameters have in that."""
     of, n = run.variations, len(run.directions)
     settings = np.diag(run.directions.of_settings.astype(float))
@@ -205,15 +209,16 @@ def _unproject(run: Variational, state: State, adjoint: Array) -> tuple[Array, A
     return by_y.T @ adjoint, by_settings.T @ adjoint
 
 
-def _step_back(run: Variational, step: Step, adjoint: Array) -> tuple[Array, Array]:
+def _step_back(run: Carrying, step: Step, adjoint: Array) -> tuple[Array, Array]:
     """The adjoint at the beginning of a step, and what parameters have in it."""
+    assert isinstance(run, Variational)
     of, table, gradient = run.variations, run.table, np.zeros(len(run.directions))
     if step.end is not None:
         adjoint, gradient = _unproject(run, step.end, adjoint)
     stages, h = table.shape[1] - 1, step.h
     state = step.template.copy()
     model, known = Interpreted(run.system, state), of.known(state)
-    rates, by_y, by_settings = np.zeros((stages, of.ny)), [], []
+    rates, by_y, by_settings = np.zeros((stages, of.num_integrated)), [], []
     for s in range(stages):
         state.y_values[:] = step.y + h * (table[s, 1 : 1 + s] @ rates[:s])
         state.record.time[0, 0] = step.time + table[s, 0] * h

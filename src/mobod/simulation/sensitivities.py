@@ -21,6 +21,7 @@ class Sensitivities:
     u, z : (nt, nu, n), (nt, nz, n) arrays
     of_q : (nt, nq, n) array
         Of q as it is stored, quaternions by their four numbers.
+    particle_locations, particle_velocities : (nt, np, 3, n) arrays
 
     Examples
     --------
@@ -36,6 +37,8 @@ class Sensitivities:
     u: Array
     z: Array
     of_q: Array
+    particle_locations: Array
+    particle_velocities: Array
 
     def __repr__(self) -> str:
         return f"<Sensitivities at {len(self.q)} times by {', '.join(self.names)}>"

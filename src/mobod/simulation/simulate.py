@@ -25,6 +25,7 @@ from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.progress import make_bar
 from ..value.stage import Stage
+from ._carrying import Carrying
 from .checkpoint import CheckpointError, differing, integrator_keywords, load_checkpoint, refuse_others, save_checkpoint
 from .energy_accounts import Ledger
 from .error_estimate import ErrorEstimate, ErrorRows
@@ -35,7 +36,7 @@ from .run import Keeper, Run, integrator_settings, run_again, steps_by_report
 from .table import Rows
 from .time_stepper import TimeStepper
 from .trajectory import Owned, Trajectory, plain
-from .variational import Variational, variational
+from .variational import variational
 from .view import check_view, make_watch
 
 #: Of a run whose caller does not say.
@@ -155,8 +156,9 @@ def simulate(
         Simulate again with a tenth of the accuracy (or half the fixed step), and tell in `Trajectory.audit` how far the two
         are apart, and from when on by more than this; 0.01 for True.
     sensitivities : sequence, optional
-        Initial values and parameters by which the motion is differentiated as it runs, such as ``"q"`` or
-        ``"spring.stiffness"``; found in `Trajectory.sensitivities`. See ``docs/how-to/derivatives.md``.
+        Initial values and parameters by which the motion is differentiated as it runs, such as ``"q"``,
+        ``"particle_velocities"`` or ``"spring.stiffness"``; found in `Trajectory.sensitivities`, by any integrator but
+        `TimeStepping`. See ``docs/how-to/derivatives.md``.
     view : bool or Viewer
         True shows the run in the browser as it goes on (the extra ``view``); or a page that `mobod.view` has opened. A page
         that fails or is closed does not stop the run.
@@ -363,7 +365,7 @@ def simulate(
 
 def _with_sensitivities(
     integrator: Integrator, system: MultibodySystem, state: State, wanted: Any, record_to: Any, checkpoint: Any, estimate: Any
-) -> Variational | None:
+) -> Carrying | None:
     """The integrator that carries sensitivities; None where none are wanted."""
     if wanted is None:
         return None

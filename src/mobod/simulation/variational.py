@@ -4,62 +4,29 @@ Each step is differentiated as it is taken:
 
     y_s = y_0 + h sum a_sj k_j                      S_s = S_0 + h sum a_sj K_j,  K_s = J(y_s) S_s + B(y_s)
 
-so that variations have the method's order, and its estimate of their error: steps are chosen by the errors of y and of S. The
-end is projected as the state is. At an event, at time t with g(t, y) = 0 and the reset R,
-
-    S+ = dR (S- + f- dt) + (dR/dt - f+) dt            dt = -(dg S-) / (dg/dt along the motion)
-
-and dR alone where its time is given. Steps end where there is a report, so that nothing is interpolated. Source: Hairer,
-Norsett and Wanner 1993, I.14; Hiskens and Pai 2000.
+so that variations have the method's order, and its estimate of their error: steps are chosen by the errors of y and of S.
+`_following` has those of other methods, `_carrying` what both share. Source: Hairer, Norsett and Wanner 1993, I.14.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..errors import ModelError
-from ..event import EventHandler
-from ..event._agenda import Call
-from ..event._watch import Watched
 from ..integrator import Integrator
 from ..integrator import _runge_kutta as rk
 from ..integrator._evaluate import Interpreted
-from ..state.fields import PARAMETERS
 from ..state.state import State
-from ..system import differences
 from ..system.variations import Directions, Variations
 from ..tree.measures import begin_step
-from ..value.stage import Stage
+from ._carrying import Carrying, Jump, Step, kept_attributes, largest_error, put_back
+from ._following import follow
 from .checkpoint import integrator_keywords
-from .sensitivities import Sensitivities
-
-#: Steps of differences of what handlers do: contacts that are moved by the square of it still touch.
-_STEP = 1e-6
-#: Rates of a model's numbers, set by a handler, that are no rounding.
-_SET = 1e-5
-#: Of the gap's rate along the motion, the least part of the size of its terms that is not grazing.
-_GRAZING = 1e-9
 
 
-class Step:
-    """An accepted step: where it began, y there, its size, and how the change at its end is projected."""
-
-    def __init__(self, time: float, h: float, y: Array, template: State, end: State | None) -> None:
-        self.time, self.h, self.y, self.template, self.end = time, h, y, template, end
-
-
-class Jump:
-    """An event: how changes of y before it, and of the model's numbers, are changes after it."""
-
-    def __init__(self, time: float, by_y: Array, by_settings: Array) -> None:
-        self.time, self.by_y, self.by_settings = time, by_y, by_settings
-
-
-class Variational(Integrator):
+class Variational(Carrying, Integrator):
     """A Runge-Kutta method whose steps carry variations.
 
     Parameters
@@ -77,62 +44,12 @@ class Variational(Integrator):
             if isinstance(value, bool):
                 setattr(self, name, value)
         self.table, self.order, self.error_order = like.table, like.order, like.error_order  # type: ignore[misc]
-        self.like, self.variations, self.directions = like, variations, variations.directions
-        self.allow_interpolation = False
-        self.S = np.zeros((variations.ny, 0 if keeps_tape else len(self.directions)))
-        self.weights = np.zeros((len(self.directions), self.S.shape[1]))
-        if not keeps_tape:
-            self.weights[:] = np.diag(self.directions.of_settings.astype(float))
-        #: Variations at the ends of steps, before events there: of displacements, and of y.
-        self._found: dict[float, tuple[Array, Array]] = {}
-        self.tape: list[Step | Jump] | None = [] if keeps_tape else None
-        self._before: tuple[float, Array, Array] | None = None
-        self._jumped: tuple[Array, list[Step | Jump]] | None = None
-        self._begun = False
+        self.like = like
+        self.carry(variations, keeps_tape)
 
     def get_method_name(self) -> str:
         """The method's name."""
         return self.like.get_method_name()
-
-    def at(self, times: Array) -> Sensitivities:
-        """Sensitivities at times of reports; before events there."""
-        of, n = self.variations, len(self.directions)
-        v = np.array([self._found[time][0] for time in times.tolist()]).reshape(len(times), of.nu, n)
-        S = np.array([self._found[time][1] for time in times.tolist()]).reshape(len(times), of.ny, n)
-        return Sensitivities(self.directions.names, v, S[:, of.nq : of.nq + of.nu], S[:, of.nq + of.nu :], S[:, : of.nq])
-
-    def _keep(self, state: State, S: Array) -> None:
-        """Keep variations at the state's time, unless there are some from before an event."""
-        if state.time not in self._found:
-            self._found[state.time] = self.variations.tangent(state, S)[: self.variations.nu], S
-
-    # ------------------------------------------------------------------------------------------ stepping
-
-    def _begin(self) -> None:
-        super()._begin()
-        state = self._state
-        assert state is not None
-        of = self.variations
-        if not self._begun:
-            self._begun = True
-            if self.tape is None:
-                self.S = of.raw(state, self.directions.of_start)
-                self.S = of.project(state, self.S, self.weights)
-                self._keep(state, self.S)
-        elif self._jumped is not None:
-            S, tape = self._jumped
-            # the step in which the event was found went beyond it
-            self._found = {time: found for time, found in self._found.items() if time <= state.time}
-            if self.tape is None:
-                self.S = of.project(state, S, self.weights)
-            else:
-                self.tape = [*tape[:-1], self._projected(tape[-1], state)]  # type: ignore[arg-type]
-        self._template, self._before, self._jumped = state.copy(), None, None
-
-    def _projected(self, jump: Jump, state: State) -> Jump:
-        of, settings = self.variations, np.diag(self.directions.of_settings.astype(float))
-        none = np.zeros((len(self.directions), of.ny))
-        return Jump(jump.time, of.project(state, jump.by_y, none), of.project(state, jump.by_settings, settings))
 
     def try_step(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
         """Steps until a report, each differentiated."""
@@ -144,6 +61,7 @@ class Variational(Integrator):
         if control[rk.STEP] < control[rk.COLLAPSE]:
             control[rk.COLLAPSE] = rk.COLLAPSE_RATIO * control[rk.STEP]
             return rk.COLLAPSED
+        following = self.sample()
         time, y, S = float(control[rk.TIME]), self.work[rk.Y].copy(), self.S
         self.leave_at(time)
         first = self._rates(state, S)
@@ -151,7 +69,7 @@ class Variational(Integrator):
         if state.tree.counts["num_contact_elements"]:
             self._call(rk.permit, self.work, control, counts)
             limit = float(control[rk.PERMITTED_STEP])
-        stop = min(float(control[rk.FINAL_TIME]), report)
+        stop = min(float(control[rk.FINAL_TIME]), report, following)
         fixed = float(control[rk.FIXED_STEP])
         while True:
             h = fixed or min(float(control[rk.STEP]), float(control[rk.MAX_STEP]))
@@ -208,6 +126,11 @@ class Variational(Integrator):
         elif state.tree.remembers:
             self._call(begin_step)
 
+    def _shortened(self, state: State) -> Step:
+        assert self._before is not None
+        began, y, _ = self._before
+        return Step(began, state.time - began, y, self._template, state.copy() if self._has_manifolds(state) else None)
+
     def _has_manifolds(self, state: State) -> bool:
         return state.is_constrained or bool(state.tree.quaternions) or state.has_known
 
@@ -231,7 +154,7 @@ class Variational(Integrator):
         model, stages = Interpreted(self.system, state), table.shape[1] - 1
         rates, of_S = np.zeros((stages, len(y))), np.zeros((stages, *S.shape))
         rates[0], of_S[0] = self.work[rk.RATE], first
-        known = np.zeros(len(y), bool) if not state.has_known else self.variations.known(state)
+        known = np.zeros(len(S), bool) if not state.has_known else self.variations.known(state)
         for s in range(1, stages):
             state.y_values[:] = y + h * (table[s, 1 : 1 + s] @ rates[:s])
             state.record.time[0, 0] = time + table[s, 0] * h
@@ -246,43 +169,11 @@ class Variational(Integrator):
         weights = self.work[len(self.work) - 4]
         error = h * (table[stages + 1, 1:] @ rates)
         self.work[len(self.work) - 3] = error
-        largest = _largest(weights, error, y, y_end)
+        largest = largest_error(weights, error, y, y_end)
+        n = len(y)
         scaled = weights[:, None] * self.directions.scales[: S.shape[1]]
-        of_error = h * np.tensordot(table[stages + 1, 1:], of_S, 1)
-        return y_end, S_end, max(largest, _largest(scaled, of_error, S, S_end))
-
-    # ------------------------------------------------------------------------------------------ events
-
-    follows_jumps = True
-
-    def follow_jump(self, state: State, calls: Sequence[Call], which: Sequence[Watched]) -> None:
-        """Find out how an event at the state, which handlers are about to change, changes variations."""
-        of, time, tape = self.variations, state.time, self.tape
-        S = self.S if tape is not None else self._taken_to(time)
-        at = self._tape_to(state)
-        if tape is None:
-            self._keep(state, S)
-            self._jumped = self._across(state, calls, which, S, self.weights), at
-            return
-        n, settings = len(self.directions), np.diag(self.directions.of_settings.astype(float))
-        by_y = self._across(state, calls, which, np.eye(of.ny), np.zeros((n, of.ny)))
-        by_settings = self._across(state, calls, which, np.zeros((of.ny, n)), settings)
-        self._jumped = np.zeros(0), [*at, Jump(time, by_y, by_settings)]
-
-    def shorten(self, state: State) -> None:
-        """The run ends at a state within the last step."""
-        self.tape = self._tape_to(state)
-
-    def _tape_to(self, state: State) -> list[Step | Jump]:
-        """The tape, the last step of which ends at the state."""
-        at = list(self.tape or [])
-        if at and self._before is not None and state.time < float(self.control[rk.TIME]):
-            began, y, _ = self._before
-            at.pop()
-            if state.time > began:
-                end = state.copy() if self._has_manifolds(state) else None
-                at.append(Step(began, state.time - began, y, self._template, end))
-        return at
+        of_error = h * np.tensordot(table[stages + 1, 1:], of_S, 1)[:n]
+        return y_end, S_end, max(largest, largest_error(scaled, of_error, S[:n], S_end[:n]))
 
     def _taken_to(self, time: float) -> Array:
         """S at a time within the last step, which is taken once more as far as that."""
@@ -305,108 +196,13 @@ class Variational(Integrator):
         assert tried is not None
         return self.variations.project(state, tried[1], self.weights)
 
-    def _across(self, state: State, calls: Sequence[Call], which: Sequence[Watched], S: Array, weights: Array) -> Array:
-        """S after the event, from that before."""
-        of, system = self.variations, self.system
-        before = np.concatenate([state.q_dot_view, state.u_dot_view, state.z_dot_view])[:, None]
-        kept = [(owner, kept_attributes(owner)) for owner, _ in calls if isinstance(owner, EventHandler)]
 
-        def after(other: State) -> State:
-            try:
-                for _, call in calls:
-                    call(other)
-                    system.realize_model(other)
-                    system.realize(other)
-            finally:  # each call finds the handlers as the event does
-                for owner, values in kept:
-                    put_back(owner, _copied(values))
-            return other
-
-        def y_after(other: State) -> Array:
-            after(other)
-            return np.concatenate([other.y_values, _numbers_of(other)])
-
-        def by(changes: Array, of_settings: Array, value: Any, times: Array, step: float) -> Array:
-            return np.array(
-                [
-                    of.along(state, one, weight, value, Stage.ACCELERATION, time=time, step=step)
-                    for one, weight, time in zip(of.tangent(state, changes).T, of_settings.T, times.tolist(), strict=True)
-                ]
-            ).T
-
-        n = S.shape[1]
-        shifts, f = np.zeros(n), np.zeros_like(before)
-        if which:
-            one = which[0]
-
-            def gap(at: State) -> Any:
-                return [one.value(at)]
-
-            nothing = np.zeros((len(self.directions), 1))
-            rate = float(by(before, nothing, gap, np.ones(1), differences.STEP).item())
-            of_gap = by(S, weights, gap, np.zeros(n), differences.STEP).reshape(n)
-            if not abs(rate) > _GRAZING:
-                raise ModelError(
-                    f"at time {state.time:.9g} {one.name!r} only grazes: its rate is {rate:.3g}, and the time of the event "
-                    "does not depend smoothly on where the motion began"
-                )
-            shifts = -of_gap / rate
-            other = after(state.copy())
-            system.project(other, self.constraint_tolerance)
-            system.realize(other)
-            f = np.concatenate([other.q_dot_view, other.u_dot_view, other.z_dot_view])[:, None]
-        # moved along the motion to where the event is, so that handlers see the same event, and by little
-        rates = by(S + before * shifts, weights, y_after, shifts, _STEP)
-        set_by_handlers = rates[of.ny :]
-        if weights.any():
-            set_by_handlers = set_by_handlers - by(0.0 * S, weights, _numbers_of, 0.0 * shifts, _STEP)
-        if kept and np.abs(set_by_handlers).max(initial=0.0) > _SET:
-            names = " and ".join(type(owner).__name__ for owner, _ in kept)
-            raise ModelError(
-                f"at time {state.time:.9g} {names} sets parameters to what depends on the state, such as where a constraint "
-                "holds; sensitivities follow q, u and z alone: let the handler leave parameters as they are, and set q and u"
-            )
-        found = rates[: of.ny].reshape(S.shape) - f * shifts
-        return found
-
-
-def _largest(weights: Array, error: Array, begin: Array, end: Array) -> float:
-    """The largest error, relative where the variable exceeds one over its weight."""
-    if not error.size:
-        return 0.0
-    size = np.abs(weights * error) / np.maximum(1.0, np.maximum(np.abs(weights * begin), np.abs(weights * end)))
-    largest = float(size.max())
-    return largest if np.isfinite(largest) else 1e300
-
-
-def _numbers_of(state: State) -> Array:
-    """All numbers of the model, as they are in a state."""
-    return np.nan_to_num(np.concatenate([state.field(name).ravel() for name in PARAMETERS]), posinf=0.0, neginf=0.0)
-
-
-def kept_attributes(owner: Any) -> dict[str, Any]:
-    """What a handler keeps, its lists copied."""
-    return _copied(vars(owner))
-
-
-def put_back(owner: Any, values: dict[str, Any]) -> None:
-    """Give a handler what it has kept."""
-    vars(owner).clear()
-    vars(owner).update(values)
-
-
-def _copied(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, list) else value for name, value in values.items()}
-
-
-def variational(like: Integrator, state: State, directions: Directions, keeps_tape: bool = False) -> Variational:
+def variational(like: Integrator, state: State, directions: Directions, keeps_tape: bool = False) -> Carrying:
     """The same method, with variations."""
+    variations = Variations(like.system, state, directions)
     if type(like).kernel is not rk.advance or type(like).try_step is not Integrator.try_step:
-        raise ValueError(
-            f"{like.get_method_name()} has no sensitivities; take a Runge-Kutta method: RungeKuttaMerson, RungeKuttaFeldberg, "
-            "RungeKutta3 or RungeKutta2"
-        )
-    return Variational(like, Variations(like.system, state, directions), keeps_tape)
+        return follow(like, variations, keeps_tape)
+    return Variational(like, variations, keeps_tape)
 
 
 __all__ = ["Jump", "Step", "Variational", "kept_attributes", "put_back", "variational"]

@@ -328,6 +328,7 @@ class Allocation(Sealed):
                 f"{asked} needs a state below Stage.{below.name}; this one is at {named(level)}; call it in {hooks}"
             )
         state.system.is_interpreted = True
+        state.system.plain_routine = None
         return index, resources, level
 
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
+from ..algebra.given import GIVEN
 from ..state import validity
 from ..tree import inverse_dynamics
 from ..tree import realize as _realize
+from ..tree.realize import NOT_PLAIN
 from ..value.checks import shaped
 from ..value.stage import INSTANCE, Stage
 from . import differences, parameter_derivatives, second_tangents, settings, tangents
@@ -24,6 +26,7 @@ _empty, _new_tuple = np.empty, tuple.__new__
 _ACCELERATION = int(Stage.ACCELERATION)
 _VELOCITY, _missing_force = int(Stage.VELOCITY), inverse_dynamics.calc_missing_force
 _KINEMATICS, _NEEDED = validity.KINEMATICS, inverse_dynamics.NEEDED | validity.KEPT_FORCES
+_SIX_GIVEN = (GIVEN,) * 6
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
@@ -97,31 +100,44 @@ class Differentiable(OnManifold):
         """
         if state.token is not self.topology_token:
             state.check_owner(self, "calc_inverse_dynamics")
-        given, memory = state.given or state.make_given()
-        try:
-            memory[:] = u_dot  # type: ignore[assignment]
-        except (TypeError, ValueError, BufferError):
-            given[:] = self.get_matter_subsystem().mobility_vector(state, "u_dot", u_dot)
+        own_q, own_u, missing, routine = state.q_values, state.u_values, _empty(state.tree.nu), self.plain_routine
+        # the kernel looks at what is given itself: in Python that takes as long as the dynamics of a robot's arm
+        code = _missing_force.code or _missing_force.code_for(GIVEN, GIVEN, 0, *_SIX_GIVEN)
+        if q is not None and u is not None and routine is not None and state.stage_number >= INSTANCE:
+            status = code(state.block, routine, 0, own_q, own_u, q, u, u_dot, missing)
+            if not status:
+                state.valid, state.stage_number = _NEEDED, _VELOCITY
+                return missing
+            if status != NOT_PLAIN:
+                state.invalidate_q()
+                self.explain(state, status)
+        elif q is None and u is None and routine is not None and state.valid & _KINEMATICS == _KINEMATICS:
+            status = code(state.block, routine, state.valid, own_q, own_u, own_q, own_u, u_dot, missing)
+            if not status:
+                state.valid |= _NEEDED
+                return missing
+        return self._calc_missing_force(state, u_dot, q, u, missing)
+
+    def _calc_missing_force(
+        self, state: State, u_dot: ArrayLike, q: ArrayLike | None, u: ArrayLike | None, missing: Array
+    ) -> Array:
+        """`calc_inverse_dynamics` of whatever is given, step by step, into *missing*."""
+        given = _empty(len(missing))
+        given[:] = self.get_matter_subsystem().mobility_vector(state, "u_dot", u_dot)
         if q is not None or u is not None:
-            state.assign(q, u)
-            if self.is_interpreted or not self.plain_address or state.stage_number < INSTANCE:
-                self.realize(state, Stage.VELOCITY)
+            self.realize(state, Stage.VELOCITY, q=q, u=u)
         elif state.valid & _KINEMATICS != _KINEMATICS:
             self.get_matter_subsystem().velocities(state, "calc_inverse_dynamics")
-        valid = state.valid
-        whole = valid | _NEEDED
-        if whole != valid and self.is_interpreted:
+        if self.is_interpreted and state.valid & _NEEDED != _NEEDED:
             state = state.copy()
             self.realize(state, Stage.DYNAMICS)
-            valid = whole = state.valid
-        missing, address = _empty(len(given)), self._address or _realize.advance.address()
-        code = _missing_force.code or _missing_force.code_for(state.block, address, valid, given, missing)
-        status = code(state.block, address, valid, given, missing)
+        valid, own_q, own_u = state.valid, state.q_values, state.u_values
+        routine = np.array([self._address or _realize.advance.address()])
+        code = _missing_force.code or _missing_force.code_for(GIVEN, GIVEN, 0, *_SIX_GIVEN)
+        status = code(state.block, routine, valid, own_q, own_u, own_q, own_u, given, missing)
         if status:
             self.explain(state, status)
-        state.valid = whole
-        if state.stage_number < _VELOCITY and (q is not None or u is not None):
-            state.stage_number = _VELOCITY
+        state.valid = valid | _NEEDED
         return missing
 
     def calc_inverse_dynamics_derivatives(self, state: State, u_dot: ArrayLike) -> InverseDynamicsDerivatives:
@@ -231,10 +247,12 @@ class Differentiable(OnManifold):
         """
         if state.token is not self.topology_token:
             state.check_owner(self, "calc_forward_dynamics_derivatives")
+        if q is not None and u is not None and self.plain_routine is not None and state.stage_number >= INSTANCE:
+            sweep = sweep_for(self, state)
+            if sweep is not None:
+                return _new_tuple(ForwardDynamicsDerivatives, sweep.accelerations(self, state, q, u))
         if q is not None or u is not None:
-            state.assign(q, u)
-            if self.is_interpreted or not self.plain_address or state.stage_number < INSTANCE:
-                self.realize(state)
+            self.realize(state, q=q, u=u)
         elif state.stage_number < _ACCELERATION:
             self.get_matter_subsystem().accelerations(state, "calc_forward_dynamics_derivatives")
         if self.is_interpreted:
@@ -242,7 +260,7 @@ class Differentiable(OnManifold):
         sweep = sweep_for(self, state)
         if sweep is not None:
             # past the constructor, which takes half as long as the kernel of a small robot
-            return _new_tuple(ForwardDynamicsDerivatives, sweep.accelerations(self, state))
+            return _new_tuple(ForwardDynamicsDerivatives, sweep.accelerations(self, state, None, None))
         self.realize(state)
         found = tangents.of_residual(self, state, state.u_dot_view[: state.tree.nu], state.record.multiplier)
         return ForwardDynamicsDerivatives(*tangents.solved(self, state, found))

@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..algebra.record import LANES, aligned_zeros
+from ..algebra.given import GIVEN
+from ..algebra.record import LANES
 from ..force._slopes import table_of
 from ..state import validity
 from ..tree import inverse_dynamics_derivatives as kernels
 from ..tree import matrix_sweep
 from ..tree.prescribed_mobilities import FROM_MOTION
+from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
 from . import tangents
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _empty, _zeros = np.empty, np.zeros  # one lookup less
 _kernel = kernels.calc_accelerations_derivatives
+_FOUR_GIVEN = (GIVEN,) * 4
 _ACCELERATION, _REALIZED = int(Stage.ACCELERATION), validity.WANTED[Stage.ACCELERATION]
 #: Fields of a state's own that decide whether gravity is all that acts.
 _DECIDING = ("force_enabled", "force_integers", "constraint_enabled", "prescribed", "mass")
@@ -84,18 +87,18 @@ class Sweep:
         self.slopes = slopes
         self._bends = any(bent)
         self._no_bends = np.zeros((1, kernels.NUMBERS_OF_BENDS))
-        nu, self._columns = tree.nu, LANES * -(-tree.nu // LANES)
+        nu = tree.nu
         self._nu, self._shape = nu, (3, nu, nu)
-        self._work_size = kernels.work_size(tree.nb, nu, self._columns)
-        self._pool: list[Array] = []
+        self._counts = tree.nb, nu, LANES * -(-nu // LANES)
+        self._pool: list[tuple[Array, Array, Array]] = []
         self._no_z = np.zeros((nu, 0))  # without numbers that anybody could change
 
-    def _work(self) -> Array:
+    def _work(self) -> tuple[Array, Array, Array]:
         """Scratch of the kernel that is not in use, else new."""
         try:
             return self._pool.pop()
         except IndexError:
-            return aligned_zeros(self._work_size)
+            return kernels.make_work(*self._counts)
 
     def residual(self, state: State, u_dot: Array, A: Array) -> tuple[Array, Array]:
         """Derivatives of inverse dynamics by q and u, at *u_dot* and the accelerations of the bodies."""
@@ -104,35 +107,63 @@ class Sweep:
             return np.zeros((0, 0)), np.zeros((0, 0))
         bends = tangents.bends(state) if self._bends else self._no_bends
         work, out = self._work(), _empty(self._shape)
-        given = state.block, A.reshape(-1, 6), u_dot, bends, self.bent, self.slopes, work, self._columns, out
+        given = state.block, A.reshape(-1, 6), u_dot, bends, self.bent, self.slopes, *work, out
         kernels.calc_derivatives(*given)
         self._pool.append(work)
         return out[0], out[1]
 
-    def accelerations(self, system: OnManifold, state: State) -> tuple[Array, Array, Array, Array, Array]:
-        """Derivatives of the state's u_dot by q, u, z, mobility forces and time; it is realized unless it is."""
+    def accelerations(self, system: OnManifold, state: State, q: Any, u: Any) -> tuple[Array, Array, Array, Array, Array]:
+        """Derivatives of the state's u_dot by q, u, z, mobility forces and time, at q and u if these are given.
+
+        The state is realized unless it is.
+        """
         nu, nz = self._nu, len(state.z_values)
         by_z = _zeros((nu, nz)) if nz else self._no_z
         if nu == 0 or self._bends:
-            system.realize(state)
+            system.realize(state, q=q, u=u)
+            q = u = None
         if nu == 0:
             return _zeros((0, 0)), _zeros((0, 0)), by_z, _zeros((0, 0)), _zeros(0)
         bends = tangents.bends(state) if self._bends else self._no_bends
-        scratch, valid = state.scratch or matrix_sweep.make_scratch(state), state.valid
-        address = system.plain_address
-        try:
-            work = self._pool.pop()
-        except IndexError:
-            work = aligned_zeros(self._work_size)
-        out = _empty(self._shape)
-        code = _kernel.code
-        if code is None:
-            code = _kernel.code_for(state.block, address, valid, bends, self.bent, self.slopes, work, scratch[0], out)
-        status = code(state.block, address, valid, bends, self.bent, self.slopes, work, scratch[0], out)
+        flat_inv, wide_inv = state.scratch or matrix_sweep.make_scratch(state)
+        own_q, own_u, at_once, valid = state.q_values, state.u_values, q is not None, 0
+        if not at_once:
+            valid, q, u = state.valid, own_q, own_u
+        work = self._work()
+        bodies, flat, wide = work
+        block, routine, out, bent, slopes = state.block, system.plain_routine, _empty(self._shape), self.bent, self.slopes
+        code = _kernel.code or _kernel.code_for(
+            GIVEN, GIVEN, 0, *_FOUR_GIVEN, bends, bent, slopes, bodies, flat, wide, flat_inv, wide_inv, out
+        )
+        status = code(
+            block, routine, valid, own_q, own_u, q, u, bends, bent, slopes, bodies, flat, wide, flat_inv, wide_inv, out
+        )
+        if status == NOT_PLAIN:
+            state.assign(q, u)
+            status = code(
+                block,
+                routine,
+                valid,
+                own_q,
+                own_u,
+                own_q,
+                own_u,
+                bends,
+                bent,
+                slopes,
+                bodies,
+                flat,
+                wide,
+                flat_inv,
+                wide_inv,
+                out,
+            )
         self._pool.append(work)
         if status:
+            if at_once:
+                state.invalidate_q()
             system.explain(state, status)
         state.valid = valid | _REALIZED
-        if state.stage_number < _ACCELERATION:
+        if at_once:
             state.stage_number = _ACCELERATION
         return out[0], out[1], by_z, out[2], _zeros(nu)

@@ -30,11 +30,12 @@ _WEIGHING = (GravityCompensation, Thermostat, UniformGravity)
 
 
 class RatesByParameters(NamedTuple):
-    """Derivatives of q_dot, u_dot and z_dot, of the forces' z, by parameters, a column a number."""
+    """Derivatives of q_dot, u_dot and z_dot, of the forces' z, and of forces on particles, by parameters, a column a number."""
 
     q_dot: Array
     u_dot: Array
     z_dot: Array
+    particle_forces: Array
 
 
 def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByParameters:
@@ -43,6 +44,7 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
     size = sum(setting.size for setting in settings)
     residual, errors = np.zeros((tree.nu, size)), np.zeros((tree.counts["num_rows"], size))
     q_dot, z_dot = np.zeros((tree.nq, size)), np.zeros((tree.nz, size))
+    of_particles = np.zeros((tree.counts["particle_size"], size))
     first, of_elements = 0, []
     Y = None if _is_weighed(system, state) else _regressor(system, state, settings)
     for setting in settings:
@@ -66,7 +68,8 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
         found = of_seeds(system, state, [seed for _, setting in of_elements for seed in setting.seeds(state)])
         residual[:, columns], errors[:, columns] = found.residual, found.errors
         q_dot[:, columns], z_dot[:, columns] = found.q_dot, found.z_dot
-    return RatesByParameters(q_dot, tangents.rates_of(system, state, residual, errors), z_dot)
+        of_particles[:, columns] = found.particle_forces
+    return RatesByParameters(q_dot, tangents.rates_of(system, state, residual, errors), z_dot, of_particles)
 
 
 def _is_weighed(system: Any, state: State) -> bool:

@@ -39,6 +39,7 @@ class ByParameters(NamedTuple):
     errors: Array
     q_dot: Array
     z_dot: Array
+    particle_forces: Array
 
 
 def of_seeds(
@@ -46,7 +47,8 @@ def of_seeds(
 ) -> ByParameters:
     """Derivatives along these changes of the model, each a number's; *observe* as of `tangents`. Needs ACCELERATION."""
     tree, n = state.tree, len(seeds)
-    found = ByParameters(*(np.zeros((rows, n)) for rows in (tree.nu, tree.counts["num_rows"], tree.nq, tree.nz)))
+    sizes = tree.nu, tree.counts["num_rows"], tree.nq, tree.nz, tree.counts["particle_size"]
+    found = ByParameters(*(np.zeros((rows, n)) for rows in sizes))
     constrained = tree.counts["nc"] > 0
     address = _realize.advance.address(with_tangents=True, own_parameters=True)
     with tangents.record_at(state, own_parameters=True) as record:
@@ -66,6 +68,7 @@ def of_seeds(
                 found.residual[:, columns] = record.work_u.tangents[: tree.nu, 0, :count]
                 found.q_dot[:, columns] = record.q_dot.tangents[: tree.nq, 0, :count]
                 found.z_dot[:, columns] = record.z_dot.tangents[: tree.nz, 0, :count]
+                found.particle_forces[:, columns] = record.particle_forces.tangents[:, 0, :count]
                 if constrained:
                     found.errors[:, columns] = record.row_work.tangents[:, 0, :count]
     return found

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ..errors import TopologyError
 from ..state.state import State
 from ..state.subsystem import Subsystem
@@ -27,7 +30,7 @@ class HasParts(Sealed):
     _topology_realized: bool
     _trees: dict[bool, Tree]
     _kernel: Any
-    plain_address: int
+    plain_routine: npt.NDArray[np.int64] | None
     _default_state: State | None
 
     def adopt_subsystem(self, subsystem: Subsystem) -> int:
@@ -98,7 +101,7 @@ class HasParts(Sealed):
             self._matter.token = self.topology_token
         self._topology_realized = False
         self._trees = {}
-        self._kernel, self.plain_address = None, 0
+        self._kernel = self.plain_routine = None
         self._default_state = None
         self.compiles_measures = False
 

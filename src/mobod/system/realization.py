@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..algebra.arrays import ArrayLike
+from ..algebra.given import GIVEN
 from ..constraint import _protocol as constraint_what
 from ..errors import ModelError, StageError
 from ..mobilizer._custom_python import write_position, write_velocity
@@ -33,6 +35,7 @@ _NAMES = tuple(Stage(step).name.lower() for step in range(int(Stage.REPORT) + 1)
 _AT_POSITION, _AT_VELOCITY, _AT_DYNAMICS, _AT_ACCELERATION = range(int(Stage.POSITION), int(Stage.ACCELERATION) + 1)
 #: What z, or another force's parameters, take away without lowering the stage.
 _FORCES, _HOOKS = validity.FORCES, frozenset(HOOKS.values())
+_realize_at, _NOT_PLAIN, _FOUR_GIVEN = _realize.realize_at, _realize.NOT_PLAIN, (GIVEN,) * 4
 _UNTOUCHED = validity.unchanged(Stage.DYNAMICS) & ~validity.unchanged(Stage.ACCELERATION)
 
 
@@ -40,7 +43,7 @@ class Realizing(Explaining):
     """The part of `MultibodySystem` that realizes states."""
 
     _address: int
-    plain_address: int
+    plain_routine: npt.NDArray[np.int64] | None
 
     def realize(
         self,
@@ -105,6 +108,13 @@ class Realizing(Explaining):
             level = int(_stage_of(stage))
             wanted = validity.WANTED[level]
         if q is not None or u is not None:
+            if (
+                q is not None
+                and u is not None
+                and self.plain_routine is not None
+                and self._realize_at(state, level, wanted, q, u)
+            ):
+                return
             state.assign(q, u)
         reached = state.stage_number
         if reached >= level:
@@ -126,6 +136,25 @@ class Realizing(Explaining):
                 self.explain(state, status)
             state.valid = valid | wanted
         state.stage_number = level
+
+    def _realize_at(self, state: State, level: int, wanted: int, q: ArrayLike, u: ArrayLike) -> bool:
+        """Assign q and u and realize in one kernel, which looks at both arrays itself; False if nothing has been done.
+
+        In Python an assignment alone takes as long as one body's dynamics.
+        """
+        if level < _AT_POSITION or state.stage_number < INSTANCE:
+            return False
+        code = _realize_at.code or _realize_at.code_for(GIVEN, GIVEN, 0, *_FOUR_GIVEN)
+        status = code(state.block, self.plain_routine, wanted, state.q_values, state.u_values, q, u)
+        if not status:
+            state.valid = wanted
+            state.stage_number = level
+            return True
+        if status == _NOT_PLAIN:
+            return False
+        state.invalidate_q()
+        self.explain(state, status)
+        return True
 
     def _realize_with_forces(self, state: State, level: int) -> bool:
         """The same where forces are all that Python computes, and none has a hook: the kernel once before them and once after.
@@ -327,7 +356,7 @@ class Realizing(Explaining):
         """The kernel that realizes states; with users' compiled functions it checks their results, too."""
         checked = any(body.is_of_users_functions for body in self.get_matter_subsystem().body_list)
         self._address = _realize.advance.address()
-        self.plain_address = 0 if checked else self._address
+        self.plain_routine = None if checked or self.is_interpreted else np.array([self._address])
         kernel = _realize.realize_checked if checked else _realize.realize
         self._kernel = kernel.code or kernel.code_for(np.zeros(1, np.int64), 0, 0, 0)
         return self._kernel

@@ -55,7 +55,7 @@ class MultibodySystem(Differentiable):
         """
         all_forces begin_measures compiles_measures compute custom_motions event_handlers event_reporters explain
         force_subsystems
-        interpret_for_contacts invalidate_topology is_interpreted needs_states owner_of plain_address
+        interpret_for_contacts invalidate_topology is_interpreted needs_states owner_of plain_routine
         remember subsystems topology_token
         topology_version tree_for
         """.split()
@@ -82,7 +82,7 @@ class MultibodySystem(Differentiable):
         #: Whether measures integrate or remember, and compiled steps do it for them.
         self.compiles_measures = False
         self._kernel: Any = None
-        self._address = self.plain_address = 0
+        self._address, self.plain_routine = 0, None
         self._default_state: State | None = None
         self.event_handlers: list[EventHandler] = []
         self.event_reporters: list[EventReporter] = []
@@ -117,7 +117,7 @@ class MultibodySystem(Differentiable):
         return shown + (html_table("constraints", ("kind", "name"), constraints) if constraints else "")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_kernel": None, "_address": 0, "plain_address": 0, "_trees": {}, "_default_state": None}
+        return {**self.__dict__, "_kernel": None, "_address": 0, "plain_routine": None, "_trees": {}, "_default_state": None}
 
     # ------------------------------------------------------------------------------------------ measures
 

@@ -93,7 +93,7 @@ def columns_by_mobility(state: State, product: Callable[[Array], Array]) -> Arra
 
 
 class Tangents:
-    """Derivatives, a column a direction: those by q, u, z, then time.
+    """Derivatives, a column a direction: those by q, u, z, then time; by the particles' locations and velocities if so wanted.
 
     Attributes
     ----------
@@ -104,16 +104,23 @@ class Tangents:
         Of the udot that compiled motions prescribe.
     q_dot, z_dot : (nq, columns), (nz, columns) arrays
         Of N u, and of the rates of the forces' z.
+    particle_forces : (3 np, columns) array
+        Of the forces on the particles.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, of_particles: bool = False) -> None:
         nu, nz = tree.nu, tree.nz
         self.places = {"q": slice(0, nu), "u": slice(nu, 2 * nu), "z": slice(2 * nu, 2 * nu + nz)}
         self.places["time"] = slice(2 * nu + nz, 2 * nu + nz + 1)
         n = 2 * nu + nz + 1
+        if of_particles:
+            size = tree.counts["particle_size"]
+            self.places |= {"particle_location": slice(n, n + size), "particle_velocity": slice(n + size, n + 2 * size)}
+            n += 2 * size
         self.residual, self.known = np.zeros((nu, n)), np.zeros((nu, n))
         self.errors = np.zeros((tree.counts["num_rows"], n))
         self.q_dot, self.z_dot = np.zeros((tree.nq, n)), np.zeros((nz, n))
+        self.particle_forces = np.zeros((tree.counts["particle_size"], n))
 
     def residual_by(self, name: str) -> Array:
         """The columns of one variable."""
@@ -126,18 +133,22 @@ def of_residual(
     u_dot: Array,
     multipliers: Array | None,
     observe: Callable[[Any, int], None] | None = None,
+    of_particles: bool = False,
 ) -> Tangents:
     """Derivatives of residual and errors at *u_dot* and *multipliers*; without these, of the tree alone. Needs positions.
 
     After each pass ``observe(record, count)`` sees all else, in the first *count* tangents.
     """
     tree = state.tree
-    found, N = Tangents(tree), displacements(state)
+    found, N = Tangents(tree, of_particles), displacements(state)
     n = found.residual.shape[1]
     directions = {name: np.zeros((size, n)) for name, size in (("q", tree.nq), ("u", tree.nu), ("z", tree.nz), ("time", 1))}
     directions["q"][:, found.places["q"]] = N
-    for name in ("u", "z", "time"):
-        directions[name][:, found.places[name]] = np.eye(len(directions[name]))
+    for name in ("particle_location", "particle_velocity") if of_particles else ():
+        directions[name] = np.zeros((tree.counts["particle_size"], n))
+    for name in directions:
+        if name != "q":
+            directions[name][:, found.places[name]] = np.eye(len(directions[name]))
     address = _realize.advance.address(with_tangents=True)
     constrained = multipliers is not None and tree.counts["nc"] > 0
     with record_at(state) as record:
@@ -160,6 +171,7 @@ def of_residual(
             found.known[:, columns] = record.known_u_dot.tangents[: tree.nu, 0, :count]
             found.q_dot[:, columns] = record.q_dot.tangents[: tree.nq, 0, :count]
             found.z_dot[:, columns] = record.z_dot.tangents[: tree.nz, 0, :count]
+            found.particle_forces[:, columns] = record.particle_forces.tangents[:, 0, :count]
             if constrained:
                 found.errors[:, columns] = record.row_work.tangents[:, 0, :count]
     return found

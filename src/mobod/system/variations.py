@@ -1,7 +1,8 @@
-"""Variations of a motion: how small changes of y = (q, u, z), and of numbers of the model, go on.
+"""Variations of a motion: how small changes of y = (q, u, z, r, v, c), and of numbers of the model, go on.
 
-    delta y' = J delta y + B delta p          J = d(y')/dy, B = d(y')/dp, the rates being (N u, u_dot, z_dot)
+    delta y' = J delta y + B delta p          J = d(y')/dy, B = d(y')/dp, the rates being (N u, u_dot, z_dot, v, v_dot, 0)
 
+r and v are of the particles; c is what controllers hold from one sample to the next: efforts, memories, the past of sensors.
 Here q counts as it is stored, quaternions by their four numbers, so that a step is differentiated as it is taken.
 On the manifold of constraints, and of quaternions, changes are projected as states are:
 
@@ -18,8 +19,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..control.custom import controllers_of
 from ..errors import ModelError
+from ..measure.integrate import Integrate
+from ..measure.memory import Memory
 from ..motion._protocol import POSITION, VELOCITY
+from ..tree import sampling
 from ..value.checks import suggest
 from ..value.stage import Stage
 from . import differences, parameter_tangents, settings, tangents
@@ -42,14 +47,15 @@ class Directions:
     state : State
         Where the motion starts, at MODEL or above.
     wanted : sequence
-        Each ``"q"``, ``"u"`` or ``"z"``: all initial displacements, speeds or auxiliary variables; ``"body.q"`` or
+        Each ``"q"``, ``"u"`` or ``"z"``: all initial displacements, speeds or auxiliary variables;
+        ``"particle_locations"`` or ``"particle_velocities"``; ``"body.q"`` or
         ``"body.u"``: those of one mobilizer; or a parameter, as `settings.find` takes it.
 
     Attributes
     ----------
     names : list of str
-    of_start : (nu + nu + nz, n) array
-        Changes of the initial (displacements, u, z).
+    of_start : (nu + nu + nz + 6 np, n) array
+        Changes of the initial (displacements, u, z, r, v).
     settings : list of Setting
         They have the last columns but are in order.
     of_settings : (n,) bool array
@@ -65,7 +71,11 @@ class Directions:
             name for body in system.get_matter_subsystem().body_list for name in body.name_each(state.tree.num_u[body.index])
         ]
         places = {"q": slice(0, nu), "u": slice(nu, 2 * nu), "z": slice(2 * nu, 2 * nu + nz)}
-        whole, columns, scales = np.eye(2 * nu + nz), [], []
+        first, size = 2 * nu + nz, state.tree.counts["particle_size"]
+        if size:
+            places |= {"particle_locations": slice(first, first + size)}
+            places |= {"particle_velocities": slice(first + size, first + 2 * size)}
+        whole, columns, scales = np.eye(first + 2 * size), [], []
         self.names: list[str] = []
         self.settings: list[Setting] = []
         of_settings: list[bool] = []
@@ -84,7 +94,13 @@ class Directions:
             columns.append(whole[:, at])
             letter = {**dict.fromkeys(range(nu), "q"), **dict.fromkeys(range(nu, 2 * nu), "u")}
             for i in range(at.start, at.stop):
-                self.names.append(f"{u_names[i % nu]}.{letter[i]}" if i < 2 * nu else f"z[{i - 2 * nu}]")
+                if i < 2 * nu:
+                    self.names.append(f"{u_names[i % nu]}.{letter[i]}")
+                elif i < first:
+                    self.names.append(f"z[{i - 2 * nu}]")
+                else:
+                    p, axis = divmod(i - at.start, 3)
+                    self.names.append(f"{one}[{p}].{'xyz'[axis]}")
             scales += [1.0] * (at.stop - at.start)
             of_settings += [False] * (at.stop - at.start)
         self.of_start = np.hstack(columns) if columns else np.zeros((len(whole), 0))
@@ -115,7 +131,8 @@ def _initial(system: Any, state: State, one: Any, places: dict[str, slice]) -> s
     if letter not in ("q", "u") or not name:
         if "." not in one:
             raise ValueError(
-                f"{one!r} is neither 'q', 'u' nor 'z', which stand for initial values, nor 'element.parameter'; "
+                f"{one!r} is neither 'q', 'u' nor 'z', 'particle_locations' nor 'particle_velocities' where there are "
+                "particles, which stand for initial values, nor 'element.parameter'; "
                 f"{suggest(one, [body.name for body in system.get_matter_subsystem().body_list[1:]])}"
             )
         return None
@@ -134,29 +151,58 @@ class Variations:
         One of the run, at MODEL or above.
     directions : Directions
 
+    Attributes
+    ----------
+    num_integrated, ny : int
+        How many numbers of y steps integrate, and how many there are with those that controllers hold.
+    num_changes : int
+        How many a change has that counts displacements by speeds.
+
     Raises
     ------
     ModelError
-        If y has more than the mobilizers' q and u, and z: particles, or other subsystems' coordinates.
+        If the motion depends on what it does not follow: other subsystems' coordinates, bristles of friction, or measures
+        that remember and are integrated.
     """
 
     def __init__(self, system: Any, state: State, directions: Directions) -> None:
         tree = state.tree
         self.system, self.directions = system, directions
         self.nq, self.nu, self.nz = tree.nq, tree.nu, len(state.z_view)
-        self.ny = self.nq + self.nu + self.nz
-        if tree.num_particles or len(state.q_view) > tree.nq or len(state.u_view) > tree.nu:
-            what = f"{tree.num_particles} particles" if tree.num_particles else "subsystems with coordinates of their own"
-            raise ModelError(f"{system.name!r} has {what}, whose motion has no sensitivities; those of mobilized bodies have")
+        self.num_particle_numbers = int(tree.counts["particle_size"])
+        self.num_integrated = self.nq + self.nu + self.nz + 2 * self.num_particle_numbers
+        #: The controllers, and where in `control_memory` the numbers are that they hold: all but the counts.
+        self._controllers = [(c, force) for c, force in enumerate(controllers_of(system))]
+        self._held = _held_places(self._controllers, len(state.record.control_memory))
+        self.ny = self.num_integrated + len(self._held)
+        self.num_changes = self.ny - self.nq + self.nu
+        if len(state.q_view) > tree.nq or len(state.u_view) > tree.nu:
+            raise ModelError(
+                f"{system.name!r} has subsystems with coordinates of their own, whose motion has no sensitivities; those of "
+                "mobilized bodies and particles have"
+            )
+        if tree.counts["bristle_rows"]:
+            raise ModelError(
+                f"bristles of friction in {system.name!r} remember each step, which sensitivities do not follow; take "
+                "friction='stribeck'"
+            )
+        for one in (one for subsystem in system.subsystems for one in subsystem.own_measures):
+            if isinstance(one, Integrate) and one.reads(Memory):
+                raise ModelError(
+                    f"{one!r} integrates what remembers its past at ends of steps, which sensitivities do not follow"
+                )
 
     # ------------------------------------------------------------------------------------------ rates
 
     def rates(self, state: State) -> tuple[Array, Array]:
         """J ``(ny, ny)`` and B ``(ny, n)`` at a state at ACCELERATION."""
         nq, nu, nz, system = self.nq, self.nu, self.nz, self.system
+        if self.num_particle_numbers:
+            return self._rates_with_particles(state)
         J, B = np.zeros((self.ny, self.ny)), np.zeros((self.ny, len(self.directions)))
         N, back = self.changes(state)
         found = system.calc_forward_dynamics_derivatives(state)
+        self._put_efforts(state, J, found.mobility_forces)
         turns = tangents.rates_by_q(state)
         if turns is not None:
             J[:nq, :nq] = turns
@@ -166,10 +212,62 @@ class Variations:
         J[nq : nq + nu, nq + nu : nq + nu + found.z.shape[1]] = found.z
         of_settings, of_z = self.directions.of_settings, None
         if of_settings.any():
-            B[:nq, of_settings], B[nq : nq + nu, of_settings], of_z = by_settings(system, state, self.directions.settings)
+            by_model = by_settings(system, state, self.directions.settings)
+            B[:nq, of_settings], B[nq : nq + nu, of_settings], of_z = by_model.q_dot, by_model.u_dot, by_model.z_dot
         if nz:
-            Z, B[nq + nu :] = self._rates_of_z(state, of_z)
-            J[nq + nu :] = np.hstack([Z[:, :nu] @ back, Z[:, nu:]])
+            Z, B[nq + nu : nq + nu + nz] = self._rates_of_z(state, of_z)
+            J[nq + nu : nq + nu + nz, : nq + nu + nz] = np.hstack([Z[:, :nu] @ back, Z[:, nu : 2 * nu + nz]])
+            J[nq + nu : nq + nu + nz, self.num_integrated :] = Z[:, self.num_integrated - nq + nu :]
+        return J, B
+
+    def _put_efforts(self, state: State, J: Array, by_forces: Array) -> None:
+        """Derivatives of u_dot by the efforts that controllers hold, from those by mobility forces ``(nu, nu)``."""
+        tree = state.tree
+        rows = slice(self.nq, self.nq + self.nu)
+        for _, force in self._controllers:
+            if force.is_disabled(state):
+                continue
+            for k in range(force.get_num_efforts()):
+                column = int(np.searchsorted(self._held, force.first_memory + sampling.EFFORTS + k))
+                b, which = force.pairs[2 * k : 2 * k + 2]
+                J[rows, self.num_integrated + column] = by_forces[:, tree.first_u[b] + which]
+
+    def _rates_with_particles(self, state: State) -> tuple[Array, Array]:
+        """The same of systems with particles, whose forces depend on bodies and on each other."""
+        nq, nu, nz, n = self.nq, self.nu, self.nz, self.num_particle_numbers
+        system, tree, of_settings = self.system, state.tree, self.directions.of_settings
+        J, B = np.zeros((self.ny, self.ny)), np.zeros((self.ny, len(self.directions)))
+        N, back = self.changes(state)
+        if system.is_interpreted or tree.has_measures:
+            rates = np.array(
+                [self.along(state, one, None, _rates_of, Stage.ACCELERATION) for one in np.eye(self.num_changes)]
+            ).T
+            J[: len(rates), :nq], J[: len(rates), nq:] = rates[:, :nu] @ back, rates[:, nu:]
+            for k in np.flatnonzero(of_settings):
+                weights = np.eye(len(self.directions))[k]
+                B[: len(rates), k] = self.along(state, np.zeros(self.num_changes), weights, _rates_of, Stage.ACCELERATION)
+        else:
+            found = tangents.of_residual(system, state, state.u_dot_view[:nu], state.record.multiplier, None, True)
+            u_dot = tangents.solved_with_multipliers(system, state, found)[0]
+            per_mass = 1.0 / np.repeat(state.field("particle_mass")[:, 0], 3)[:, None]
+            names = "q", "u", "z", "particle_location", "particle_velocity"
+            columns = np.concatenate([np.r_[found.places[name]] for name in names]).astype(int)
+            rows = np.vstack([u_dot[:, columns], found.z_dot[:, columns], np.zeros((n, len(columns)))])
+            rows = np.vstack([rows, per_mass * found.particle_forces[:, columns]])
+            J[nq : self.num_integrated, :nq] = rows[:, :nu] @ back
+            J[nq : self.num_integrated, nq : self.num_integrated] = rows[:, nu:]
+            J[self.num_integrated - 2 * n : self.num_integrated - n, self.num_integrated - n : self.num_integrated] = np.eye(n)
+            self._put_efforts(state, J, u_dot[:, found.residual.shape[1] :])
+            if of_settings.any():
+                by_model = by_settings(system, state, self.directions.settings)
+                B[:nq, of_settings], B[nq : nq + nu, of_settings] = by_model.q_dot, by_model.u_dot
+                B[nq + nu : nq + nu + nz, of_settings] = by_model.z_dot
+                B[self.num_integrated - n : self.num_integrated, of_settings] = per_mass * by_model.particle_forces
+        turns = tangents.rates_by_q(state)
+        J[:nq] = 0.0
+        if turns is not None:
+            J[:nq, :nq] = turns
+        J[:nq, nq : nq + nu] = N
         return J, B
 
     def changes(self, state: State) -> tuple[Array, Array]:
@@ -186,13 +284,13 @@ class Variations:
         Those of forces' z are at hand, *by_settings* among them; what measures integrate takes differences.
         """
         nz, tree = self.nz, state.tree
-        every = np.eye(2 * self.nu + nz)
+        every = np.eye(self.num_changes)
         B = np.zeros((nz, len(self.directions)))
         if nz == tree.nz and not self.system.is_interpreted and not tree.has_measures:
             found = tangents.of_residual(self.system, state, state.u_dot_view[: self.nu], state.record.multiplier)
             if by_settings is not None:
                 B[:, self.directions.of_settings] = by_settings
-            return found.z_dot[:, :-1], B
+            return np.hstack([found.z_dot[:, :-1], np.zeros((nz, len(self._held)))]), B
         Z = np.array([self.along(state, column, None, _z_dot, Stage.ACCELERATION) for column in every]).T
         for k in np.flatnonzero(self.directions.of_settings):
             weights = np.zeros(len(self.directions))
@@ -211,10 +309,10 @@ class Variations:
         time: float = 0.0,
         step: float = differences.STEP,
     ) -> Array:
-        """The rate of a value of a state along a change of (displacements, u, z), of settings by *weights*, and of time."""
-        here = [np.array(view) for view in (state.q_view, state.u_view, state.z_view)]
-        moves = self.dq(state, change[: self.nu]), change[self.nu : 2 * self.nu], change[2 * self.nu :]
-        unit = 1.0 / max(1.0, *(float(np.abs(move).max(initial=0.0)) for move in moves))
+        """The rate of a value of a state along a change ``(num_changes,)``, of settings by *weights*, and of time."""
+        here, held = np.array(state.y_values), np.array(state.record.control_memory[self._held, 0])
+        move = self.raw(state, change)
+        unit = 1.0 / max(1.0, float(np.abs(move).max(initial=0.0)))
         moves_model = weights is not None and bool(weights.any())
         if weights is not None and moves_model:
             some = weights != 0.0
@@ -225,9 +323,9 @@ class Variations:
             other = self.directions.moved(state, weights, h) if weights is not None and moves_model else state.copy()
             if time:
                 other.time = state.time + h * time
-            for name, values, move in zip("quz", here, moves, strict=True):
-                if len(values):
-                    setattr(other, name, values + h * move)
+            other.y = here + h * move[: self.num_integrated]
+            if len(held):
+                other.record.control_memory[self._held, 0] = held + h * move[self.num_integrated :]
             self.system.normalize_quaternions(other)
             self.system.realize(other, stage)
             return np.array(value(other), np.float64)
@@ -240,13 +338,42 @@ class Variations:
         return found
 
     def tangent(self, state: State, S: Array) -> Array:
-        """(Displacements, u, z) of changes of y ``(ny, n)``."""
+        """(Displacements, u, z, and so on) of changes of y ``(ny, n)``."""
         _, back = self.changes(state)
         return np.vstack([back @ S[: self.nq], S[self.nq :]])
 
     def raw(self, state: State, S: Array) -> Array:
-        """Changes of y of those of (displacements, u, z)."""
-        return np.vstack([self.dq(state, S[: self.nu]), S[self.nu :]])
+        """Changes of y of those of (displacements, u, z, and so on), those not given being zero."""
+        rest = np.zeros((self.num_changes - len(S), *S.shape[1:]))
+        return np.concatenate([self.dq(state, S[: self.nu]), S[self.nu :], rest])
+
+    def with_held(self, of_y: Array) -> Array:
+        """Rates of y, of which those of what controllers hold are zero."""
+        return np.concatenate([of_y, np.zeros(len(self._held))])
+
+    def whole_y(self, state: State) -> Array:
+        """Y, with what controllers hold."""
+        return np.concatenate([state.y_values, state.record.control_memory[self._held, 0]])
+
+    # ------------------------------------------------------------------------------------------ samples
+
+    def through_sample(self, state: State, S: Array, weights: Array) -> Array:
+        """Changes of y after the controllers that are due have been sampled, by differences of their laws.
+
+        Laws are of floats: what they are given, and what they remember, is moved a little.
+        """
+        due = [force for c, force in self._controllers if sampling.due_of(state.block, c) <= state.time]
+
+        def held(other: State) -> Array:
+            for force in due:
+                force.sample(other)
+            return np.array(other.record.control_memory[self._held, 0])
+
+        found = S.copy()
+        for k, (change, weight) in enumerate(zip(self.tangent(state, S).T, weights.T, strict=True)):
+            if change.any() or weight.any():
+                found[self.num_integrated :, k] = self.along(state, change, weight, held, Stage.VELOCITY)
+        return found
 
     # ------------------------------------------------------------------------------------------ manifolds
 
@@ -327,6 +454,18 @@ class Variations:
 
 def _z_dot(state: State) -> Array:
     return np.array(state.z_dot_view)
+
+
+def _rates_of(state: State) -> Array:
+    return np.array(state.record.y_dot[:, 0])
+
+
+def _held_places(controllers: list[tuple[int, Any]], size: int) -> Array:
+    """Where in `control_memory`, of so many numbers, there is what controllers hold."""
+    ends = [*(force.first_memory for _, force in controllers[1:]), size]
+    runs = [np.arange(one.first_memory + sampling.EFFORTS, end) for (_, one), end in zip(controllers, ends, strict=False)]
+    found: Array = np.concatenate(runs) if runs else np.zeros(0, np.int64)
+    return found
 
 
 def _inverse(square: Array) -> Array:

@@ -7,7 +7,7 @@ Source: Featherstone 2008, section 5; Luh, Walker and Paul 1980.
 
 from typing import Any
 
-from ..algebra import spatial, vec3
+from ..algebra import given, spatial, vec3
 from ..algebra.memory import load3, load_spatial, store_spatial
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store, zero
@@ -15,7 +15,7 @@ from ..compiling import compiled, generic
 from ..state.fields import Record
 from ..state.validity import FORCES, KEPT_FORCES, KINEMATICS
 from . import jacobian_sweeps
-from .realize import DONE
+from .realize import DONE, NOT_PLAIN, QUICK
 
 #: What the missing force follows from.
 NEEDED = KINEMATICS | FORCES
@@ -59,16 +59,31 @@ def calc_whole_force(block: Any, udot: Any, residual: Any) -> None:
     _residual(model, False, model.own_u_dot, model.work_A, udot, residual)
 
 
-@compiled
-def calc_missing_force(block: Any, address: int, valid: int, udot: Any, residual: Any) -> int:
-    """residual = M udot + J^T (F0 - F) - f of the system's own forces; what is not *valid* `realize.advance` computes."""
-    model = attach(block)
-    status = DONE
-    if valid & NEEDED != NEEDED:
-        status = call_routine(address, model, valid, NEEDED | KEPT_FORCES)
-        if status != DONE:
-            return status
+@generic
+def find_missing_force(model: Record, udot: Any, residual: Any) -> None:
+    """residual = M udot + J^T (F0 - F) - f of the system's own forces, which are known."""
     _residual(model, True, model.mobility_forces, model.body_forces, udot, residual)
+
+
+@given.compiled_for_callers
+def calc_missing_force(
+    block: Any, routine: Any, valid: int, own_q: Any, own_u: Any, q: Any, u: Any, udot: Any, residual: Any
+) -> int:
+    """`find_missing_force`; what it needs and is not *valid* *routine* computes, `realize.advance` by its address.
+
+    q, u and udot are as a caller has given them: the first two become the state's own, unless they are these.
+    """
+    if not (given.is_like(q, own_q) and given.is_like(u, own_u) and given.is_like(udot, residual)):
+        return NOT_PLAIN
+    given.copy(q, own_q)
+    given.copy(u, own_u)
+    model, status = given.record(block), DONE
+    released = given.release_gil(model.nb > QUICK)
+    if valid & NEEDED != NEEDED:
+        status = call_routine(given.integer(routine), model, valid, NEEDED | KEPT_FORCES)
+    if status == DONE:
+        find_missing_force(model, given.numbers(udot), given.numbers(residual))
+    given.acquire_gil(released)
     return status
 
 

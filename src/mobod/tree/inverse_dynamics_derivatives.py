@@ -24,9 +24,9 @@ once, see `matrix_sweep`. Gravity is the acceleration of Ground. Source: Carpent
 
 from typing import Any
 
-from ..algebra import mat33, spatial, sym33, vec3
+from ..algebra import given, mat33, spatial, sym33, vec3
 from ..algebra.memory import load3, load6, load9, load_spatial, store3, store6, store_spatial
-from ..algebra.record import attach, call_routine
+from ..algebra.record import LANES, aligned_zeros, attach, call_routine
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
 from ..force._pools import numbers3
@@ -34,7 +34,7 @@ from ..force._slopes import subtract_slopes
 from ..state.fields import Record
 from ..state.validity import EVERYTHING, KEPT_FORCES
 from . import inverse_mass_matrix, matrix_sweep
-from .realize import DONE
+from .realize import DONE, NOT_PLAIN, QUICK
 
 #: Numbers a body: p from the base's origin; mass, first moment, inertia; T, L, P; F. From MASS on they are sums over subtrees.
 MASS, TURNING, MOMENTUM, FORCE, NUMBERS_A_BODY = 3, 13, 19, 25, 31
@@ -514,64 +514,81 @@ def negative_products(M_inv: Any, Dq: Any, Du: Any, flat: Any, wide: Any, out: A
                     out[1, i + r, k] = flat[4 + r, k - 8 * j]
 
 
-@generic
-def _parts(model: Record, work: Any, columns: int) -> Any:
-    """What `aligned_work` has: sums a body, rows by place, and two matrices, the last two also in registers' widths."""
-    n, blocks = model.nu, columns >> 3
-    rows = work[: ROWS_OF_STATE * columns]
-    matrices = work[ROWS_OF_STATE * columns : (ROWS_OF_STATE + 2 * n) * columns]
-    bodies = work[(ROWS_OF_STATE + 2 * n) * columns :].reshape((model.nb, NUMBERS_A_BODY))
-    return (
-        bodies,
-        rows.reshape((ROWS_OF_STATE, columns)),
-        rows.reshape((ROWS_OF_STATE, blocks, 8)),
-        matrices.reshape((2, n, columns)),
-        matrices.reshape((2, n, blocks, 8)),
-    )
-
-
-def work_size(nb: int, nu: int, columns: int) -> int:
-    """How many numbers the scratch of the kernels below has, which is one array: each takes time to pass.
+def make_work(nb: int, nu: int, columns: int) -> tuple[Any, Any, Any]:
+    """Scratch of the kernels below: sums a body; rows by place and then two matrices, by one column and by eight.
 
     *columns* is nu, rounded up to whole registers.
     """
-    return (ROWS_OF_STATE + 2 * nu) * columns + nb * NUMBERS_A_BODY
+    rows = ROWS_OF_STATE + 2 * nu
+    flat = aligned_zeros(rows, columns)
+    return aligned_zeros(nb, NUMBERS_A_BODY), flat, flat.reshape(rows, columns // LANES, LANES)
+
+
+@generic
+def _matrices(n: int, rows: Any) -> Any:
+    """The two matrices at the end of *rows*."""
+    return rows[ROWS_OF_STATE : ROWS_OF_STATE + n], rows[ROWS_OF_STATE + n :]
 
 
 @compiled
 def calc_derivatives(
-    block: Any, A: Any, udot: Any, bends: Any, bent: Any, slopes: Any, work: Any, columns: int, out: Any
+    block: Any, A: Any, udot: Any, bends: Any, bent: Any, slopes: Any, bodies: Any, flat: Any, wide: Any, out: Any
 ) -> None:
     """`sweep_state` of a state's record, into both halves of *out*."""
     model = attach(block)
-    bodies, flat, wide, D, _ = _parts(model, work, columns)
-    sweep_state(model, A, udot, bends, bent, slopes, bodies, flat, wide, D[0], D[1])
+    Dq, Du = _matrices(model.nu, flat)
+    sweep_state(model, A, udot, bends, bent, slopes, bodies, flat, wide, Dq, Du)
     for i in range(model.nu):
         for j in range(model.nu):
-            out[0, i, j] = D[0, i, j]
-            out[1, i, j] = D[1, i, j]
+            out[0, i, j] = Dq[i, j]
+            out[1, i, j] = Du[i, j]
 
 
-@compiled
+@generic
+def _calc_accelerations_derivatives(
+    model: Record, bends: Any, bent: Any, slopes: Any, bodies: Any, flat: Any, wide: Any, flat_inv: Any, wide_inv: Any, out: Any
+) -> None:
+    """`calc_accelerations_derivatives` of a state that is realized."""
+    M_inv, (Dq, Du), (wide_q, wide_u) = out[2], _matrices(model.nu, flat), _matrices(model.nu, wide)
+    inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
+    sweep_state(model, model.A_GB, model.u_dot, bends, bent, slopes, bodies, flat, wide, Dq, Du)
+    # through the rows of the first ingredients, which have served
+    negative_products(M_inv, wide_q, wide_u, flat, wide, out)
+
+
+@given.compiled_for_callers
 def calc_accelerations_derivatives(
-    block: Any, address: int, valid: int, bends: Any, bent: Any, slopes: Any, work: Any, flat_inv: Any, out: Any
+    block: Any,
+    routine: Any,
+    valid: int,
+    own_q: Any,
+    own_u: Any,
+    q: Any,
+    u: Any,
+    bends: Any,
+    bent: Any,
+    slopes: Any,
+    bodies: Any,
+    flat: Any,
+    wide: Any,
+    flat_inv: Any,
+    wide_inv: Any,
+    out: Any,
 ) -> int:
     """-M^-1 times the derivatives at a state's udot, by q and by u, and M^-1, into the three parts of *out*; the status.
 
-    What is not *valid* of the state is computed first, by `realize.advance` at *address*.
+    What is not *valid* of the state *routine* computes first, `realize.advance` by its address. q and u are as a caller has
+    given them: they become the state's own, unless they are these.
     """
-    model = attach(block)
-    columns = flat_inv.shape[1]
-    wide_inv = flat_inv.reshape((flat_inv.shape[0], columns // 8, 8))
-    M_inv = out[2]
+    if not (given.is_like(q, own_q) and given.is_like(u, own_u)):
+        return NOT_PLAIN
+    given.copy(q, own_q)
+    given.copy(u, own_u)
+    model, status = given.record(block), DONE
+    released = given.release_gil(model.nb > QUICK)
     if valid & EVERYTHING != EVERYTHING:
-        status = call_routine(address, model, valid, EVERYTHING | KEPT_FORCES)
-        if status != DONE:
-            return status
-    inverse_mass_matrix.calc_m_inv(model, address, EVERYTHING, flat_inv, wide_inv, M_inv)
-    bodies, flat, wide, D, by_columns = _parts(model, work, columns)
-    sweep_state(model, model.A_GB, model.u_dot, bends, bent, slopes, bodies, flat, wide, D[0], D[1])
-    rows = work[:64]  # those of the first ingredients, which have served
-    flat_rows, wide_rows = rows.reshape((8, 8)), rows.reshape((8, 1, 8))
-    negative_products(M_inv, by_columns[0], by_columns[1], flat_rows, wide_rows, out)
-    return DONE
+        status = call_routine(given.integer(routine), model, valid, EVERYTHING | KEPT_FORCES)
+    if status == DONE:
+        _calc_accelerations_derivatives(model, bends, bent, slopes, bodies, flat, wide, flat_inv, wide_inv, out)
+    given.acquire_gil(released)
+    return status

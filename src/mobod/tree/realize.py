@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..algebra import angles, vec3
+from ..algebra import angles, given, vec3
 from ..algebra.memory import load3
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load
@@ -24,8 +24,11 @@ from ..state.validity import (
 )
 from . import acceleration, articulated_inertia, particles, position, prescribe, velocity
 
-#: What `realize` returns.
-DONE, BAD_INPUT, BAD_U_DOT, BAD_KINEMATICS = 0, 1, 2, 3
+#: What `realize` returns; the last where nothing has been done, as the caller has given other than plain arrays.
+DONE, BAD_INPUT, BAD_U_DOT, BAD_KINEMATICS, NOT_PLAIN = 0, 1, 2, 3, 4
+
+#: Bodies up to which a call takes some microseconds, for which other threads of Python can wait.
+QUICK = 64
 
 
 @generic
@@ -124,6 +127,20 @@ def advance(model: Record, valid: int, wanted: int) -> int:
 def realize(block: Any, address: int, valid: int, wanted: int) -> int:
     """`advance`, at *address*, for a state's record; called from Python, and from kernels."""
     return call_routine(address, attach(block), valid, wanted)
+
+
+@given.compiled_for_callers
+def realize_at(block: Any, routine: Any, wanted: int, own_q: Any, own_u: Any, q: Any, u: Any) -> int:
+    """`realize` from nothing valid, with q and u as a caller has given them, which become the state's own."""
+    if not (given.is_like(q, own_q) and given.is_like(u, own_u)):
+        return NOT_PLAIN
+    given.copy(q, own_q)
+    given.copy(u, own_u)
+    model = given.record(block)
+    released = given.release_gil(model.nb > QUICK)
+    status = call_routine(given.integer(routine), model, 0, wanted)
+    given.acquire_gil(released)
+    return status
 
 
 @compiled
