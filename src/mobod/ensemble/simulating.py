@@ -322,7 +322,7 @@ def _check_recorded(recording: Recording, record: Any) -> None:
     for one in asked:
         if isinstance(one, Measure) and _remembers(one):
             raise ValueError(
-                f"record of an ensemble cannot have {one!r}, which remembers more than rows have; ask for it where the runs end, "
+                f"record of an ensemble cannot have {one!r}, which remembers more than rows have; ask for it at the ends, "
                 "by ensemble.realize() and ensemble.get_measures(measure)"
             )
 
