@@ -53,6 +53,9 @@ def calls(model, n):
         ("calc_frame_jacobian", (tasks, stations), ()),
         ("calc_bias_for_station_jacobian", (tasks, stations), ()),
         ("calc_bias_for_frame_jacobian", (body, stations[0]), ()),
+        ("multiply_by_station_jacobian_transpose", (tasks, stations), (rng.normal(size=(n, 3, 3)),)),
+        ("multiply_by_station_jacobian_transpose", (body, stations[0]), (rng.normal(size=(n, 3)),)),
+        ("multiply_by_frame_jacobian_transpose", (tasks, stations), (rng.normal(size=(n, 3, 2, 3)),)),
     ]
 
 
@@ -70,6 +73,25 @@ def test_every_operator_of_every_state_is_that_of_the_state_alone(model, close):
             close(found[i], alone, 1e-8 if name in ("calc_m_inv", "multiply_by_m_inv") else 1e-11)
         assert len(found) == n
     assert ensemble.stage == Stage.VELOCITY
+
+
+def test_stations_and_rates_of_every_state_are_those_of_the_state_alone(make, close):
+    model = make.tree(6)
+    ensemble = filled(model, 11)
+    ensemble.realize()
+    bodies, stations = model.bodies[-2:], make.rng.normal(size=(2, 3))
+    for what in ("location", "velocity", "acceleration"):
+        found = getattr(ensemble, f"find_station_{what}_in_ground")(bodies, stations)
+        bare = getattr(ensemble, f"find_station_{what}_in_ground")(bodies[1], stations[1])
+        assert np.array_equal(found[:, 1], bare)
+        for i in (0, 10):
+            state = ensemble.get_state(i)
+            model.system.realize(state, Stage.ACCELERATION)
+            for body, station, row in zip(bodies, stations, found[i], strict=True):
+                close(row, getattr(body, f"find_station_{what}_in_ground")(state, station), 1e-9)
+            close(ensemble.y_dot[i], state.y_dot, 1e-9)
+            assert np.array_equal(ensemble.y[i], state.y)
+    assert ensemble.system is model.system
 
 
 def test_one_argument_serves_all_states_and_none_is_zero(make, close):

@@ -30,6 +30,10 @@ class Parts:
         self.hard_stop = mb.contact.HardStopUpper(self.pin, 0, 1.0, 0.5)
         self.matter.add_particles([1.0, 2.0], [(0, 0, 0), (1, 0, 0)])
         self.steady = mb.motion.Steady(self.ball, [1.0, 2.0, 3.0])
+        self.law = mb.control.PD(self.forces, [(self.pin, 0), (self.bead, 1)], kp=3.0, kd=0.1, sample_time=0.1)
+        self.hand = mb.control.Impedance(
+            *(self.forces, self.ball), stiffness=1.0, damping=1.0, target=mb.Transform(), sample_time=0.1
+        )
         self.state = self.system.realize_topology()
 
     def positive(self, *shape):
@@ -112,6 +116,10 @@ CASES = {
     "length of a rope": (lambda p: p.rope.set_length, Parts.positive, None),
     "value of a stop": (lambda p: p.hard_stop.set_value, Parts.signed, None),
     "masses of particles": (lambda p: p.matter.set_all_particle_masses, lambda p: p.positive(2), None),
+    "parameters of a law": (lambda p: p.law.set_parameters, lambda p: p.signed(6), None),
+    "targets": (lambda p: p.law.set_target, lambda p: p.signed(2), None),
+    "one target": (lambda p: p.law.set_target, Parts.signed, None),
+    "target pose": (lambda p: p.hand.set_target, Parts.transforms, None),
     "rate of a motion": (lambda p: p.steady.set_rate, Parts.signed, None),
 }
 

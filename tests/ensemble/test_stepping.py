@@ -109,6 +109,35 @@ def test_a_state_that_cannot_go_on_stops_alone(make):
     assert not ensemble.failed.any()
 
 
+@pytest.mark.parametrize("settings", [{"fixed_step_size": 0.01}, {}, {"integrator": "Verlet"}])
+def test_failures_say_when_and_why(settings):
+    system, state = mb.examples.double_pendulum.build()
+    ensemble, forces = mb.Ensemble(system, 9, state=state), np.zeros((9, 2))
+    forces[3, 1], forces[5] = np.nan, np.inf
+    ensemble.step(0.05, mobility_forces=forces, **settings)
+    assert ensemble.failed.nonzero()[0].tolist() == [3, 5] == list(ensemble.failures)
+    assert str(ensemble.failures[3]) == "at time 0: the force on mobility 1, of mobility_forces, is not finite"
+    assert ensemble.time[3] == 0.0 and ensemble.time[4] == 0.05
+    ensemble.reset(ensemble.failed)
+    assert not ensemble.failures
+    ensemble.upd_u()[2] = np.nan
+    ensemble.step(0.05, **settings)
+    assert list(ensemble.failures) == [2] and "of its u is finite" in ensemble.failures[2].reason
+    ensemble.reset()
+    ensemble.upd_q()[7] = np.inf
+    ensemble.realize()
+    assert list(ensemble.failures) == [7] and "of its q is finite" in ensemble.failures[7].reason
+
+
+@pytest.mark.parametrize("name", ["step", "simulate", "realize", "reset", "set_each"])
+def test_keywords_that_are_not_known_are_explained(name):
+    system, state = mb.examples.double_pendulum.build()
+    ensemble = mb.Ensemble(system, 2, state=state)
+    known = {"step": "accuracy", "simulate": "accuracy", "realize": "threads", "reset": "time", "set_each": "setter"}[name]
+    with pytest.raises(TypeError, match=rf"Ensemble.{name}\(\) .*'{known}_'; did you mean '{known}'"):
+        getattr(ensemble, name)(**{f"{known}_": 1})
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [

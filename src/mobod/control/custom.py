@@ -17,6 +17,7 @@ from ..force._layout import Entry
 from ..force._routine import by_address
 from ..force.base import Force, check_forces, mobility
 from ..function.users import Frozen
+from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..state.validity import KINEMATICS
 from ..tree import sampling
 from ..value.checks import array, numbers, positive
@@ -30,6 +31,18 @@ if TYPE_CHECKING:
     from ..state.state import State
 
 run = by_address(sampling.push_efforts)
+
+
+def some_of_each(law: Custom, template: State, values: Any, first: int, count: int) -> Rows | None:
+    """What a setter of *count* parameters of a law, from one on, gives to many states, a row each."""
+    field, place, _ = law.number_place(template, "set_parameters")
+    return numbers_at(field, place + 1 + 2 * law.get_num_efforts() + first, values, count, Stage.DYNAMICS)
+
+
+def _parameters_of_each(law: Custom, template: State, values: Any, present: Present) -> Rows | None:
+    return some_of_each(law, template, values, 0, len(law.get_parameters(template)))
+
+
 #: What a law can name beside its inputs.
 NAMES = ("t", "q", "u", "z", "M", "bias", "gravity", "which", "low", "high", "memory", "parameters")
 
@@ -202,6 +215,7 @@ class Custom(Force):
         """The parameters ``(p,)`` in this state. Needs MODEL."""
         return self._own(self.number_run(state, "get_parameters")).copy()
 
+    @of_each(_parameters_of_each)
     def set_parameters(self, state: State, parameters: ArrayLike) -> None:
         """Change them in this state, as many as there are, from the next sample on; it falls to VELOCITY at most."""
         values = array(f"parameters of {self._name!r}", parameters, (self._num_parameters,))

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import ArrayLike
-from ..value import Transform
+from ..state.of_each import Present, Rows, of_each
+from ..value import Transform, rows
 from ..value.checks import not_negative
-from .custom import Custom
+from .custom import Custom, some_of_each
 from .jacobian import Jacobian
 from .pd import measured, spread
 from .pose import Pose
@@ -36,6 +37,16 @@ def law(X: Any, V: Any, J: Any, u: Any, gravity: Any, which: Any, parameters: An
     error[3:] = target[:3, 3] - X[:3, 3]
     F = K * error - D * V
     return (J.T @ F - gravity - parameters[28] * u)[which]
+
+
+def _targets_of_each(law: Custom, template: State, values: Any, present: Present) -> Rows | None:
+    given = rows.as_array(rows.array_of_frames(values))
+    twelve = None if given is None else rows.frames(given)
+    if twelve is None:
+        return None
+    poses = np.tile(np.eye(4), (len(twelve), 1, 1))
+    poses[:, :3, :3], poses[:, :3, 3] = twelve[:, :9].reshape(-1, 3, 3), twelve[:, 9:]
+    return some_of_each(law, template, poses.reshape(-1, 16), 12, 16)
 
 
 class Impedance(Custom):
@@ -116,6 +127,7 @@ class Impedance(Custom):
             name=name,
         )
 
+    @of_each(_targets_of_each)
     def set_target(self, state: State, target: Transform) -> None:
         """Change where the frame is to be in this state, from the next sample on; it falls to VELOCITY at most. Needs MODEL."""
         parameters = self.get_parameters(state)

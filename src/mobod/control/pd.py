@@ -10,9 +10,11 @@ import numpy as np
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
 from ..function import Function
+from ..state.of_each import Present, Rows, of_each
+from ..value import rows
 from ..value.checks import numbers
 from .coordinates import Coordinates
-from .custom import Custom
+from .custom import Custom, some_of_each
 from .input import Input
 from .reference import Reference
 from .sensor import Sensor
@@ -33,6 +35,13 @@ def along_reference(x: Any, reference: Any, parameters: Any) -> Any:
     n = x.shape[1]
     error = parameters[2 * n : 3 * n] + reference[0] - x[0]
     return parameters[:n] * error + parameters[n : 2 * n] * (reference[1] - x[1])
+
+
+def _targets_of_each(law: Custom, template: State, values: Any, present: Present) -> Rows | None:
+    n, array = law.get_num_efforts(), rows.as_array(values)
+    if array is not None and array.ndim == 1:  # a number serves all mobilities
+        array = np.repeat(array[:, None], n, axis=1)
+    return some_of_each(law, template, array, 2 * n, n)
 
 
 class PD(Custom):
@@ -144,6 +153,7 @@ class PD(Custom):
             name=name,
         )
 
+    @of_each(_targets_of_each)
     def set_target(self, state: State, target: ArrayLike) -> None:
         """Change where to go in this state, from the next sample on; it falls to VELOCITY at most. Needs MODEL."""
         n = self.get_num_efforts()

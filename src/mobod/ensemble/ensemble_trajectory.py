@@ -19,21 +19,12 @@ from ..value.attributes import Sealed
 from ..value.checks import integer, not_negative
 from ..value.stage import Stage
 from . import batch_runs as runs
+from .failures import Failure
 
 if TYPE_CHECKING:
     from ..state.state import State
 
 _VARIABLES = ("q", "u", "z", "particle_locations", "particle_velocities")
-
-
-class Failure(NamedTuple):
-    """When and why a state could not go on."""
-
-    time: float
-    reason: str
-
-    def __str__(self) -> str:
-        return f"at time {self.time:.6g}: {self.reason}"
 
 
 class Termination(NamedTuple):

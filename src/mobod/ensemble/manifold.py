@@ -18,6 +18,7 @@ from ..system.projection import share_weights
 from ..tree import prescribe
 from ..tree import project as _project
 from ..tree import realize as _realize
+from ..value.checks import positive
 from ..value.stage import Stage
 from . import batch_constraints
 from .results import Results
@@ -150,8 +151,7 @@ class OnManifold(Results):
         True
         """
         self._template.check_owner(self._system, "Ensemble.project")
-        if not accuracy > 0.0:
-            raise ValueError(f"accuracy has to be positive, got {accuracy}")
+        accuracy = positive("accuracy", accuracy, ValueError)
         q, u, failed = self._q.copy(), self._u.copy(), np.zeros((self._groups * LANES, 1))
         if self._system.is_interpreted:
             for i in range(self._n):

@@ -118,8 +118,10 @@ class KeptSteppers:
         """Let all begin anew: parameters have changed."""
         self._kept = {}
 
-    def step(self, i: int, row: Row, make: Callable[[int], State], duration: float, held: Array | None) -> tuple[State, bool]:
-        """Step state *i* by *duration* from the variables of *row*; the state there, and whether it could not go on.
+    def step(
+        self, i: int, row: Row, make: Callable[[int], State], duration: float, held: Array | None
+    ) -> tuple[State, str | None]:
+        """Step state *i* by *duration* from the variables of *row*; the state there, and why it could not go on, if so.
 
         The stepper of the last call goes on, with q, u and z that have been assigned since; one whose time, or what is
         remembered, is another begins anew with the state that *make* makes, as does one whose run has ended or failed.
@@ -130,14 +132,14 @@ class KeptSteppers:
                 stepper = self._new(held)
                 stepper.initialize(make(i))
             stepper.step(duration)
-        except MobodError:
-            return _state_of(stepper) or make(i), True
+        except MobodError as error:
+            return _state_of(stepper) or make(i), str(error)
         except Exception as error:  # of a user's own part
             warnings.warn(f"state {i} of the ensemble: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=6)
-            return _state_of(stepper) or make(i), True
+            return _state_of(stepper) or make(i), f"{type(error).__name__}: {error}"
         if stepper.termination is None:
             self._kept[i] = stepper
-        return stepper.state, False
+        return stepper.state, None
 
     def _new(self, held: Array | None) -> TimeStepper:
         integrator = self._settings.kind(self._system, **self._settings.keywords)

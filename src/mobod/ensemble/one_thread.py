@@ -8,6 +8,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..value.attributes import keywords_of, refuse_keyword
+
 T = TypeVar("T", bound=type)
 
 
@@ -51,9 +53,12 @@ _CHANGE = frozenset("assemble project reset set_each simulate step upd_q upd_u u
 
 def _by_one_thread(method: Callable[..., Any], changes: bool) -> Callable[..., Any]:
     """A method of an ensemble, for one thread at a time."""
+    known = keywords_of(method)
 
     @functools.wraps(method)
     def by_one_thread(self: Any, *args: Any, **keywords: Any) -> Any:
+        if keywords and not known.issuperset(keywords):
+            refuse_keyword(f"Ensemble.{method.__name__}", keywords, known - {"self"})
         users = self.threads_at_work
         users.begin(changes)
         try:

@@ -14,6 +14,7 @@ from ..state.fields import PARAMETERS, SHORTCUTS
 from ..state.of_each import Rows, caller_of, rows_of
 from ..state.resources import own_copy
 from ..tree.tree import in_each_lane
+from ..value.checks import integer
 from ..value.stage import Stage
 from .resetting import Resetting
 from .states import remember
@@ -69,6 +70,8 @@ class OwnValues(Resetting):
         >>> ensemble = mb.Ensemble(system, 100, state=state)
         >>> ensemble.set_each(body.set_inboard_frame, [mb.Transform((0, y, 0)) for y in np.linspace(0, 1, 100)])
         """
+        if not callable(setter):
+            raise TypeError(f"setter is a method such as body.set_rotor_inertia, not called, or a function; got {setter!r}")
         each: Any = values if isinstance(values, np.ndarray) and values.ndim else list(values)
         if len(each) != self._n:
             raise ValueError(f"each of {self._n} states needs a value; there are {len(each)}")
@@ -241,6 +244,7 @@ class OwnValues(Resetting):
 
     def get_state(self, i: int) -> State:
         """State number *i* as a `State` of its own, not realized."""
+        i = integer("i", i)
         if not -self._n <= i < self._n:
             raise IndexError(f"the ensemble has {self._n} states; there is no number {i}")
         return self._state(i % self._n)

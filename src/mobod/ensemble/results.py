@@ -92,6 +92,17 @@ class Results(Running):
         return self._collected("z_dot", Stage.DYNAMICS, batch.Z_DOT, self._z.shape[1])
 
     @property
+    def y(self) -> Array:
+        """All variables, q, then u, then z ``(n, nq + nu + nz)``: a copy."""
+        return np.concatenate([part[: self._n] for part in (self._q, self._u, self._z)], axis=1)
+
+    @property
+    def y_dot(self) -> Array:
+        """Rates of all variables ``(n, nq + nu + nz)``: q_dot, u_dot, z_dot. Needs ACCELERATION."""
+        self._need("y_dot", Stage.ACCELERATION)
+        return np.concatenate([self.q_dot, self.u_dot, self.z_dot], axis=1)
+
+    @property
     def body_transforms(self) -> Array:
         """X_GB of every body ``(n, nb, 4, 4)``. Needs POSITION."""
         nb = self._template.tree.nb

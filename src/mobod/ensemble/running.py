@@ -16,6 +16,7 @@ from ..tree import realize as _realize
 from ..tree.tree import in_each_lane
 from ..value.stage import Stage
 from . import batch
+from .failures import Failure
 from .own_values import OwnValues
 from .states import count_of
 from .work_sharing import Task
@@ -95,13 +96,17 @@ class Running(OwnValues):
         ('ACCELERATION', (10, 2))
         """
         self._template.check_owner(self._system, "Ensemble.realize")
+        if not isinstance(stage, (Stage, int)):
+            raise TypeError(f"realize takes a Stage such as mobod.Stage.POSITION, not {stage!r}")
         if self._stage >= stage:
             return
         number = self._threads if threads is None else count_of(threads)
         stage = stage if type(stage) is Stage else Stage(stage)
         if self._system.is_interpreted:
             self._realize_one_by_one(stage)
+            self._reasons = None
         elif stage > Stage.INSTANCE:
+            self._reasons = None
             task = self._tasks_of_realizing.get(stage)
             if task is None or task.made_of is not self._own_places:
                 task = self._task_of_realizing(stage)
@@ -165,6 +170,35 @@ class Running(OwnValues):
     def failed(self) -> npt.NDArray[np.bool_]:
         """Which states are not finite ``(n,)``, as of the last `realize`."""
         return self._failed[: self._n, 0] != 0.0
+
+    @property
+    def failures(self) -> dict[int, Failure]:
+        """Of each state that has `failed`, when and why, in words.
+
+        Examples
+        --------
+        >>> import mobod as mb, numpy as np
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> ensemble = mb.Ensemble(system, 4, state=state)
+        >>> torques = np.zeros((4, 2))
+        >>> torques[2, 1] = np.nan
+        >>> ensemble.step(0.01, fixed_step_size=0.005, mobility_forces=torques)
+        >>> for i, failure in ensemble.failures.items():
+        ...     print(i, failure)
+        2 at time 0: the force on mobility 1, of mobility_forces, is not finite
+        """
+        found = {}
+        for i in np.flatnonzero(self.failed).tolist():
+            variables = zip(("time", "q", "u", "z", "particles"), self._variables, strict=False)
+            unsound = [name for name, values in variables if not np.isfinite(values[i]).all()]
+            if unsound:
+                reason = f"not every number of its {' and '.join(unsound)} is finite"
+            elif self._reasons is None:
+                reason = "its accelerations are not finite"
+            else:
+                reason = self._reasons[i]
+            found[i] = Failure(float(self._time[i, 0]), reason)
+        return found
 
     def _need(self, asked: str, stage: Stage) -> None:
         if self._stage < stage:

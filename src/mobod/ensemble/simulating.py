@@ -29,7 +29,8 @@ from ..value.files import as_path, check_writable
 from ..value.stage import Stage
 from . import batch_runs as runs
 from .chunks import STOPPED
-from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Failure, Termination, counted
+from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counted
+from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction
 from .functions import observe as run_observer
 from .lane_runs import LaneRuns
@@ -49,13 +50,6 @@ _BUFFER = 1 << 26
 #: So many failures are explained by running the state once more alone, which finds what was at fault.
 _EXPLAINED = 8
 _ENDED = "terminate became positive"
-_SAYS = {
-    rk.STEP_TOO_SMALL: "a step however small misses the accuracy: the system is too stiff, or accelerations jump",
-    rk.NOT_FINITE: "accelerations are not finite, however short the step",
-    rk.NOT_SAMPLED: "the law of a controller has raised an exception, or given an effort that is not finite",
-    rk.NOT_PROJECTED: "the state cannot be brought to its constraints, however short the step",
-    runs.NOT_RUN: "it was not run: the run was interrupted",
-}
 
 
 class Simulating(Stepping):
@@ -477,13 +471,16 @@ class _Run:
         """When and why states have failed."""
         status = self.outcome[:, runs.STATUS]
         return {
-            int(i): Failure(float(self.reached[i, 0]), self.reasons.get(int(i), _SAYS[int(status[i])]))
+            int(i): Failure(float(self.reached[i, 0]), self.reasons.get(int(i), OF_STATUS[int(status[i])]))
             for i in np.flatnonzero(status != rk.REACHED)
         }
 
     def finished(self) -> EnsembleTrajectory:
         """What there is."""
-        self._ensemble._failed[: self._n, 0] = self.outcome[:, runs.STATUS] != rk.REACHED
+        status = self.outcome[:, runs.STATUS]
+        self._ensemble._failed[: self._n, 0] = status != rk.REACHED
+        self._ensemble._reasons = Reasons(status, np.zeros((self._n, 0)))
+        self._ensemble._reasons.of_states = self.reasons
         statistics: dict[str, Any] = counted(self.outcome)
         statistics |= {
             "last_step_size": self.reached[:, 1].copy(),

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros
 from ..errors import StageError
+from ..state.state import State
 from ..system.system import MultibodySystem
 from ..tree.lumped_welds import ReducedTree
 from ..tree.sampling import member_places
@@ -21,7 +22,7 @@ from .work_sharing import Helpers
 
 if TYPE_CHECKING:
     from ..state.fields import Record
-    from ..state.state import State
+    from .failures import Reasons
 
 
 class States(Sealed):
@@ -41,6 +42,7 @@ class States(Sealed):
         "_own_places",
         "_particle_accelerations",
         "_q",
+        "_reasons",
         "_reduced",
         "_results",
         "_stage",
@@ -65,6 +67,8 @@ class States(Sealed):
             raise TypeError(f"an ensemble is of a MultibodySystem, not of {system!r}")
         if not _is_whole(n) or n < 1:
             raise ValueError(f"an ensemble has 1 state or more, got n = {n!r}")
+        if state is not None and not isinstance(state, State):
+            raise TypeError(f"the states of an ensemble start as a State, not as {state!r}")
         if state is None:
             state = system.get_default_state() if system.system_topology_has_been_realized() else system.realize_topology()
         state.check_owner(system, "Ensemble")
@@ -85,6 +89,8 @@ class States(Sealed):
         self.particles = np.repeat(particles[None], padded, axis=0)
         self._particle_accelerations = np.zeros((padded, 3 * tree.num_particles))
         self._u_dot, self._failed = np.zeros((padded, len(state.u))), np.zeros((padded, 1))
+        #: Why states have failed, if the last call went through time.
+        self._reasons: Reasons | None = None
         #: What controllers, measures and friction that sticks remember, a row a state: see `batch_memory`.
         self._memory = np.repeat(memory_of(state.record)[None], padded, axis=0)
         for place in member_places(tree):
@@ -108,6 +114,11 @@ class States(Sealed):
 
     def __len__(self) -> int:
         return self._n
+
+    @property
+    def system(self) -> MultibodySystem:
+        """The system that all are states of."""
+        return self._system
 
     @property
     def stage(self) -> Stage:
@@ -225,7 +236,7 @@ def count_of(threads: int) -> int:
 
 
 def _is_whole(number: Any) -> bool:
-    return isinstance(number, (int, float, np.integer, np.floating)) and number == number // 1
+    return isinstance(number, (int, float, np.integer, np.floating)) and type(number) is not bool and number == number // 1
 
 
 def read_only(array: Array) -> Array:

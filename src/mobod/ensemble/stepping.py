@@ -20,6 +20,7 @@ from ..value.checks import number, numbers, positive
 from ..value.stage import Stage
 from . import batch_runs as runs
 from .derivatives import Derivatives
+from .failures import Reasons
 from .lane_runs import LaneRuns, why_one_by_one
 from .one_by_one import KeptSteppers, run_one
 from .states import memory_of
@@ -118,6 +119,7 @@ class Stepping(Derivatives):
         self._failed[:last, 0] = status
         if np.count_nonzero(status):
             self._failed[:last, 0] = status != rk.REACHED
+            self._reasons = Reasons(status, np.zeros((last, 0)) if mobility_forces is None else forces)
             # accelerations may jump there, which steps of one state know how to pass
             stuck = np.flatnonzero(status == rk.STEP_TOO_SMALL) if lanes.adaptive else _NONE
             self._step_one_by_one(plan, ends, forces, stuck)
@@ -193,6 +195,8 @@ class Stepping(Derivatives):
             done = run_one(self._system, state, np.array([state.time, ends[i]]), settings, forces[i] if len(forces) else None)
             self._put_back(i, done.state)
             self._failed[i] = done.failure is not None
+            if self._reasons is not None and done.failure is not None:
+                self._reasons.of_states[i] = done.failure
 
     def _step_kept(self, plan: _StepPlan, duration: float, forces: Array) -> None:
         """Step all states each for itself, with steppers that are kept."""
@@ -200,16 +204,20 @@ class Stepping(Derivatives):
         if plan.kept is None or any(a is not b for a, b in zip(plan.stamp, stamp, strict=True)):
             plan.kept, plan.stamp = KeptSteppers(self._system, plan.integrator), stamp
         kept = plan.kept
+        reasons = Reasons(np.full(self._n, rk.NOT_FINITE), forces if len(forces) else np.zeros((self._n, 0)))
 
         def work(_: int, begin: int, end: int) -> None:
             for i in range(begin, end):
                 row = self._time[i, 0], self._q[i], self._u[i], self._z[i], self.particles[i], self._memory[i]
-                state, failed = kept.step(i, row, self._state, duration, forces[i] if len(forces) else None)
+                state, why = kept.step(i, row, self._state, duration, forces[i] if len(forces) else None)
                 self._put_back(i, state)
-                self._failed[i] = failed
+                self._failed[i] = why is not None
+                if why is not None:
+                    reasons.of_states[i] = why
 
         in_python = self._system.is_interpreted or len(forces)
         self._helpers.share_all(Task(by_chunks(work), self._n), 1 if in_python else self._threads)
+        self._reasons = reasons
 
     def _put_back(self, i: int, state: Any) -> None:
         """Let state *i* be where a run of it has ended."""

@@ -13,14 +13,14 @@ from ..state import validity
 from ..tree import realize as _realize
 from ..value.stage import Stage
 from . import batch_sums as sums
-from .operators import Operators
+from .stations import Stations
 
 if TYPE_CHECKING:
     from ..state.fields import Record
     from ..state.state import State
 
 
-class Sums(Operators):
+class Sums(Stations):
     """The part of `Ensemble` that sums up bodies and finds forces."""
 
     __slots__ = ()

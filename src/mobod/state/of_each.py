@@ -99,6 +99,9 @@ def _of_declared(element: Any, parameter: Any, template: State, values: Any, pre
     found = in_rows(array)
     if found is None:
         return None
+    if element.settle is None and parameter.in_a_run:  # the element's other numbers, of which it may have many, stay
+        place = slice(first + parameter.first, first + parameter.end)
+        return Rows([(field, place, found.reshape(len(found), -1)[:, :, None])], parameter.invalidates)
     numbers = present(field, slice(first, first + count)).copy()
     try:
         parameter.put(numbers, found.T)

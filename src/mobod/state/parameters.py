@@ -155,6 +155,11 @@ class Parameter(Generic[V, G]):
         """The place after its last number."""
         return self.first + self.size if not self.places else max(self.places) + 1
 
+    @property
+    def in_a_run(self) -> bool:
+        """Whether its numbers are written as they are checked, one after the other."""
+        return not self.places and "put" not in self.__dict__
+
     def put(self, numbers: Any, checked: Any) -> None:
         """Write what its check has returned among an element's numbers."""
         first = self.first

@@ -81,7 +81,7 @@ class Sealed(HidesInner):
             if keywords:
                 known = _keywords_of(cls)
                 if known is not None and not known.issuperset(keywords):
-                    _refuse_keyword(cls.__name__, keywords, known)
+                    refuse_keyword(cls.__name__, keywords, known)
             new = super().__new__
             return new(cls) if new is object.__new__ else new(cls, *arguments, **keywords)
 
@@ -182,21 +182,27 @@ def _keywords_of(kind: type) -> frozenset[str] | None:
     return None
 
 
-def _refuse_keyword(name: str, given: Iterable[str], known: Iterable[str]) -> Never:
+def refuse_keyword(name: str, given: Iterable[str], known: Iterable[str]) -> Never:
+    """Raise a TypeError that says what was meant by the first of the keywords *given* that is not *known*."""
     unknown = next(keyword for keyword in given if keyword not in known)
     meant = nearest(unknown, known)
     remedy = f"did you mean {meant!r}?" if meant is not None else f"there are {', '.join(sorted(known))}"
     raise TypeError(f"{name}() got an unexpected keyword argument {unknown!r}; {remedy}")
 
 
+def keywords_of(function: Any) -> frozenset[str]:
+    """What a function written in Python takes by name."""
+    return frozenset(_parameters(function))
+
+
 def named_arguments(function: F) -> F:
     """Let a public function say what was meant by a keyword that it does not take."""
-    known = frozenset(_parameters(function))
+    known = keywords_of(function)
 
     @functools.wraps(function)
     def checked(*arguments: Any, **keywords: Any) -> Any:
         if not known.issuperset(keywords):
-            _refuse_keyword(function.__name__, keywords, known)
+            refuse_keyword(function.__name__, keywords, known)
         return function(*arguments, **keywords)
 
     return checked  # type: ignore[return-value]

@@ -1,0 +1,55 @@
+"""When and why states of an ensemble could not go on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..integrator import _runge_kutta as rk
+from . import batch_runs as runs
+
+#: What the end of a run says of its state.
+OF_STATUS = {
+    rk.STEP_TOO_SMALL: "a step however small misses the accuracy: the system is too stiff, or accelerations jump",
+    rk.NOT_FINITE: "accelerations are not finite, however short the step",
+    rk.NOT_SAMPLED: "the law of a controller has raised an exception, or given an effort that is not finite",
+    rk.NOT_PROJECTED: "the state cannot be brought to its constraints, however short the step",
+    runs.NOT_RUN: "it was not run: the run was interrupted",
+}
+
+
+class Failure(NamedTuple):
+    """When and why a state could not go on."""
+
+    time: float
+    reason: str
+
+    def __str__(self) -> str:
+        return f"at time {self.time:.6g}: {self.reason}"
+
+
+class Reasons:
+    """What is known of the failures of a call that went through time: little work until someone asks.
+
+    Parameters
+    ----------
+    status : (n,) array of int
+        How each state's run has ended.
+    forces : (n, nu) array
+        Mobility forces that were held, or none.
+    """
+
+    def __init__(self, status: npt.NDArray[np.int64], forces: npt.NDArray[np.float64]) -> None:
+        self._status = status.copy()
+        finite = np.isfinite(forces)
+        self._bad = {int(i): int(np.argmin(finite[i])) for i in np.flatnonzero(~finite.all(axis=1))}
+        #: What those say that were run alone.
+        self.of_states: dict[int, str] = {}
+
+    def __getitem__(self, i: int) -> str:
+        if i in self._bad:
+            return f"the force on mobility {self._bad[i]}, of mobility_forces, is not finite"
+        found = self.of_states.get(i, OF_STATUS.get(int(self._status[i])))
+        return "it failed for a reason that is not known" if found is None else found
