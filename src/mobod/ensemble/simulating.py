@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..algebra.record import LANES
 from ..integrator import Integrator
 from ..integrator import _runge_kutta as rk
 from ..measure.base import Measure
@@ -33,8 +32,9 @@ from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counte
 from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction
 from .functions import observe as run_observer
-from .lane_runs import LaneRuns
+from .lane_runs import LaneRuns, own_of_each
 from .one_by_one import run_one
+from .state_runs import StateRuns, are_compiled
 from .stepping import Stepping, make_integrator
 from .work_sharing import Task
 
@@ -75,8 +75,8 @@ class Simulating(Stepping):
         """Simulate all states from where they are, each for as long as *time*, and return their motions.
 
         Every state has its own step sizes, events and end; explicit Runge-Kutta, semi-explicit and Verlet's methods step eight
-        states at once on each thread, and a state that has ended makes room for the next. Others, and systems with events,
-        unilateral contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` compiles them.
+        states at once on each thread, `BDF` one, and a state that has ended makes room for the next. Others, and systems with
+        events, unilateral contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` is.
 
         Parameters
         ----------
@@ -140,7 +140,6 @@ class Simulating(Stepping):
         """
         self._template.check_owner(self._system, "Ensemble.simulate")
         made = make_integrator(self._system, integrator, accuracy, fixed_step_size)
-        self._note_cost(made, True)
         times = self._report_times(time, report_interval, made, record_to)
         template = self._state(0)
         control = None if controller is None else RunFunction("controller", controller, template)
@@ -150,6 +149,8 @@ class Simulating(Stepping):
         if record is not None:
             _check_recorded(Recording(self._system, template, record), record)
         run = _Run(self, made, times, _file(record_to), progress, (control, ends))
+        if run.lanes is None:
+            self._note_cost(made, True)
         try:
             run.go()
         except BaseException as error:
@@ -193,7 +194,7 @@ class Simulating(Stepping):
         times[:, -1] = starts + time
         return times
 
-    def _run_in_lanes(self, run: _Run, lanes: LaneRuns, results: Array, first: int, stop: int) -> None:
+    def _run_compiled(self, run: _Run, lanes: LaneRuns | StateRuns, results: Array, first: int, stop: int) -> None:
         """Run states from *first* to *stop* - 1, with their reports in *results*."""
         times = run.times
         ends = np.ascontiguousarray(np.broadcast_to(times[:, -1], (self._n,)))
@@ -219,7 +220,16 @@ class Simulating(Stepping):
                 if number == 0:
                     run.show()
 
-        self._helpers.share_all(Task(work, stop - first, LANES), self._threads)
+        self._helpers.share_all(Task(work, stop - first, lanes.WIDTH), self._threads)
+
+    def _state_runs(self, integrator: Integrator) -> StateRuns | None:
+        """What threads need to run states one by one in compiled code; None where Python has a part in it."""
+        own_laws = self._own and self._template.tree.counts["num_controllers"]
+        if own_laws or self._of_subsystems or not are_compiled(self._template, integrator):
+            return None
+        made = StateRuns(self._state(0), self._own, own_of_each(self._own), integrator)
+        made.make_workers(min(self._threads, self._n))
+        return made
 
     def _run_one_by_one(self, run: _Run, which: npt.NDArray[np.int64], results: Array, first: int) -> None:
         """Run some states each for itself."""
@@ -358,8 +368,12 @@ class _Run:
         self.controller, self.ends = functions
         routines = [one and one.routine for one in functions]
         in_python = any(one is not None and one.routine is None for one in functions)
-        self.lanes = None if in_python else ensemble._lane_runs(integrator, False, *routines, watches=True)
-        self.in_lanes = np.full(n, self.lanes is not None)
+        self.lanes: LaneRuns | StateRuns | None = None
+        if not in_python:
+            self.lanes = ensemble._lane_runs(integrator, False, *routines, watches=True)
+        if self.lanes is None and not any(functions):
+            self.lanes = ensemble._state_runs(integrator)
+        self.in_lanes = np.full(n, type(self.lanes) is LaneRuns)
         self.outcome = np.zeros((n, runs.OUTCOMES), np.int64)
         self.outcome[:, runs.STATUS] = runs.NOT_RUN
         self.reached = np.zeros((n, 2))
@@ -398,7 +412,7 @@ class _Run:
         if self.lanes is None:
             ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
             return
-        ensemble._run_in_lanes(self, self.lanes, results, first, stop)
+        ensemble._run_compiled(self, self.lanes, results, first, stop)
         for i in (np.flatnonzero(self.outcome[first:stop, runs.STATUS] == runs.TERMINATED) + first).tolist():
             y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
             self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
