@@ -103,8 +103,8 @@ class Integrator(Sealed):
         """
         aim_at allow_interpolation arguments attach begin_run can_watch choose_routines control counts entry_points error_order
         fail final_time find_quick flight_resolution follow_jump follows_jumps get_room goes_on held kernel leave_at
-        previous_time quick restart return_every_internal_step sample singularities step_and_report step_once step_watching steps_contacts table
-        take_up termination try_step warned
+        previous_time quick restart return_every_internal_step sample singularities step_and_report step_once step_watching
+        steps_contacts table take_up termination try_step warned
         """.split()
     )
 
