@@ -207,11 +207,38 @@ def test_parts_in_python_are_simulated_state_by_state(close):
 
 
 def test_implicit_methods_take_one_state_at_a_time():
-    ensemble, _, _, _ = spread("double_pendulum", 4, 23, threads=2)
+    """To the bit the motions of each state alone, whatever their order, parameters, and neighbours that fail."""
+    ensemble, system, state, rng = spread("double_pendulum", 9, 23, threads=2)
+    gravity = np.linspace(5.0, 15.0, 9)
+    ensemble.set_each(system.all_forces()[0].set_magnitude, gravity)
+    ensemble.upd_u()[4, 0] = np.inf
+    begun, order = ensemble.copy(), rng.permutation(9)
+    other = mb.Ensemble(system, 9, state=state)
+    other.set_each(system.all_forces()[0].set_magnitude, gravity[order])
+    other.q, other.u = ensemble.q[order], ensemble.u[order]
+    settings = {"integrator": "BDF", "accuracy": 1e-4, "report_interval": 0.1}
+    motions, others = ensemble.simulate(0.2, **settings), other.simulate(0.2, **settings)
+    assert motions.failed.tolist() == [i == 4 for i in range(9)] and motions.failures[4].time == 0.0
+    assert np.array_equal(others.q, motions.q[order], equal_nan=True)
+    for i in (2, 8):
+        one = alone(begun, i, 0.2, **settings)
+        assert np.array_equal(motions[i].q, one.q) and np.array_equal(motions[i].u, one.u)
+        assert motions[i].steps_taken == one.steps_taken and motions[i].evaluations == one.evaluations
+        assert np.array_equal(ensemble.q[i], one.q[-1]) and ensemble.time[i] == 0.2
+
+
+@pytest.mark.parametrize("example", ["four_bar", "tumbling_handle"])
+def test_implicit_methods_project_as_of_each_state_alone(example):
+    """Constraints and quaternions; each state begins at a time of its own."""
+    ensemble, _, _, _ = spread(example, 3, 31, 0.05)
+    ensemble.time = [0.0, 1.0, 2.0]
     begun = ensemble.copy()
-    motions = ensemble.simulate(0.2, integrator="BDF", accuracy=1e-4, report_interval=0.1)
-    one = alone(begun, 2, 0.2, integrator="BDF", accuracy=1e-4, report_interval=0.1)
-    assert np.array_equal(motions[2].q, one.q)
+    settings = {"integrator": "BDF", "accuracy": 1e-4, "report_interval": 0.1}
+    motions = ensemble.simulate(0.2, **settings)
+    for i in range(3):
+        one = alone(begun, i, 0.2, **settings)
+        assert np.array_equal(motions[i].q, one.q) and np.array_equal(motions[i].u, one.u)
+        assert np.array_equal(motions[i].time, one.time)
 
 
 def test_sampled_controllers_are_in_lanes(close):

@@ -83,9 +83,9 @@ _NEVER = float("inf")
 
 
 @generic
-def refill(queue: Any, chunks: Any) -> None:
+def refill(queue: Any, chunks: Any, worker: int) -> None:
     """Take the next chunk of states; where there is none, STOP is below NEXT from then on."""
-    begin = next_chunk(chunks)
+    begin = next_chunk(chunks, worker)
     queue[NEXT], queue[STOP] = queue[FIRST_ROW] + begin, queue[FIRST_ROW] + end_of(chunks, begin)
     if begin >= chunks[ITEMS]:
         queue[STOP] = queue[NEXT] - 1
@@ -461,7 +461,7 @@ def run(
         for lane in range(8):
             marks[FRESH, 0, lane] = 0.0
             if lanes[STATE, lane] < 0 and queue[NEXT] == queue[STOP]:
-                refill(queue, chunks)
+                refill(queue, chunks, worker)
             if lanes[STATE, lane] < 0 and queue[NEXT] < queue[STOP]:
                 take(model, lane, queue[NEXT], settings, control, lanes, work, held, given, own)
                 queue[NEXT] += 1

@@ -132,7 +132,7 @@ class Ensemble(Simulating):
         return CrowdViewer(self, self._system, one, spacing=apart, title=title, port=port, open_browser=open_browser)
 
     def __repr__(self) -> str:
-        return f"<Ensemble of {self._n} states of {self._system.name!r} at {self._stage.name}>"
+        return f"<Ensemble of {self._n} states of {self._system.name!r} at {self.stage.name}>"
 
 
 def _unpickled(

@@ -69,6 +69,13 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False) 
     return None if plain else "the integrator's settings are of one state at a time"
 
 
+def own_of_each(own: dict[str, Array]) -> Array:
+    """States' own parameters, by field as ensembles have them: a row a state."""
+    if not own:
+        return np.zeros((0, 0))
+    return np.concatenate([np.moveaxis(a, -1, 1).reshape(len(a) * LANES, -1) for a in own.values()], axis=1)
+
+
 class LaneRuns:
     """Runs in lanes of one integrator: compiled, and ready for each thread.
 
@@ -86,6 +93,9 @@ class LaneRuns:
     controller, terminator : UsersRoutine, optional
         What adds mobility forces, and what ends runs: see `functions`.
     """
+
+    #: So many states are taken at once.
+    WIDTH = LANES
 
     def __init__(
         self,
@@ -140,7 +150,7 @@ class LaneRuns:
         plan[steps.PLAIN_RATES] = bool((tree.fields["rates"] == _rates.SAME).all())
         self.plan, self.table = plan, np.ascontiguousarray(integrator.table)
         self.weights = error_weights(state) * _free(state)
-        self.of_each = self._own_of_each()
+        self.of_each = own_of_each(self.own)
         self._changes = 0
 
     @staticmethod
@@ -167,7 +177,7 @@ class LaneRuns:
     def refresh(self, changes: int) -> None:
         """Take over the states' own parameters, which have been changed so often, unless that has been done."""
         if changes != self._changes:
-            self.of_each[:] = self._own_of_each()
+            self.of_each[:] = own_of_each(self.own)
             self._changes = changes
 
     def take_settings(self, integrator: Integrator) -> None:
@@ -177,15 +187,14 @@ class LaneRuns:
         self.settings[rk.STEP] = integrator.fixed_step_size or integrator.initial_step_size or 0.0
 
     @property
+    def begins_anew(self) -> bool:
+        """Whether a state that goes on alone begins anew: with constraints it would be projected where that is."""
+        return bool(self.plan[steps.PROJECTOR])
+
+    @property
     def adaptive(self) -> bool:
         """Whether steps are chosen by their errors."""
         return not self.plan[steps.FIXED]
-
-    def _own_of_each(self) -> Array:
-        """The states' own parameters, a row a state."""
-        if not self.own:
-            return np.zeros((0, 0))
-        return np.concatenate([np.moveaxis(a, -1, 1).reshape(len(a) * LANES, -1) for a in self.own.values()], axis=1)
 
     def make_workers(self, count: int, new_record: Callable[[], Record]) -> None:
         """Let there be arrays for so many threads."""

@@ -57,7 +57,7 @@ class OfParts(Sums):
         found: list[Any] = [None] * self._n
         for i in range(self._n):
             try:
-                state = self._realized(i, self._stage)
+                state = self._realized(i, self.stage)
             except (ModelError, ConvergenceError):  # it has failed
                 continue
             found[i] = getter(state)

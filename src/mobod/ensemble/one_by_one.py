@@ -16,7 +16,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import MobodError
 from ..simulation.quantities import Recording
-from ..simulation.run import IntegratorSettings, Run, integrator_settings
+from ..simulation.run import IntegratorSettings, Run, integrator_settings, make_integrator
 from ..simulation.table import Rows
 from ..simulation.time_stepper import TimeStepper
 
@@ -68,9 +68,7 @@ def run_one(
 
     What stops it, errors of users' own parts included, is told in the result.
     """
-    integrator = settings.kind(system, **settings.keywords)
-    for name, value in settings.choices.items():
-        setattr(integrator, name, value)
+    integrator = make_integrator(system, settings)
     integrator.held = held
     stepper, rows, failure = TimeStepper(system, integrator), Rows(len(times)), None
     stepper.may_be_saved = False
@@ -139,9 +137,7 @@ class KeptSteppers:
         return stepper.state, None
 
     def _new(self, held: Array | None) -> TimeStepper:
-        integrator = self._settings.kind(self._system, **self._settings.keywords)
-        for name, value in self._settings.choices.items():
-            setattr(integrator, name, value)
+        integrator = make_integrator(self._system, self._settings)
         integrator.held = None if held is None else held.copy()
         stepper = TimeStepper(self._system, integrator)
         stepper.may_be_saved = False

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..tree.sampling import member_places
 from ..value.checks import numbers
-from ..value.stage import Stage
+from ..value.stage import POSITION, TIME, VELOCITY, Stage
 from .states import States
 
 
@@ -110,17 +110,17 @@ class Resetting(States):
         is not noticed: call this again, which costs less than a microsecond, whenever the array has been written to after
         `realize`.
         """
-        self._changed(Stage.TIME)
+        self._changed(TIME)
         return self._q[: self._n]
 
     def upd_u(self) -> Array:
         """Speeds ``(n, nu)`` to be written in place; the ensemble falls to POSITION at most. See `upd_q`."""
-        self._changed(Stage.POSITION)
+        self._changed(POSITION)
         return self._u[: self._n]
 
     def upd_z(self) -> Array:
         """Auxiliary variables ``(n, nz)`` to be written in place; the ensemble falls to VELOCITY at most. See `upd_q`."""
-        self._changed(Stage.VELOCITY)
+        self._changed(VELOCITY)
         return self._z[: self._n]
 
     def get_rows(self, *names: str, dtype: Any = np.float64, out: Any = None) -> npt.NDArray[Any]:

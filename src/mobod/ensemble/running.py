@@ -201,6 +201,6 @@ class Running(OwnValues):
     def _need(self, asked: str, stage: Stage) -> None:
         if self._stage < stage:
             raise StageError(
-                f"{asked} needs Stage.{stage.name}; this ensemble is at {self._stage.name}; "
+                f"{asked} needs Stage.{stage.name}; this ensemble is at {self.stage.name}; "
                 f"call ensemble.realize(Stage.{stage.name})"
             )

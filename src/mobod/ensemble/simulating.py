@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..algebra.record import LANES
 from ..integrator import Integrator
 from ..integrator import _runge_kutta as rk
 from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
@@ -26,14 +25,14 @@ from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.stage import Stage
 from . import batch_runs as runs
-from .batch_steps import PROJECTOR
 from .chunks import STOPPED
 from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counted
 from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction
 from .functions import observe as run_observer
-from .lane_runs import LaneRuns
+from .lane_runs import LaneRuns, own_of_each
 from .one_by_one import run_one
+from .state_runs import StateRuns, are_compiled
 from .stepping import Stepping, make_integrator, note_cost
 from .work_sharing import Task
 
@@ -74,8 +73,8 @@ class Simulating(Stepping):
         """Simulate all states from where they are, each for as long as *time*, and return their motions.
 
         Every state has its own step sizes, events and end; explicit Runge-Kutta, semi-explicit and Verlet's methods step eight
-        states at once on each thread, and a state that has ended makes room for the next. Others, and systems with events,
-        unilateral contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` compiles them.
+        states at once on each thread, `BDF` one, and a state that has ended makes room for the next. Others, and systems with
+        events, unilateral contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` is.
 
         Parameters
         ----------
@@ -192,7 +191,7 @@ class Simulating(Stepping):
         times[:, -1] = starts + time
         return times
 
-    def _run_in_lanes(self, run: _Run, lanes: LaneRuns, results: Array, first: int, stop: int) -> None:
+    def _run_compiled(self, run: _Run, lanes: LaneRuns | StateRuns, results: Array, first: int, stop: int) -> None:
         """Run states from *first* to *stop* - 1, with their reports in *results*."""
         times = run.times
         ends = np.ascontiguousarray(np.broadcast_to(times[:, -1], (self._n,)))
@@ -218,7 +217,16 @@ class Simulating(Stepping):
                 if number == 0:
                     run.show()
 
-        self._helpers.share_all(Task(work, stop - first, LANES), self._threads)
+        self._helpers.share_all(Task(work, stop - first, lanes.WIDTH), self._threads)
+
+    def _state_runs(self, integrator: Integrator) -> StateRuns | None:
+        """What threads need to run states one by one in compiled code; None where Python has a part in it."""
+        own_laws = self._own and self._template.tree.counts["num_controllers"]
+        if own_laws or self._of_subsystems or not are_compiled(self._template, integrator):
+            return None
+        made = StateRuns(self._state(0), self._own, own_of_each(self._own), integrator)
+        made.make_workers(min(self._threads, self._n))
+        return made
 
     def _run_one_by_one(self, run: _Run, which: npt.NDArray[np.int64], results: Array, first: int) -> None:
         """Run some states each for itself."""
@@ -336,7 +344,11 @@ class _Run:
         self.controller, self.ends = functions
         routines = [one and one.routine for one in functions]
         in_python = any(one is not None and one.routine is None for one in functions)
-        self.lanes = None if in_python else ensemble._lane_runs(integrator, False, *routines, watches=True)
+        self.lanes: LaneRuns | StateRuns | None = None
+        if not in_python:
+            self.lanes = ensemble._lane_runs(integrator, False, *routines, watches=True)
+        if self.lanes is None and not any(functions):
+            self.lanes = ensemble._state_runs(integrator)
         self.outcome = np.zeros((n, runs.OUTCOMES), np.int64)
         self.outcome[:, runs.STATUS] = runs.NOT_RUN
         self.reached = np.zeros((n, 2))
@@ -375,7 +387,7 @@ class _Run:
         if self.lanes is None:
             ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
             return
-        ensemble._run_in_lanes(self, self.lanes, results, first, stop)
+        ensemble._run_compiled(self, self.lanes, results, first, stop)
         for i in (np.flatnonzero(self.outcome[first:stop, runs.STATUS] == runs.TERMINATED) + first).tolist():
             y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
             self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
@@ -388,7 +400,7 @@ class _Run:
         again = np.concatenate([stuck, others]) + first
         if len(again):
             # a run of constraints' would not go on to rounding as it has begun: it is projected where it begins
-            fresh = again if self.lanes.plan[PROJECTOR] != 0 else again[self.outcome[again, runs.STATUS] != runs.SUSPECT]
+            fresh = again if self.lanes.begins_anew else again[self.outcome[again, runs.STATUS] != runs.SUSPECT]
             for part, start in zip(ensemble._variables, self._start, strict=True):
                 part[fresh] = start[fresh]
             self.outcome[fresh] = runs.NOT_RUN, *[0] * (runs.OUTCOMES - 1)

@@ -108,7 +108,7 @@ class States(Sealed):
         self._whole_workers: list[Record] = []
         #: What threads share to realize through a stage.
         self._tasks_of_realizing: dict[int, Any] = {}
-        self._stage = Stage.MODEL
+        self._stage: int = Stage.MODEL
         self._results: dict[int, Array] = {}
         self.threads_at_work = Users()
 
@@ -123,7 +123,7 @@ class States(Sealed):
     @property
     def stage(self) -> Stage:
         """How far the states have been realized."""
-        return self._stage
+        return Stage(self._stage)
 
     def _assign(self, name: str, target: Array, value: npt.ArrayLike, stage: Stage) -> None:
         array = numbers(f"ensemble.{name}", value)
@@ -133,10 +133,12 @@ class States(Sealed):
         target[: self._n] = array.reshape(self._n, target.shape[1])
         self._changed(stage)
 
-    def _changed(self, stage: Stage) -> None:
+    def _changed(self, stage: int) -> None:
         """Variables have changed: the ensemble is at *stage* at most."""
-        self._stage = min(self._stage, stage)
-        self._results = {}
+        if stage < self._stage:
+            self._stage = stage
+        if self._results:
+            self._results = {}
 
     @property
     def time(self) -> Array:

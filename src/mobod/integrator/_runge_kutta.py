@@ -195,8 +195,9 @@ def shift_step(block: Any, work: Any) -> None:
 @compiled
 def begin_at(block: Any, work: Any) -> None:
     """y with its rates, of a record that is realized, becomes both ends of the last step: where the next one begins."""
-    shift_step(block, work)
-    shift_step(block, work)
+    model = attach(block)
+    shift_step(model, work)
+    shift_step(model, work)
 
 
 @compiled

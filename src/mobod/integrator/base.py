@@ -102,9 +102,9 @@ class Integrator(Sealed):
     INNER = frozenset(
         """
         aim_at allow_interpolation arguments attach begin_run can_watch choose_routines control counts entry_points error_order
-        fail final_time find_quick flight_resolution follow_jump follows_jumps held kernel leave_at previous_time quick restart
-        return_every_internal_step sample singularities step_and_report step_once step_watching steps_contacts table take_up
-        termination try_step warned
+        fail final_time find_quick flight_resolution follow_jump follows_jumps get_room held kernel leave_at previous_time quick
+        restart return_every_internal_step sample singularities step_and_report step_once step_watching steps_contacts table
+        take_up termination try_step warned
         """.split()
     )
 
@@ -359,10 +359,9 @@ class Integrator(Sealed):
     def follow_jump(self, state: State, calls: Sequence[Any], which: Sequence[Any]) -> None:
         """Handlers are about to change the state by *calls*, as the witnesses *which* have changed sign."""
 
-    def _begin(self) -> None:
-        """Begin at the state, which is realized."""
-        state = self._state
-        assert state is not None
+    def get_room(self, state: State) -> None:
+        """Make arrays for steps of *state*, whose Instance stage is realized, with the settings in them."""
+        self._state = state
         self._table = np.ascontiguousarray(self.table)
         stages = self._table.shape[1] - 1
         self.work = np.zeros((rk.FIRST_STAGE + stages + rk.ROWS_AFTER, len(state.y_values)))
@@ -373,6 +372,13 @@ class Integrator(Sealed):
         control[rk.COLLAPSE] = 0.0
         control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], self.counts[rk.STRAIN] = -1.0, 0.0, 0
         self._apply()
+        self.choose_routines()
+
+    def _begin(self) -> None:
+        """Begin at the state, which is realized."""
+        state, control = self._state, self.control
+        assert state is not None
+        self.get_room(state)
         status = self._call(rk.start, self.work, control, self.counts, np.zeros(3))
         if status == rk.NOT_PROJECTED:
             reason = _diagnosis.not_projected(self.system, state, self.constraint_tolerance)

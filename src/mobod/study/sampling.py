@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..value.attributes import named_arguments
 from ..value.checks import integer, numbers
 
 _METHODS = "sobol", "halton", "latin", "uniform"
 
 
+@named_arguments
 def sample_parameters(
     ranges: Mapping[str, Any], n: int, *, method: str = "sobol", seed: int = 0
 ) -> dict[str, npt.NDArray[np.float64]]:

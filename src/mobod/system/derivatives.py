@@ -263,7 +263,11 @@ class Differentiable(OnManifold):
             return _new_tuple(ForwardDynamicsDerivatives, sweep.accelerations(self, state, None, None))
         self.realize(state)
         found = tangents.of_residual(self, state, state.u_dot_view[: state.tree.nu], state.record.multiplier)
-        return ForwardDynamicsDerivatives(*tangents.solved(self, state, found))
+        by_q, by_u, by_z, by_forces, by_time = tangents.solved(self, state, found)
+        others = len(state.z_view) - by_z.shape[1]  # what measures integrate, after the forces' own
+        if others:
+            by_z = np.hstack([by_z, np.zeros((len(by_z), others))])
+        return ForwardDynamicsDerivatives(by_q, by_u, by_z, by_forces, by_time)
 
     def calc_forward_dynamics_second_derivatives(
         self, state: State, *, q: ArrayLike | None = None, u: ArrayLike | None = None, z: ArrayLike | None = None

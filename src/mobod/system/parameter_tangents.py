@@ -59,7 +59,7 @@ def of_seeds(
             here = seeds[first : first + TANGENTS]
             count = len(here)
             columns = slice(first, first + count)
-            with _sown(record, here):
+            with sown(record, here):
                 status = residual_tangents.calc_residual(record, address, constrained)
                 if status:
                     system.explain(state, status)
@@ -82,7 +82,7 @@ def of_errors(system: Any, state: State, seeds: Sequence[Sequence[Seed]]) -> tup
     with tangents.record_at(state, own_parameters=True) as record:
         for first in range(0, n, TANGENTS):
             here = seeds[first : first + TANGENTS]
-            with _sown(record, here):
+            with sown(record, here):
                 status = residual_tangents.calc_errors(record, address)
                 if status:
                     system.explain(state, status)
@@ -93,7 +93,7 @@ def of_errors(system: Any, state: State, seeds: Sequence[Sequence[Seed]]) -> tup
 
 
 @contextlib.contextmanager
-def _sown(record: Any, seeds: Sequence[Sequence[Seed]]) -> Iterator[None]:
+def sown(record: Any, seeds: Sequence[Sequence[Seed]]) -> Iterator[None]:
     """A record with the tangents of these changes, for the time of this context."""
     for k, one in enumerate(seeds):
         for field, rows, places, rates in one:
@@ -104,4 +104,4 @@ def _sown(record: Any, seeds: Sequence[Sequence[Seed]]) -> Iterator[None]:
             getattr(record, field).tangents[rows, places, k] = 0.0
 
 
-__all__ = ["ByParameters", "Seed", "of_errors", "of_seeds"]
+__all__ = ["ByParameters", "Seed", "of_errors", "of_seeds", "sown"]

@@ -29,19 +29,21 @@ _RECORDS: weakref.WeakKeyDictionary[Tree, dict[Any, list[Any]]] = weakref.WeakKe
 
 
 @contextlib.contextmanager
-def record_at(state: State, **kind: bool) -> Iterator[Any]:
+def record_at(state: State, tree: Tree | None = None, **kind: Any) -> Iterator[Any]:
     """A record of Duals at the state's variables and parameters, without tangents, for the time of this context.
 
-    *kind* is ``own_parameters`` for parameters with tangents, ``twice`` for Duals of Duals.
+    *kind* is ``own_parameters`` for parameters with tangents, ``twice`` for Duals of Duals, ``more`` for room. The *tree* may
+    be another than the state's if that has only more measures.
     """
-    tree, source = state.tree, state.record
+    tree, source = tree or state.tree, state.record
     pool = _RECORDS.setdefault(tree, {}).setdefault(tuple(kind), [])
-    record, others = pool.pop() if pool else (tree.new_record(False, True, **kind), frozenset())  # type: ignore[arg-type]
+    record, others = pool.pop() if pool else (tree.new_record(False, True, **kind), frozenset())
     own = frozenset(state.own_fields).intersection(INSTANCE_FIELDS)
     if "own_parameters" in kind:
         own = own.difference(PARAMETERS, SHORTCUTS)
         for name in PARAMETERS:
-            getattr(record, name)[:] = getattr(source, name)
+            values = getattr(source, name)
+            getattr(record, name)[: len(values)] = values
         for name in SHORTCUTS:  # what is left out may have a derivative
             record.share(name, np.zeros_like(getattr(source, name)))
     for name in own | others:  # the others are those of the state that it was used for before

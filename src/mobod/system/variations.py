@@ -28,6 +28,7 @@ from ..tree import sampling
 from ..value.checks import suggest
 from ..value.stage import Stage
 from . import differences, parameter_tangents, settings, tangents
+from .measure_tangents import Differentiated
 from .parameter_derivatives import by_settings
 
 if TYPE_CHECKING:
@@ -176,6 +177,7 @@ class Variations:
         self._held = _held_places(self._controllers, len(state.record.control_memory))
         self.ny = self.num_integrated + len(self._held)
         self.num_changes = self.ny - self.nq + self.nu
+        self._measures: Differentiated | None = None
         if len(state.q_view) > tree.nq or len(state.u_view) > tree.nu:
             raise ModelError(
                 f"{system.name!r} has subsystems with coordinates of their own, whose motion has no sensitivities; those of "
@@ -215,7 +217,9 @@ class Variations:
             by_model = by_settings(system, state, self.directions.settings)
             B[:nq, of_settings], B[nq : nq + nu, of_settings], of_z = by_model.q_dot, by_model.u_dot, by_model.z_dot
         if nz:
-            Z, B[nq + nu : nq + nu + nz] = self._rates_of_z(state, of_z)
+            by_change = np.hstack([found.q, J[nq : nq + nu, nq:]])
+            by = by_change, B[nq : nq + nu, of_settings]
+            Z, B[nq + nu : nq + nu + nz] = self._rates_of_z(state, of_z, by)
             J[nq + nu : nq + nu + nz, : nq + nu + nz] = np.hstack([Z[:, :nu] @ back, Z[:, nu : 2 * nu + nz]])
             J[nq + nu : nq + nu + nz, self.num_integrated :] = Z[:, self.num_integrated - nq + nu :]
         return J, B
@@ -278,10 +282,10 @@ class Variations:
         back: Array = np.asarray(np.linalg.solve(N.T @ N, N.T), np.float64)
         return N, back
 
-    def _rates_of_z(self, state: State, by_settings: Array | None) -> tuple[Array, Array]:
+    def _rates_of_z(self, state: State, by_settings: Array | None, by: tuple[Array, Array]) -> tuple[Array, Array]:
         """Derivatives of z_dot by (displacements, u, z), and by the directions' settings.
 
-        Those of forces' z are at hand, *by_settings* among them; what measures integrate takes differences.
+        Those of forces' z are at hand, *by_settings* among them; parts in Python take differences.
         """
         nz, tree = self.nz, state.tree
         every = np.eye(self.num_changes)
@@ -291,12 +295,29 @@ class Variations:
             if by_settings is not None:
                 B[:, self.directions.of_settings] = by_settings
             return np.hstack([found.z_dot[:, :-1], np.zeros((nz, len(self._held)))]), B
+        if not self.system.is_interpreted:
+            return self._rates_by_measures(state, by)
         Z = np.array([self.along(state, column, None, _z_dot, Stage.ACCELERATION) for column in every]).T
         for k in np.flatnonzero(self.directions.of_settings):
             weights = np.zeros(len(self.directions))
             weights[k] = 1.0
             B[:, k] = self.along(state, 0.0 * every[0], weights, _z_dot, Stage.ACCELERATION)
         return Z.reshape(nz, len(every)), B
+
+    def _rates_by_measures(self, state: State, by: tuple[Array, Array]) -> tuple[Array, Array]:
+        """The same of z that measures integrate; *by* is how u_dot changes with y, less q for displacements, and settings."""
+        if self._measures is None:
+            self._measures = Differentiated(self.system, state.tree, [])
+        nu, (by_change, by_model) = self.nu, by
+        every = np.eye(self.num_changes)
+        rest = 2 * nu + self.nz
+        seeds = {"q": self.dq(state, every[:nu]), "u": every[nu : 2 * nu], "z": every[2 * nu : rest]}
+        Z = self._measures.along(state, seeds, by_change).z_dot
+        B, of_settings = np.zeros((self.nz, len(self.directions))), self.directions.of_settings
+        if of_settings.any():
+            of_model = [seed for setting in self.directions.settings for seed in setting.seeds(state)]
+            B[:, of_settings] = self._measures.along(state, {}, by_model, of_model).z_dot
+        return Z, B
 
     def along(
         self,
