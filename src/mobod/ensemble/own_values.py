@@ -17,6 +17,7 @@ from ..tree.tree import in_each_lane
 from ..value.checks import integer
 from ..value.stage import Stage
 from .resetting import Resetting
+from .states import remember
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -239,7 +240,7 @@ class OwnValues(Resetting):
             for b in np.flatnonzero(state.field("massless")):
                 state.leave_out("massless", int(b), True)
         state.time, state.q, state.u, state.z = self._time[i, 0], self._q[i], self._u[i], self._z[i]
-        state.record.control_memory[:, 0] = self._control_memory[i]
+        remember(state.record, self._memory[i])
         state.record.particle_location[:, 0], state.record.particle_velocity[:, 0] = np.split(self.particles[i], 2)
         return state
 

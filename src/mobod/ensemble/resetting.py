@@ -11,7 +11,7 @@ from ..algebra.arrays import Array
 from ..tree.sampling import member_places
 from ..value.checks import numbers, suggest
 from ..value.stage import POSITION, TIME, VELOCITY, Stage
-from .states import States
+from .states import States, memory_of
 
 
 class Resetting(States):
@@ -49,7 +49,8 @@ class Resetting(States):
 
         Notes
         -----
-        `failed` becomes False for these states. Parameters that `set_each` has given stay.
+        `failed` becomes False for these states, and what controllers, measures and sticking contacts remember is that of the
+        state that the ensemble was made from. Parameters that `set_each` has given stay.
 
         Examples
         --------
@@ -69,9 +70,9 @@ class Resetting(States):
         self._q[chosen], self._u[chosen], self._time[chosen, 0] = new_q, new_u, new_time
         self._z[chosen] = start.z_values
         self.particles[chosen] = np.concatenate([start.record.particle_location, start.record.particle_velocity])[:, 0]
-        self._control_memory[chosen] = start.record.control_memory[:, 0]
+        self._memory[chosen] = memory_of(start.record)
         for place in member_places(start.tree):
-            self._control_memory[chosen, place] = chosen
+            self._memory[chosen, place] = chosen
         self._failed[chosen] = 0.0
         self._changed(Stage.INSTANCE)
 
