@@ -57,10 +57,10 @@ def _products_of_each(n: int, first: int, found: Any, matrices: Any, rows: Any, 
     for i in range(2 * n):
         for k in range(n):
             scatter(of_state, 0, i * columns + k, load(found, i, k))
-    D, flat, wide = matrices.reshape((8, 2, n, columns // 8, 8)), rows.reshape((8, 8)), rows.reshape((8, 1, 8))
+    D, flat, wide = matrices.reshape((8, 2, n, columns // 8, 8)), rows.reshape((1, 64)), rows.reshape((1, 8, 8))
     for state in range(8):
         whole = out[first + state].reshape((3, n, n))
-        inverse_dynamics_derivatives.negative_products(whole[2], D[state, 0], D[state, 1], flat, wide, whole)
+        inverse_dynamics_derivatives.negative_products(whole[2], D[state, 0], D[state, 1], flat, wide, whole[0], whole[1])
 
 
 # fmt: off

@@ -221,7 +221,7 @@ class Derivatives(OfParts):
 
     def _scratch_of_sweep(self) -> tuple[tuple[int, int], ...]:
         nb, nu = self._template.tree.nb, self._template.tree.nu
-        return (nb, sweeps.NUMBERS_A_BODY), (nu, sweeps.NUMBERS_A_MOBILITY), (sweeps.NUM_ROWS, nu)
+        return (nb, sweeps.NUMBERS_A_BODY), (nu, sweeps.NUMBERS_A_MOBILITY), (nu, sweeps.NUMBERS_OF_COLUMNS)
 
     def _one_by_one(
         self, asked: str, stage: Stage, shapes: Sequence[tuple[int, ...]], calculate: Callable[[State, int], Any]

@@ -102,9 +102,9 @@ class Integrator(Sealed):
     INNER = frozenset(
         """
         aim_at allow_interpolation arguments attach begin_run can_watch choose_routines control counts entry_points error_order
-        fail final_time find_quick flight_resolution follow_jump follows_jumps held kernel leave_at previous_time quick restart
-        return_every_internal_step sample singularities step_and_report step_once step_watching steps_contacts table take_up
-        termination try_step warned
+        fail final_time find_quick flight_resolution follow_jump follows_jumps get_room goes_on held kernel leave_at
+        previous_time quick restart return_every_internal_step sample singularities step_and_report step_once step_watching
+        steps_contacts table take_up termination try_step warned
         """.split()
     )
 
@@ -157,6 +157,8 @@ class Integrator(Sealed):
         #: Mobility forces beside those of the elements, or what computes them of a state, for the whole run, which is then
         #: interpreted; of one run of many.
         self.held: Array | Callable[[State], Array] | None = None
+        #: Whether a run is to go on where a step of another has ended, whose state fulfils its constraints to the bit.
+        self.goes_on = False
         self._infinity_norm = True
         self._project_every_step = True
         self._project_interpolated_states = True
@@ -325,7 +327,8 @@ class Integrator(Sealed):
             refuse_stepped(self.system)
         compile_ahead(self._jobs(state))
         # bad values raise an error here that names them, rather than a failed step
-        self.system.project(state, self.constraint_tolerance)
+        if not self.goes_on:
+            self.system.project(state, self.constraint_tolerance)
         self.system.realize(state)
         if state.tree.counts["num_controllers"]:
             begin_sampling(state.block)
@@ -338,6 +341,7 @@ class Integrator(Sealed):
             warnings.warn(text, RuntimeWarning, stacklevel=_callers_level())
         self.control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
         self.control[rk.LAST_STEP] = 0.0
+        self.counts[rk.PROJECTED] = self.goes_on
         self._begin()
 
     def restart(self, longest: float = np.inf) -> None:
@@ -359,10 +363,9 @@ class Integrator(Sealed):
     def follow_jump(self, state: State, calls: Sequence[Any], which: Sequence[Any]) -> None:
         """Handlers are about to change the state by *calls*, as the witnesses *which* have changed sign."""
 
-    def _begin(self) -> None:
-        """Begin at the state, which is realized."""
-        state = self._state
-        assert state is not None
+    def get_room(self, state: State) -> None:
+        """Make arrays for steps of *state*, whose Instance stage is realized, with the settings in them."""
+        self._state = state
         self._table = np.ascontiguousarray(self.table)
         stages = self._table.shape[1] - 1
         self.work = np.zeros((rk.FIRST_STAGE + stages + rk.ROWS_AFTER, len(state.y_values)))
@@ -373,6 +376,13 @@ class Integrator(Sealed):
         control[rk.COLLAPSE] = 0.0
         control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], self.counts[rk.STRAIN] = -1.0, 0.0, 0
         self._apply()
+        self.choose_routines()
+
+    def _begin(self) -> None:
+        """Begin at the state, which is realized."""
+        state, control = self._state, self.control
+        assert state is not None
+        self.get_room(state)
         status = self._call(rk.start, self.work, control, self.counts, np.zeros(3))
         if status == rk.NOT_PROJECTED:
             reason = _diagnosis.not_projected(self.system, state, self.constraint_tolerance)

@@ -173,8 +173,7 @@ def follow(like: Integrator, variations: Variations, keeps_tape: bool) -> Carryi
             "RungeKuttaMerson, which passes impacts as events"
         )
     kind = type(type(like).__name__, (Following, type(like)), {})
-    solver = {"solver": like.get_solver_name()} if isinstance(like, BDF) else {}
-    found: Any = kind(like.system, **integrator_keywords(like), **solver)
+    found: Any = kind(like.system, **integrator_keywords(like))
     for name, value in vars(like).items():
         if isinstance(value, bool):
             setattr(found, name, value)
