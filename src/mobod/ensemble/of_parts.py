@@ -95,7 +95,8 @@ class OfParts(Sums):
 
         Notes
         -----
-        An ensemble's states hold no past: measures that remember have the values that they have where a run begins.
+        What measures remember is each state's own: it goes on from call to call of `simulate` and `step`, and begins anew with
+        `reset`.
 
         Examples
         --------

@@ -62,7 +62,7 @@ class Operators(OnManifold):
         """
         self._need(asked, stage)
         self._template.check_owner(self._system, asked)
-        if self._system.needs_states:
+        if self._system.is_interpreted:
             result = np.full((self._n, *out), np.nan)
             for i in range(self._n):
                 state = self._state(i)
