@@ -268,7 +268,7 @@ def test_what_cannot_be_rendered_says_so():
         (
             lambda task: VectorEnv(task, 2, autoreset_mode="never"),
             ValueError,
-            "'NextStep', 'SameStep', 'Disabled'; got 'never'",
+            "'SameStep', 'Disabled'; got 'never'",
         ),
         (lambda task: make_task("cartpole"), ValueError, "did you mean cart_pole"),
         (lambda task: make_task(5), TypeError, "cart_pole"),
