@@ -119,7 +119,7 @@ def run(
         status = rk.REACHED
         if queue[CURRENT] < 0:
             if queue[NEXT] == queue[STOP]:
-                refill(queue, chunks)
+                refill(queue, chunks, worker)
             if queue[NEXT] >= queue[STOP]:
                 stay_awake(worker, calls, call)
                 return FINISHED

@@ -63,7 +63,7 @@ class Force(Parametrized):
         KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
         first_function
         first_memory first_z implementation num_z pack_integers
-        pack_numbers pool_run reads_positions_only reads_z routine span used_functions why_not_finite
+        pack_numbers place_of_parameters pool_run reads_positions_only reads_z routine span used_functions why_not_finite
         """.split()
     )
 
@@ -76,6 +76,8 @@ class Force(Parametrized):
     reads_z: bool = False
     #: How many z it has.
     num_z: int = 0
+    #: Of a user's functions: where their parameters are among its numbers.
+    place_of_parameters: int = 0
 
     def __init__(self, forces: GeneralForceSubsystem, *, disabled_by_default: bool = False, name: str | None = None) -> None:
         check_forces(forces)

@@ -104,9 +104,9 @@ class Integrator(Sealed):
     INNER = frozenset(
         """
         aim_at allow_interpolation arguments attach begin_run can_watch choose_routines control counts entry_points error_order
-        fail final_time find_quick flight_resolution follow_jump follows_jumps get_room held kernel leave_at previous_time quick
-        restart return_every_internal_step sample singularities step_and_report step_once step_watching steps_contacts table
-        take_up termination try_step warned why_too_small
+        fail final_time find_quick flight_resolution follow_jump follows_jumps get_room goes_on held kernel leave_at
+        previous_time quick restart return_every_internal_step sample singularities step_and_report step_once step_watching
+        steps_contacts table take_up termination try_step warned why_too_small
         """.split()
     )
 
@@ -161,6 +161,8 @@ class Integrator(Sealed):
         #: Mobility forces beside those of the elements, or what computes them of a state, for the whole run, which is then
         #: interpreted; of one run of many.
         self.held: Array | Callable[[State], Array] | None = None
+        #: Whether a run is to go on where a step of another has ended, whose state fulfils its constraints to the bit.
+        self.goes_on = False
         self._infinity_norm = True
         self._project_every_step = True
         self._project_interpolated_states = True
@@ -329,7 +331,8 @@ class Integrator(Sealed):
             refuse_stepped(self.system)
         compile_ahead(self._jobs(state))
         # bad values raise an error here that names them, rather than a failed step
-        self.system.project(state, self.constraint_tolerance)
+        if not self.goes_on:
+            self.system.project(state, self.constraint_tolerance)
         self.system.realize(state)
         if state.tree.counts["num_controllers"]:
             begin_sampling(state.block)
@@ -343,6 +346,7 @@ class Integrator(Sealed):
             warnings.warn(text, RuntimeWarning, stacklevel=_callers_level())
         self.control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
         self.control[rk.LAST_STEP] = 0.0
+        self.counts[rk.PROJECTED] = self.goes_on
         self._begin()
 
     def restart(self, longest: float = np.inf) -> None:

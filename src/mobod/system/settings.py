@@ -13,6 +13,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..motion.base import Motion
 from ..state.parameters import Parameter, Parametrized
 from ..value import Rotation, Transform, checks
 from ..value.checks import suggest
@@ -37,6 +38,8 @@ class Setting:
     size : int
     inertial : tuple of int and str, or None
         The body's number, and which of its inertial parameters it is, or ``"rotor_inertia"``.
+    is_of_motion : bool
+        Whether it is a prescribed motion's, with which q and u change.
     seeds : callable
         ``seeds(state)``: how fields of the record change with each number.
     """
@@ -51,6 +54,7 @@ class Setting:
         inertial: tuple[int, str] | None = None,
     ) -> None:
         self.name, self.size, self.seeds, self.inertial = name, size, seeds, inertial
+        self.is_of_motion = False
         self._values, self._move = values, move
 
     @property
@@ -107,10 +111,13 @@ def _elements(system: Any) -> dict[str, Any]:
     matter = system.get_matter_subsystem()
     constraints = {one.name: one for one in matter.constraints}
     bodies = {body.name: body for body in matter.body_list[1:]}
-    return constraints | bodies | {force.name: force for force in system.all_forces()}
+    motions = {f"{name}.motion": body.driver for name, body in bodies.items() if body.driver is not None}
+    return constraints | bodies | motions | {force.name: force for force in system.all_forces()}
 
 
 def _of(element: Any, name: str) -> Setting:
+    if isinstance(element, Motion):
+        return _of_motion(element, name)
     title = f"{element.name}.{name}"
     declared = element.PARAMETERS if isinstance(element, Parametrized) else {}
     if name in declared:
@@ -122,6 +129,9 @@ def _of(element: Any, name: str) -> Setting:
         return _of_frame(element, *_FRAMES[name], title)
     if is_body and name == "rotor_inertia":
         return _of_rotors(element, title)
+    of_functions = name == "parameters" and hasattr(element, "set_parameters")
+    if of_functions and np.size(element.get_default_parameters()):
+        return _of_functions(element, title)
     known = [*declared, *((*_OF_MASS, *_FRAMES, "rotor_inertia") if is_body else ())]
     raise ValueError(f"{element.name!r} has no parameter {name!r}; it has {', '.join(known) or 'none'}")
 
@@ -150,6 +160,48 @@ def _of_parameter(element: Any, parameter: Any, title: str) -> Setting:
         return [[Seed(field, rows[has], columns[has], rate[has])] for rate in rates for has in [np.flatnonzero(rate)]]
 
     return Setting(title, values, move, size, seeds)
+
+
+def _of_functions(element: Any, title: str) -> Setting:
+    """Of a user's functions: all that they get as parameters."""
+
+    def values(state: State) -> Any:
+        return element.get_parameters(state)
+
+    def move(state: State, i: int, h: float) -> None:
+        moved = np.array(element.get_parameters(state), np.float64)
+        moved.reshape(-1)[i] += h
+        element.set_parameters(state, moved)
+
+    size = int(np.size(element.get_default_parameters()))
+
+    def seeds(state: State) -> list[list[Seed]]:
+        field, first, _ = element.number_place(state, "set_parameters")
+        first += getattr(element, "place_of_parameters", 0)
+        return [[Seed(field, np.array([first + i]), np.zeros(1, np.int64), np.ones(1))] for i in range(size)]
+
+    return Setting(title, values, move, size, seeds)
+
+
+def _of_motion(motion: Any, name: str) -> Setting:
+    """Of a prescribed motion, such as its amplitude."""
+    of_body, names, n = f"{motion.mobod.name}.motion", motion.names_of_numbers, len(motion.pack_numbers())
+    name = {"rate": "rates", "one_rate": "rates"}.get(name, name) if names == ("rates",) else name
+    if name not in names or not n:
+        raise ValueError(f"{of_body!r} has no parameter {name!r}; it has {', '.join(names) or 'none'}")
+    places = np.arange(n) if len(names) == 1 else np.array([names.index(name)])
+
+    def move(state: State, i: int, h: float) -> None:
+        motion.pool_run(state, True)[places[i]] += h
+
+    def seeds(state: State) -> list[list[Seed]]:
+        field, first, _ = motion.number_place(state, f"set_{name}")
+        return [[Seed(field, np.array([first + i]), np.zeros(1, np.int64), np.ones(1))] for i in places]
+
+    title = f"{of_body}.{name}"
+    found = Setting(title, lambda state: motion.pool_run(state, False)[places], move, len(places), seeds)
+    found.is_of_motion = True
+    return found
 
 
 #: Numbers of a frame, and of a rotation, by the shape of the parameter.
