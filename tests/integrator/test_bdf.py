@@ -148,7 +148,7 @@ def test_a_jump_is_passed(solver):
 
 
 def test_a_motion_along_a_jump_ends_with_an_error():
-    """Dry friction by the sign of a speed that has come to rest: every step, however short, ends where the next has to begin."""
+    """Dry friction by the sign of a speed that has come to rest: steps are forced over the jump, and come back to it."""
     system, state = slider(lambda state: -10.0 * np.sign(state.u) - state.q)
     state.q, state.u = [1.0], [1.0]
     stepper = stepper_of(BDF, system, state, accuracy=1e-4)

@@ -751,8 +751,8 @@ class Integrator(Sealed):
     def why_too_small(self) -> str:
         """What it may be that needs steps too small, and what to do about it."""
         return (
-            f"the system is too stiff for {type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy number, "
-            "a smaller min_step_size, or mobod.integrator.BDF for a stiff one"
+            f"the system is too stiff for {type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy "
+            "number, a smaller min_step_size, or mobod.integrator.BDF for a stiff one"
         )
 
     def _relative_errors(self) -> Array:

@@ -368,8 +368,8 @@ class BDF(Integrator):
     def why_too_small(self) -> str:
         """What it may be that needs steps too small, and what to do about it."""
         return (
-            "a force jumps or grows without bound there, or a mobilizer is at a singularity; make a jump an event, or the force "
-            "smoother; try a smaller accuracy number, where the iteration begins nearer, or a smaller min_step_size"
+            "a force jumps or grows without bound there, or a mobilizer is at a singularity; make a jump an event, or the "
+            "force smoother; try a smaller accuracy number, where the iteration begins nearer, or a smaller min_step_size"
         )
 
     def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
