@@ -388,15 +388,24 @@ def test_functions_control_end_and_observe_runs(close):
 
 
 def test_memory_of_a_state_is_what_the_documentation_says():
-    """Its reports, twice its variables, and 150 bytes."""
+    """Variables, accelerations and two numbers; 120 bytes with steps; with runs the reports, twice the variables, 150 bytes."""
     ensemble, _, state, _ = spread("double_pendulum", 20_000, 37)
+    ensemble.step(0.01, fixed_step_size=0.01)
     ensemble.simulate(0.01, report_interval=0.01, fixed_step_size=0.01)
+    numbers = len(state.y_values)
     tracemalloc.start()
     motions = ensemble.simulate(0.02, report_interval=0.01, fixed_step_size=0.01)
     _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    numbers = len(state.y_values)
     assert peak / 20_000 < 8 * numbers * motions.time.size + 16 * numbers + 150
+    before, _ = tracemalloc.get_traced_memory()
+    other = mb.Ensemble(ensemble.system, 20_000, state=state)
+    other.realize()
+    made, _ = tracemalloc.get_traced_memory()
+    other.step(0.01, fixed_step_size=0.01)
+    stepped, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (made - before) / 20_000 < 8 * (numbers + len(state.u) + 2) + 16
+    assert (stepped - made) / 20_000 < 120
 
 
 @pytest.mark.parametrize(

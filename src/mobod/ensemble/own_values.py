@@ -72,7 +72,9 @@ class OwnValues(Resetting):
         """
         if not callable(setter):
             raise TypeError(f"setter is a method such as body.set_rotor_inertia, not called, or a function; got {setter!r}")
-        each: Any = values if isinstance(values, np.ndarray) and values.ndim else list(values)
+        if not isinstance(values, Iterable) or (isinstance(values, np.ndarray) and not values.ndim):
+            raise TypeError(f"values has one for each of {self._n} states, such as an array ({self._n}, ...); got {values!r}")
+        each: Any = values if isinstance(values, np.ndarray) else list(values)
         if len(each) != self._n:
             raise ValueError(f"each of {self._n} states needs a value; there are {len(each)}")
         self._template.check_owner(self._system, "Ensemble.set_each")
