@@ -86,6 +86,8 @@ def test_a_thread_whose_values_another_has_replaced_is_told_once(ensemble):
     thread = threading.Thread(target=other)
     thread.start()
     assert assigned.wait(10.0)
+    with pytest.raises(RuntimeError, match="has changed this ensemble since"):  # what the fixture had assigned
+        ensemble.realize()
     ensemble.q = ensemble.q + 1.0
     replaced.set()
     thread.join()
