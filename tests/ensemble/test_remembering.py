@@ -64,13 +64,15 @@ def ensemble_of(system, states, **settings):
 def test_contacts_and_measures_are_those_of_each_alone(friction, steps):
     system, state, bodies, measures = scene(friction)
     states = starts(state, bodies, 11)
+    for one in states[::2]:  # the ball is above what it may or may not meet within a step
+        bodies[0].set_q_to_fit_translation(one, (-0.3, 0, 0.35 + one.q[6]))
     ensemble = ensemble_of(system, states)
     motions = ensemble.simulate(0.25, report_interval=0.05, **steps)
     ensemble.realize()
     found = [ensemble.get_measures(measure) for measure in measures]
     assert motions.statistics["in_lanes"].all()
     assert np.ptp(motions.statistics["steps_taken"]) > 5 or "accuracy" not in steps
-    for i in (0, 4, 10):
+    for i in range(11):
         method = mb.integrator.RungeKuttaMerson(system, **steps)
         one = mb.simulate(system, states[i], 0.25, integrator=method, report_interval=0.05)
         np.testing.assert_allclose(motions[i].q, one.q, rtol=0, atol=1e-9)  # impacts magnify rounding

@@ -243,7 +243,7 @@ class _StepPlan:
         self.paces = Paces()
         self.kept: KeptSteppers | None = None
         self.stamp: tuple[Any, ...] = ()
-        self.outcome, self.reached = np.zeros((padded, runs.OUTCOMES), np.int64), np.zeros((padded, 2))
+        self.outcome, self.reached = np.zeros((padded, runs.OUTCOMES), np.int64), np.zeros((padded, runs.REACHED_SIZE))
 
 
 #: Why states are simulated one by one, as was said of systems.
