@@ -17,6 +17,7 @@ from ..tree.tree import in_each_lane
 from ..value.checks import integer
 from ..value.stage import Stage
 from .resetting import Resetting
+from .states import remember
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -71,7 +72,9 @@ class OwnValues(Resetting):
         """
         if not callable(setter):
             raise TypeError(f"setter is a method such as body.set_rotor_inertia, not called, or a function; got {setter!r}")
-        each: Any = values if isinstance(values, np.ndarray) and values.ndim else list(values)
+        if not isinstance(values, Iterable) or (isinstance(values, np.ndarray) and not values.ndim):
+            raise TypeError(f"values has one for each of {self._n} states, such as an array ({self._n}, ...); got {values!r}")
+        each: Any = values if isinstance(values, np.ndarray) else list(values)
         if len(each) != self._n:
             raise ValueError(f"each of {self._n} states needs a value; there are {len(each)}")
         self._template.check_owner(self._system, "Ensemble.set_each")
@@ -237,7 +240,7 @@ class OwnValues(Resetting):
             for b in np.flatnonzero(state.field("massless")):
                 state.leave_out("massless", int(b), True)
         state.time, state.q, state.u, state.z = self._time[i, 0], self._q[i], self._u[i], self._z[i]
-        state.record.control_memory[:, 0] = self._control_memory[i]
+        remember(state.record, self._memory[i])
         state.record.particle_location[:, 0], state.record.particle_velocity[:, 0] = np.split(self.particles[i], 2)
         return state
 
