@@ -94,6 +94,7 @@ ELSEWHERE = {
     "inertial_regressor.calc_regressor",
     "residual_tangents.calc_residual",
     "residual_tangents.calc_errors",
+    "measure_tangents.calc_measures",
 }
 #: Those that work on all columns at once, whose scratch is one array by two names.
 EXPLICIT = {"explicit_mass_matrix.calc_m", "inverse_mass_matrix.calc_m_inv"}
